@@ -1,0 +1,86 @@
+# Penstock's tasks. `make help` explains each.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+# Settings may be given as `make up HTTP_PORT=9000 DATA_DIR=/var/lib/penstock`.
+export PENSTOCK_DATA_DIR ?= $(or $(DATA_DIR),$(CURDIR)/.penstock)
+export PENSTOCK_SPARK_JARS_DIR ?= $(CURDIR)/build/jars
+ifdef HTTP_PORT
+export PENSTOCK_HTTP_PORT := $(HTTP_PORT)
+endif
+ifdef ZOOKEEPER_PORT
+export PENSTOCK_ZOOKEEPER_PORT := $(ZOOKEEPER_PORT)
+endif
+ifdef REDIS_PORT
+export PENSTOCK_REDIS_PORT := $(REDIS_PORT)
+endif
+ifdef BROKER_PORTS
+export PENSTOCK_BROKER_PORTS := $(BROKER_PORTS)
+endif
+export PATH := $(PATH):$(CURDIR)/build/node/bin
+
+PY := .venv/bin/python
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2} /^##@ / {printf "\n%s\n", substr($$0, 5)}' $(MAKEFILE_LIST)
+
+##@ Run it
+.PHONY: up down reset status logs setup
+up: ## Start the whole service with a live demo (Ctrl-C stops it; same data next time)
+	@deploy/local/setup.sh run
+	@exec $(PY) -m deploy.local up
+down: ## Stop a running service from another terminal
+	@$(PY) -m deploy.local down
+reset: ## Stop it and delete its data (asks first; FORCE=1 does not)
+	@$(PY) -m deploy.local reset $(if $(FORCE),--force)
+status: ## Say which parts run
+	@$(PY) -m deploy.local status
+logs: ## Follow the logs of every part (PART=web for one)
+	@$(PY) -m deploy.local logs $(PART)
+setup: ## Install what running needs, without starting anything
+	@deploy/local/setup.sh run
+
+##@ Check it
+.PHONY: test verify lint types imports test-unit test-cluster test-postgres test-frontend test-spark test-conformance test-faults test-e2e fix
+test: ## Everything that is fast enough for every change (≤ 15 minutes on 2 cores)
+	@deploy/local/setup.sh test
+	@tests/run_all.sh
+lint: ## Format check and ruff
+	@$(PY) -m ruff format --check . && $(PY) -m ruff check .
+types: ## mypy, strict
+	@$(PY) -m mypy
+imports: ## Import contracts: which room may know which
+	@.venv/bin/lint-imports
+test-unit: ## Unit, property and architecture tests
+	@$(PY) -m pytest -q -n 2 -m "not cluster and not conformance and not faults and not spark and not e2e and not postgres"
+test-cluster: ## Tests on real brokers and ZooKeeper
+	@$(PY) -m pytest -q -m "cluster and not faults and not conformance and not e2e"
+test-postgres: ## The control plane's tests on PostgreSQL
+	@tests/run_on_postgres.sh
+test-spark: ## Spark transforms and jobs on a real local session
+	@$(PY) -m pytest -q -m "spark and not e2e"
+test-conformance: ## Clients that others wrote, against a live cluster
+	@$(PY) -m pytest -q -m conformance
+test-faults: ## Real processes killed, paused, cut off
+	@$(PY) -m pytest -q -m faults
+test-e2e: ## The whole service in a real browser, with screenshots in build/screenshots
+	@PENSTOCK_E2E_SCREENSHOTS=$(CURDIR)/build/screenshots $(PY) -m pytest -q -m e2e
+test-frontend: ## The frontend's lint, types and unit tests
+	@cd frontend && npm run --silent lint && npm run --silent typecheck && npm run --silent test
+fix: ## Format and mend what can be mended by machine
+	@$(PY) -m ruff format . && $(PY) -m ruff check --fix .
+
+##@ Measure it
+.PHONY: bench-startup
+bench-startup: ## Start-up, memory and failover, as a table
+	@deploy/local/setup.sh test
+	@$(PY) -m tests.bench.startup
+
+##@ Maintain it
+.PHONY: lock openapi
+lock: ## Renew the locked dependencies from requirements/*.in
+	@for name in runtime dev node; do .venv/bin/uv pip compile --quiet --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-header requirements/$$name.in -o requirements/$$name.lock; done
+openapi: ## Export the OpenAPI document and the frontend's types from it
+	@$(PY) manage.py export_openapi && cd frontend && npm run --silent types

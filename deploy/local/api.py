@@ -1,0 +1,65 @@
+"""The few REST calls that the launcher makes, as any tenant would make them."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.error
+import urllib.request
+import uuid
+from typing import Any
+
+from deploy.local.config import SetupError
+
+TERMINAL_STATES = frozenset({"succeeded", "failed", "cancelled", "reverted"})
+
+
+class Api:
+    """A small client of `/api/v1` with an API key."""
+
+    def __init__(self, base_url: str, api_key: str) -> None:
+        self._base = f"{base_url}/api/v1"
+        self._key = api_key
+
+    def get(self, path: str) -> Any:
+        return self._call("GET", path, None)
+
+    def run(self, kind: str, cluster_id: str | None, inputs: dict[str, Any], confirm: str = "") -> Any:
+        """Plan, confirm and wait: the same way through as the console's.
+
+        Returns:
+            the finished operation.
+
+        Raises:
+            SetupError: the plan is refused, or the operation did not succeed.
+        """
+        plan = self._call("POST", "/plans", {"kind": kind, "cluster_id": cluster_id, "inputs": inputs})
+        body = {"plan_id": plan["id"], "plan_hash": plan["plan_hash"], "confirm": confirm}
+        operation = self._call("POST", "/operations", body)
+        deadline_s = time.monotonic() + 120
+        while operation["state"] not in TERMINAL_STATES and time.monotonic() < deadline_s:
+            time.sleep(0.2)
+            operation = self._call("GET", f"/operations/{operation['id']}", None)
+        if operation["state"] != "succeeded":
+            raise SetupError(f"{kind} ended as {operation['state']}: {operation.get('error')}")
+        return operation
+
+    def _call(self, method: str, path: str, body: Any) -> Any:
+        request = urllib.request.Request(  # noqa: S310 - the scheme is our own http
+            self._base + path,
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={
+                "Authorization": f"Bearer {self._key}",
+                "Content-Type": "application/json",
+                "Idempotency-Key": str(uuid.uuid4()),
+            },
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310 - as above
+                return json.loads(response.read() or b"null")
+        except urllib.error.HTTPError as error:
+            problem = error.read().decode(errors="replace")
+            raise SetupError(f"{method} {path} answered {error.code}: {problem[:500]}") from error
+        except OSError as error:
+            raise SetupError(f"{method} {path} did not answer: {error}") from error

@@ -1,0 +1,128 @@
+#!/usr/bin/env bash
+# Makes a checkout ready: interpreter, Java, Node, locked dependencies, built frontend, Spark jars.
+#   setup.sh run    what `make up` needs
+#   setup.sh test   that, and what `make test` needs on top
+# Each step leaves a stamp with the hash of what it was made from; a second run does nothing twice.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+purpose=${1:-run}
+jars_dir=${PENSTOCK_SPARK_JARS_DIR:-$PWD/build/jars}
+stamps=build/stamps
+mkdir -p "$stamps"
+
+say() { printf '  %s\n' "$*" >&2; }
+fail() { printf 'setup: %s\n' "$*" >&2; exit 1; }
+have() { command -v "$1" >/dev/null 2>&1; }
+hash_of() { cat "$@" | sha256sum | cut -c1-40; }
+is_done() { [ -f "$stamps/$1" ] && [ "$(cat "$stamps/$1")" = "$2" ]; }
+done_with() { printf '%s' "$2" >"$stamps/$1"; }
+
+apt_updated=no
+# Debian as root: install what is missing. Elsewhere: say clearly what is wanted.
+need() { # need "what for a person" package...
+  local what=$1; shift
+  if have apt-get && [ "$(id -u)" = 0 ]; then
+    say "installing $what (apt: $*)"
+    if [ "$apt_updated" = no ]; then apt-get update -qq >/dev/null; apt_updated=yes; fi
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >build/apt.log 2>&1 \
+      || { tail -n 5 build/apt.log >&2; fail "could not install $what"; }
+  else
+    fail "$what is missing. Install it (Debian: apt-get install $*) and run this again."
+  fi
+}
+
+find_python() {
+  local candidate
+  for candidate in "${PYTHON:-}" python3.11 python3.12 python3.13 python3; do
+    [ -n "$candidate" ] && have "$candidate" || continue
+    "$candidate" -c 'import sys; sys.exit(not ((3, 11) <= sys.version_info < (3, 14)))' 2>/dev/null || continue
+    printf '%s' "$candidate"; return
+  done
+}
+
+java_is_17() {
+  have java || return 1
+  local major
+  major=$(java -version 2>&1 | sed -n 's/.*version "\([0-9]*\).*/\1/p' | head -n 1)
+  [ -n "$major" ] && [ "$major" -ge 17 ]
+}
+
+node_is_20() { have node && have npm && [ "$(node -p 'process.versions.node.split(".")[0]' 2>/dev/null)" -ge 20 ]; }
+
+setup_python() {
+  local python
+  python=$(find_python)
+  if [ -z "$python" ]; then need "Python 3.11+" python3 python3-venv; python=$(find_python); fi
+  "$python" -c 'import ensurepip, venv' 2>/dev/null || need "Python's venv module" python3-venv
+  [ -x .venv/bin/python ] || { say "creating the virtual environment"; "$python" -m venv .venv; }
+}
+
+install_lock() { # install_lock name: one hashed lock file into the virtual environment
+  local lock=requirements/$1.lock key
+  key=$(hash_of "$lock")
+  is_done "lock-$1" "$key" && return
+  say "installing $lock (once; takes a minute or two)"
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$lock" \
+    || fail "pip could not install $lock"
+  done_with "lock-$1" "$key"
+}
+
+setup_node() {
+  node_is_20 && return
+  # No Node 20 here (Debian 12 has 18): the same program as a wheel, pinned like everything else.
+  install_lock node
+  export PATH="$PWD/build/node/bin:$PATH"
+  mkdir -p build/node/bin
+  for tool in node npm npx; do
+    printf '#!/bin/sh\nexec "%s/.venv/bin/%s" "$@"\n' "$PWD" "$tool" >"build/node/bin/$tool"
+    chmod +x "build/node/bin/$tool"
+  done
+  node_is_20 || fail "Node 20+ is missing. Install it and run this again."
+}
+
+setup_frontend() {
+  [ -f frontend/package-lock.json ] || return 0
+  local packages sources
+  packages=$(hash_of frontend/package.json frontend/package-lock.json)
+  sources=$(find frontend -path frontend/node_modules -prune -o -path frontend/dist -prune -o -type f -print0 \
+    | sort -z | xargs -0 sha256sum | sha256sum | cut -c1-40)
+  if is_done frontend "$sources" && [ -f frontend/dist/index.html ] \
+    && { [ "$purpose" = run ] || is_done npm "$packages"; }; then return 0; fi
+  setup_node
+  if ! is_done npm "$packages" || [ ! -d frontend/node_modules ]; then
+    say "installing the frontend's packages"
+    (cd frontend && npm ci --no-audit --no-fund --loglevel=error >../build/npm.log 2>&1) \
+      || { tail -n 10 build/npm.log >&2; fail "npm ci failed"; }
+    done_with npm "$packages"
+  fi
+  if ! is_done frontend "$sources" || [ ! -f frontend/dist/index.html ]; then
+    say "building the frontend"
+    (cd frontend && npm run --silent build >../build/frontend.log 2>&1) \
+      || { tail -n 20 build/frontend.log >&2; fail "the frontend did not build"; }
+    done_with frontend "$sources"
+  fi
+}
+
+setup_jars() {
+  local key
+  key=$(hash_of spark_analytics/jars.sha256)-$(printf '%s' "$jars_dir" | sha256sum | cut -c1-8)
+  is_done jars "$key" && [ -d "$jars_dir" ] && return
+  say "fetching Spark's Kafka connector"
+  .venv/bin/python -m spark_analytics jars --dir "$jars_dir" || fail "Spark's Kafka connector could not be fetched"
+  done_with jars "$key"
+}
+
+setup_test_programs() {
+  have redis-server || need "Redis" redis-server
+  have chromium || need "Chromium" chromium
+  have kcat || need "kcat" kcat
+  ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || have postgres || need "PostgreSQL" postgresql
+}
+
+setup_python
+java_is_17 || need "Java 17+" openjdk-17-jre-headless
+java_is_17 || fail "Java 17+ is missing. Install it and run this again."
+install_lock runtime
+[ "$purpose" = test ] && { install_lock dev; setup_test_programs; }
+setup_frontend
+setup_jars

@@ -24,7 +24,9 @@ class Api:
     def get(self, path: str) -> Any:
         return self._call("GET", path, None)
 
-    def run(self, kind: str, cluster_id: str | None, inputs: dict[str, Any], confirm: str = "") -> Any:
+    def run(
+        self, kind: str, cluster_id: str | None, inputs: dict[str, Any], confirm: str = ""
+    ) -> Any:
         """Plan, confirm and wait: the same way through as the console's.
 
         Returns:
@@ -33,7 +35,9 @@ class Api:
         Raises:
             SetupError: the plan is refused, or the operation did not succeed.
         """
-        plan = self._call("POST", "/plans", {"kind": kind, "cluster_id": cluster_id, "inputs": inputs})
+        plan = self._call(
+            "POST", "/plans", {"kind": kind, "cluster_id": cluster_id, "inputs": inputs}
+        )
         body = {"plan_id": plan["id"], "plan_hash": plan["plan_hash"], "confirm": confirm}
         operation = self._call("POST", "/operations", body)
         deadline_s = time.monotonic() + 120
@@ -45,7 +49,7 @@ class Api:
         return operation
 
     def _call(self, method: str, path: str, body: Any) -> Any:
-        request = urllib.request.Request(  # noqa: S310 - the scheme is our own http
+        request = urllib.request.Request(
             self._base + path,
             method=method,
             data=None if body is None else json.dumps(body).encode(),
@@ -56,7 +60,7 @@ class Api:
             },
         )
         try:
-            with urllib.request.urlopen(request, timeout=30) as response:  # noqa: S310 - as above
+            with urllib.request.urlopen(request, timeout=30) as response:
                 return json.loads(response.read() or b"null")
         except urllib.error.HTTPError as error:
             problem = error.read().decode(errors="replace")

@@ -120,6 +120,8 @@ def _port(environment: Mapping[str, str], name: str, default: int) -> int:
 
 def _port_range(text: str) -> tuple[int, int]:
     first, dash, last = text.partition("-")
-    if not (dash and first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last) <= 65535):
+    if not (
+        dash and first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last) <= 65535
+    ):
         raise SetupError(f"PENSTOCK_BROKER_PORTS={text!r} is not a range FIRST-LAST of ports")
     return int(first), int(last)

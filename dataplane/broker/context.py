@@ -1,0 +1,60 @@
+"""Who asks, over which connection, with which header: what every handler is given."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from dataplane.broker.services import BrokerServices
+    from dataplane.security.acl import AclOperation, ResourceType
+    from dataplane.security.principal import Principal
+    from dataplane.wire.headers import RequestHeader
+
+
+@dataclasses.dataclass(slots=True)
+class ConnectionInfo:
+    """One client connection. `principal` changes once, when SASL authentication succeeds.
+
+    `sasl` is the state of the SASL exchange, owned by the SASL handlers; None when the listener
+    asks for none. `authenticated` is True from the start on such a listener.
+    """
+
+    listener_name: str
+    security_protocol: str
+    client_host: str
+    principal: Principal
+    authenticated: bool = True
+    sasl: Any = None
+    close_after_answer: bool = False  # set by a SASL handler whose answer is a refusal
+    client_software_name: str = "unknown"
+    client_software_version: str = "unknown"
+
+    @property
+    def needs_sasl(self) -> bool:
+        return self.security_protocol.startswith("SASL")
+
+
+@dataclasses.dataclass(slots=True)
+class RequestContext:
+    """One request in work."""
+
+    services: BrokerServices
+    connection: ConnectionInfo
+    header: RequestHeader
+
+    @property
+    def principal(self) -> Principal:
+        return self.connection.principal
+
+    def authorize(
+        self, operation: AclOperation, resource_type: ResourceType, resource_name: str
+    ) -> bool:
+        """Whether this connection's principal may do `operation` on the named resource."""
+        return self.services.authorizer.authorize(
+            self.connection.principal,
+            self.connection.client_host,
+            operation,
+            resource_type,
+            resource_name,
+        )

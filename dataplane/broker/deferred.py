@@ -1,0 +1,45 @@
+"""A value that arrives later, without a task: what a waiting Produce or Fetch hands back.
+
+Cheaper than an `asyncio.Future` (no hop through the loop) and with one listener only.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+
+class Deferred(Generic[T]):
+    """Completes exactly once; a second completion is ignored, as in a purgatory.
+
+    `pipelined` tells a connection that requests of the same kind behind this one may be worked
+    on already; their answers still leave in order.
+    """
+
+    __slots__ = ("_listener", "done", "pipelined", "value")
+
+    def __init__(self, *, pipelined: bool = False) -> None:
+        self.done = False
+        self.pipelined = pipelined
+        self.value: T | None = None
+        self._listener: Callable[[T], None] | None = None
+
+    def complete(self, value: T) -> None:
+        if self.done:
+            return
+        self.done = True
+        self.value = value
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            listener(value)
+
+    def when_done(self, listener: Callable[[T], None]) -> None:
+        """Call `listener` with the value, at once when it is there already."""
+        if self.done:
+            listener(self.value)  # type: ignore[arg-type]  # done means that the value is set
+        else:
+            self._listener = listener

@@ -1,0 +1,50 @@
+"""The rooms of one running broker, tied together once by `dataplane.compose`."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dataplane.broker.authorizer import Authorizer
+    from dataplane.broker.config_store import ConfigStore
+    from dataplane.broker.controller_client import ControllerClient
+    from dataplane.broker.controller_host import ControllerHost
+    from dataplane.broker.group_host import GroupHost
+    from dataplane.broker.metadata_cache import MetadataCache
+    from dataplane.broker.metrics import Metrics
+    from dataplane.broker.partition_manager import PartitionManager
+    from dataplane.broker.peer_client import PeerPool
+    from dataplane.broker.producer_ids import ProducerIdManager
+    from dataplane.config.broker_config import BrokerConfig
+    from dataplane.ports.clock import Clock
+    from dataplane.ports.coordinator import Coordinator
+    from dataplane.ports.entropy import Entropy
+
+
+@dataclasses.dataclass(slots=True, kw_only=True)
+class BrokerServices:
+    """What a handler may reach. Built whole before the first listener opens.
+
+    `broker_epoch` is the creation id (czxid) of this broker's registration node; it changes when
+    an expired ZooKeeper session makes the broker register again.
+    """
+
+    config: BrokerConfig
+    clock: Clock
+    entropy: Entropy
+    coordinator: Coordinator
+    configs: ConfigStore
+    metadata: MetadataCache
+    partitions: PartitionManager
+    controller: ControllerHost
+    controller_client: ControllerClient
+    peers: PeerPool
+    groups: GroupHost
+    authorizer: Authorizer
+    producer_ids: ProducerIdManager
+    metrics: Metrics
+    broker_id: int
+    broker_epoch: int = -1
+    cluster_id: str = ""
+    stopping: bool = False

@@ -1,0 +1,117 @@
+"""An answer that says only what went wrong, in the shape of any API.
+
+A request names things (topics, partitions, groups); most responses answer per thing. The
+response is therefore built by mirroring the request: wherever a response holds an array of
+structs, the request's array that carries the same identifying fields is walked alongside.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dataplane.model.errors import ErrorCode
+from dataplane.wire.schema import Shape, fields_of
+
+_ERROR_FIELDS = frozenset({"error_code"})
+_MESSAGE_FIELDS = frozenset({"error_message"})
+# Fields that identify what an entry of a response is about, and where a request spells it apart.
+_ALIASES = {
+    "partition_index": ("partition_index", "partition", "partition_indexes", "partitions"),
+    "partition": ("partition", "partition_index", "partition_indexes", "partitions"),
+    "topic_name": ("topic_name", "name", "topic"),
+    "topic": ("topic", "name", "topic_name"),
+    "name": ("name", "topic", "topic_name", "topic_names", "topics"),
+    "group_id": ("group_id", "groups", "groups_names", "group_ids"),
+    "key": ("key", "coordinator_keys"),
+}
+
+
+def error_response(
+    response_class: type, request: Any | None, code: ErrorCode, message: str | None = None
+) -> Any | None:
+    """A response in which everything that was asked failed with `code`; None if it cannot say so.
+
+    `request` None means that it could not be read: then only a top-level error can be told.
+    """
+    response = response_class()
+    said = _set_error(response, code, message)
+    if request is not None:
+        said = _mirror(response, request, code, message) or said
+    return response if said else None
+
+
+def _set_error(target: Any, code: ErrorCode, message: str | None) -> bool:
+    said = False
+    for item in fields_of(type(target)):
+        if item.name in _ERROR_FIELDS and item.kind.shape is Shape.FIXED:
+            setattr(target, item.name, int(code))
+            said = True
+        elif item.name in _MESSAGE_FIELDS:
+            setattr(target, item.name, message or code.message)
+    return said
+
+
+def _mirror(target: Any, source: Any, code: ErrorCode, message: str | None) -> bool:
+    """Fill the arrays of `target` from the arrays of `source`; whether an error was placed."""
+    said = False
+    for item in fields_of(type(target)):
+        entry_class = item.kind.item.struct_class if item.kind.item is not None else None
+        if entry_class is None or not _can_say(entry_class):
+            continue
+        for entries in _source_arrays(source):
+            made = [_entry(entry_class, entry, code, message) for entry in entries]
+            kept = [entry for entry in made if entry is not None]
+            if kept:
+                setattr(target, item.name, kept)
+                said = True
+                break
+    return said
+
+
+def _source_arrays(source: Any) -> list[list[Any]]:
+    found = []
+    for item in fields_of(type(source)):
+        if item.kind.shape is Shape.ARRAY:
+            value = getattr(source, item.name)
+            if value:
+                found.append(value)
+    return found
+
+
+def _entry(entry_class: type, source: Any, code: ErrorCode, message: str | None) -> Any | None:
+    """One entry about `source`, a struct or a bare name or index; None if nothing identifies it."""
+    entry = entry_class()
+    names = {item.name: item for item in fields_of(entry_class)}
+    identified = False
+    if hasattr(type(source), "__wire_fields__"):
+        held = {item.name for item in fields_of(type(source))}
+        for name, item in names.items():
+            for alias in _ALIASES.get(name, (name,)):
+                if alias in held and name not in _ERROR_FIELDS:
+                    value = getattr(source, alias)
+                    if isinstance(value, list) or item.kind.shape is Shape.ARRAY:
+                        continue
+                    setattr(entry, name, value)
+                    identified = True
+                    break
+        _mirror(entry, source, code, message)
+    else:
+        for name, item in names.items():
+            fits = isinstance(source, str) == (item.kind.shape is Shape.STRING)
+            if fits and name not in _ERROR_FIELDS and name in _ALIASES:
+                setattr(entry, name, source)
+                identified = True
+                break
+    _set_error(entry, code, message)
+    return entry if identified else None
+
+
+def _can_say(entry_class: type) -> bool:
+    """Whether an error code lies anywhere in this struct."""
+    for item in fields_of(entry_class):
+        if item.name in _ERROR_FIELDS:
+            return True
+        inner = item.kind.item.struct_class if item.kind.item is not None else None
+        if inner is not None and _can_say(inner):
+            return True
+    return False

@@ -1,0 +1,48 @@
+"""Which API keys this broker serves, in which versions, and where their handlers live.
+
+A row here is a promise: ApiVersions advertises exactly these rows. The ranges lie within those of
+a ZooKeeper-mode 3.9 broker, because clients infer a release from pairs of versions.
+
+An ordinary handler is `async def handle(ctx, request) -> response | None`. A hot one (Produce,
+Fetch, Metadata) is `def handle_frame(ctx, frame, position) -> Reply`: it parses in place, answers
+without a task where it can, and says so by its place in `HOT`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from dataplane.wire.apis import API_TABLE, ApiKey
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from dataplane.broker.context import RequestContext
+
+    Handler = Callable[[RequestContext, Any], Awaitable[Any]]
+
+HANDLED: dict[ApiKey, tuple[int, int]] = {
+    # data path and cluster view
+    ApiKey.API_VERSIONS: (0, 4),
+}
+
+# Hot APIs: parsed and answered by hand-written codecs, without a task per request.
+HOT: frozenset[ApiKey] = frozenset({ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA})
+
+_loaded: dict[ApiKey, Any] = {}
+
+
+def handler_module(api_key: ApiKey) -> Any:
+    """The module `dataplane.handlers.<api_name>`, imported at first use of the API."""
+    module = _loaded.get(api_key)
+    if module is None:
+        module = importlib.import_module(f"dataplane.handlers.{API_TABLE[api_key].module}")
+        _loaded[api_key] = module
+    return module
+
+
+def handler(api_key: ApiKey) -> Handler:
+    """The coroutine function that answers an ordinary API."""
+    function: Handler = handler_module(api_key).handle
+    return function

@@ -1,0 +1,264 @@
+"""One client connection: frames in, answers out in the order of their requests.
+
+Requests are worked on one at a time, as in Kafka, with one widening: a Produce that only waits
+for its replicas does not hold back the next Produce behind it. Its append is done; only the
+answer waits, in its place in the queue. Parsing goes on in place and nothing is copied.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import logging
+import socket
+from typing import TYPE_CHECKING, Any, cast
+
+from dataplane.broker.deferred import Deferred
+from dataplane.server.frame_buffer import ROOM_MIN_BYTES, FrameBuffer, FrameError
+from dataplane.server.reply_writer import ReplyWriter
+
+if TYPE_CHECKING:
+    from dataplane.broker.context import ConnectionInfo
+    from dataplane.server.dispatch import Dispatcher, Reply
+    from dataplane.server.listener import Listener
+
+_log = logging.getLogger(__name__)
+
+# Answers of one connection that may wait at the same time (Produce with acks=all).
+PIPELINE_MAX = 64
+# Up to this size requests are limited before SASL has succeeded (Kafka:
+# sasl.server.max.receive.size).
+UNAUTHENTICATED_FRAME_BYTES_MAX = 512 * 1024
+# Above this a partly arrived frame wakes the loop only when a good piece of it is there.
+LOW_WATER_FROM_BYTES = 512 * 1024
+
+
+class Connection(asyncio.BufferedProtocol):
+    """The protocol object that asyncio drives; owned by its listener."""
+
+    __slots__ = (
+        "_buffer",
+        "_dispatcher",
+        "_exclusive",
+        "_listener",
+        "_low_water",
+        "_processing",
+        "_queue",
+        "_reading_paused",
+        "_socket",
+        "_transport",
+        "_write_paused",
+        "_writer",
+        "closed",
+        "info",
+        "last_active_s",
+        "loop",
+    )
+
+    def __init__(self, listener: Listener, dispatcher: Dispatcher) -> None:
+        self.loop = asyncio.get_running_loop()
+        self._listener = listener
+        self._dispatcher = dispatcher
+        self._transport: asyncio.Transport
+        self._socket: socket.socket | None = None
+        self._writer: ReplyWriter
+        self._buffer = FrameBuffer(UNAUTHENTICATED_FRAME_BYTES_MAX)
+        self._queue: collections.deque[Deferred[Reply | None]] = collections.deque()
+        self._exclusive = False  # a request is in work that nothing may overtake
+        self._processing = False
+        self._reading_paused = False
+        self._write_paused = False
+        self._low_water = 1
+        self.closed = False
+        self.last_active_s = self.loop.time()
+        self.info: ConnectionInfo
+
+    # -- asyncio's calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        peer = transport.get_extra_info("peername")
+        self.info = self._listener.connection_info(peer[0] if peer else "")
+        if self.info.authenticated:
+            self._buffer.frame_bytes_max = self._listener.frame_bytes_max
+        is_plain = transport.get_extra_info("sslcontext") is None
+        if is_plain:
+            self._socket = transport.get_extra_info("socket")
+        self._writer = ReplyWriter(self.loop, self._transport, is_plain=is_plain)
+        if not self._listener.admit(self):
+            self._transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.closed = True
+        self._queue.clear()
+        self._writer.resumed()
+        self._listener.forget(self)
+        if exc is not None and not isinstance(exc, OSError):
+            _log.debug("connection from %s lost: %s", self.info.client_host, exc)
+
+    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002 - asyncio's signature
+        return self._buffer.writable()
+
+    def buffer_updated(self, nbytes: int) -> None:
+        self._buffer.written(nbytes)
+        self.last_active_s = self.loop.time()
+        self._process()
+
+    def eof_received(self) -> bool:
+        return False
+
+    def pause_writing(self) -> None:
+        self._write_paused = True
+        self._writer.paused = True
+
+    def resume_writing(self) -> None:
+        self._write_paused = False
+        self._writer.resumed()
+        self._process()
+
+    # -- requests
+
+    def _process(self) -> None:
+        """Work on buffered frames until something must be waited for."""
+        if self._processing or self._writer.is_streaming:
+            return
+        self._processing = True
+        try:
+            self._work()
+        except FrameError as error:
+            self._listener.metrics.bad_frames.inc()
+            _log.warning("closing %s: %s", self.info.client_host, error)
+            self.close()
+        except Exception:
+            _log.exception("closing %s: its request broke the connection", self.info.client_host)
+            self.close()
+        finally:
+            self._processing = False
+
+    def _work(self) -> None:
+        buffer, writer, dispatcher, queue = (
+            self._buffer,
+            self._writer,
+            self._dispatcher,
+            self._queue,
+        )
+        while not (self._exclusive or self._write_paused or self.closed):
+            if queue and len(queue) >= PIPELINE_MAX:
+                break
+            frame = buffer.next_frame()
+            if frame is None:
+                break
+            if queue and not dispatcher.may_overtake_waiting(frame):
+                buffer.push_back(frame)
+                break
+            answer = dispatcher.submit(self, frame)
+            if answer is None:  # nothing is answered (Produce with acks=0)
+                continue
+            if type(answer) is Deferred:
+                if answer.done and not queue:
+                    self._queue_reply(answer.value)
+                else:
+                    self._wait_for(answer, exclusive=not answer.pipelined)
+            elif queue:
+                self._wait_for(_completed(answer), exclusive=False)
+            else:
+                writer.add(cast("Reply", answer))
+            if writer.holds_file_parts and self._flush():
+                return
+        if not self._flush():
+            self._govern_reading()
+
+    def _flush(self) -> bool:
+        """Write what has been answered. True when it goes on leaving by itself."""
+        if self._writer.flush(self._streamed):
+            self._exclusive = True
+            return True
+        return False
+    def _queue_reply(self, reply: Reply | None) -> None:
+        if reply is not None:
+            self._writer.add(reply)
+
+    def _wait_for(self, answer: Deferred[Any], *, exclusive: bool) -> None:
+        self._queue.append(answer)
+        self._exclusive = exclusive
+        answer.when_done(self._answered)
+
+    def _answered(self, _reply: Reply | None) -> None:
+        """Something that was waited for is there: write what is in turn, go on."""
+        if self.closed or not self._queue or not self._queue[0].done:
+            return
+        if self._writer.is_streaming:
+            return
+        queue = self._queue
+        while queue and queue[0].done:
+            self._queue_reply(queue.popleft().value)
+        if not queue:
+            self._exclusive = False
+        if not self._processing:
+            # Several answers often come due in one step of the loop: one write for all of them.
+            self.loop.call_soon(self._process)
+
+    def _streamed(self) -> None:
+        """A large answer has left through the socket."""
+        self._exclusive = False
+        self.last_active_s = self.loop.time()
+        if self._queue and self._queue[0].done:
+            self._answered(None)
+            self._exclusive = bool(self._queue)
+        if not self.closed:
+            self._process()
+
+    def _govern_reading(self) -> None:
+        """Stop reading when a blocked connection's buffer is full; wake late for large frames."""
+        buffer = self._buffer
+        if self.closed:
+            return
+        full = buffer.capacity_bytes - buffer.buffered_bytes < 2 * ROOM_MIN_BYTES
+        blocked = self._exclusive or self._write_paused or bool(self._queue)
+        if blocked and full:
+            if not self._reading_paused:
+                self._reading_paused = True
+                self._transport.pause_reading()
+        elif self._reading_paused:
+            self._reading_paused = False
+            self._transport.resume_reading()
+        missing = buffer.missing_bytes
+        if self._socket is not None and (missing >= LOW_WATER_FROM_BYTES or self._low_water > 1):
+            wanted = min(missing, LOW_WATER_FROM_BYTES) if missing >= LOW_WATER_FROM_BYTES else 1
+            if wanted != self._low_water:
+                self._low_water = wanted
+                self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, wanted)
+
+    # -- the listener's and the dispatcher's calls
+
+    def authenticated(self) -> None:
+        """SASL succeeded: requests of the full size are allowed from here on."""
+        self._buffer.frame_bytes_max = self._listener.frame_bytes_max
+
+    def close_after_answer(self) -> None:
+        """SASL failed: the answer that says so is the last one."""
+        self.loop.call_soon(self.loop.call_soon, self.close)
+
+    def tidy(self) -> None:
+        """Give back what an idle connection does not need."""
+        self._buffer.shrink()
+
+    @property
+    def is_waiting(self) -> bool:
+        return bool(self._queue) or self._exclusive
+
+    def close(self) -> None:
+        """Close after what is written has left."""
+        if not self.closed:
+            self.closed = True
+            self._transport.close()
+
+    def abort(self) -> None:
+        self.closed = True
+        self._transport.abort()
+
+
+def _completed(reply: Any) -> Deferred[Any]:
+    deferred: Deferred[Any] = Deferred()
+    deferred.complete(reply)
+    return deferred

@@ -1,0 +1,227 @@
+"""From a frame to its answer: header, SASL gate, version check, handler, error in shape."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import struct
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from dataplane.broker.context import RequestContext
+from dataplane.broker.deferred import Deferred
+from dataplane.handlers import registry
+from dataplane.handlers.error_response import error_response
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.server.frame_buffer import FrameError
+from dataplane.wire.apis import API_TABLE, ApiKey, load
+from dataplane.wire.codec import decode
+from dataplane.wire.errors import WireError
+from dataplane.wire.headers import RequestHeader, encode_response_frame, parse_request_header
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    from dataplane.broker.services import BrokerServices
+    from dataplane.server.connection import Connection
+
+_log = logging.getLogger(__name__)
+
+# Parts of one answer, size prefix first: bytes-like objects and slices of log files.
+Reply: TypeAlias = list[Any]
+Answer: TypeAlias = "Reply | Deferred[Reply | None] | None"
+
+_KEY = struct.Struct(">h")
+_BEFORE_SASL = frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
+
+
+class Dispatcher:
+    """Answers requests of every connection of one broker."""
+
+    def __init__(self, services: BrokerServices) -> None:
+        self._services = services
+        self._metrics = services.metrics
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._hot: dict[int, Any] = {}
+
+    def may_overtake_waiting(self, frame: memoryview) -> bool:
+        """Whether work on `frame` may start while earlier Produces wait for their replicas."""
+        return len(frame) >= 2 and _KEY.unpack_from(frame)[0] == ApiKey.PRODUCE
+
+    def submit(self, connection: Connection, frame: memoryview) -> Answer:
+        """Start work on one request. Raises FrameError when the stream makes no sense."""
+        try:
+            header = parse_request_header(frame)
+        except WireError as error:
+            raise FrameError(str(error)) from error
+        key = header.api_key
+        self._metrics.count_request(key)
+        info = connection.info
+        if not info.authenticated and key not in _BEFORE_SASL:
+            raise FrameError(f"API {key} asked before SASL authentication")
+        context = RequestContext(self._services, info, header)
+        hot = self._hot.get(key)
+        if hot is not None and hot[0] <= header.api_version <= hot[1]:
+            return self._submit_hot(hot[2], context, frame)
+        versions = registry.HANDLED.get(key)  # type: ignore[call-overload]  # an int finds its ApiKey
+        if versions is None or not versions[0] <= header.api_version <= versions[1]:
+            return self._unsupported(connection, context, frame)
+        if key in registry.HOT:
+            self._hot[key] = (*versions, registry.handler_module(ApiKey(key)).handle_frame)
+            return self._submit_hot(self._hot[key][2], context, frame)
+        return self._submit_task(connection, context, frame)
+
+    async def stop(self) -> None:
+        """Give requests in work up."""
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # -- ordinary requests
+
+    def _submit_task(
+        self, connection: Connection, context: RequestContext, frame: memoryview
+    ) -> Answer:
+        header = context.header
+        key = ApiKey(header.api_key)
+        request_class, response_class = load(key)
+        try:
+            request, _end = decode(
+                request_class, header.api_version, frame, header.body_position
+            )
+        except WireError as error:
+            return self._malformed(context, response_class, error)
+        deferred: Deferred[Reply | None] = Deferred()
+        task = asyncio.get_running_loop().create_task(
+            self._run(connection, context, registry.handler(key), request, deferred)
+        )
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return deferred
+
+    async def _run(
+        self,
+        connection: Connection,
+        context: RequestContext,
+        handler: registry.Handler,
+        request: Any,
+        deferred: Deferred[Reply | None],
+    ) -> None:
+        header = context.header
+        key = ApiKey(header.api_key)
+        reply: Reply | None = None
+        try:
+            response = await self._handle(handler, context, request)
+            if response is not None:
+                reply = [encode_response_frame(response, header.api_version, header.correlation_id)]
+        except WireError:  # our own response does not fit its schema: a bug, told as one
+            _log.exception("%s v%d cannot be answered", key.name, header.api_version)
+            self._metrics.failed_requests.inc()
+            reply = self._error_reply(context, request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
+        if key in _BEFORE_SASL:
+            if context.connection.authenticated:
+                connection.authenticated()
+            if context.connection.close_after_answer:
+                connection.close_after_answer()
+        deferred.complete(reply)
+
+    async def _handle(
+        self, handler: registry.Handler, context: RequestContext, request: Any
+    ) -> Any | None:
+        response_class = load(context.header.api_key)[1]
+        try:
+            return await handler(context, request)
+        except KafkaError as error:
+            return error_response(response_class, request, error.code, str(error))
+        except asyncio.CancelledError:
+            raise
+        except Exception:
+            _log.exception("%s failed", ApiKey(context.header.api_key).name)
+            self._metrics.failed_requests.inc()
+            return error_response(response_class, request, ErrorCode.UNKNOWN_SERVER_ERROR)
+
+    # -- hot requests
+
+    def _submit_hot(self, handle_frame: Any, context: RequestContext, frame: memoryview) -> Answer:
+        try:
+            answer = handle_frame(context, frame, context.header.body_position)
+        except WireError as error:
+            return self._malformed(context, load(context.header.api_key)[1], error)
+        except Exception:
+            header = context.header
+            _log.exception("%s failed", ApiKey(header.api_key).name)
+            self._metrics.failed_requests.inc()
+            request_class, _ = load(header.api_key)
+            request, _end = decode(request_class, header.api_version, frame, header.body_position)
+            return self._error_reply(context, request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
+        if asyncio.iscoroutine(answer):
+            return self._follow(answer)
+        result: Answer = answer
+        return result
+
+    def _follow(self, coroutine: Awaitable[Reply | None]) -> Deferred[Reply | None]:
+        """A hot handler that found it has to wait: run the rest as a task."""
+        deferred: Deferred[Reply | None] = Deferred()
+
+        async def run() -> None:
+            deferred.complete(await coroutine)
+
+        task = asyncio.get_running_loop().create_task(run())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return deferred
+
+    # -- what cannot be served
+
+    def _malformed(
+        self, context: RequestContext, response_class: type, error: WireError
+    ) -> Reply:
+        self._metrics.malformed_requests.inc()
+        header = context.header
+        name = ApiKey(header.api_key).name
+        _log.warning("malformed %s v%d: %s", name, header.api_version, error)
+        response = error_response(response_class, None, ErrorCode.INVALID_REQUEST, str(error))
+        if response is None:
+            raise FrameError(f"malformed {name} v{header.api_version}: {error}") from error
+        return [encode_response_frame(response, header.api_version, header.correlation_id)]
+
+    def _unsupported(
+        self, connection: Connection, context: RequestContext, frame: memoryview
+    ) -> Answer:
+        """Answer error 35 in the API's shape; ApiVersions answers in version 0 with its range."""
+        header = context.header
+        if header.api_key == ApiKey.API_VERSIONS:
+            context.header = header._replace(api_version=0)
+            from dataplane.handlers.api_versions import unsupported_version
+
+            return [encode_response_frame(unsupported_version(), 0, header.correlation_id)]
+        try:
+            key = ApiKey(header.api_key)
+        except ValueError as error:
+            raise FrameError(f"unknown API key {header.api_key}") from error
+        request: Any | None = None
+        request_class, _response_class = load(key)
+        if header.version_known:
+            try:
+                request, _end = decode(
+                    request_class, header.api_version, frame, header.body_position
+                )
+            except WireError as error:
+                raise FrameError(f"malformed {key.name}: {error}") from error
+        reply = self._error_reply(context, request, ErrorCode.UNSUPPORTED_VERSION, None)
+        if reply is None:
+            raise FrameError(
+                f"{key.name} v{header.api_version} from {connection.info.client_host} "
+                "is not served, and its answer has no place for an error"
+            )
+        return reply
+
+    def _error_reply(
+        self, context: RequestContext, request: Any | None, code: ErrorCode, message: str | None
+    ) -> Reply | None:
+        header: RequestHeader = context.header
+        key = ApiKey(header.api_key)
+        response = error_response(load(key)[1], request, code, message)
+        if response is None:
+            return None
+        version = min(header.api_version, API_TABLE[key].max_version)
+        return [encode_response_frame(response, version, header.correlation_id)]

@@ -1,0 +1,118 @@
+"""The growable, bounded receive buffer of one connection; frames are views into it.
+
+A frame is parsed in place and consumed before the next read, so a view never outlives its bytes.
+The buffer grows only as bytes really arrive: a hostile size field costs nothing.
+"""
+
+from __future__ import annotations
+
+import struct
+
+_SIZE = struct.Struct(">i")
+
+INITIAL_BYTES = 16 * 1024
+# From this size on a read is cut at the frame's end, so that the next frame starts at the
+# buffer's head and is never moved.
+ALIGN_FROM_BYTES = 128 * 1024
+# What one read may bring when nothing is known about the next frame.
+READ_AHEAD_BYTES = 256 * 1024
+ROOM_MIN_BYTES = 4 * 1024
+
+
+class FrameError(Exception):
+    """A size field that no honest peer sends: the connection cannot be understood any more."""
+
+
+class FrameBuffer:
+    """Bytes in, whole frames out."""
+
+    __slots__ = ("_aligned_bytes", "_data", "_end", "_start", "_view", "_wanted", "frame_bytes_max")
+
+    def __init__(self, frame_bytes_max: int) -> None:
+        self.frame_bytes_max = frame_bytes_max
+        self._data = bytearray(INITIAL_BYTES)
+        self._view = memoryview(self._data)
+        self._start = 0
+        self._end = 0
+        self._wanted = 0  # size with prefix of the frame at `_start`, 0 = not known yet
+        self._aligned_bytes = 0  # size of the last large frame; its successors are often alike
+
+    @property
+    def buffered_bytes(self) -> int:
+        return self._end - self._start
+
+    @property
+    def capacity_bytes(self) -> int:
+        return len(self._data)
+
+    @property
+    def missing_bytes(self) -> int:
+        """How much of the frame at the head has not arrived; 0 when its size is unknown."""
+        return max(0, self._wanted - (self._end - self._start))
+
+    def writable(self) -> memoryview:
+        """Where the next read goes; never empty."""
+        if self._start == self._end:
+            self._start = self._end = 0
+            if self._aligned_bytes:
+                return self._view[: self._aligned_bytes]
+        wanted = self._wanted
+        if wanted > len(self._data):
+            self._grow_towards(wanted)
+        elif len(self._data) - self._end < ROOM_MIN_BYTES or self._start + wanted > len(self._data):
+            self._compact()
+        if wanted >= ALIGN_FROM_BYTES:
+            return self._view[self._end : self._start + wanted]
+        return self._view[self._end :]
+
+    def written(self, count: int) -> None:
+        self._end += count
+
+    def next_frame(self) -> memoryview | None:
+        """The next whole frame without its size prefix, or None. Raises FrameError."""
+        start = self._start
+        available = self._end - start
+        if available < 4:
+            self._wanted = 0
+            return None
+        (size,) = _SIZE.unpack_from(self._data, start)
+        if size < 0 or size > self.frame_bytes_max:
+            raise FrameError(f"frame of {size} bytes; 0 to {self.frame_bytes_max} are allowed")
+        wanted = size + 4
+        if available < wanted:
+            self._wanted = wanted
+            return None
+        self._wanted = 0
+        self._aligned_bytes = wanted if ALIGN_FROM_BYTES <= wanted <= len(self._data) else 0
+        self._start = start + wanted
+        return self._view[start + 4 : start + wanted]
+
+    def push_back(self, frame: memoryview) -> None:
+        """Undo the last `next_frame`: its frame is worked on later."""
+        self._start -= len(frame) + 4
+
+    def shrink(self) -> None:
+        """Give a grown buffer back when nothing is in it."""
+        if self._start == self._end and len(self._data) > INITIAL_BYTES:
+            self._replace(INITIAL_BYTES)
+            self._aligned_bytes = 0
+
+    def _grow_towards(self, wanted: int) -> None:
+        """Grow as bytes arrive: to four times the present size at most, once that is full."""
+        if len(self._data) - self._end >= ROOM_MIN_BYTES:
+            return
+        target = wanted if wanted > READ_AHEAD_BYTES else min(4 * wanted, READ_AHEAD_BYTES)
+        self._replace(min(target, max(4 * len(self._data), READ_AHEAD_BYTES)))
+
+    def _compact(self) -> None:
+        have = self._end - self._start
+        self._view[:have] = self._view[self._start : self._end]
+        self._start, self._end = 0, have
+
+    def _replace(self, capacity: int) -> None:
+        have = self._end - self._start
+        data = bytearray(capacity)
+        view = memoryview(data)
+        view[:have] = self._view[self._start : self._end]
+        self._data, self._view = data, view
+        self._start, self._end = 0, have

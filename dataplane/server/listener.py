@@ -1,0 +1,141 @@
+"""One listening socket and the connections it has accepted."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import dataclasses
+import logging
+import ssl
+from typing import TYPE_CHECKING
+
+from dataplane.broker.context import ConnectionInfo
+from dataplane.security.principal import ANONYMOUS
+from dataplane.server.connection import Connection
+
+if TYPE_CHECKING:
+    from dataplane.broker.metrics import Metrics
+    from dataplane.server.dispatch import Dispatcher
+
+_log = logging.getLogger(__name__)
+
+BACKLOG = 1024
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ListenerLimits:
+    """Bounds of one listener; Kafka's keys are in the names of `compose`'s reading of them."""
+
+    frame_bytes_max: int = 100 * 1024 * 1024
+    connections_max: int = 2_147_483_647
+    connections_per_ip_max: int = 2_147_483_647
+    idle_ms_max: int = 600_000
+
+
+class Listener:
+    """Accepts on one endpoint under one security protocol."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        host: str,
+        port: int,
+        security_protocol: str,
+        dispatcher: Dispatcher,
+        metrics: Metrics,
+        limits: ListenerLimits,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self.name = name
+        self.host = host
+        self.port = port
+        self.security_protocol = security_protocol
+        self.metrics = metrics
+        self.limits = limits
+        self._dispatcher = dispatcher
+        self._tls = tls
+        self._server: asyncio.Server | None = None
+        self._connections: set[Connection] = set()
+        self._per_ip: collections.Counter[str] = collections.Counter()
+
+    @property
+    def frame_bytes_max(self) -> int:
+        return self.limits.frame_bytes_max
+
+    @property
+    def connection_count(self) -> int:
+        return len(self._connections)
+
+    async def open(self) -> None:
+        """Bind and accept. OSError names the endpoint when it is taken."""
+        loop = asyncio.get_running_loop()
+        try:
+            self._server = await loop.create_server(
+                lambda: Connection(self, self._dispatcher),
+                self.host or None,
+                self.port,
+                backlog=BACKLOG,
+                ssl=self._tls,
+                reuse_address=True,
+            )
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"listener {self.name}: cannot bind {self.host}:{self.port}: {error.strerror}",
+            ) from error
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    def stop_accepting(self) -> None:
+        if self._server is not None:
+            self._server.close()
+
+    def close_connections(self) -> None:
+        for connection in list(self._connections):
+            connection.close()
+
+    # -- the connections' calls
+
+    def connection_info(self, client_host: str) -> ConnectionInfo:
+        return ConnectionInfo(
+            listener_name=self.name,
+            security_protocol=self.security_protocol,
+            client_host=client_host,
+            principal=ANONYMOUS,
+            authenticated=not self.security_protocol.startswith("SASL"),
+        )
+
+    def admit(self, connection: Connection) -> bool:
+        """Take a new connection in, unless the listener or its address is full."""
+        host = connection.info.client_host
+        self._connections.add(connection)
+        self._per_ip[host] += 1
+        if (
+            len(self._connections) > self.limits.connections_max
+            or self._per_ip[host] > self.limits.connections_per_ip_max
+        ):
+            self.metrics.refused_connections.inc()
+            _log.warning("listener %s is full: refusing a connection from %s", self.name, host)
+            return False
+        return True
+
+    def forget(self, connection: Connection) -> None:
+        if connection in self._connections:
+            self._connections.discard(connection)
+            host = connection.info.client_host
+            self._per_ip[host] -= 1
+            if self._per_ip[host] <= 0:
+                del self._per_ip[host]
+
+    def sweep(self, now_s: float) -> None:
+        """Close idle connections and give back the buffers of quiet ones."""
+        idle_s = self.limits.idle_ms_max / 1000 if self.limits.idle_ms_max >= 0 else None
+        for connection in list(self._connections):
+            quiet_s = now_s - connection.last_active_s
+            if connection.is_waiting:
+                continue
+            if idle_s is not None and quiet_s > idle_s:
+                self.metrics.idle_closed.inc()
+                connection.close()
+            elif quiet_s > 10:
+                connection.tidy()

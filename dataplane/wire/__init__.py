@@ -1,0 +1,1 @@
+"""Kafka's wire protocol: frames, headers, messages, record batches. Bytes in, objects out."""

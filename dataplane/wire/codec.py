@@ -1,0 +1,74 @@
+"""Reads and writes declared messages: one specialised function per (struct, version).
+
+`compiler` writes the straight-line source of these functions at first use; here are the doors and
+the translation of every way in which bytes can be wrong into `WireError`.
+"""
+
+from __future__ import annotations
+
+import struct as _struct
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from dataplane.wire.compiler import compile_reader, compile_writer
+from dataplane.wire.errors import WireError
+from dataplane.wire.schema import MAX_VERSION, NEVER_FLEXIBLE
+
+if TYPE_CHECKING:
+    from dataplane.wire.compiler import Reader, Writer
+
+T = TypeVar("T")
+
+_READERS: dict[tuple[type, int], Reader] = {}
+_WRITERS: dict[tuple[type, int], Writer] = {}
+
+
+def decode(
+    cls: type[T], version: int, buf: memoryview | bytes | bytearray, pos: int = 0
+) -> tuple[T, int]:
+    """Read one `cls` of `version` from `buf` at `pos`; answers the object and the end position.
+
+    Record fields are views of `buf`, everything else is copied. Unknown tagged fields are skipped.
+    Raises WireError when the bytes are truncated, malformed, or claim lengths beyond the buffer.
+    """
+    reader = _READERS.get((cls, version))
+    if reader is None:
+        _check_version(cls, version)
+        reader = _READERS[cls, version] = compile_reader(cls, version, is_flexible(cls, version))
+    if not isinstance(buf, memoryview):
+        buf = memoryview(buf)
+    try:
+        obj, end = reader(buf, pos, len(buf))
+    except (_struct.error, IndexError, UnicodeDecodeError) as error:
+        raise WireError(f"{cls.__name__} v{version}: {error}") from error
+    return obj, end
+
+
+def encode_into(obj: object, version: int, out: bytearray) -> None:
+    """Append `obj` in `version` to `out`. Fields that the version does not carry are left out."""
+    cls = type(obj)
+    writer = _WRITERS.get((cls, version))
+    if writer is None:
+        _check_version(cls, version)
+        writer = _WRITERS[cls, version] = compile_writer(cls, version, is_flexible(cls, version))
+    try:
+        writer(obj, out)
+    except (_struct.error, AttributeError, TypeError, UnicodeEncodeError) as error:
+        raise WireError(f"{cls.__name__} v{version} cannot be written: {error}") from error
+
+
+def encode(obj: object, version: int) -> bytes:
+    """The bytes of `obj` in `version`, without header or size."""
+    out = bytearray()
+    encode_into(obj, version, out)
+    return bytes(out)
+
+
+def is_flexible(cls: Any, version: int) -> bool:
+    """Whether `version` of this message uses compact encodings and tag buffers (KIP-482)."""
+    return version >= int(getattr(cls, "FLEXIBLE", NEVER_FLEXIBLE))
+
+
+def _check_version(cls: Any, version: int) -> None:
+    lowest, highest = getattr(cls, "VERSIONS", (0, MAX_VERSION))
+    if not lowest <= version <= highest:
+        raise WireError(f"{cls.__name__} has no version {version}; only {lowest} to {highest}")

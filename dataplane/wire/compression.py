@@ -1,0 +1,111 @@
+"""The four codecs of record batches, with a bound on what a batch may expand to.
+
+A batch is decompressed only where records are needed (coordinator replay, lookup by time,
+compaction), never on produce or fetch.
+"""
+
+from __future__ import annotations
+
+import enum
+import struct
+from typing import TYPE_CHECKING
+
+from dataplane.wire.errors import WireError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_DECOMPRESSED_BYTES = 128 * 1024 * 1024
+_XERIAL_MAGIC = b"\x82SNAPPY\x00"
+_XERIAL_HEADER_BYTES = 16
+_XERIAL_BLOCK_BYTES = 32 * 1024
+
+
+class Compression(enum.IntEnum):
+    """Codec numbers as in bits 0-2 of a batch's attributes."""
+
+    NONE = 0
+    GZIP = 1
+    SNAPPY = 2
+    LZ4 = 3
+    ZSTD = 4
+
+
+def compress(codec: Compression, data: bytes | bytearray) -> bytes:
+    """Compress as Java clients do: snappy in xerial framing, lz4 as a frame."""
+    if codec is Compression.NONE:
+        return bytes(data)
+    import cramjam
+
+    if codec is Compression.GZIP:
+        return bytes(cramjam.gzip.compress(data))
+    if codec is Compression.LZ4:
+        return bytes(cramjam.lz4.compress(data))
+    if codec is Compression.ZSTD:
+        return bytes(cramjam.zstd.compress(data))
+    out = bytearray(_XERIAL_MAGIC + struct.pack(">ii", 1, 1))
+    for start in range(0, len(data), _XERIAL_BLOCK_BYTES):
+        block = bytes(cramjam.snappy.compress_raw(data[start : start + _XERIAL_BLOCK_BYTES]))
+        out += struct.pack(">i", len(block)) + block
+    return bytes(out)
+
+
+def decompress(codec: int, data: memoryview | bytes, limit: int = MAX_DECOMPRESSED_BYTES) -> bytes:
+    """Undo `compress`. Raises WireError on damage, an unknown codec, or more than `limit` bytes."""
+    if codec == Compression.NONE:
+        return bytes(data)
+    import cramjam
+
+    data = bytes(data)
+    if codec == Compression.GZIP:
+        return _bounded(cramjam.gzip.decompress_into, data, limit)
+    if codec == Compression.SNAPPY:
+        return _unsnappy(data, limit)
+    if codec == Compression.LZ4:
+        return _bounded(cramjam.lz4.decompress_into, data, limit)
+    if codec == Compression.ZSTD:
+        return _bounded(cramjam.zstd.decompress_into, data, limit)
+    raise WireError(f"unknown compression codec {codec}")
+
+
+def _bounded(decompress_into: Callable[[bytes, bytearray], int], data: bytes, limit: int) -> bytes:
+    """Decompress into a buffer that grows by steps, so that a bomb stops at `limit`."""
+    import cramjam
+
+    room = min(limit, max(4096, 8 * len(data)))
+    while True:
+        buffer = bytearray(room)
+        try:
+            return bytes(memoryview(buffer)[: decompress_into(data, buffer)])
+        except cramjam.DecompressionError as error:
+            if "whole buffer" not in str(error) or room >= limit:
+                raise WireError(f"batch cannot be decompressed: {error}") from error
+        room = min(limit, room * 4)
+
+
+def _unsnappy(data: bytes, limit: int) -> bytes:
+    if not data.startswith(_XERIAL_MAGIC):
+        return _unsnappy_block(data, limit)
+    out = bytearray()
+    pos = _XERIAL_HEADER_BYTES
+    while pos < len(data):
+        if pos + 4 > len(data):
+            raise WireError("snappy block header is cut off")
+        size = int.from_bytes(data[pos : pos + 4], "big")
+        pos += 4
+        if pos + size > len(data):
+            raise WireError("snappy block is cut off")
+        out += _unsnappy_block(data[pos : pos + size], limit - len(out))
+        pos += size
+    return bytes(out)
+
+
+def _unsnappy_block(data: bytes, limit: int) -> bytes:
+    import cramjam
+
+    try:
+        if cramjam.snappy.decompress_raw_len(data) > limit:
+            raise WireError("snappy block expands beyond the limit")
+        return bytes(cramjam.snappy.decompress_raw(data))
+    except cramjam.DecompressionError as error:
+        raise WireError(f"batch cannot be decompressed: {error}") from error

@@ -1,0 +1,120 @@
+"""Frames and headers: 4-byte size, then a request or response header, then the body."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, NamedTuple
+
+from dataplane.wire.apis import API_TABLE, ApiKey
+from dataplane.wire.codec import encode_into
+from dataplane.wire.errors import WireError
+from dataplane.wire.primitives import skip_tags
+
+if TYPE_CHECKING:
+    from dataplane.wire.schema import Message
+
+SIZE_BYTES = 4
+_FIXED = struct.Struct(">hhih")
+_FIXED_V0 = struct.Struct(">hhi")
+_SIZE = struct.Struct(">i")
+_RESPONSE = struct.Struct(">ii")
+
+
+class RequestHeader(NamedTuple):
+    """`body_position` is the offset of the body in the buffer that was parsed.
+
+    `version_known` is False when the API or version is not in the table: then the header was read
+    without its tag section, the body must not be parsed, and the answer is UNSUPPORTED_VERSION.
+    """
+
+    api_key: int
+    api_version: int
+    correlation_id: int
+    client_id: str | None
+    body_position: int
+    version_known: bool = True
+
+
+def parse_request_header(buf: memoryview, pos: int = 0) -> RequestHeader:
+    """Read a request header of whatever version its API needs. Raises WireError."""
+    try:
+        key, version, correlation_id = _FIXED_V0.unpack_from(buf, pos)
+        if key == ApiKey.CONTROLLED_SHUTDOWN and version == 0:  # the only one with header v0
+            return RequestHeader(key, version, correlation_id, None, pos + 8)
+        key, version, correlation_id, length = _FIXED.unpack_from(buf, pos)
+        pos += 10
+        client_id = None
+        if length >= 0:
+            if pos + length > len(buf):
+                raise WireError("client id is longer than the frame")
+            client_id = str(buf[pos : pos + length], "utf-8")
+            pos += length
+        spec = API_TABLE.get(key)
+        known = spec is not None and spec.supports(version)
+        if spec is not None and known and spec.is_flexible(version):
+            pos = skip_tags(buf, pos, len(buf))
+    except (struct.error, IndexError, UnicodeDecodeError) as error:
+        raise WireError(f"request header: {error}") from error
+    return RequestHeader(key, version, correlation_id, client_id, pos, known)
+
+
+def has_flexible_response_header(api_key: int, version: int) -> bool:
+    """ApiVersions answers with header v0 always, so that a client of any age can read it."""
+    return api_key != ApiKey.API_VERSIONS and API_TABLE[ApiKey(api_key)].is_flexible(version)
+
+
+def response_header(api_key: int, version: int, correlation_id: int) -> bytes:
+    """The response header, without the frame's size."""
+    head = _SIZE.pack(correlation_id)
+    return head + b"\0" if has_flexible_response_header(api_key, version) else head
+
+
+def parse_response_header(buf: memoryview, api_key: int, version: int) -> tuple[int, int]:
+    """Correlation id and body position of a response frame (without its size). For clients."""
+    try:
+        (correlation_id,) = _SIZE.unpack_from(buf, 0)
+        pos = 4
+        if has_flexible_response_header(api_key, version):
+            pos = skip_tags(buf, pos, len(buf))
+    except (struct.error, IndexError) as error:
+        raise WireError(f"response header: {error}") from error
+    return correlation_id, pos
+
+
+def encode_response_frame(message: Message, version: int, correlation_id: int) -> bytearray:
+    """A whole response: size, header, body."""
+    out = bytearray(_RESPONSE.pack(0, correlation_id))
+    if has_flexible_response_header(message.API_KEY, version):
+        out.append(0)
+    encode_into(message, version, out)
+    _SIZE.pack_into(out, 0, len(out) - SIZE_BYTES)
+    return out
+
+
+def encode_request_frame(
+    message: Message, version: int, correlation_id: int, client_id: str | None
+) -> bytearray:
+    """A whole request: size, header, body."""
+    key = message.API_KEY
+    out = bytearray(_SIZE.pack(0))
+    out += _FIXED_V0.pack(key, version, correlation_id)
+    if not (key == ApiKey.CONTROLLED_SHUTDOWN and version == 0):
+        name = client_id.encode() if client_id is not None else b""
+        out += struct.pack(">h", len(name) if client_id is not None else -1)
+        out += name
+    if API_TABLE[ApiKey(key)].is_flexible(version):
+        out.append(0)
+    encode_into(message, version, out)
+    _SIZE.pack_into(out, 0, len(out) - SIZE_BYTES)
+    return out
+
+
+def frame_size(buf: memoryview | bytes | bytearray, pos: int = 0) -> int:
+    """The size that a frame announces; negative or oversized ones are for the caller to refuse."""
+    size: int = _SIZE.unpack_from(buf, pos)[0]
+    return size
+
+
+def add_size(body: bytes | bytearray) -> bytes:
+    """Put the 4-byte size before a header and body."""
+    return _SIZE.pack(len(body)) + body

@@ -1,0 +1,170 @@
+"""Records inside a batch: built by coordinators and read where a record's content matters."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, NamedTuple
+
+from crc32c import crc32c
+
+from dataplane.wire.compression import Compression, compress, decompress
+from dataplane.wire.errors import WireError
+from dataplane.wire.primitives import read_varlong, write_varlong
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+Header = tuple[str, bytes | None]
+
+_BATCH = struct.Struct(">qiibIhiqqqhii")
+_COVERED_FROM = 21
+_CRC_AT = 17
+
+
+class NewRecord(NamedTuple):
+    """A record to be written; the timestamp is in milliseconds since 1970."""
+
+    key: bytes | None
+    value: bytes | None
+    headers: Sequence[Header] = ()
+    timestamp_ms: int = 0
+
+
+class Record(NamedTuple):
+    """A record that was read."""
+
+    offset: int
+    timestamp_ms: int
+    key: bytes | None
+    value: bytes | None
+    headers: tuple[Header, ...] = ()
+
+
+def build_batch(
+    records: Sequence[NewRecord],
+    *,
+    base_offset: int = 0,
+    leader_epoch: int = -1,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    base_sequence: int = -1,
+    compression: Compression = Compression.NONE,
+    is_transactional: bool = False,
+    is_control: bool = False,
+) -> bytearray:
+    """One whole batch with a valid CRC. `records` may not be empty."""
+    if not records:
+        raise WireError("a batch holds at least one record")
+    base_timestamp_ms = records[0].timestamp_ms
+    body = bytearray()
+    for number, record in enumerate(records):
+        _write_record(body, record, number, record.timestamp_ms - base_timestamp_ms)
+    payload = compress(compression, body) if compression is not Compression.NONE else body
+    attributes = int(compression) | (0x10 if is_transactional else 0) | (0x20 if is_control else 0)
+    out = bytearray(
+        _BATCH.pack(
+            base_offset,
+            _BATCH.size - 12 + len(payload),
+            leader_epoch,
+            2,
+            0,
+            attributes,
+            len(records) - 1,
+            base_timestamp_ms,
+            max(record.timestamp_ms for record in records),
+            producer_id,
+            producer_epoch,
+            base_sequence,
+            len(records),
+        )
+    )
+    out += payload
+    with memoryview(out) as view, view[_COVERED_FROM:] as covered:
+        struct.pack_into(">I", out, _CRC_AT, crc32c(covered))
+    return out
+
+
+def _write_record(out: bytearray, record: NewRecord, offset_delta: int, time_delta: int) -> None:
+    body = bytearray(1)  # record attributes: unused
+    write_varlong(body, time_delta)
+    write_varlong(body, offset_delta)
+    _write_bytes(body, record.key)
+    _write_bytes(body, record.value)
+    write_varlong(body, len(record.headers))
+    for name, value in record.headers:
+        _write_bytes(body, name.encode())
+        _write_bytes(body, value)
+    write_varlong(out, len(body))
+    out += body
+
+
+def _write_bytes(out: bytearray, value: bytes | None) -> None:
+    if value is None:
+        write_varlong(out, -1)
+    else:
+        write_varlong(out, len(value))
+        out += value
+
+
+def iter_records(batch: memoryview | bytes | bytearray, pos: int = 0) -> Iterator[Record]:
+    """The records of the batch at `pos`, decompressed if need be.
+
+    Raises WireError on a damaged batch; the CRC is not checked here. Records of a batch with log
+    append time all carry the batch's maximum timestamp.
+    """
+    try:
+        header = _BATCH.unpack_from(batch, pos)
+    except struct.error as error:
+        raise WireError("record batch header is cut off") from error
+    base_offset, length, attributes, count = header[0], header[1], header[5], header[12]
+    base_timestamp_ms, append_time_ms = header[7], header[8] if attributes & 0x08 else None
+    end = pos + 12 + length
+    if end > len(batch) or length < _BATCH.size - 12:
+        raise WireError("record batch is cut off")
+    body = decompress(attributes & 0x07, memoryview(batch)[pos + _BATCH.size : end])
+    at = 0
+    for _ in range(count):
+        try:
+            size, at = read_varlong(body, at)
+            record, stop = _read_record(body, at)
+        except IndexError as error:
+            raise WireError("record is cut off") from error
+        if size != stop - at:
+            raise WireError(f"record claims {size} bytes and has {stop - at}")
+        time_delta, offset_delta, key, value, headers = record
+        timestamp_ms = base_timestamp_ms + time_delta if append_time_ms is None else append_time_ms
+        yield Record(base_offset + offset_delta, timestamp_ms, key, value, headers)
+        at = stop
+
+
+_RecordBody = tuple[int, int, bytes | None, bytes | None, tuple[Header, ...]]
+
+
+def _read_record(body: bytes, at: int) -> tuple[_RecordBody, int]:
+    at += 1  # record attributes
+    time_delta, at = read_varlong(body, at)
+    offset_delta, at = read_varlong(body, at)
+    key, at = _read_bytes(body, at)
+    value, at = _read_bytes(body, at)
+    count, at = read_varlong(body, at)
+    if not 0 <= count <= len(body) - at:
+        raise WireError(f"record claims {count} headers")
+    headers: list[Header] = []
+    for _ in range(count):
+        name, at = _read_bytes(body, at)
+        content, at = _read_bytes(body, at)
+        try:
+            headers.append(((name or b"").decode(), content))
+        except UnicodeDecodeError as error:
+            raise WireError("record header name is not UTF-8") from error
+    return (time_delta, offset_delta, key, value, tuple(headers)), at
+
+
+def _read_bytes(body: bytes, at: int) -> tuple[bytes | None, int]:
+    size, at = read_varlong(body, at)
+    if size < 0:
+        return None, at
+    end = at + size
+    if end > len(body):
+        raise WireError("record is cut off")
+    return body[at:end], end

@@ -14,7 +14,7 @@ import socket
 from typing import TYPE_CHECKING, Any, cast
 
 from dataplane.broker.deferred import Deferred
-from dataplane.server.frame_buffer import ROOM_MIN_BYTES, FrameBuffer, FrameError
+from dataplane.broker.frame_buffer import ROOM_MIN_BYTES, FrameBuffer, FrameError
 from dataplane.server.reply_writer import ReplyWriter
 
 if TYPE_CHECKING:

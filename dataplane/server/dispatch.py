@@ -12,7 +12,7 @@ from dataplane.broker.deferred import Deferred
 from dataplane.handlers import registry
 from dataplane.handlers.error_response import error_response
 from dataplane.model.errors import ErrorCode, KafkaError
-from dataplane.server.frame_buffer import FrameError
+from dataplane.broker.frame_buffer import FrameError
 from dataplane.wire.apis import API_TABLE, ApiKey, load
 from dataplane.wire.codec import decode
 from dataplane.wire.errors import WireError
@@ -131,7 +131,7 @@ class Dispatcher:
         try:
             return await handler(context, request)
         except KafkaError as error:
-            return error_response(response_class, request, error.code, str(error))
+            return error_response(response_class, request, error.code, error.message)
         except asyncio.CancelledError:
             raise
         except Exception:

@@ -1,0 +1,136 @@
+"""Connections to the other brokers of the cluster, opened when first used."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any
+
+from dataplane.broker.peer_connection import PeerConnection, PeerUnavailableError
+from dataplane.broker.peer_login import log_in
+
+if TYPE_CHECKING:
+    import ssl
+
+    from dataplane.broker.metadata_cache import MetadataCache
+    from dataplane.broker.peer_login import PeerCredentials
+    from dataplane.cluster.image import Endpoint
+    from dataplane.wire.schema import Message
+
+__all__ = ["PeerConnection", "PeerPool", "PeerUnavailableError"]
+
+_log = logging.getLogger(__name__)
+
+CONNECT_TIMEOUT_MS = 5_000
+
+
+class PeerPool:
+    """One connection per peer and channel.
+
+    Channels keep unlike traffic apart: a replica fetch that is parked at the leader must not hold
+    back a LeaderAndIsr behind it, because a broker answers one connection in order.
+    """
+
+    def __init__(
+        self,
+        *,
+        client_id: str,
+        listener_name: str,
+        metadata: MetadataCache,
+        credentials: PeerCredentials | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._client_id = client_id
+        self._listener_name = listener_name
+        self._metadata = metadata
+        self._credentials = credentials
+        self._tls = tls
+        self._connections: dict[tuple[str, int, str], PeerConnection] = {}
+        self._opening: dict[tuple[str, int, str], asyncio.Task[PeerConnection]] = {}
+
+    async def request(
+        self,
+        broker_id: int,
+        message: Message,
+        version: int,
+        *,
+        timeout_ms: int = 30_000,
+        channel: str = "control",
+    ) -> Any:
+        """Ask a broker of the present image.
+
+        Raises PeerUnavailableError (unknown, refused, broken), TimeoutError, WireError.
+        """
+        return await self.request_to(
+            self.endpoint(broker_id), message, version, timeout_ms=timeout_ms, channel=channel
+        )
+
+    async def request_to(
+        self,
+        endpoint: Endpoint,
+        message: Message,
+        version: int,
+        *,
+        timeout_ms: int = 30_000,
+        channel: str = "control",
+    ) -> Any:
+        """Ask whoever listens at `endpoint`; errors as in `request`."""
+        connection = await self.connection(endpoint, channel=channel)
+        return await connection.request(message, version, timeout_ms=timeout_ms)
+
+    def endpoint(self, broker_id: int) -> Endpoint:
+        """Where a live broker listens for its peers. PeerUnavailableError when it is not known."""
+        broker = self._metadata.image.brokers.get(broker_id)
+        endpoint = broker.listeners.get(self._listener_name) if broker is not None else None
+        if endpoint is None:
+            raise PeerUnavailableError(f"broker {broker_id} is not in the cluster's image")
+        return endpoint
+
+    async def connection(self, endpoint: Endpoint, *, channel: str = "control") -> PeerConnection:
+        """The open, logged-in connection of a channel, opening it if need be."""
+        key = (endpoint.host, endpoint.port, channel)
+        connection = self._connections.get(key)
+        if connection is not None and not connection.closed:
+            return connection
+        opening = self._opening.get(key)
+        if opening is None:
+            opening = asyncio.get_running_loop().create_task(self._open(endpoint))
+            self._opening[key] = opening
+            opening.add_done_callback(lambda _task: self._opening.pop(key, None))
+        connection = await asyncio.shield(opening)
+        self._connections[key] = connection
+        return connection
+
+    async def _open(self, endpoint: Endpoint) -> PeerConnection:
+        where = f"{endpoint.host}:{endpoint.port}"
+        loop = asyncio.get_running_loop()
+        protocol = endpoint.security_protocol
+        encrypted = protocol in ("SSL", "SASL_SSL")
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT_MS / 1000):
+                _transport, connection = await loop.create_connection(
+                    lambda: PeerConnection(self._client_id),
+                    endpoint.host,
+                    endpoint.port,
+                    ssl=self._tls if encrypted else None,
+                )
+        except (OSError, TimeoutError) as error:
+            raise PeerUnavailableError(f"cannot connect to {where}: {error}") from error
+        if protocol.startswith("SASL"):
+            try:
+                if self._credentials is None:
+                    raise PeerUnavailableError(
+                        f"{where} asks for SASL, but penstock.inter.broker.username is not set"
+                    )
+                await log_in(connection, self._credentials)
+            except BaseException:
+                connection.close()
+                raise
+        return connection
+
+    async def close(self) -> None:
+        for task in list(self._opening.values()):
+            task.cancel()
+        for connection in self._connections.values():
+            connection.close()
+        self._connections.clear()

@@ -63,6 +63,8 @@ class WireType(Generic[T]):
         self.struct_class = struct_class
 
 
+RecordsLike = memoryview | bytes | bytearray
+
 BOOL: WireType[bool] = WireType(Shape.FIXED, False, code="?")
 INT8: WireType[int] = WireType(Shape.FIXED, 0, code="b")
 INT16: WireType[int] = WireType(Shape.FIXED, 0, code="h")
@@ -73,7 +75,7 @@ UINT32: WireType[int] = WireType(Shape.FIXED, 0, code="I")
 FLOAT64: WireType[float] = WireType(Shape.FIXED, 0.0, code="d")
 STRING: WireType[str] = WireType(Shape.STRING, "")
 BYTES: WireType[bytes] = WireType(Shape.BYTES, b"")
-RECORDS: WireType[memoryview | bytes | bytearray] = WireType(Shape.RECORDS, b"")
+RECORDS: WireType[RecordsLike] = WireType(Shape.RECORDS, b"")
 """Record batches: read as a memoryview of the frame, never copied."""
 UUID: WireType[uuid.UUID] = WireType(Shape.UUID, ZERO_UUID)
 

@@ -1,0 +1,307 @@
+"""ZooKeeper by kazoo, bridged to asyncio.
+
+kazoo runs its own threads. Every call here hands a request to kazoo's queue without waiting, and
+kazoo's completion thread hands the answer back to the loop, so the loop never blocks on the
+network and many requests travel at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, Self
+
+from kazoo import exceptions as kz
+from kazoo.client import KazooClient, KazooState
+from kazoo.retry import KazooRetry
+
+from dataplane.ports.coordinator import (
+    ANY_VERSION,
+    BadVersionError,
+    Check,
+    ChildrenCallback,
+    ConnectionLossError,
+    CoordinatorError,
+    Create,
+    DataCallback,
+    Delete,
+    NodeExistsError,
+    NodeStat,
+    NoNodeError,
+    NotEmptyError,
+    Op,
+    OpResult,
+    SessionCallback,
+    SessionExpiredError,
+    SessionState,
+    SetData,
+)
+from dataplane.runtime.zookeeper_watch import ChildrenWatch, DataWatch
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+log = logging.getLogger(__name__)
+
+_ERRORS: tuple[tuple[type[Exception], type[CoordinatorError]], ...] = (
+    (kz.NoNodeError, NoNodeError),
+    (kz.NodeExistsError, NodeExistsError),
+    (kz.BadVersionError, BadVersionError),
+    (kz.NotEmptyError, NotEmptyError),
+    (kz.SessionExpiredError, SessionExpiredError),
+    (kz.ConnectionClosedError, ConnectionLossError),
+    (kz.ConnectionLoss, ConnectionLossError),
+)
+_STATES = {
+    KazooState.CONNECTED: SessionState.CONNECTED,
+    KazooState.SUSPENDED: SessionState.SUSPENDED,
+    KazooState.LOST: SessionState.EXPIRED,
+}
+
+
+def translate(error: BaseException, failed_index: int = -1) -> CoordinatorError:
+    """The port's error for one of kazoo."""
+    for theirs, ours in _ERRORS:
+        if isinstance(error, theirs):
+            return ours(str(error), failed_index=failed_index)
+    return CoordinatorError(f"{type(error).__name__}: {error}", failed_index=failed_index)
+
+
+def node_stat(stat: Any) -> NodeStat:
+    """The port's stat for one of kazoo."""
+    return NodeStat(stat.version, stat.czxid, stat.mzxid, stat.ephemeralOwner, ctime_ms=stat.ctime)
+
+
+class ZooKeeperCoordinator:
+    """One session with an ensemble. Implements `dataplane.ports.coordinator.Coordinator`."""
+
+    def __init__(self, client: KazooClient, loop: asyncio.AbstractEventLoop) -> None:
+        self._client = client
+        self._loop = loop
+        self._connected = asyncio.Event()
+        self._connected.set()
+        self._closed = False
+        self._listeners: list[SessionCallback] = []
+        self._watches: set[ChildrenWatch | DataWatch] = set()
+        client.add_listener(self._on_kazoo_state)
+
+    @classmethod
+    async def connect(
+        cls,
+        connect_string: str,
+        *,
+        session_timeout_ms: int = 18_000,
+        connect_timeout_ms: int = 15_000,
+    ) -> Self:
+        """Open a session at `host:port,host:port/chroot`, creating the chroot when it is missing.
+
+        Raises CoordinatorError when no server answers within `connect_timeout_ms`.
+        """
+        # kazoo would warn about a chroot that does not exist yet: it is set after it was made.
+        hosts, _, chroot = connect_string.partition("/")
+        client = KazooClient(
+            hosts=hosts,
+            timeout=session_timeout_ms / 1000,
+            # Reconnects go on for ever, 0.05 s to 1 s apart.
+            connection_retry=KazooRetry(
+                max_tries=-1, delay=0.05, max_delay=1.0, ignore_expire=False
+            ),
+            logger=logging.getLogger("kazoo.client"),
+        )
+        try:
+            await asyncio.to_thread(client.start, connect_timeout_ms / 1000)
+        except Exception as error:
+            await asyncio.to_thread(_dispose, client)
+            raise CoordinatorError(
+                f"no ZooKeeper server answered at {connect_string} within {connect_timeout_ms} ms"
+            ) from error
+        coordinator = cls(client, asyncio.get_running_loop())
+        if chroot.strip("/"):
+            root = "/" + chroot.strip("/")
+            await coordinator._make_persistent(root)
+            client.chroot = root
+        return coordinator
+
+    async def close(self) -> None:
+        """End the session at once, so that its ephemeral nodes vanish now."""
+        self._closed = True
+        for watch in list(self._watches):
+            watch.cancel()
+        await asyncio.to_thread(_dispose, self._client)
+
+    @property
+    def session_id(self) -> int:
+        identity = self._client.client_id
+        return int(identity[0]) if identity and identity[0] else 0
+
+    def is_closed(self) -> bool:
+        return self._closed
+
+    # -- session --------------------------------------------------------------------------------
+
+    def on_session(self, callback: SessionCallback) -> None:
+        self._listeners.append(callback)
+
+    def _on_kazoo_state(self, state: str) -> None:
+        """Runs in kazoo's thread."""
+        if not self._closed:
+            self.call_soon(self._announce, _STATES[state])
+
+    def call_soon(self, function: Callable[..., object], *arguments: object) -> None:
+        """From any thread: run on the loop, unless the loop has ended."""
+        try:
+            self._loop.call_soon_threadsafe(function, *arguments)
+        except RuntimeError:
+            log.debug("the event loop has ended before a ZooKeeper answer arrived")
+
+    def _announce(self, state: SessionState) -> None:
+        log.info("ZooKeeper session is %s", state.value)
+        if state is SessionState.CONNECTED:
+            self._connected.set()
+        else:
+            self._connected.clear()
+        for listener in self._listeners:
+            listener(state)
+
+    # -- reads ----------------------------------------------------------------------------------
+
+    async def get(self, path: str) -> tuple[bytes, NodeStat]:
+        return await self.get_watched(path, None)
+
+    async def get_watched(
+        self, path: str, watch: Callable[[Any], None] | None
+    ) -> tuple[bytes, NodeStat]:
+        """Also arms a one-shot kazoo watch, which runs in kazoo's thread."""
+        data, stat = await self._read(lambda: self._client.get_async(path, watch=watch))
+        return data, node_stat(stat)
+
+    async def exists(self, path: str) -> NodeStat | None:
+        return await self.exists_watched(path, None)
+
+    async def exists_watched(
+        self, path: str, watch: Callable[[Any], None] | None
+    ) -> NodeStat | None:
+        stat = await self._read(lambda: self._client.exists_async(path, watch=watch))
+        return node_stat(stat) if stat is not None else None
+
+    async def children(self, path: str) -> list[str]:
+        return await self.children_watched(path, None)
+
+    async def children_watched(self, path: str, watch: Callable[[Any], None] | None) -> list[str]:
+        names = await self._read(lambda: self._client.get_children_async(path, watch=watch))
+        return list(names)
+
+    async def _read(self, send: Callable[[], Any]) -> Any:
+        """Reads are repeatable, so a lost connection or session only means waiting."""
+        while True:
+            try:
+                return await self._await(send())
+            except (ConnectionLossError, SessionExpiredError):
+                if self._closed:
+                    raise
+            await asyncio.sleep(0.01)
+            await self._connected.wait()
+
+    # -- writes ---------------------------------------------------------------------------------
+
+    async def create(
+        self,
+        path: str,
+        data: bytes = b"",
+        *,
+        ephemeral: bool = False,
+        sequential: bool = False,
+        make_parents: bool = False,
+    ) -> tuple[str, NodeStat]:
+        if make_parents:
+            await self._make_persistent(path.rsplit("/", 1)[0])
+        made, stat = await self._await(
+            self._client.create_async(
+                path, data, ephemeral=ephemeral, sequence=sequential, include_data=True
+            )
+        )
+        return made, node_stat(stat)
+
+    async def _make_persistent(self, path: str) -> None:
+        parts = [part for part in path.split("/") if part]
+        if not parts or await self.exists(path) is not None:
+            return
+        for depth in range(1, len(parts) + 1):
+            try:
+                await self._await(self._client.create_async("/" + "/".join(parts[:depth])))
+            except NodeExistsError:
+                continue
+
+    async def set(self, path: str, data: bytes, version: int = ANY_VERSION) -> NodeStat:
+        return node_stat(await self._await(self._client.set_async(path, data, version)))
+
+    async def delete(self, path: str, version: int = ANY_VERSION) -> None:
+        await self._await(self._client.delete_async(path, version))
+
+    async def multi(self, ops: Sequence[Op]) -> list[OpResult]:
+        request = self._client.transaction()
+        for op in ops:
+            match op:
+                case Create(path, data, ephemeral, sequential):
+                    request.create(path, data, ephemeral=ephemeral, sequence=sequential)
+                case SetData(path, data, version):
+                    request.set_data(path, data, version)
+                case Delete(path, version):
+                    request.delete(path, version)
+                case Check(path, version):
+                    request.check(path, version)
+        answers = await self._await(request.commit_async())
+        for index, answer in enumerate(answers):
+            # kazoo puts RolledBack before the refused operation, RuntimeInconsistency after.
+            if isinstance(answer, Exception) and not isinstance(
+                answer, kz.RolledBackError | kz.RuntimeInconsistency
+            ):
+                refused = getattr(ops[index], "path", "")
+                raise translate(type(answer)(refused), failed_index=index)
+        return [_op_result(op, answer) for op, answer in zip(ops, answers, strict=True)]
+
+    def _await(self, result: Any) -> Awaitable[Any]:
+        """A future for kazoo's asynchronous result."""
+        future: asyncio.Future[Any] = self._loop.create_future()
+
+        def settle(error: BaseException | None, value: Any) -> None:
+            if future.done():
+                return
+            if error is not None:
+                future.set_exception(translate(error))
+            else:
+                future.set_result(value)
+
+        def completed(done: Any) -> None:  # in kazoo's completion thread
+            self.call_soon(settle, done.exception, done.value if done.successful() else None)
+
+        result.rawlink(completed)
+        return future
+
+    # -- watches --------------------------------------------------------------------------------
+
+    def watch_children(self, path: str, callback: ChildrenCallback) -> ChildrenWatch:
+        watch = ChildrenWatch(self, path, callback, on_cancel=self._watches.discard)
+        self._watches.add(watch)
+        return watch
+
+    def watch_data(self, path: str, callback: DataCallback) -> DataWatch:
+        watch = DataWatch(self, path, callback, on_cancel=self._watches.discard)
+        self._watches.add(watch)
+        return watch
+
+
+def _op_result(op: Op, answer: Any) -> OpResult:
+    match op:
+        case Create():
+            return str(answer)
+        case SetData():
+            return node_stat(answer)
+        case _:
+            return None
+
+
+def _dispose(client: KazooClient) -> None:
+    """Blocking: end the session and kazoo's threads."""
+    client.stop()
+    client.close()

@@ -58,9 +58,7 @@ class ScramClient:
         client_key = hmac.digest(salted, b"Client Key", hash_name)
         stored_key = hashlib.new(hash_name, client_key).digest()
         without_proof = f"c=biws,r={nonce}"
-        auth_message = b",".join(
-            (self._first_bare.encode(), server_first, without_proof.encode())
-        )
+        auth_message = b",".join((self._first_bare.encode(), server_first, without_proof.encode()))
         signature = hmac.digest(stored_key, auth_message, hash_name)
         proof = bytes(a ^ b for a, b in zip(client_key, signature, strict=True))
         server_key = hmac.digest(salted, b"Server Key", hash_name)

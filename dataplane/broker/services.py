@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dataplane.broker.partition_manager import PartitionManager
     from dataplane.broker.peer_client import PeerPool
     from dataplane.broker.producer_ids import ProducerIdManager
-    from dataplane.config.broker_config import BrokerConfig
+    from dataplane.config import BrokerConfig
     from dataplane.ports.clock import Clock
     from dataplane.ports.coordinator import Coordinator
     from dataplane.ports.entropy import Entropy
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass(slots=True, kw_only=True)
 class BrokerServices:
-    """What a handler may reach. Built whole before the first listener opens.
+    """What a handler may reach. Complete before the first listener opens.
 
+    The rooms below the first group are set one by one while the broker is put together, because
+    most of them take this very object.
     `broker_epoch` is the creation id (czxid) of this broker's registration node; it changes when
     an expired ZooKeeper session makes the broker register again.
     """
@@ -34,17 +36,19 @@ class BrokerServices:
     clock: Clock
     entropy: Entropy
     coordinator: Coordinator
-    configs: ConfigStore
     metadata: MetadataCache
-    partitions: PartitionManager
-    controller: ControllerHost
-    controller_client: ControllerClient
-    peers: PeerPool
-    groups: GroupHost
-    authorizer: Authorizer
-    producer_ids: ProducerIdManager
     metrics: Metrics
     broker_id: int
+
+    configs: ConfigStore = dataclasses.field(init=False)
+    peers: PeerPool = dataclasses.field(init=False)
+    partitions: PartitionManager = dataclasses.field(init=False)
+    controller: ControllerHost = dataclasses.field(init=False)
+    controller_client: ControllerClient = dataclasses.field(init=False)
+    groups: GroupHost = dataclasses.field(init=False)
+    authorizer: Authorizer = dataclasses.field(init=False)
+    producer_ids: ProducerIdManager = dataclasses.field(init=False)
+
     broker_epoch: int = -1
     cluster_id: str = ""
     stopping: bool = False

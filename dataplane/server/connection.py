@@ -174,6 +174,7 @@ class Connection(asyncio.BufferedProtocol):
             self._exclusive = True
             return True
         return False
+
     def _queue_reply(self, reply: Reply | None) -> None:
         if reply is not None:
             self._writer.add(reply)

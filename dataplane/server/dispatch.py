@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dataplane.broker.context import RequestContext
 from dataplane.broker.deferred import Deferred
+from dataplane.broker.frame_buffer import FrameError
 from dataplane.handlers import registry
 from dataplane.handlers.error_response import error_response
 from dataplane.model.errors import ErrorCode, KafkaError
-from dataplane.broker.frame_buffer import FrameError
 from dataplane.wire.apis import API_TABLE, ApiKey, load
 from dataplane.wire.codec import decode
 from dataplane.wire.errors import WireError
@@ -85,9 +85,7 @@ class Dispatcher:
         key = ApiKey(header.api_key)
         request_class, response_class = load(key)
         try:
-            request, _end = decode(
-                request_class, header.api_version, frame, header.body_position
-            )
+            request, _end = decode(request_class, header.api_version, frame, header.body_position)
         except WireError as error:
             return self._malformed(context, response_class, error)
         deferred: Deferred[Reply | None] = Deferred()
@@ -172,9 +170,7 @@ class Dispatcher:
 
     # -- what cannot be served
 
-    def _malformed(
-        self, context: RequestContext, response_class: type, error: WireError
-    ) -> Reply:
+    def _malformed(self, context: RequestContext, response_class: type, error: WireError) -> Reply:
         self._metrics.malformed_requests.inc()
         header = context.header
         name = ApiKey(header.api_key).name

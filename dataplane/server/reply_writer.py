@@ -127,7 +127,9 @@ class ReplyWriter:
                     fill = 0
                     if self.paused:
                         return _detached(fd, position, size, parts[number + 1 :])
-                count = os.preadv(fd, [_scratch[fill : fill + min(size, SCRATCH_BYTES - fill)]], position)
+                count = os.preadv(
+                    fd, [_scratch[fill : fill + min(size, SCRATCH_BYTES - fill)]], position
+                )
                 if count <= 0:
                     raise OSError(f"log file ends {size} bytes before its slice does")
                 fill += count

@@ -1,0 +1,267 @@
+"""One replica of one partition on this broker: its log, its role, and who waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from dataplane.broker.waiting import OffsetWaiters
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.replication.effects import AdvanceHighWatermark, ProposeIsr
+from dataplane.replication.leader import LeaderCore
+
+if TYPE_CHECKING:
+    import uuid
+    from collections.abc import Callable, Sequence
+
+    from dataplane.broker.waiting import Wakeups
+    from dataplane.log.partition_log import AppendInfo, PartitionLog
+    from dataplane.model.ids import TopicPartition
+    from dataplane.model.partition import PartitionState
+    from dataplane.ports.clock import Clock
+    from dataplane.replication.effects import Effect
+
+Buffer = bytes | bytearray | memoryview
+
+
+class Partition:
+    """Decides nothing about replication itself: feeds the leader core and carries out its effects.
+
+    All calls come from the event loop, so there are no locks.
+    """
+
+    __slots__ = (
+        "_broker_id",
+        "_clock",
+        "_committed",
+        "_consumers",
+        "_lag_ms_max",
+        "_propose_isr",
+        "_replicas",
+        "_wakeups",
+        "core",
+        "log",
+        "min_isr",
+        "state",
+        "topic_id",
+        "topic_partition",
+    )
+
+    def __init__(
+        self,
+        topic_partition: TopicPartition,
+        topic_id: uuid.UUID,
+        log: PartitionLog,
+        *,
+        broker_id: int,
+        clock: Clock,
+        lag_ms_max: int,
+        min_isr: int,
+        wakeups: Wakeups,
+        propose_isr: Callable[[Partition, ProposeIsr], None],
+    ) -> None:
+        self.topic_partition = topic_partition
+        self.topic_id = topic_id
+        self.log = log
+        self.min_isr = min_isr
+        self.state: PartitionState | None = None
+        self.core: LeaderCore | None = None
+        self._broker_id = broker_id
+        self._clock = clock
+        self._lag_ms_max = lag_ms_max
+        self._wakeups = wakeups
+        self._propose_isr = propose_isr
+        self._committed = OffsetWaiters()
+        self._consumers: dict[Callable[[], None], None] = {}
+        self._replicas: dict[Callable[[], None], None] = {}
+
+    # -- role
+
+    @property
+    def is_leader(self) -> bool:
+        return self.core is not None
+
+    @property
+    def leader_epoch(self) -> int:
+        return self.state.leader_epoch if self.state is not None else -1
+
+    @property
+    def high_watermark(self) -> int:
+        return self.log.high_watermark
+
+    @property
+    def isr(self) -> tuple[int, ...]:
+        if self.core is not None:
+            return tuple(self.core.isr)
+        return self.state.isr if self.state is not None else ()
+
+    def become_leader(self, state: PartitionState) -> None:
+        now_ms = self._clock.monotonic_ms()
+        is_new_epoch = self.state is None or state.leader_epoch > self.state.leader_epoch
+        self.state = state
+        if self.core is not None and not is_new_epoch:
+            self._carry_out(self.core.on_state(state, now_ms=now_ms))
+            return
+        self.log.assign_epoch_start(state.leader_epoch, self.log.log_end_offset)
+        self.core = LeaderCore(
+            broker_id=self._broker_id,
+            leader_epoch=state.leader_epoch,
+            partition_epoch=state.partition_epoch,
+            replicas=state.replicas,
+            isr=state.isr,
+            min_isr=self.min_isr,
+            lag_max_ms=self._lag_ms_max,
+            log_end_offset=self.log.log_end_offset,
+            high_watermark=self.log.high_watermark,
+            now_ms=now_ms,
+        )
+        self.tick()
+
+    def become_follower(self, state: PartitionState) -> None:
+        self.state = state
+        self.resign()
+
+    def resign(self) -> None:
+        """Stop leading: nobody may wait here for something that will not come."""
+        self.core = None
+        self._committed.fail()
+        self._wake_consumers()
+        for callback in self._replicas:
+            self._wakeups.wake(callback)
+
+    def check_leader(self, current_leader_epoch: int = -1) -> LeaderCore:
+        """Refuse unless this broker leads in the epoch the client knows (KIP-320)."""
+        core = self.core
+        if core is None:
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if current_leader_epoch >= 0:
+            self.check_epoch(current_leader_epoch)
+        return core
+
+    def check_epoch(self, current_leader_epoch: int) -> None:
+        if current_leader_epoch < 0 or current_leader_epoch == self.leader_epoch:
+            return
+        if current_leader_epoch < self.leader_epoch:
+            raise KafkaError(ErrorCode.FENCED_LEADER_EPOCH)
+        raise KafkaError(ErrorCode.UNKNOWN_LEADER_EPOCH)
+
+    # -- writing
+
+    def append_now(self, records: Buffer, acks: int, *, origin: str = "client") -> AppendInfo:
+        """Append one batch to the leader's log. KafkaError says why not; nothing is waited for."""
+        core = self.core
+        if core is None:
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        if acks == -1 and core.is_under_min_isr(self.min_isr):
+            raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
+        info = self.log.append_as_leader(
+            records, self.leader_epoch, now_ms=self._clock.realtime_ms(), origin=origin
+        )
+        if not info.duplicate:
+            effects = core.on_append(self.log.log_end_offset, self._clock.monotonic_ms())
+            if effects:
+                self._carry_out(effects)
+            for callback in self._replicas:
+                self._wakeups.wake(callback)
+        return info
+
+    def when_committed(self, offset: int, callback: Callable[[bool], None]) -> bool:
+        """Call back once the high watermark reaches `offset`; True if it is there already."""
+        if self.log.high_watermark >= offset:
+            return True
+        self._committed.add(offset, callback)
+        return False
+
+    async def append(
+        self, records: Buffer, acks: int, timeout_ms: int, *, origin: str = "client"
+    ) -> AppendInfo:
+        """Append and, with acks=-1, wait for the in-sync replicas.
+
+        KafkaError: the append's refusals; REQUEST_TIMED_OUT when the outcome is unknown;
+        NOT_LEADER_OR_FOLLOWER when leadership was lost while waiting;
+        NOT_ENOUGH_REPLICAS_AFTER_APPEND when the ISR shrank below the minimum meanwhile.
+        """
+        info = self.append_now(records, acks, origin=origin)
+        if acks != -1:
+            return info
+        future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+        def settle(is_committed: bool) -> None:
+            if not future.done():
+                future.set_result(is_committed)
+
+        if not self.when_committed(info.last_offset + 1, settle):
+            try:
+                async with asyncio.timeout(timeout_ms / 1000):
+                    is_committed = await future
+            except TimeoutError:
+                raise KafkaError(ErrorCode.REQUEST_TIMED_OUT) from None
+            if not is_committed:
+                raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        self.check_min_isr_after_append()
+        return info
+
+    def check_min_isr_after_append(self) -> None:
+        if self.core is not None and self.core.is_under_min_isr(self.min_isr):
+            raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+
+    # -- replication
+
+    def on_follower_fetch(self, replica_id: int, fetch_offset: int) -> None:
+        """A follower asks from `fetch_offset` on: everything before it is on its disk."""
+        if self.core is None:
+            return
+        effects = self.core.on_follower_fetch(
+            replica_id,
+            fetch_offset,
+            log_end_offset=self.log.log_end_offset,
+            now_ms=self._clock.monotonic_ms(),
+        )
+        if effects:
+            self._carry_out(effects)
+
+    def tick(self) -> None:
+        """Look for followers that lag."""
+        if self.core is not None:
+            self._carry_out(self.core.tick(self._clock.monotonic_ms()))
+
+    def isr_committed(self, isr: Sequence[int], partition_epoch: int) -> None:
+        if self.core is not None:
+            self._carry_out(self.core.on_isr_committed(tuple(isr), partition_epoch))
+
+    def isr_rejected(self, error: ErrorCode) -> None:
+        if self.core is not None:
+            self._carry_out(self.core.on_isr_rejected(error))
+
+    def high_watermark_from_leader(self, offset: int) -> None:
+        before = self.log.high_watermark
+        if self.log.update_high_watermark(offset) != before:
+            self._wake_consumers()
+
+    # -- reading
+
+    def watch(self, callback: Callable[[], None], *, uncommitted: bool) -> None:
+        """Call `callback` when there may be more to read; once per step of the loop.
+
+        Replicas read what is `uncommitted` too; consumers are woken by the high watermark alone.
+        """
+        (self._replicas if uncommitted else self._consumers)[callback] = None
+
+    def unwatch(self, callback: Callable[[], None]) -> None:
+        self._replicas.pop(callback, None)
+        self._consumers.pop(callback, None)
+
+    # -- effects
+
+    def _carry_out(self, effects: Sequence[Effect]) -> None:
+        for effect in effects:
+            if isinstance(effect, AdvanceHighWatermark):
+                self.log.update_high_watermark(effect.offset)
+                self._committed.reach(self.log.high_watermark)
+                self._wake_consumers()
+            elif isinstance(effect, ProposeIsr):
+                self._propose_isr(self, effect)
+
+    def _wake_consumers(self) -> None:
+        for callback in self._consumers:
+            self._wakeups.wake(callback)

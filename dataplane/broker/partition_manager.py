@@ -1,0 +1,200 @@
+"""Every replica on this broker, and what the controller's commands do to them."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from dataplane.broker.isr_proposals import IsrProposals
+from dataplane.broker.partition import Partition
+from dataplane.broker.replica_fetchers import ReplicaFetchers
+from dataplane.broker.waiting import Wakeups
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.ids import TopicPartition
+
+if TYPE_CHECKING:
+    import uuid
+    from collections.abc import Callable, Iterable, Iterator
+
+    from dataplane.broker.services import BrokerServices
+    from dataplane.log.manager import LogManager
+    from dataplane.model.partition import PartitionState
+
+    LeadershipListener = Callable[[TopicPartition, bool, int], None]
+
+_log = logging.getLogger(__name__)
+
+
+class PartitionManager:
+    """Owns the partitions, their roles, the fetchers of the followers, the ISR proposals."""
+
+    def __init__(self, services: BrokerServices, logs: LogManager) -> None:
+        self._services = services
+        self.logs = logs
+        self.wakeups = Wakeups()
+        self.controller_epoch = -1
+        self.isr_proposals = IsrProposals(services)
+        self.fetchers = ReplicaFetchers(services)
+        self._partitions: dict[TopicPartition, Partition] = {}
+        self._listeners: list[LeadershipListener] = []
+
+    # -- looking up
+
+    def __iter__(self) -> Iterator[Partition]:
+        return iter(self._partitions.values())
+
+    def __len__(self) -> int:
+        return len(self._partitions)
+
+    def get(self, topic_partition: TopicPartition) -> Partition | None:
+        return self._partitions.get(topic_partition)
+
+    def hosted(self, topic_partition: TopicPartition) -> Partition:
+        """A replica on this broker, in whatever role. KafkaError when it is elsewhere or unknown."""
+        partition = self._partitions.get(topic_partition)
+        if partition is None:
+            topic = self._services.metadata.image.topics.get(topic_partition.topic)
+            if topic is None or topic_partition.partition >= len(topic.partitions):
+                raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return partition
+
+    def leader(self, topic_partition: TopicPartition) -> Partition:
+        """The replica that leads here. KafkaError when it does not, or nobody knows it."""
+        partition = self.hosted(topic_partition)
+        if partition.core is None:
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return partition
+
+    def on_leadership(self, listener: LeadershipListener) -> None:
+        """`listener(topic_partition, is_leader, leader_epoch)` after every change of role here."""
+        self._listeners.append(listener)
+
+    # -- the controller's commands
+
+    def check_controller(self, controller_epoch: int, broker_epoch: int) -> ErrorCode:
+        """Refuse a deposed controller, and commands meant for an earlier life of this broker."""
+        if controller_epoch < self.controller_epoch:
+            return ErrorCode.STALE_CONTROLLER_EPOCH
+        if broker_epoch not in (-1, self._services.broker_epoch) and (
+            broker_epoch < self._services.broker_epoch
+        ):
+            return ErrorCode.STALE_BROKER_EPOCH
+        self.controller_epoch = controller_epoch
+        return ErrorCode.NONE
+
+    def apply_state(
+        self,
+        topic_partition: TopicPartition,
+        topic_id: uuid.UUID,
+        state: PartitionState,
+        *,
+        is_new: bool,
+    ) -> ErrorCode:
+        """Take up the role that the controller has decided; the error is per partition."""
+        partition = self._partitions.get(topic_partition)
+        if partition is not None and topic_id.int and partition.topic_id.int:
+            if partition.topic_id != topic_id:
+                return ErrorCode.INCONSISTENT_TOPIC_ID
+            if state.leader_epoch < partition.leader_epoch:
+                return ErrorCode.STALE_CONTROLLER_EPOCH
+        me = self._services.broker_id
+        if me not in state.replicas:
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        try:
+            if partition is None:
+                partition = self._create(topic_partition, topic_id, is_new=is_new)
+            was_leader, epoch_before = partition.is_leader, partition.leader_epoch
+            if state.leader == me:
+                self.fetchers.remove(topic_partition)
+                partition.become_leader(state)
+            else:
+                partition.become_follower(state)
+                self.fetchers.follow(partition)
+        except OSError:
+            _log.exception("%s cannot take up its role: its log failed", topic_partition)
+            return ErrorCode.KAFKA_STORAGE_ERROR
+        except KafkaError as error:
+            _log.warning("%s cannot take up its role: %s", topic_partition, error)
+            return error.code
+        if (was_leader, epoch_before) != (partition.is_leader, partition.leader_epoch):
+            self._announce(topic_partition, partition.is_leader, partition.leader_epoch)
+        return ErrorCode.NONE
+
+    def stop_replica(
+        self, topic_partition: TopicPartition, leader_epoch: int, *, delete: bool
+    ) -> ErrorCode:
+        """Stop fetching and serving a replica, and with `delete` remove its log.
+
+        `leader_epoch` -1 is "not known" and -2 "whatever it is, the topic is being deleted".
+        """
+        partition = self._partitions.get(topic_partition)
+        if partition is not None and 0 <= leader_epoch < partition.leader_epoch:
+            return ErrorCode.FENCED_LEADER_EPOCH
+        self.fetchers.remove(topic_partition)
+        try:
+            if partition is not None:
+                was_leader = partition.is_leader
+                partition.resign()
+                if delete:
+                    del self._partitions[topic_partition]
+                if was_leader:
+                    self._announce(topic_partition, False, partition.leader_epoch)
+            if delete and self.logs.get(topic_partition) is not None:
+                self.logs.delete_async(topic_partition)
+        except OSError:
+            _log.exception("cannot stop %s", topic_partition)
+            return ErrorCode.KAFKA_STORAGE_ERROR
+        return ErrorCode.NONE
+
+    def _create(
+        self, topic_partition: TopicPartition, topic_id: uuid.UUID, *, is_new: bool
+    ) -> Partition:
+        services = self._services
+        config = services.configs.topic_config(topic_partition.topic)
+        log = self.logs.get_or_create(topic_partition, topic_id, config, is_new=is_new)
+        partition = Partition(
+            topic_partition,
+            topic_id,
+            log,
+            broker_id=services.broker_id,
+            clock=services.clock,
+            lag_ms_max=services.config.get_int("replica.lag.time.max.ms"),
+            min_isr=config.get_int("min.insync.replicas"),
+            wakeups=self.wakeups,
+            propose_isr=self.isr_proposals.propose,
+        )
+        self._partitions[topic_partition] = partition
+        return partition
+
+    def _announce(self, topic_partition: TopicPartition, is_leader: bool, epoch: int) -> None:
+        for listener in self._listeners:
+            try:
+                listener(topic_partition, is_leader, epoch)
+            except Exception:
+                _log.exception("a listener of leadership failed for %s", topic_partition)
+
+    # -- running
+
+    def topic_config_changed(self, topic: str) -> None:
+        """Apply a topic's new configuration to the replicas here."""
+        config = self._services.configs.topic_config(topic)
+        for partition in self.of_topic(topic):
+            partition.log.update_config(config)
+            partition.min_isr = config.get_int("min.insync.replicas")
+
+    def of_topic(self, topic: str) -> Iterable[Partition]:
+        return [p for tp, p in self._partitions.items() if tp.topic == topic]
+
+    def led(self) -> list[Partition]:
+        return [partition for partition in self._partitions.values() if partition.is_leader]
+
+    def tick_isr(self) -> None:
+        """Look for lagging followers; due twice per `replica.lag.time.max.ms`."""
+        for partition in self.led():
+            partition.tick()
+
+    async def stop(self) -> None:
+        """Stop fetching and proposing; the logs are closed by the log manager."""
+        await self.fetchers.stop()
+        await self.isr_proposals.stop()

@@ -1,0 +1,272 @@
+"""Committed offsets: who may commit, what is answered, what expires, what may be deleted."""
+
+from __future__ import annotations
+
+import collections
+from typing import TYPE_CHECKING
+
+from dataplane.groups.core import offset_write_error
+from dataplane.groups.outcome import Outcome
+from dataplane.groups.records import (
+    NO_TIMESTAMP,
+    OffsetKey,
+    OffsetValue,
+    Record,
+    group_tombstone,
+    offset_record,
+    offset_tombstone,
+)
+from dataplane.groups.requests import CommittedOffset
+from dataplane.groups.states import GroupState
+from dataplane.model.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dataplane.groups.core import ShardCore
+    from dataplane.groups.group import ClassicGroup
+    from dataplane.groups.outcome import Ticket
+    from dataplane.groups.requests import CommitRequest, OffsetToCommit
+    from dataplane.model.ids import TopicPartition
+
+NOTHING_COMMITTED = CommittedOffset()
+
+
+class Offsets:
+    """`_in_flight` counts commits that are written but not committed yet: they do not expire."""
+
+    def __init__(self, core: ShardCore) -> None:
+        self._core = core
+        self._in_flight: collections.Counter[tuple[str, TopicPartition]] = collections.Counter()
+
+    def commit(self, request: CommitRequest, ticket: Ticket) -> Outcome:
+        """The reply is a dict from partition to error code."""
+        out = Outcome()
+        error = self._check_commit(request)
+        if error is not ErrorCode.NONE:
+            out.reply(ticket, dict.fromkeys(request.offsets, error))
+            return out
+        group = self._core.find_or_create(request.group_id)
+        member = group.members.get(request.member_id)
+        if member is not None:
+            self._core.touch(group, member)
+        longest = self._core.settings.offset_metadata_max_bytes
+        results = {
+            partition: ErrorCode.OFFSET_METADATA_TOO_LARGE
+            for partition, asked in request.offsets.items()
+            if len(asked.metadata.encode()) > longest
+        }
+        accepted = {
+            partition: asked
+            for partition, asked in request.offsets.items()
+            if partition not in results
+        }
+        if not accepted:
+            out.reply(ticket, results)
+            self._core.forget_if_blank(group)
+            return out
+        self._write(request.group_id, accepted, results, ticket, out)
+        return out
+
+    def _check_commit(self, request: CommitRequest) -> ErrorCode:
+        group = self._core.find(request.group_id)
+        has_generation = request.generation >= 0
+        if group is None:
+            # Without a generation the group only stores offsets here and manages itself.
+            return ErrorCode.ILLEGAL_GENERATION if has_generation else ErrorCode.NONE
+        if group.state is GroupState.DEAD:
+            return ErrorCode.COORDINATOR_NOT_AVAILABLE
+        if group.state is GroupState.EMPTY and not has_generation:
+            return ErrorCode.NONE
+        return self._check_member_commit(group, request)
+
+    def _check_member_commit(self, group: ClassicGroup, request: CommitRequest) -> ErrorCode:
+        error = self._core.check_member(group, request.member_id, request.group_instance_id)
+        if error is ErrorCode.NONE and request.generation != group.generation:
+            error = ErrorCode.ILLEGAL_GENERATION
+        if error is ErrorCode.NONE and group.state is GroupState.COMPLETING_REBALANCE:
+            # The member knows the generation from its JoinGroup; it will learn the rest from Sync.
+            error = ErrorCode.REBALANCE_IN_PROGRESS
+        return error
+
+    def _write(
+        self,
+        group_id: str,
+        accepted: dict[TopicPartition, OffsetToCommit],
+        results: dict[TopicPartition, ErrorCode],
+        ticket: Ticket,
+        out: Outcome,
+    ) -> None:
+        now_ms = self._core.clock.realtime_ms()
+        keys = [(group_id, partition) for partition in accepted]
+        self._in_flight.update(keys)
+
+        def stored(error: ErrorCode) -> Outcome:
+            done = Outcome()
+            self._in_flight.subtract(keys)
+            for key in keys:
+                if self._in_flight[key] <= 0:
+                    del self._in_flight[key]
+            if error is ErrorCode.NONE:
+                self._core.find_or_create(group_id)
+            answer = offset_write_error(error)
+            done.reply(ticket, results | dict.fromkeys(accepted, answer))
+            return done
+
+        out.write(
+            [
+                offset_record(OffsetKey(group_id, *partition), _stored_value(asked, now_ms))
+                for partition, asked in accepted.items()
+            ],
+            stored,
+        )
+
+    def fetch(
+        self, group_id: str, partitions: Iterable[TopicPartition] | None
+    ) -> dict[TopicPartition, CommittedOffset]:
+        """Committed offsets of the named partitions, or of all; nothing committed is no error."""
+        committed = self._core.durable.offsets.get(group_id, {})
+        group = self._core.find(group_id)
+        if group is not None and group.state is GroupState.DEAD:
+            committed = {}
+        wanted = committed if partitions is None else partitions
+        return {partition: _answer(committed.get(partition)) for partition in wanted}
+
+    def delete(self, group_id: str, partitions: list[TopicPartition], ticket: Ticket) -> Outcome:
+        """OffsetDelete (KIP-496). The reply is (group error, dict of partition errors)."""
+        out = Outcome()
+        group = self._core.find(group_id)
+        if group is None or group.state is GroupState.DEAD:
+            out.reply(ticket, (ErrorCode.GROUP_ID_NOT_FOUND, {}))
+            return out
+        if group.state is not GroupState.EMPTY and not group.is_consumer_group:
+            out.reply(ticket, (ErrorCode.NON_EMPTY_GROUP, {}))
+            return out
+        subscribed: frozenset[str] = frozenset()
+        if group.state is not GroupState.EMPTY:
+            subscribed = group.subscribed_topics or frozenset()
+        errors = {
+            partition: ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
+            if partition.topic in subscribed
+            else ErrorCode.NONE
+            for partition in partitions
+        }
+        known = self._known(group_id)
+        doomed = [p for p in partitions if errors[p] is ErrorCode.NONE and p in known]
+        if not doomed:
+            out.reply(ticket, (ErrorCode.NONE, errors))
+            return out
+
+        def deleted(error: ErrorCode) -> Outcome:
+            done = Outcome()
+            if error is not ErrorCode.NONE:
+                done.reply(ticket, (offset_write_error(error), {}))
+            else:
+                done.reply(ticket, (ErrorCode.NONE, errors))
+            return done
+
+        out.write(self._tombstones(group, doomed), deleted)
+        return out
+
+    def delete_group(self, group_id: str, ticket: Ticket) -> Outcome:
+        """DeleteGroups: everything of an empty group. The reply is an error code."""
+        out = Outcome()
+        group = self._core.find(group_id)
+        if group is None or group.state is GroupState.DEAD:
+            out.reply(ticket, ErrorCode.GROUP_ID_NOT_FOUND)
+        elif group.state is not GroupState.EMPTY:
+            out.reply(ticket, ErrorCode.NON_EMPTY_GROUP)
+        else:
+            self._bury(group, list(self._known(group_id)), ticket, out)
+        return out
+
+    def expire(self, out: Outcome) -> None:
+        """KIP-211: drop offsets that nobody needs any more, and groups that have nothing left."""
+        now_ms = self._core.clock.realtime_ms()
+        for group in list(self._core.groups.values()):
+            committed = self._core.durable.offsets.get(group.group_id, {})
+            doomed = [
+                partition
+                for partition, value in committed.items()
+                if (group.group_id, partition) not in self._in_flight
+                and self._is_expired(group, partition, value, now_ms)
+            ]
+            is_unused = group.state is GroupState.EMPTY and not group.pending_members
+            if is_unused and self._known(group.group_id) == set(doomed):
+                self._bury(group, doomed, None, out)
+            elif doomed:
+                out.write(self._tombstones(group, doomed), lambda _error: Outcome())
+
+    def remove_topics(self, topics: frozenset[str], out: Outcome) -> None:
+        """Deleted topics take their committed offsets along."""
+        for group_id, committed in self._core.durable.offsets.items():
+            doomed = [partition for partition in committed if partition.topic in topics]
+            group = self._core.find(group_id)
+            if doomed and group is not None:
+                out.write(self._tombstones(group, doomed), lambda _error: Outcome())
+
+    def _is_expired(
+        self, group: ClassicGroup, partition: TopicPartition, value: OffsetValue, now_ms: int
+    ) -> bool:
+        if group.protocol_type is None:
+            since_ms = value.commit_timestamp_ms
+        elif group.state is GroupState.EMPTY:
+            since_ms = group.state_timestamp_ms
+        elif group.state is GroupState.STABLE and group.subscribed_topics is not None:
+            if partition.topic in group.subscribed_topics:
+                return False
+            since_ms = value.commit_timestamp_ms
+        else:
+            return False
+        if value.expire_timestamp_ms != NO_TIMESTAMP:
+            return now_ms >= value.expire_timestamp_ms
+        return now_ms - since_ms >= self._core.settings.offsets_retention_ms
+
+    def _known(self, group_id: str) -> set[TopicPartition]:
+        """Partitions with an offset, stored or on its way."""
+        known = set(self._core.durable.offsets.get(group_id, ()))
+        return known | {partition for group, partition in self._in_flight if group == group_id}
+
+    def _tombstones(
+        self, group: ClassicGroup, partitions: Iterable[TopicPartition]
+    ) -> list[Record]:
+        return [offset_tombstone(OffsetKey(group.group_id, *part)) for part in partitions]
+
+    def _bury(
+        self, group: ClassicGroup, doomed: list[TopicPartition], ticket: Ticket | None, out: Outcome
+    ) -> None:
+        """End an empty group. It is Dead at once, so that nobody joins what is being deleted."""
+        records = self._tombstones(group, doomed)
+        if group.generation > 0 or group.group_id in self._core.durable.groups:
+            records.append(group_tombstone(group.group_id))
+        group.move_to(GroupState.DEAD, now_ms=self._core.clock.realtime_ms())
+
+        def buried(error: ErrorCode) -> Outcome:
+            done = Outcome()
+            if self._core.find(group.group_id) is group:
+                del self._core.groups[group.group_id]
+                if error is not ErrorCode.NONE:
+                    self._core.restore(group.group_id)
+            if ticket is not None:
+                done.reply(ticket, offset_write_error(error))
+            return done
+
+        if records:
+            out.write(records, buried)
+        else:
+            carried_on = buried(ErrorCode.NONE)
+            out.replies += carried_on.replies
+
+
+def _stored_value(asked: OffsetToCommit, now_ms: int) -> OffsetValue:
+    committed_ms = (
+        now_ms if asked.commit_timestamp_ms == NO_TIMESTAMP else asked.commit_timestamp_ms
+    )
+    expires_ms = NO_TIMESTAMP if asked.retention_ms < 0 else committed_ms + asked.retention_ms
+    return OffsetValue(asked.offset, asked.leader_epoch, asked.metadata, committed_ms, expires_ms)
+
+
+def _answer(value: OffsetValue | None) -> CommittedOffset:
+    if value is None:
+        return NOTHING_COMMITTED
+    return CommittedOffset(value.offset, value.leader_epoch, value.metadata)

@@ -1,0 +1,43 @@
+"""What a decision of the coordinator asks of its host: answers to send, records to write."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dataplane.groups.records import Record
+    from dataplane.model.errors import ErrorCode
+
+Ticket = int
+"""The host's number for a request that waits for its answer."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Write:
+    """Records that belong together, and what to decide once their fate is known.
+
+    The host appends writes in the order given, one batch each or several writes to a batch, and
+    waits until the batch is committed. Then it replays the records and calls `on_done(NONE)`; if
+    they were not committed it calls `on_done` with the log's error, and replays only if they get
+    committed later.
+    """
+
+    records: Sequence[Record]
+    on_done: Callable[[ErrorCode], Outcome]
+
+
+@dataclasses.dataclass(slots=True)
+class Outcome:
+    """Answers may be sent at once; each write carries on by itself."""
+
+    replies: list[tuple[Ticket, Any]] = dataclasses.field(default_factory=list)
+    writes: list[Write] = dataclasses.field(default_factory=list)
+
+    def reply(self, ticket: Ticket, result: Any) -> None:
+        self.replies.append((ticket, result))
+
+    def write(self, records: Sequence[Record], on_done: Callable[[ErrorCode], Outcome]) -> None:
+        self.writes.append(Write(records, on_done))

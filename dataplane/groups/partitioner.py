@@ -1,0 +1,22 @@
+"""Which partition of `__consumer_offsets` owns a group: Java's String.hashCode, as in Kafka."""
+
+from __future__ import annotations
+
+_INT_SIGN = 1 << 31
+_INT_MASK = (1 << 32) - 1
+
+
+def java_string_hash(text: str) -> int:
+    """`text.hashCode()` of Java: a signed 32-bit polynomial over UTF-16 code units."""
+    encoded = text.encode("utf-16-be", "surrogatepass")
+    value = 0
+    for position in range(0, len(encoded), 2):
+        unit = encoded[position] << 8 | encoded[position + 1]
+        value = (31 * value + unit) & _INT_MASK
+    return value - (1 << 32) if value & _INT_SIGN else value
+
+
+def partition_for(group_id: str, partition_count: int) -> int:
+    """The partition of the offsets topic; the smallest int hashes to 0, as Kafka's `Utils.abs`."""
+    value = java_string_hash(group_id)
+    return (0 if value == -_INT_SIGN else abs(value)) % partition_count

@@ -1,0 +1,142 @@
+"""What handlers ask of the coordinator and what it answers, apart from any wire version."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+from dataplane.groups.records import NO_LEADER_EPOCH, NO_TIMESTAMP
+from dataplane.model.errors import ErrorCode
+from dataplane.model.ids import TopicPartition
+
+UNKNOWN_MEMBER_ID = ""
+NO_GENERATION = -1
+NO_OFFSET = -1
+
+
+class Protocol(NamedTuple):
+    """One way of assigning work that a member supports, with its own metadata."""
+
+    name: str
+    metadata: bytes
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class JoinRequest:
+    """`require_known_member_id`: JoinGroup v4+, first join gets an id and must come again.
+    `skip_assignment_supported`: JoinGroup v9+.
+    """
+
+    group_id: str
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    session_timeout_ms: int
+    rebalance_timeout_ms: int
+    protocol_type: str
+    protocols: tuple[Protocol, ...]
+    require_known_member_id: bool
+    skip_assignment_supported: bool = False
+
+
+class JoinedMember(NamedTuple):
+    member_id: str
+    group_instance_id: str | None
+    metadata: bytes
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class JoinResult:
+    error: ErrorCode
+    member_id: str
+    generation: int = NO_GENERATION
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    leader: str = UNKNOWN_MEMBER_ID
+    skip_assignment: bool = False
+    members: tuple[JoinedMember, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SyncRequest:
+    group_id: str
+    member_id: str
+    group_instance_id: str | None
+    generation: int
+    protocol_type: str | None
+    protocol_name: str | None
+    assignments: dict[str, bytes]
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class SyncResult:
+    error: ErrorCode
+    protocol_type: str | None = None
+    protocol_name: str | None = None
+    assignment: bytes = b""
+
+
+class LeavingMember(NamedTuple):
+    member_id: str
+    group_instance_id: str | None
+
+
+class LeftMember(NamedTuple):
+    member_id: str
+    group_instance_id: str | None
+    error: ErrorCode
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class OffsetToCommit:
+    """`commit_timestamp_ms` and `expire_timestamp_ms` are only set by old clients."""
+
+    offset: int
+    leader_epoch: int = NO_LEADER_EPOCH
+    metadata: str = ""
+    commit_timestamp_ms: int = NO_TIMESTAMP
+    retention_ms: int = -1
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class CommitRequest:
+    group_id: str
+    member_id: str
+    group_instance_id: str | None
+    generation: int
+    offsets: dict[TopicPartition, OffsetToCommit]
+
+
+class CommittedOffset(NamedTuple):
+    """What OffsetFetch answers for a partition; offset -1 when nothing was committed."""
+
+    offset: int = NO_OFFSET
+    leader_epoch: int = NO_LEADER_EPOCH
+    metadata: str = ""
+    error: ErrorCode = ErrorCode.NONE
+
+
+class MemberDescription(NamedTuple):
+    member_id: str
+    group_instance_id: str | None
+    client_id: str
+    client_host: str
+    metadata: bytes
+    assignment: bytes
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class GroupDescription:
+    group_id: str
+    error: ErrorCode = ErrorCode.NONE
+    state: str = ""
+    protocol_type: str = ""
+    protocol: str = ""
+    members: tuple[MemberDescription, ...] = ()
+
+
+class ListedGroup(NamedTuple):
+    group_id: str
+    protocol_type: str
+    state: str

@@ -1,0 +1,25 @@
+"""The configuration of a group coordinator, and the bounds that Kafka has no key for."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Final
+
+NEW_MEMBER_JOIN_TIMEOUT_MS: Final = 300_000
+"""How long a first JoinGroup may wait: such a member has no id yet and cannot send heartbeats."""
+
+PENDING_MEMBERS_MAX: Final = 10_000
+"""Ids per group that were handed out (MEMBER_ID_REQUIRED) and not used yet."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class GroupSettings:
+    """Kafka's `group.*` and `offset*` keys; defaults are those of 3.9."""
+
+    min_session_timeout_ms: int = 6_000
+    max_session_timeout_ms: int = 1_800_000
+    initial_rebalance_delay_ms: int = 3_000
+    max_size: int = 2**31 - 1
+    pending_members_max: int = PENDING_MEMBERS_MAX
+    offset_metadata_max_bytes: int = 4_096
+    offsets_retention_ms: int = 7 * 24 * 3_600_000

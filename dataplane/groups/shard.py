@@ -1,0 +1,193 @@
+"""The groups of one partition of `__consumer_offsets`: the door to the pure coordinator.
+
+Events go in, an `Outcome` comes out; nothing here waits, writes or sends. Time-outs are driven by
+the host: it calls `tick` when `next_deadline_ms` has passed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataplane.groups.core import ShardCore
+from dataplane.groups.joining import Joining
+from dataplane.groups.membership import Membership
+from dataplane.groups.offsets import Offsets
+from dataplane.groups.outcome import Outcome
+from dataplane.groups.rebalance import Rebalancer
+from dataplane.groups.requests import (
+    GroupDescription,
+    JoinResult,
+    ListedGroup,
+    MemberDescription,
+    SyncResult,
+)
+from dataplane.groups.states import GroupState
+from dataplane.groups.syncing import Syncing
+from dataplane.model.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dataplane.groups.group import ClassicGroup
+    from dataplane.groups.outcome import Ticket
+    from dataplane.groups.records import Record
+    from dataplane.groups.requests import (
+        CommitRequest,
+        CommittedOffset,
+        JoinRequest,
+        LeavingMember,
+        LeftMember,
+        SyncRequest,
+    )
+    from dataplane.groups.settings import GroupSettings
+    from dataplane.model.ids import TopicPartition
+    from dataplane.ports.clock import Clock
+    from dataplane.ports.entropy import Entropy
+
+
+class GroupShard:
+    """Replay the log with `replay`, then `finish_loading`, then serve."""
+
+    def __init__(self, settings: GroupSettings, clock: Clock, entropy: Entropy) -> None:
+        self.core = ShardCore(settings, clock, entropy)
+        self._rebalancer = Rebalancer(self.core)
+        self._joining = Joining(self.core, self._rebalancer)
+        self._syncing = Syncing(self.core, self._rebalancer)
+        self._membership = Membership(self.core, self._rebalancer)
+        self._offsets = Offsets(self.core)
+
+    # loading and unloading
+
+    def replay(self, record: Record) -> None:
+        """Apply a committed record to the durable part; ValueError for an unknown version."""
+        self.core.durable.replay(record)
+
+    def finish_loading(self) -> Outcome:
+        """The log is read: members stored in it have a session's time to show up."""
+        out = Outcome()
+        for group_id in [*self.core.durable.groups, *self.core.durable.offsets]:
+            if group_id in self.core.groups:
+                continue
+            group = self.core.restore(group_id)
+            if group is None:
+                continue
+            for member in group.members.values():
+                self.core.touch(group, member)
+            if len(group.members) > self.core.settings.max_size:
+                self._rebalancer.maybe_prepare(group, out)
+        return out
+
+    def unload(self) -> Outcome:
+        """The partition is led elsewhere now: everyone who waits is told to look for it."""
+        out = Outcome()
+        error = ErrorCode.NOT_COORDINATOR
+        for group in self.core.groups.values():
+            group.move_to(GroupState.DEAD, now_ms=self.core.clock.realtime_ms())
+            for member in group.members.values():
+                joined = JoinResult(error=error, member_id=member.member_id)
+                self._rebalancer.answer_join(member, joined, out)
+                self._rebalancer.answer_sync(member, SyncResult(error=error), out)
+        self.core.groups.clear()
+        return out
+
+    # time
+
+    def next_deadline_ms(self) -> int | None:
+        """On the monotonic clock; may be early, never late."""
+        return self.core.deadlines.next_ms()
+
+    def tick(self) -> Outcome:
+        out = Outcome()
+        for key in self.core.deadlines.expire(self.core.clock.monotonic_ms()):
+            self._membership.on_deadline(key, out)
+        return out
+
+    def expire_offsets(self) -> Outcome:
+        out = Outcome()
+        self._offsets.expire(out)
+        return out
+
+    def remove_topics(self, topics: frozenset[str]) -> Outcome:
+        out = Outcome()
+        self._offsets.remove_topics(topics, out)
+        return out
+
+    # membership
+
+    def join(self, request: JoinRequest, ticket: Ticket) -> Outcome:
+        """The reply is a `JoinResult`."""
+        return self._joining.join(request, ticket)
+
+    def sync(self, request: SyncRequest, ticket: Ticket) -> Outcome:
+        """The reply is a `SyncResult`."""
+        return self._syncing.sync(request, ticket)
+
+    def heartbeat(
+        self, group_id: str, member_id: str, group_instance_id: str | None, generation: int
+    ) -> ErrorCode:
+        return self._membership.heartbeat(group_id, member_id, group_instance_id, generation)
+
+    def leave(
+        self, group_id: str, members: list[LeavingMember]
+    ) -> tuple[Outcome, ErrorCode, list[LeftMember]]:
+        out = Outcome()
+        error, left = self._membership.leave(group_id, members, out)
+        return out, error, left
+
+    # offsets
+
+    def commit(self, request: CommitRequest, ticket: Ticket) -> Outcome:
+        """The reply is a dict from partition to error code."""
+        return self._offsets.commit(request, ticket)
+
+    def fetch_offsets(
+        self, group_id: str, partitions: Iterable[TopicPartition] | None
+    ) -> dict[TopicPartition, CommittedOffset]:
+        return self._offsets.fetch(group_id, partitions)
+
+    def delete_offsets(
+        self, group_id: str, partitions: list[TopicPartition], ticket: Ticket
+    ) -> Outcome:
+        """The reply is (group error, dict from partition to error code)."""
+        return self._offsets.delete(group_id, partitions, ticket)
+
+    def delete_group(self, group_id: str, ticket: Ticket) -> Outcome:
+        """The reply is an error code."""
+        return self._offsets.delete_group(group_id, ticket)
+
+    # views
+
+    def describe(self, group_id: str) -> GroupDescription:
+        """An unknown group is described as Dead, without error, as Kafka does up to version 5."""
+        group = self.core.find(group_id)
+        if group is None:
+            return GroupDescription(group_id=group_id, state=GroupState.DEAD.value)
+        is_stable = group.state is GroupState.STABLE
+        return GroupDescription(
+            group_id=group_id,
+            state=group.state.value,
+            protocol_type=group.protocol_type or "",
+            protocol=(group.protocol_name or "") if is_stable else "",
+            members=_describe_members(group, is_stable=is_stable),
+        )
+
+    def list_groups(self) -> list[ListedGroup]:
+        return [
+            ListedGroup(group.group_id, group.protocol_type or "", group.state.value)
+            for group in self.core.groups.values()
+        ]
+
+
+def _describe_members(group: ClassicGroup, *, is_stable: bool) -> tuple[MemberDescription, ...]:
+    """Metadata and assignment mean something only while the group is stable."""
+    return tuple(
+        MemberDescription(
+            member.member_id,
+            member.group_instance_id,
+            member.client_id,
+            member.client_host,
+            member.metadata_for(group.protocol_name) if is_stable else b"",
+            member.assignment if is_stable else b"",
+        )
+        for member in group.members.values()
+    )

@@ -1,0 +1,75 @@
+"""The topic settings that a log needs, resolved to plain attributes for the hot path."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from dataplane.log.batch_header import INT64_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_DAY_MS = 24 * 3600 * 1000
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class LogConfig:
+    """Defaults are Kafka's."""
+
+    segment_bytes: int = 1 << 30
+    segment_ms: int = 7 * _DAY_MS
+    segment_jitter_ms: int = 0
+    segment_index_bytes: int = 10 * 1024 * 1024
+    index_interval_bytes: int = 4096
+    max_message_bytes: int = 1_048_588
+    retention_bytes: int = -1
+    retention_ms: int = 7 * _DAY_MS
+    flush_messages: int = INT64_MAX
+    flush_ms: int = INT64_MAX
+    file_delete_delay_ms: int = 60_000
+    deletes: bool = True
+    compacts: bool = False
+    stamps_append_time: bool = False
+    timestamp_before_max_ms: int = INT64_MAX
+    timestamp_after_max_ms: int = INT64_MAX
+    compression_type: str = "producer"
+
+    @classmethod
+    def from_topic_config(cls, settings: Mapping[str, Any]) -> LogConfig:
+        """From Kafka's topic keys; absent ones keep their default."""
+        values: dict[str, Any] = {}
+        for key, field in _INTEGER_KEYS.items():
+            if (value := settings.get(key)) is not None:
+                values[field] = int(value)
+        if (policy := settings.get("cleanup.policy")) is not None:
+            policies = policy.split(",") if isinstance(policy, str) else list(policy)
+            policies = [str(name).strip() for name in policies]
+            values["deletes"] = "delete" in policies
+            values["compacts"] = "compact" in policies
+        if (stamp := settings.get("message.timestamp.type")) is not None:
+            values["stamps_append_time"] = str(stamp) == "LogAppendTime"
+        if (codec := settings.get("compression.type")) is not None:
+            values["compression_type"] = str(codec)
+        return cls(**values)
+
+    @property
+    def bounds_timestamps(self) -> bool:
+        return self.timestamp_before_max_ms != INT64_MAX or self.timestamp_after_max_ms != INT64_MAX
+
+
+_INTEGER_KEYS = {
+    "segment.bytes": "segment_bytes",
+    "segment.ms": "segment_ms",
+    "segment.jitter.ms": "segment_jitter_ms",
+    "segment.index.bytes": "segment_index_bytes",
+    "index.interval.bytes": "index_interval_bytes",
+    "max.message.bytes": "max_message_bytes",
+    "retention.bytes": "retention_bytes",
+    "retention.ms": "retention_ms",
+    "flush.messages": "flush_messages",
+    "flush.ms": "flush_ms",
+    "file.delete.delay.ms": "file_delete_delay_ms",
+    "message.timestamp.before.max.ms": "timestamp_before_max_ms",
+    "message.timestamp.after.max.ms": "timestamp_after_max_ms",
+}

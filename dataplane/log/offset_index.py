@@ -1,0 +1,59 @@
+"""`.index`: from an offset to a byte position in the segment, one entry per so many bytes.
+
+Entry: int32 offset relative to the segment's base, int32 position. As in Kafka an entry names the
+last offset of a batch and the position where that batch begins.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
+
+from dataplane.log.sparse_index import SparseIndex
+
+if TYPE_CHECKING:
+    from dataplane.ports.filesystem import FileSystem
+
+ENTRY = struct.Struct(">ii")
+
+
+class OffsetIndex(SparseIndex):
+    __slots__ = ("base_offset",)
+
+    def __init__(self, fs: FileSystem, path: str, base_offset: int) -> None:
+        super().__init__(fs, path, ENTRY)
+        self.base_offset = base_offset
+
+    def append(self, offset: int, position: int) -> None:
+        self.append_packed(ENTRY.pack(offset - self.base_offset, position))
+
+    def last(self) -> tuple[int, int]:
+        """(offset, position) of the last entry, (base offset, 0) when empty."""
+        count = len(self)
+        if not count:
+            return self.base_offset, 0
+        relative, position = self.entry(count - 1)
+        return self.base_offset + relative, position
+
+    def position_for(self, offset: int) -> int:
+        """Where to begin looking for `offset`: at or before the batch that holds it."""
+        relative = offset - self.base_offset
+        slot = bisect_right(range(len(self)), relative, key=self._relative_offset)
+        return self.entry(slot - 1)[1] if slot else 0
+
+    def position_floor(self, position: int) -> int:
+        """The last known beginning of a batch at or before `position`."""
+        slot = bisect_right(range(len(self)), position, key=self._position)
+        return self.entry(slot - 1)[1] if slot else 0
+
+    def truncate_to(self, offset: int) -> None:
+        """Drop entries for `offset` and later."""
+        relative = offset - self.base_offset
+        self.truncate_entries(bisect_left(range(len(self)), relative, key=self._relative_offset))
+
+    def _relative_offset(self, number: int) -> int:
+        return self.entry(number)[0]
+
+    def _position(self, number: int) -> int:
+        return self.entry(number)[1]

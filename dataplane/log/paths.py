@@ -1,0 +1,62 @@
+"""Names of files and directories of a log, exactly as Kafka writes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataplane.model.ids import TopicPartition
+
+if TYPE_CHECKING:
+    import uuid
+
+LOG = ".log"
+OFFSET_INDEX = ".index"
+TIME_INDEX = ".timeindex"
+TRANSACTION_INDEX = ".txnindex"
+SNAPSHOT = ".snapshot"
+DELETED = ".deleted"
+CLEANED = ".cleaned"
+SWAP = ".swap"
+TEMPORARY = ".tmp"
+SEGMENT_SUFFIXES = (LOG, OFFSET_INDEX, TIME_INDEX, TRANSACTION_INDEX)
+
+LEADER_EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
+PARTITION_METADATA = "partition.metadata"
+META_PROPERTIES = "meta.properties"
+LOCK = ".lock"
+CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+RECOVERY_POINT_CHECKPOINT = "recovery-point-offset-checkpoint"
+LOG_START_CHECKPOINT = "log-start-offset-checkpoint"
+HIGH_WATERMARK_CHECKPOINT = "replication-offset-checkpoint"
+
+DELETE_DIRECTORY = "-delete"
+FUTURE_DIRECTORY = "-future"
+STRAY_DIRECTORY = "-stray"
+
+_NAME_LENGTH_MAX = 255
+
+
+def segment_path(directory: str, base_offset: int, suffix: str) -> str:
+    return f"{directory}/{base_offset:020d}{suffix}"
+
+
+def parse_base_offset(name: str, suffix: str) -> int | None:
+    """The offset in a file name such as `00000000000000000042.log`, None for any other name."""
+    stem = name.removesuffix(suffix)
+    if stem == name or len(stem) != 20 or not stem.isascii() or not stem.isdigit():  # noqa: PLR2004  # %020d
+        return None
+    return int(stem)
+
+
+def parse_partition_directory(name: str) -> TopicPartition | None:
+    """The partition of a directory `topic-N`; None for a name that is not one."""
+    topic, dash, number = name.rpartition("-")
+    if not dash or not topic or not number.isascii() or not number.isdigit():
+        return None
+    return TopicPartition(topic, int(number))
+
+
+def deleted_directory_name(partition: TopicPartition, unique: uuid.UUID) -> str:
+    """`topic-N.<32 hex>-delete`, the topic shortened so that the name stays legal."""
+    suffix = f"-{partition.partition}.{unique.hex}{DELETE_DIRECTORY}"
+    return partition.topic[: _NAME_LENGTH_MAX - len(suffix)] + suffix

@@ -1,0 +1,229 @@
+"""Producers of one partition: idempotence, open transactions, snapshots (KIP-98, KIP-679)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from dataplane.log import paths, producer_snapshot
+from dataplane.log.batch_header import CONTROL_FLAG, TRANSACTIONAL_FLAG
+from dataplane.log.producer_entry import (
+    NO_OFFSET,
+    BatchTrace,
+    ProducerEntry,
+    sequence_plus,
+)
+from dataplane.log.producer_snapshot import SnapshotDamagedError
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.ports.filesystem import read_whole, replace_whole
+
+if TYPE_CHECKING:
+    from dataplane.ports.filesystem import FileSystem
+
+_SNAPSHOTS_KEPT = 2
+
+
+class Marker(NamedTuple):
+    """The content of an end-of-transaction control batch."""
+
+    is_commit: bool
+    coordinator_epoch: int
+
+
+class CompletedTransaction(NamedTuple):
+    """A transaction that a marker just ended."""
+
+    producer_id: int
+    first_offset: int
+    last_offset: int
+    is_aborted: bool
+
+
+class ProducerState:
+    """Producer entries of a partition up to its log end."""
+
+    def __init__(self, fs: FileSystem, directory: str) -> None:
+        self._fs = fs
+        self._directory = directory
+        self.entries: dict[int, ProducerEntry] = {}
+        self._open: dict[int, int] = {}  # producer id -> first offset of its open transaction
+        self._unreplicated: list[CompletedTransaction] = []
+
+    # --- appending ---
+
+    def find_duplicate(
+        self, producer_id: int, epoch: int, base_sequence: int, count: int
+    ) -> BatchTrace | None:
+        entry = self.entries.get(producer_id)
+        if entry is None:
+            return None
+        return entry.duplicate_of(epoch, base_sequence, sequence_plus(base_sequence, count - 1))
+
+    def check(
+        self, producer_id: int, epoch: int, base_sequence: int, attributes: int, marker: Marker | None
+    ) -> None:
+        """Refuse a batch that does not fit: old epoch, gap in the sequence, wrong transaction."""
+        entry = self.entries.get(producer_id)
+        if entry is None:
+            return
+        entry.check_epoch(epoch)
+        if marker is not None:
+            if marker.coordinator_epoch < entry.coordinator_epoch:
+                raise KafkaError(
+                    ErrorCode.TRANSACTION_COORDINATOR_FENCED,
+                    f"Marker of coordinator epoch {marker.coordinator_epoch}; "
+                    f"the partition has seen {entry.coordinator_epoch}.",
+                )
+        elif not attributes & CONTROL_FLAG:
+            entry.check_sequence(epoch, base_sequence)
+            if entry.transaction_first_offset != NO_OFFSET and not attributes & TRANSACTIONAL_FLAG:
+                raise KafkaError(
+                    ErrorCode.INVALID_TXN_STATE,
+                    f"Producer {producer_id} has an open transaction and wrote outside it.",
+                )
+
+    def record(
+        self,
+        producer_id: int,
+        epoch: int,
+        base_sequence: int,
+        base_offset: int,
+        last_offset: int,
+        timestamp_ms: int,
+        attributes: int,
+        marker: Marker | None,
+    ) -> CompletedTransaction | None:
+        """Take note of an appended batch. Returns the transaction that it ended, if any."""
+        entry = self.entries.get(producer_id)
+        if entry is None:
+            entry = self.entries[producer_id] = ProducerEntry(producer_id)
+        if attributes & CONTROL_FLAG:
+            return self._record_marker(entry, epoch, last_offset, timestamp_ms, marker)
+        if epoch != entry.epoch:
+            entry.move_to_epoch(epoch)
+        delta = last_offset - base_offset
+        entry.batches.append(
+            BatchTrace(sequence_plus(base_sequence, delta), last_offset, delta, timestamp_ms)
+        )
+        entry.last_timestamp_ms = timestamp_ms
+        if attributes & TRANSACTIONAL_FLAG and entry.transaction_first_offset == NO_OFFSET:
+            entry.transaction_first_offset = base_offset
+            self._open[producer_id] = base_offset
+        return None
+
+    def _record_marker(
+        self,
+        entry: ProducerEntry,
+        epoch: int,
+        offset: int,
+        timestamp_ms: int,
+        marker: Marker | None,
+    ) -> CompletedTransaction | None:
+        if marker is None:  # a control batch of another kind: nothing of ours
+            return None
+        entry.move_to_epoch(epoch)
+        entry.coordinator_epoch = marker.coordinator_epoch
+        entry.last_timestamp_ms = timestamp_ms
+        first_offset = entry.transaction_first_offset
+        if first_offset == NO_OFFSET:
+            return None
+        entry.transaction_first_offset = NO_OFFSET
+        self._open.pop(entry.producer_id, None)
+        completed = CompletedTransaction(
+            entry.producer_id, first_offset, offset, not marker.is_commit
+        )
+        self._unreplicated.append(completed)
+        return completed
+
+    # --- transactions ---
+
+    @property
+    def has_transactions(self) -> bool:
+        return bool(self._open or self._unreplicated)
+
+    def first_unstable_offset(self) -> int | None:
+        """Where the oldest transaction begins whose end is not replicated yet."""
+        candidates = [*self._open.values(), *(t.first_offset for t in self._unreplicated)]
+        return min(candidates, default=None)
+
+    def last_stable_offset_after(self, completed: CompletedTransaction) -> int:
+        """The last stable offset as it will be once `completed` is out of the way."""
+        others = [at for at in self._open.values() if at != completed.first_offset]
+        return min(others, default=completed.last_offset + 1)
+
+    def on_high_watermark(self, high_watermark: int) -> None:
+        if self._unreplicated:
+            self._unreplicated = [t for t in self._unreplicated if t.last_offset >= high_watermark]
+
+    def open_transactions(self) -> dict[int, int]:
+        """First offset of the open transaction by producer id."""
+        return dict(self._open)
+
+    # --- life ---
+
+    def expire(self, now_ms: int, expiration_ms: int) -> None:
+        """Forget producers without an open transaction that were silent for too long."""
+        stale = [
+            producer_id
+            for producer_id, entry in self.entries.items()
+            if entry.transaction_first_offset == NO_OFFSET
+            and now_ms - entry.last_timestamp_ms >= expiration_ms
+        ]
+        for producer_id in stale:
+            del self.entries[producer_id]
+
+    def clear(self) -> None:
+        self.entries.clear()
+        self._open.clear()
+        self._unreplicated.clear()
+
+    # --- snapshots ---
+
+    def take_snapshot(self, offset: int) -> None:
+        """Write the entries as of log end `offset`. Not synced: it can be rebuilt."""
+        content = producer_snapshot.encode(self.entries.values())
+        replace_whole(self._fs, self._path(offset), content, sync=False)
+
+    def load_snapshot(self, log_end_offset: int, log_start_offset: int, now_ms: int, ttl_ms: int) -> int:
+        """Load the newest good snapshot; returns the offset from which to replay the log."""
+        self.clear()
+        for offset in reversed(self.snapshot_offsets()):
+            if offset > log_end_offset or offset < log_start_offset:
+                self._fs.remove(self._path(offset))
+                continue
+            try:
+                loaded = producer_snapshot.decode(read_whole(self._fs, self._path(offset)))
+            except SnapshotDamagedError:
+                self._fs.remove(self._path(offset))
+                continue
+            for entry in loaded:
+                if entry.transaction_first_offset != NO_OFFSET:
+                    self._open[entry.producer_id] = entry.transaction_first_offset
+                elif now_ms - entry.last_timestamp_ms >= ttl_ms:
+                    continue
+                self.entries[entry.producer_id] = entry
+            return offset
+        return log_start_offset
+
+    def snapshot_offsets(self) -> list[int]:
+        names = self._fs.list_dir(self._directory)
+        found = (paths.parse_base_offset(name, paths.SNAPSHOT) for name in names)
+        return sorted(offset for offset in found if offset is not None)
+
+    def prune_snapshots(self, segment_bases: list[int]) -> None:
+        """Keep those at a segment's beginning and the newest few."""
+        wanted = set(segment_bases)
+        for offset in self.snapshot_offsets()[:-_SNAPSHOTS_KEPT]:
+            if offset not in wanted:
+                self._fs.remove(self._path(offset))
+
+    def drop_snapshots_from(self, offset: int) -> None:
+        """The log was cut at `offset`: later snapshots tell of what is no more."""
+        for taken in self.snapshot_offsets():
+            if taken > offset:
+                self._fs.remove(self._path(taken))
+
+    def remove_snapshot(self, offset: int) -> None:
+        self._fs.remove(self._path(offset))
+
+    def _path(self, offset: int) -> str:
+        return paths.segment_path(self._directory, offset, paths.SNAPSHOT)

@@ -1,0 +1,111 @@
+"""Walking over the batches of a segment file by their heads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from crc32c import crc32c
+
+from dataplane.log.batch_header import (
+    BASE_AND_LENGTH,
+    CHECKED_POSITION,
+    HEADER,
+    HEADER_SIZE_BYTES,
+    LENGTH_MIN,
+    LOG_OVERHEAD_BYTES,
+    MAGIC,
+)
+from dataplane.ports.filesystem import File
+
+_CHUNK_BYTES = 256 * 1024
+_HOP_CHUNK_BYTES = 8 * 1024
+
+
+class BatchHead(NamedTuple):
+    """One batch as it lies in a segment file."""
+
+    position: int
+    size: int
+    base_offset: int
+    last_offset: int
+    leader_epoch: int
+    attributes: int
+    max_timestamp_ms: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    count: int
+
+
+def heads(
+    file: File, position: int, end: int, *, check_crc: bool = False, chunk_bytes: int = _CHUNK_BYTES
+) -> Iterator[BatchHead]:
+    """Batches from `position` to `end`; stops before the first that is cut, damaged or foreign.
+
+    The caller sees where it stopped: position + size of the last one. Memory is bounded by the
+    larger of the chunk and the largest batch.
+    """
+    chunk = memoryview(b"")
+    chunk_start = position
+    while position + HEADER_SIZE_BYTES <= end:
+        at = position - chunk_start
+        if at + HEADER_SIZE_BYTES > len(chunk):
+            chunk = memoryview(file.read_at(position, min(chunk_bytes, end - position)))
+            chunk_start, at = position, 0
+            if len(chunk) < HEADER_SIZE_BYTES:
+                return
+        base, length, epoch, magic, crc, attributes, delta, _, max_ts, pid, pepoch, seq, count = (
+            HEADER.unpack_from(chunk, at)
+        )
+        size = length + LOG_OVERHEAD_BYTES
+        if length < LENGTH_MIN or position + size > end or magic != MAGIC or delta < 0 or base < 0:
+            return
+        if check_crc:
+            if at + size > len(chunk):
+                chunk = memoryview(file.read_at(position, max(size, min(chunk_bytes, end - position))))
+                chunk_start, at = position, 0
+                if len(chunk) < size:
+                    return
+            if crc32c(chunk[at + CHECKED_POSITION : at + size]) != crc:
+                return
+        yield BatchHead(
+            position, size, base, base + delta, epoch, attributes, max_ts, pid, pepoch, seq, count
+        )
+        position += size
+
+
+def find_offset(file: File, position: int, end: int, offset: int) -> BatchHead | None:
+    """The first batch from `position` on whose last offset is `offset` or later."""
+    for head in heads(file, position, end, chunk_bytes=_HOP_CHUNK_BYTES):
+        if head.last_offset >= offset:
+            return head
+    return None
+
+
+def last_boundary(file: File, position: int, limit: int) -> int:
+    """The last batch boundary at or before `limit`, walking from the boundary `position`.
+
+    Only hops within one small read: with large batches the answer may be `position` itself.
+    """
+    chunk = file.read_at(position, min(limit - position, _CHUNK_BYTES))
+    at = 0
+    while at + LOG_OVERHEAD_BYTES <= len(chunk):
+        following = at + BASE_AND_LENGTH.unpack_from(chunk, at)[1] + LOG_OVERHEAD_BYTES
+        if position + following > limit:
+            break
+        at = following
+    return position + at
+
+
+def batch_size_at(file: File, position: int) -> int:
+    """Size in bytes of the batch that begins at `position`."""
+    raw = file.read_at(position, LOG_OVERHEAD_BYTES)
+    length: int = BASE_AND_LENGTH.unpack(raw)[1]
+    return length + LOG_OVERHEAD_BYTES
+
+
+def base_offset_at(file: File, position: int) -> int:
+    """Base offset of the batch that begins at `position`."""
+    offset: int = BASE_AND_LENGTH.unpack(file.read_at(position, LOG_OVERHEAD_BYTES))[0]
+    return offset

@@ -1,0 +1,199 @@
+"""One segment: a stretch of the log in its own files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataplane.log import paths
+from dataplane.log.batch_header import NO_TIMESTAMP
+from dataplane.log.offset_index import OffsetIndex
+from dataplane.log.scan import find_offset, heads
+from dataplane.log.time_index import TimeIndex
+
+if TYPE_CHECKING:
+    from dataplane.log.scan import BatchHead
+    from dataplane.ports.filesystem import Buffer, File, FileSystem
+
+
+class LogSegment:
+    """`.log` with its `.index` and `.timeindex`.
+
+    `size` is the number of good bytes; the file never holds more for longer than an append.
+    """
+
+    __slots__ = (
+        "_bytes_since_entry",
+        "_file",
+        "_first_timestamp_ms",
+        "_fs",
+        "_max_timestamp_ms",
+        "_max_timestamp_offset",
+        "base_offset",
+        "closed",
+        "created_ms",
+        "index_interval_bytes",
+        "offset_index",
+        "path",
+        "size",
+        "time_index",
+    )
+
+    def __init__(
+        self,
+        fs: FileSystem,
+        directory: str,
+        base_offset: int,
+        *,
+        created_ms: int,
+        index_interval_bytes: int,
+    ) -> None:
+        self._fs = fs
+        self.base_offset = base_offset
+        self.created_ms = created_ms
+        self.index_interval_bytes = index_interval_bytes
+        self.path = paths.segment_path(directory, base_offset, paths.LOG)
+        self._file: File = fs.open(self.path, create=True)
+        self.size = self._file.size()
+        self.offset_index = OffsetIndex(
+            fs, paths.segment_path(directory, base_offset, paths.OFFSET_INDEX), base_offset
+        )
+        self.time_index = TimeIndex(
+            fs, paths.segment_path(directory, base_offset, paths.TIME_INDEX), base_offset
+        )
+        self.closed = False
+        self._bytes_since_entry = 0
+        self._first_timestamp_ms: int | None = None
+        self._max_timestamp_ms: int | None = NO_TIMESTAMP if not self.size else None
+        self._max_timestamp_offset = base_offset
+
+    @property
+    def file(self) -> File:
+        return self._file
+
+    @property
+    def first_timestamp_ms(self) -> int:
+        """Largest timestamp of the first batch, -1 while empty; the clock of `segment.ms`."""
+        known = self._first_timestamp_ms
+        if known is None:
+            head = next(heads(self._file, 0, self.size, chunk_bytes=64), None)
+            if head is None:
+                return NO_TIMESTAMP
+            known = self._first_timestamp_ms = head.max_timestamp_ms
+        return known
+
+    @property
+    def max_timestamp_ms(self) -> int:
+        """The largest timestamp in the segment, -1 if it has none."""
+        if self._max_timestamp_ms is None:
+            self._max_timestamp_ms, self._max_timestamp_offset = self.time_index.last()
+        return self._max_timestamp_ms
+
+    @property
+    def max_timestamp_offset(self) -> int:
+        """Last offset of the first batch that reached `max_timestamp_ms`."""
+        _ = self.max_timestamp_ms
+        return self._max_timestamp_offset
+
+    def append(self, data: Buffer, last_offset: int, max_timestamp_ms: int) -> None:
+        """Write one batch, or several of which only the last is known here."""
+        position = self.size
+        self._file.append(data)
+        self.size = position + len(data)
+        self.note(last_offset, max_timestamp_ms, position, len(data))
+
+    def append_unnoted(self, data: Buffer) -> None:
+        """Write several batches; the caller gives each to `note`."""
+        self._file.append(data)
+        self.size += len(data)
+
+    def note(self, last_offset: int, max_timestamp_ms: int, position: int, size: int) -> None:
+        """Remember a batch in the indexes, if its turn has come."""
+        largest = self._max_timestamp_ms
+        if largest is None:
+            largest = self.max_timestamp_ms
+        if max_timestamp_ms > largest:
+            self._max_timestamp_ms = max_timestamp_ms
+            self._max_timestamp_offset = last_offset
+        if self._bytes_since_entry > self.index_interval_bytes:
+            self.offset_index.append(last_offset, position)
+            self.time_index.maybe_append(self.max_timestamp_ms, self._max_timestamp_offset)
+            self._bytes_since_entry = 0
+        self._bytes_since_entry += size
+
+    def find(self, offset: int) -> BatchHead | None:
+        """The first batch whose last offset is `offset` or later."""
+        return find_offset(self._file, self.offset_index.position_for(offset), self.size, offset)
+
+    def position_below(self, offset: int) -> int:
+        """End of the batches that lie wholly below `offset`."""
+        head = self.find(offset)
+        return self.size if head is None else head.position
+
+    def truncate_to(self, offset: int) -> None:
+        """Cut every batch that reaches `offset` or further."""
+        position = self.position_below(offset)
+        self.offset_index.truncate_to(offset)
+        self.time_index.truncate_to(offset)
+        self._file.truncate(position)
+        self.size = position
+        self.restore_timestamps()
+
+    def restore_timestamps(self) -> None:
+        """Find the largest timestamp again from the time index and the bytes behind its end."""
+        self._first_timestamp_ms = None
+        self._bytes_since_entry = 0
+        timestamp_ms, offset = self.time_index.last()
+        last_position = self.offset_index.last()[1]
+        for head in heads(self._file, last_position, self.size):
+            if head.max_timestamp_ms > timestamp_ms:
+                timestamp_ms, offset = head.max_timestamp_ms, head.last_offset
+            self._bytes_since_entry += head.size
+        self._max_timestamp_ms, self._max_timestamp_offset = timestamp_ms, offset
+
+    def seal(self) -> None:
+        """The segment takes no more: put its largest timestamp at the end of the time index."""
+        self.time_index.maybe_append(self.max_timestamp_ms, self.max_timestamp_offset)
+        self.close_indexes()
+
+    def close_indexes(self) -> None:
+        self.offset_index.close()
+        self.time_index.close()
+
+    def flush_indexes(self) -> None:
+        """Hand pending index entries to the files, which exist from then on."""
+        self.offset_index.flush()
+        self.time_index.flush()
+
+    def files(self) -> list[File]:
+        """What has to be synced for this segment to be durable."""
+        return [self._file, self.offset_index.file(), self.time_index.file()]
+
+    def close(self) -> None:
+        if not self.closed:
+            self.closed = True
+            self.close_indexes()
+            self._file.close()
+
+    def release(self) -> None:
+        """Give the descriptors back without writing: the files are going or gone."""
+        self.closed = True
+        self.offset_index.release()
+        self.time_index.release()
+        self._file.close()
+
+    def mark_deleted(self) -> None:
+        """Rename the files out of the way; readers that hold the descriptor go on."""
+        stem = self.path.removesuffix(paths.LOG)
+        self.offset_index.release()
+        self.time_index.release()
+        for suffix in paths.SEGMENT_SUFFIXES:
+            if self._fs.exists(stem + suffix):
+                self._fs.rename(stem + suffix, stem + suffix + paths.DELETED)
+
+    def remove_marked(self) -> None:
+        """Unlink what `mark_deleted` renamed. May run off the event loop."""
+        stem = self.path.removesuffix(paths.LOG)
+        self._file.close()
+        self.closed = True
+        for suffix in paths.SEGMENT_SUFFIXES:
+            self._fs.remove(stem + suffix + paths.DELETED)

@@ -1,0 +1,106 @@
+"""Entries of fixed width, strictly growing, in a file: the base of offset and time index.
+
+New entries are gathered in memory and written a page at a time; what a crash loses of them,
+recovery rebuilds from the log, because the recovery point only moves after `flush`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import struct
+
+    from dataplane.ports.filesystem import File, FileSystem
+
+_PENDING_MAX_BYTES = 4096
+
+
+class SparseIndex:
+    """Appends at the end, binary search by any monotone field, cut from the end."""
+
+    __slots__ = ("_entry", "_file", "_fs", "_pending", "_width", "_written", "path")
+
+    def __init__(self, fs: FileSystem, path: str, entry: struct.Struct) -> None:
+        self.path = path
+        self._fs = fs
+        self._entry = entry
+        self._width = entry.size
+        self._file: File | None = None
+        self._pending = bytearray()
+        self._written = -1  # entries in the file, -1 before the file was looked at
+
+    def __len__(self) -> int:
+        if self._written < 0:
+            self._open()
+        return self._written + len(self._pending) // self._width
+
+    @property
+    def size_bytes(self) -> int:
+        return len(self) * self._width
+
+    def _open(self) -> File:
+        file = self._file
+        if file is None:
+            file = self._file = self._fs.open(self.path, create=True)
+            # An odd tail is a torn write: whole entries before it are good.
+            self._written = file.size() // self._width
+        return file
+
+    def append_packed(self, packed: bytes) -> None:
+        self._pending += packed
+        if len(self._pending) >= _PENDING_MAX_BYTES:
+            self.flush()
+
+    def entry(self, number: int) -> tuple[int, int]:
+        if self._written < 0:
+            self._open()
+        behind = number - self._written
+        if behind >= 0:
+            first, second = self._entry.unpack_from(self._pending, behind * self._width)
+        else:
+            raw = self._open().read_at(number * self._width, self._width)
+            first, second = self._entry.unpack(raw)
+        return first, second
+
+    def is_torn(self) -> bool:
+        """Whether the file holds a part of an entry."""
+        file = self._open()
+        return file.size() != self._written * self._width
+
+    def truncate_entries(self, count: int) -> None:
+        """Keep the first `count` entries."""
+        file = self._open()
+        if count < self._written or file.size() != self._written * self._width:
+            kept = min(count, self._written)
+            file.truncate(kept * self._width)
+            if count <= kept:
+                self._pending.clear()
+            self._written = kept
+        else:
+            del self._pending[(count - self._written) * self._width :]
+
+    def flush(self) -> None:
+        """Hand pending entries to the file (not yet to the disk). Makes sure the file exists."""
+        file = self._open()
+        if self._pending:
+            file.append(self._pending)
+            self._written += len(self._pending) // self._width
+            self._pending.clear()
+
+    def file(self) -> File:
+        """The open file, for `sync`."""
+        return self._open()
+
+    def close(self) -> None:
+        """Write what is pending and give the descriptor back; the next use opens it again."""
+        self.flush()
+        self.release()
+
+    def release(self) -> None:
+        """Give the descriptor back without writing anything."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+            self._written = -1
+        self._pending.clear()

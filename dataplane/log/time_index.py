@@ -1,0 +1,63 @@
+"""`.timeindex`: from a timestamp to an offset; entries grow in both.
+
+Entry: int64 timestamp (ms), int32 offset relative to the segment's base. An entry says: no record
+up to that offset is later than this timestamp. The last entry of a rolled segment holds the
+segment's largest timestamp.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
+
+from dataplane.log.batch_header import NO_TIMESTAMP
+from dataplane.log.sparse_index import SparseIndex
+
+if TYPE_CHECKING:
+    from dataplane.ports.filesystem import FileSystem
+
+ENTRY = struct.Struct(">qi")
+
+
+class TimeIndex(SparseIndex):
+    __slots__ = ("_last_timestamp_ms", "base_offset")
+
+    def __init__(self, fs: FileSystem, path: str, base_offset: int) -> None:
+        super().__init__(fs, path, ENTRY)
+        self.base_offset = base_offset
+        self._last_timestamp_ms: int | None = None
+
+    def maybe_append(self, timestamp_ms: int, offset: int) -> None:
+        """Add an entry if its timestamp is later than the last one's."""
+        if self._last_timestamp_ms is None:
+            self._last_timestamp_ms = self.last()[0]
+        if timestamp_ms > self._last_timestamp_ms:
+            self.append_packed(ENTRY.pack(timestamp_ms, offset - self.base_offset))
+            self._last_timestamp_ms = timestamp_ms
+
+    def last(self) -> tuple[int, int]:
+        """(timestamp, offset) of the last entry, (-1, base offset) when empty."""
+        count = len(self)
+        if not count:
+            return NO_TIMESTAMP, self.base_offset
+        timestamp_ms, relative = self.entry(count - 1)
+        return timestamp_ms, self.base_offset + relative
+
+    def offset_before(self, timestamp_ms: int) -> int:
+        """An offset up to which every record is earlier than `timestamp_ms`."""
+        slot = bisect_left(range(len(self)), timestamp_ms, key=self._timestamp)
+        return self.base_offset + self.entry(slot - 1)[1] if slot else self.base_offset
+
+    def truncate_to(self, offset: int) -> None:
+        """Drop entries for `offset` and later."""
+        relative = offset - self.base_offset
+        kept = bisect_right(range(len(self)), relative - 1, key=self._relative_offset)
+        self.truncate_entries(kept)
+        self._last_timestamp_ms = None
+
+    def _timestamp(self, number: int) -> int:
+        return self.entry(number)[0]
+
+    def _relative_offset(self, number: int) -> int:
+        return self.entry(number)[1]

@@ -1,0 +1,1 @@
+"""Ports for tests and for the simulator: deterministic, and they can be told to fail."""

@@ -1,0 +1,29 @@
+import { Button, Container } from "@mantine/core";
+import { IconMapOff } from "@tabler/icons-react";
+import { type ErrorComponentProps, Link } from "@tanstack/react-router";
+import { Empty } from "@/components/empty";
+import { ProblemPanel } from "@/components/problem-panel";
+
+export function NotFound() {
+  return (
+    <Empty
+      icon={<IconMapOff size={20} />}
+      title="There is no such page"
+      action={
+        <Button component={Link} to="/" variant="default">
+          Go to the overview
+        </Button>
+      }
+    >
+      The address may be mistyped, or what it named has been deleted.
+    </Empty>
+  );
+}
+
+export function RouteError({ error, reset }: ErrorComponentProps) {
+  return (
+    <Container size="sm" py="xl">
+      <ProblemPanel error={error} onRetry={reset} />
+    </Container>
+  );
+}

@@ -1,0 +1,155 @@
+/** Every page of the console and the URL it lives at. Pages load when they are first opened. */
+import type { QueryClient } from "@tanstack/react-query";
+import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { Lines } from "@/components/card";
+import { accessSearch, analyticsSearch, groupSearch, listSearch, loginSearch, reassignSearch, resetSearch, topicSearch } from "@/lib/search";
+import { sessionQuery } from "@/lib/session";
+import { NotFound, RouteError } from "./fallbacks";
+import { Shell } from "./shell/shell";
+
+const rootRoute = createRootRouteWithContext<{ client: QueryClient }>()({ notFoundComponent: NotFound });
+
+const loginRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/login",
+  validateSearch: loginSearch,
+  component: lazyRouteComponent(() => import("@/features/session/login-page"), "LoginPage"),
+});
+
+const appRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  id: "app",
+  component: Shell,
+  errorComponent: RouteError,
+  beforeLoad: async ({ context, location }) => {
+    const session = await context.client.ensureQueryData({ ...sessionQuery, revalidateIfStale: true });
+    if (session.user === null) {
+      const next = location.href === "/" ? undefined : location.href;
+      throw redirect({ to: "/login", search: { next } });
+    }
+  },
+});
+
+const overviewRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/",
+  component: lazyRouteComponent(() => import("@/features/clusters/overview-page"), "OverviewPage"),
+});
+const newClusterRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/new",
+  component: lazyRouteComponent(() => import("@/features/clusters/new-cluster-page"), "NewClusterPage"),
+});
+const clusterRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId",
+  component: lazyRouteComponent(() => import("@/features/clusters/cluster-page"), "ClusterPage"),
+});
+const topicsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId/topics",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("@/features/topics/topics-page"), "TopicsPage"),
+});
+const newTopicRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId/new-topic",
+  component: lazyRouteComponent(() => import("@/features/topics/new-topic-page"), "NewTopicPage"),
+});
+const topicRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId/topics/$topic",
+  validateSearch: topicSearch,
+  component: lazyRouteComponent(() => import("@/features/topics/topic-page"), "TopicPage"),
+});
+const groupsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId/groups",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("@/features/groups/groups-page"), "GroupsPage"),
+});
+const groupRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId/groups/$group",
+  validateSearch: groupSearch,
+  component: lazyRouteComponent(() => import("@/features/groups/group-page"), "GroupPage"),
+});
+const resetRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId/groups/$group/reset",
+  validateSearch: resetSearch,
+  component: lazyRouteComponent(() => import("@/features/groups/reset-page"), "ResetPage"),
+});
+const accessRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId/access",
+  validateSearch: accessSearch,
+  component: lazyRouteComponent(() => import("@/features/access/access-page"), "AccessPage"),
+});
+const reassignRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId/reassign",
+  validateSearch: reassignSearch,
+  component: lazyRouteComponent(() => import("@/features/reassignments/reassign-page"), "ReassignPage"),
+});
+const analyticsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId/analytics",
+  validateSearch: analyticsSearch,
+  component: lazyRouteComponent(() => import("@/features/analytics/analytics-page"), "AnalyticsPage"),
+});
+const operationsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/operations",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("@/features/operations/operations-page"), "OperationsPage"),
+});
+const operationRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/operations/$operationId",
+  component: lazyRouteComponent(() => import("@/features/operations/operation-page"), "OperationPage"),
+});
+const auditRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/audit",
+  validateSearch: listSearch,
+  component: lazyRouteComponent(() => import("@/features/audit/audit-page"), "AuditPage"),
+});
+
+const routeTree = rootRoute.addChildren([
+  loginRoute,
+  appRoute.addChildren([
+    overviewRoute,
+    newClusterRoute,
+    clusterRoute,
+    topicsRoute,
+    newTopicRoute,
+    topicRoute,
+    groupsRoute,
+    groupRoute,
+    resetRoute,
+    accessRoute,
+    reassignRoute,
+    analyticsRoute,
+    operationsRoute,
+    operationRoute,
+    auditRoute,
+  ]),
+]);
+
+export const createAppRouter = (client: QueryClient) =>
+  createRouter({
+    routeTree,
+    context: { client },
+    defaultPreload: "intent",
+    defaultPendingMs: 200,
+    defaultPendingComponent: () => <Lines rows={8} />,
+    defaultErrorComponent: RouteError,
+    scrollRestoration: true,
+  });
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}

@@ -1,0 +1,55 @@
+import { IconChevronRight } from "@tabler/icons-react";
+import { Link, useLocation, useParams } from "@tanstack/react-router";
+import { Fragment, type ReactNode } from "react";
+import { useCluster } from "@/lib/use-clusters";
+
+const SECTIONS: Record<string, string> = {
+  topics: "Topics",
+  "new-topic": "New topic",
+  groups: "Consumer groups",
+  access: "Access",
+  reassign: "Move partitions",
+  analytics: "Lag and retention",
+};
+
+/** Where this page is: cluster, section, resource. */
+export function Crumbs() {
+  const { clusterId, topic, group, operationId } = useParams({ strict: false });
+  const { pathname } = useLocation();
+  const cluster = useCluster(clusterId);
+  const items: ReactNode[] = [];
+  if (clusterId) {
+    items.push(
+      <Link to="/clusters/$clusterId" params={{ clusterId }}>
+        {cluster?.name ?? clusterId}
+      </Link>,
+    );
+    const section = pathname.split("/")[3] ?? "";
+    if (topic) {
+      items.push(<Link to="/clusters/$clusterId/topics" params={{ clusterId }}>Topics</Link>, topic);
+    } else if (group) {
+      items.push(<Link to="/clusters/$clusterId/groups" params={{ clusterId }}>Consumer groups</Link>);
+      if (pathname.endsWith("/reset")) {
+        items.push(<Link to="/clusters/$clusterId/groups/$group" params={{ clusterId, group }}>{group}</Link>, "Reset offsets");
+      } else items.push(group);
+    } else if (SECTIONS[section]) items.push(SECTIONS[section]);
+    else items.push("Brokers");
+  } else if (pathname.startsWith("/operations")) {
+    items.push(operationId ? <Link to="/operations">Operations</Link> : "Operations");
+    if (operationId) items.push(operationId);
+  } else if (pathname === "/audit") items.push("Audit");
+  else if (pathname === "/clusters/new") items.push("New cluster");
+  else items.push("Overview");
+  return (
+    <nav aria-label="Breadcrumb" className="ps-crumbs">
+      {items.map((item, index) => (
+        <Fragment key={index}>
+          {index > 0 && <IconChevronRight size={13} aria-hidden />}
+          <span aria-current={index === items.length - 1 ? "page" : undefined} className={index < items.length - 1 && items.length > 2 ? "ps-crumb-mid" : undefined}>
+            {item}
+          </span>
+        </Fragment>
+      ))}
+    </nav>
+  );
+}

@@ -1,0 +1,59 @@
+import { AppShell, Burger, Group, ScrollArea } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { useQueryClient } from "@tanstack/react-query";
+import { Outlet, useLocation } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { useEvents } from "@/lib/live";
+import { Brand } from "./brand";
+import { Crumbs } from "./crumbs";
+import { RunningOperations } from "./running-operations";
+import { SideNav } from "./side-nav";
+import { UserMenu } from "./user-menu";
+
+/** The frame of every page: navigation, where we are, what runs, who we are. */
+export function Shell() {
+  const [opened, { toggle, close }] = useDisclosure(false);
+  const { pathname } = useLocation();
+  const client = useQueryClient();
+  useEffect(close, [pathname, close]);
+  const live = useEvents("/console/events?topics=operations,clusters", () => void client.invalidateQueries({ queryKey: ["page"] }), [
+    "operations",
+    "clusters",
+  ]);
+  return (
+    <AppShell
+      layout="alt"
+      header={{ height: 46 }}
+      navbar={{ width: 226, breakpoint: "sm", collapsed: { mobile: !opened } }}
+      padding={{ base: "sm", sm: "lg" }}
+    >
+      <a href="#main" className="ps-skip">
+        Skip to content
+      </a>
+      <AppShell.Header style={{ background: "var(--ps-page)", borderColor: "var(--ps-line)" }}>
+        <Group h="100%" px={{ base: "sm", sm: "lg" }} gap="sm" wrap="nowrap">
+          <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
+          <Crumbs />
+          <Group gap={6} ml="auto" wrap="nowrap">
+            <RunningOperations live={live} />
+            <UserMenu />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar style={{ background: "var(--ps-sidebar)", borderColor: "var(--ps-line)" }}>
+        <Group h={46} px={18} justify="space-between" wrap="nowrap">
+          <Brand />
+          <Burger opened={opened} onClick={toggle} hiddenFrom="sm" size="sm" aria-label="Close menu" />
+        </Group>
+        <ScrollArea style={{ flex: 1 }}>
+          <SideNav />
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1} style={{ outline: "none" }}>
+        <div style={{ maxWidth: 1320, margin: "0 auto" }}>
+          <Outlet />
+        </div>
+      </AppShell.Main>
+    </AppShell>
+  );
+}

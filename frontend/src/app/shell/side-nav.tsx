@@ -1,0 +1,89 @@
+import { Select } from "@mantine/core";
+import {
+  IconArrowsExchange,
+  IconChartHistogram,
+  IconClipboardList,
+  IconKey,
+  IconLayoutDashboard,
+  IconListDetails,
+  IconServer2,
+  IconStack2,
+  IconUsersGroup,
+} from "@tabler/icons-react";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useOverview } from "@/lib/use-clusters";
+import { TenantSwitch } from "./tenant-switch";
+
+const ICON = { size: 17, stroke: 1.7, "aria-hidden": true } as const;
+
+export function SideNav() {
+  const { clusterId } = useParams({ strict: false });
+  const { data } = useOverview();
+  const clusters = data?.parts.clusters.data ?? [];
+  const navigate = useNavigate();
+  return (
+    <nav aria-label="Main" style={{ paddingBottom: 16 }}>
+      <TenantSwitch />
+      <div className="ps-nav" style={{ marginTop: 6 }}>
+        <Link to="/" activeOptions={{ exact: true }}>
+          <IconLayoutDashboard {...ICON} /> Overview
+        </Link>
+        <Link to="/operations">
+          <IconListDetails {...ICON} /> Operations
+        </Link>
+        <Link to="/audit">
+          <IconClipboardList {...ICON} /> Audit
+        </Link>
+      </div>
+      <div className="ps-nav-title">Cluster</div>
+      {clusters.length > 0 && (
+        <div style={{ padding: "0 12px 6px" }}>
+          <Select
+            aria-label="Cluster"
+            size="xs"
+            placeholder="Choose a cluster"
+            allowDeselect={false}
+            data={clusters.map((cluster) => ({ value: cluster.id, label: cluster.name }))}
+            value={clusterId ?? null}
+            onChange={(value) => value && void navigate({ to: "/clusters/$clusterId", params: { clusterId: value } })}
+          />
+        </div>
+      )}
+      <div className="ps-nav">{clusterId ? <ClusterLinks clusterId={clusterId} /> : <ClusterHints empty={clusters.length === 0} />}</div>
+    </nav>
+  );
+}
+
+function ClusterHints({ empty }: { empty: boolean }) {
+  return (
+    <span className="ps-muted" style={{ padding: "2px 10px", fontSize: "0.75rem" }}>
+      {empty ? "No cluster yet." : "Topics, groups, access and analytics of a cluster appear here."}
+    </span>
+  );
+}
+
+function ClusterLinks({ clusterId }: { clusterId: string }) {
+  const params = { clusterId };
+  return (
+    <>
+      <Link to="/clusters/$clusterId" params={params} activeOptions={{ exact: true }}>
+        <IconServer2 {...ICON} /> Brokers
+      </Link>
+      <Link to="/clusters/$clusterId/topics" params={params} activeOptions={{ includeSearch: false }}>
+        <IconStack2 {...ICON} /> Topics
+      </Link>
+      <Link to="/clusters/$clusterId/groups" params={params} activeOptions={{ includeSearch: false }}>
+        <IconUsersGroup {...ICON} /> Consumer groups
+      </Link>
+      <Link to="/clusters/$clusterId/analytics" params={params} activeOptions={{ includeSearch: false }}>
+        <IconChartHistogram {...ICON} /> Lag and retention
+      </Link>
+      <Link to="/clusters/$clusterId/access" params={params} activeOptions={{ includeSearch: false }}>
+        <IconKey {...ICON} /> Access
+      </Link>
+      <Link to="/clusters/$clusterId/reassign" params={params} activeOptions={{ includeSearch: false }}>
+        <IconArrowsExchange {...ICON} /> Move partitions
+      </Link>
+    </>
+  );
+}

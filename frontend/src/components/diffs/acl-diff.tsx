@@ -1,0 +1,37 @@
+import type { AclBinding } from "@/lib/types";
+
+/** An ACL as one sentence. */
+export function aclSentence(acl: AclBinding): string {
+  const pattern = acl.pattern_type.toUpperCase() === "PREFIXED" ? " starting with" : "";
+  const verb = acl.permission.toUpperCase() === "DENY" ? "may not" : "may";
+  const from = acl.host === "*" ? "" : ` from ${acl.host}`;
+  return `${acl.principal} ${verb} ${acl.operation.toLowerCase()} ${acl.resource_type.toLowerCase()}${pattern} “${acl.resource_name}”${from}`;
+}
+
+interface AclDiffProps {
+  diff: Record<string, unknown>;
+  inputs: Record<string, unknown>;
+  added: boolean;
+}
+
+const bindings = (value: unknown): AclBinding[] => (Array.isArray(value) ? (value as AclBinding[]) : []);
+
+/** Grants that come or go, as sentences; those that change nothing are left to the plan's warnings. */
+export function AclDiff({ diff, inputs, added }: AclDiffProps) {
+  const side = added ? diff.after : diff.before;
+  const nested = side && typeof side === "object" && !Array.isArray(side) ? (side as Record<string, unknown>).bindings : side;
+  const listed = bindings(diff.bindings ?? nested);
+  const rows = listed.length > 0 ? listed : bindings(inputs.bindings);
+  return (
+    <ul style={{ margin: 0, paddingLeft: 0, listStyle: "none", fontSize: "0.8125rem" }} aria-label="Grants">
+      {rows.map((acl, index) => (
+        <li key={index} style={{ display: "flex", gap: 8, padding: "4px 0" }}>
+          <strong className={added ? "ps-ok" : "ps-bad"} aria-label={added ? "added" : "removed"}>
+            {added ? "+" : "−"}
+          </strong>
+          <span>{aclSentence(acl)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

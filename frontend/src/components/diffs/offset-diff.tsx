@@ -1,0 +1,82 @@
+import { createColumnHelper } from "@tanstack/react-table";
+import { formatInteger } from "@/lib/format";
+import { DataTable } from "../data-table";
+import { Stats } from "../stats";
+
+interface OffsetMove {
+  topic: string;
+  partition: number;
+  from: number | null;
+  to: number | null;
+  log_start?: number;
+  log_end?: number;
+  effect: "reread" | "skip" | "none" | string;
+  records: number;
+  reason?: string | null;
+}
+
+export interface OffsetDiffData {
+  partitions: OffsetMove[];
+}
+
+const column = createColumnHelper<OffsetMove>();
+const columns = [
+  column.accessor((row) => `${row.topic}-${String(row.partition).padStart(6, "0")}`, {
+    id: "partition",
+    header: "Partition",
+    cell: ({ row }) => (
+      <span className="ps-mono">
+        {row.original.topic}-{row.original.partition}
+      </span>
+    ),
+  }),
+  column.accessor("from", { header: "From", meta: { align: "right" }, cell: (cell) => formatInteger(cell.getValue()) }),
+  column.accessor("to", { header: "To", meta: { align: "right" }, cell: (cell) => <strong>{formatInteger(cell.getValue())}</strong> }),
+  column.accessor((row) => signed(row), {
+    id: "records",
+    header: "Records",
+    meta: { align: "right" },
+    cell: ({ row }) => <Effect row={row.original} />,
+  }),
+  column.accessor((row) => row.reason ?? "", {
+    id: "reason",
+    header: "Why this offset",
+    meta: { hideBelow: "sm" },
+    cell: (cell) => <span className="ps-muted">{cell.getValue()}</span>,
+  }),
+];
+
+const signed = (row: OffsetMove) => (row.effect === "reread" ? -row.records : row.effect === "skip" ? row.records : 0);
+
+function Effect({ row }: { row: OffsetMove }) {
+  if (row.effect === "reread") return <span className="ps-run">{formatInteger(row.records)} read again</span>;
+  if (row.effect === "skip") return <span className="ps-warn">{formatInteger(row.records)} skipped</span>;
+  return <span className="ps-muted">no change</span>;
+}
+
+/** From and to per partition, with how many records are read again or never read. */
+export function OffsetDiff({ diff }: { diff: OffsetDiffData }) {
+  const total = (effect: string) =>
+    diff.partitions.filter((row) => row.effect === effect).reduce((sum, row) => sum + row.records, 0);
+  const moved = diff.partitions.filter((row) => row.effect !== "none").length;
+  return (
+    <>
+      <Stats
+        items={[
+          { label: "Partitions moved", value: `${moved} of ${diff.partitions.length}` },
+          { label: "Records read again", value: formatInteger(total("reread")), tone: total("reread") > 0 ? "run" : undefined },
+          { label: "Records skipped", value: formatInteger(total("skip")), tone: total("skip") > 0 ? "warn" : undefined },
+        ]}
+      />
+      <div className="ps-card">
+        <DataTable
+          rows={diff.partitions}
+          columns={columns}
+          rowId={(row) => `${row.topic}-${row.partition}`}
+          label="Offsets before and after"
+          pageSize={12}
+        />
+      </div>
+    </>
+  );
+}

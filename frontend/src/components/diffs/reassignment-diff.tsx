@@ -1,0 +1,112 @@
+import { Stack } from "@mantine/core";
+import { createColumnHelper } from "@tanstack/react-table";
+import { formatBytes, formatInteger } from "@/lib/format";
+import { DataTable } from "../data-table";
+import { Assignment } from "../replicas";
+
+interface Move {
+  topic: string;
+  partition: number;
+  before: number[];
+  after: number[];
+  bytes: number;
+}
+
+interface BrokerLoad {
+  id: number;
+  before_bytes: number;
+  after_bytes: number;
+  before_replicas: number;
+  after_replicas: number;
+}
+
+export interface ReassignmentDiffData {
+  partitions: Move[];
+  brokers?: BrokerLoad[];
+}
+
+const move = createColumnHelper<Move>();
+const moveColumns = [
+  move.accessor((row) => `${row.topic}-${String(row.partition).padStart(6, "0")}`, {
+    id: "partition",
+    header: "Partition",
+    cell: ({ row }) => (
+      <span className="ps-mono">
+        {row.original.topic}-{row.original.partition}
+      </span>
+    ),
+  }),
+  move.display({
+    id: "before",
+    header: "Before",
+    cell: ({ row }) => <Assignment ids={row.original.before} other={row.original.after} mark="removed" />,
+  }),
+  move.display({
+    id: "after",
+    header: "After",
+    cell: ({ row }) => <Assignment ids={row.original.after} other={row.original.before} mark="added" />,
+  }),
+  move.accessor("bytes", { header: "To move", meta: { align: "right" }, cell: (cell) => formatBytes(cell.getValue()) }),
+];
+
+function Loads({ brokers }: { brokers: BrokerLoad[] }) {
+  const top = Math.max(1, ...brokers.map((broker) => Math.max(broker.before_bytes, broker.after_bytes)));
+  const bar = (bytes: number, colour: string) => (
+    <div style={{ height: 7, width: `${(100 * bytes) / top}%`, minWidth: bytes > 0 ? 2 : 0, background: colour, borderRadius: 2 }} />
+  );
+  return (
+    <div className="ps-table-wrap">
+      <table className="ps-table" aria-label="Brokers before and after">
+        <thead>
+          <tr>
+            <th scope="col">Broker</th>
+            <th scope="col" className="ps-hide-sm" style={{ width: "36%" }}>Data before and after</th>
+            <th scope="col" data-align="right">Bytes</th>
+            <th scope="col" data-align="right">Replicas</th>
+          </tr>
+        </thead>
+        <tbody>
+          {brokers.map((broker) => (
+            <tr key={broker.id}>
+              <td>{broker.id}</td>
+              <td className="ps-hide-sm" aria-hidden>
+                <Stack gap={3}>
+                  {bar(broker.before_bytes, "var(--mantine-color-gray-5)")}
+                  {bar(broker.after_bytes, "var(--ps-accent)")}
+                </Stack>
+              </td>
+              <td data-align="right">
+                {formatBytes(broker.before_bytes)} <span className="ps-arrow">→</span> {formatBytes(broker.after_bytes)}
+              </td>
+              <td data-align="right">
+                {formatInteger(broker.before_replicas)} <span className="ps-arrow">→</span> {formatInteger(broker.after_replicas)}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+/** Which replicas move, how many bytes travel, and what each broker holds before and after. */
+export function ReassignmentDiff({ diff }: { diff: ReassignmentDiffData }) {
+  return (
+    <Stack gap="sm">
+      <div className="ps-card">
+        <DataTable
+          rows={diff.partitions}
+          columns={moveColumns}
+          rowId={(row) => `${row.topic}-${row.partition}`}
+          label="Partition moves"
+          pageSize={12}
+        />
+      </div>
+      {diff.brokers && diff.brokers.length > 0 && (
+        <div className="ps-card">
+          <Loads brokers={diff.brokers} />
+        </div>
+      )}
+    </Stack>
+  );
+}

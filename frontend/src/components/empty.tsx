@@ -1,0 +1,31 @@
+import { Center, Stack, Text, ThemeIcon } from "@mantine/core";
+import type { ReactNode } from "react";
+
+interface EmptyProps {
+  icon?: ReactNode;
+  title: string;
+  children?: ReactNode;
+  action?: ReactNode;
+}
+
+/** Nothing here, why that is, and the next sensible thing to do. */
+export function Empty({ icon, title, children, action }: EmptyProps) {
+  return (
+    <Center py={44} px="md">
+      <Stack align="center" gap={6} maw={440} ta="center">
+        {icon && (
+          <ThemeIcon variant="light" size={40} radius="xl" mb={4} aria-hidden>
+            {icon}
+          </ThemeIcon>
+        )}
+        <Text fw={600}>{title}</Text>
+        {children && (
+          <Text size="sm" c="dimmed">
+            {children}
+          </Text>
+        )}
+        {action && <div style={{ marginTop: 8 }}>{action}</div>}
+      </Stack>
+    </Center>
+  );
+}

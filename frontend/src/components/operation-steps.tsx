@@ -1,0 +1,64 @@
+import { Loader, Progress } from "@mantine/core";
+import { IconBan, IconCircleCheckFilled, IconCircleDashed, IconCircleXFilled } from "@tabler/icons-react";
+import { formatBytes, formatDuration, formatInteger, toDate } from "@/lib/format";
+import { useNow } from "@/lib/use-now";
+import type { Operation, OperationStep } from "@/lib/types";
+
+function StepIcon({ state }: { state: string }) {
+  if (state === "succeeded" || state === "done") return <IconCircleCheckFilled size={20} className="ps-ok" aria-label="done" />;
+  if (state === "failed") return <IconCircleXFilled size={20} className="ps-bad" aria-label="failed" />;
+  if (state === "running") return <Loader size={18} aria-label="running" />;
+  if (state === "cancelled" || state === "skipped") return <IconBan size={20} className="ps-muted" aria-label={state} />;
+  return <IconCircleDashed size={20} className="ps-muted" aria-label="waiting" />;
+}
+
+const amount = (value: number, unit: string | null) =>
+  unit === "bytes" ? formatBytes(value) : `${formatInteger(value)}${unit ? ` ${unit}` : ""}`;
+
+function Took({ step }: { step: OperationStep }) {
+  const now = useNow();
+  const start = toDate(step.started_at);
+  if (start === null) return null;
+  const end = toDate(step.finished_at)?.getTime() ?? (step.state === "running" ? now : start.getTime());
+  return <span className="ps-muted ps-tnum">{formatDuration(Math.max(0, end - start.getTime()) / 1000)}</span>;
+}
+
+/** The durable steps of an operation, with what each did and how far it is. */
+export function OperationSteps({ operation }: { operation: Operation }) {
+  return (
+    <ol className="ps-steps" aria-label="Steps">
+      {operation.steps.map((step) => (
+        <li key={step.index} aria-current={step.state === "running" ? "step" : undefined}>
+          <StepIcon state={step.state} />
+          <span style={{ fontWeight: step.state === "running" ? 600 : 450 }}>{stepLabel(step.name)}</span>
+          <Took step={step} />
+          {(step.detail || step.progress_total) && (
+            <div className="ps-step-detail">
+              {step.detail}
+              {step.progress_total ? (
+                <div style={{ display: "flex", alignItems: "center", gap: 10, marginTop: 3 }}>
+                  <Progress
+                    value={(100 * (step.progress_done ?? 0)) / step.progress_total}
+                    size="sm"
+                    w={160}
+                    aria-label={`${stepLabel(step.name)} progress`}
+                    animated={step.state === "running"}
+                  />
+                  <span className="ps-tnum">
+                    {amount(step.progress_done ?? 0, step.unit === "bytes" ? "bytes" : null)} of {amount(step.progress_total, step.unit)}
+                  </span>
+                </div>
+              ) : null}
+            </div>
+          )}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** "wait_for_brokers" → "Wait for brokers"; names that are sentences stay. */
+export function stepLabel(name: string): string {
+  const text = name.replaceAll(/[_.]/g, " ");
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,34 @@
+import { Group, Title } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import type { ReactNode } from "react";
+
+interface PageHeaderProps {
+  title: string;
+  /** Shown beside the title: status, badges. */
+  mark?: ReactNode;
+  sub?: ReactNode;
+  actions?: ReactNode;
+  mono?: boolean;
+}
+
+export function PageHeader({ title, mark, sub, actions, mono = false }: PageHeaderProps) {
+  useDocumentTitle(`${title} · Penstock`);
+  return (
+    <Group justify="space-between" align="flex-start" gap="sm" mb="md">
+      <div style={{ minWidth: 0 }}>
+        <Group gap={12} align="center">
+          <Title order={1} className={mono ? "ps-mono" : undefined} style={mono ? { fontSize: "1.25rem" } : undefined}>
+            {title}
+          </Title>
+          {mark}
+        </Group>
+        {sub && (
+          <div className="ps-muted" style={{ fontSize: "0.8125rem", marginTop: 3 }}>
+            {sub}
+          </div>
+        )}
+      </div>
+      {actions && <Group gap={8}>{actions}</Group>}
+    </Group>
+  );
+}

@@ -1,0 +1,109 @@
+import { Button, Group, Stack, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { ApiError } from "@/lib/problem";
+import { isDestructive, kindLabel } from "@/lib/kinds";
+import { formatDuration } from "@/lib/format";
+import { useConfirmPlan } from "@/lib/plans";
+import { useNow } from "@/lib/use-now";
+import type { Operation, Plan, PlanWarning } from "@/lib/types";
+import { Notice } from "./notice";
+import { PlanDiff } from "./plan-diff";
+import { ProblemPanel } from "./problem-panel";
+
+const TONES = { info: "info", warning: "warn", danger: "bad" } as const;
+
+export function Warnings({ warnings }: { warnings: PlanWarning[] }) {
+  if (warnings.length === 0) return null;
+  return (
+    <Stack gap={6}>
+      {warnings.map((warning) => (
+        <Notice key={`${warning.code}${warning.text}`} tone={TONES[warning.severity] ?? "warn"}>
+          {warning.text}
+        </Notice>
+      ))}
+    </Stack>
+  );
+}
+
+interface PlanReviewProps {
+  plan: Plan;
+  onStarted: (operation: Operation) => void;
+  onReplan: () => void;
+  onCancel?: () => void;
+  cancelLabel?: string;
+}
+
+/** What a plan will do, what it puts at risk, and the confirmation that binds to exactly this plan. */
+export function PlanReview({ plan, onStarted, onReplan, onCancel, cancelLabel = "Cancel" }: PlanReviewProps) {
+  const [phrase, setPhrase] = useState("");
+  const [reason, setReason] = useState("");
+  const confirm = useConfirmPlan();
+  const now = useNow();
+  const left = (new Date(plan.expires_at).getTime() - now) / 1000;
+  const outdated = confirm.error instanceof ApiError && [409, 410].includes(confirm.error.status);
+  const expired = left <= 0 || plan.state !== "open" || outdated;
+  const phraseOk = !plan.confirm_phrase || phrase === plan.confirm_phrase;
+  const submit = (event: React.FormEvent) => {
+    event.preventDefault();
+    if (!phraseOk || expired || confirm.isPending) return;
+    confirm.mutate({ plan, confirm: phrase || undefined, reason }, { onSuccess: onStarted });
+  };
+  return (
+    <form onSubmit={submit} aria-label="Plan">
+      <Stack gap="md">
+        <div>
+          <div style={{ fontSize: "0.9375rem", fontWeight: 560 }}>{plan.impact.summary}</div>
+          <div className="ps-muted ps-tnum" style={{ fontSize: "0.75rem" }}>
+            Plan {plan.id}
+            {left > 0 ? `, valid for ${formatDuration(Math.floor(left))}` : ", expired"}. Nothing has been changed yet.
+          </div>
+        </div>
+        <Warnings warnings={plan.impact.warnings} />
+        <PlanDiff plan={plan} />
+        {plan.confirm_phrase && (
+          <TextInput
+            label={
+              <>
+                Type <span className="ps-mono">{plan.confirm_phrase}</span> to confirm
+              </>
+            }
+            value={phrase}
+            onChange={(event) => setPhrase(event.currentTarget.value)}
+            autoComplete="off"
+            spellCheck={false}
+            data-testid="confirm-phrase"
+            styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+          />
+        )}
+        <TextInput
+          label="Reason (kept in the audit log)"
+          placeholder="Optional"
+          value={reason}
+          maxLength={500}
+          onChange={(event) => setReason(event.currentTarget.value)}
+        />
+        {confirm.isError && <ProblemPanel error={confirm.error} />}
+        <Group justify="flex-end" gap={8}>
+          {onCancel && (
+            <Button variant="default" onClick={onCancel}>
+              {cancelLabel}
+            </Button>
+          )}
+          {expired ? (
+            <Button onClick={onReplan}>Make a new plan</Button>
+          ) : (
+            <Button
+              type="submit"
+              color={isDestructive(plan.kind) ? "red" : undefined}
+              disabled={!phraseOk}
+              loading={confirm.isPending}
+              data-testid="confirm-plan"
+            >
+              {kindLabel(plan.kind)}
+            </Button>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  );
+}

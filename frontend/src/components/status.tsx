@@ -1,0 +1,91 @@
+import { Tooltip } from "@mantine/core";
+
+export type Tone = "ok" | "warn" | "bad" | "run" | "muted";
+
+interface StatusProps {
+  tone: Tone;
+  label: string;
+  pulse?: boolean;
+  /** What the state means, one sentence. */
+  hint?: string;
+}
+
+/** A dot and a word: colour is never the only carrier. */
+export function Status({ tone, label, pulse = false, hint }: StatusProps) {
+  const body = (
+    <span className="ps-status">
+      <span className={`ps-dot ps-${tone}`} data-pulse={pulse} aria-hidden />
+      <span>{label}</span>
+    </span>
+  );
+  return hint ? <Tooltip label={hint}>{body}</Tooltip> : body;
+}
+
+const PHASES: Record<string, [Tone, string, string]> = {
+  CREATING: ["run", "Creating", "Brokers are being placed and started."],
+  RUNNING: ["ok", "Running", "All brokers are registered and serving."],
+  UPDATING: ["run", "Updating", "A change is being rolled out."],
+  DEGRADED: ["warn", "Degraded", "At least one broker is not serving."],
+  DELETING: ["run", "Deleting", "Brokers and their data are being removed."],
+  FAILED: ["bad", "Failed", "The last change did not succeed."],
+};
+
+export function PhaseStatus({ phase }: { phase: string }) {
+  const [tone, label, hint] = PHASES[phase] ?? ["muted", phase.toLowerCase(), undefined];
+  return <Status tone={tone} label={label} hint={hint} pulse={tone === "run"} />;
+}
+
+const GROUP_STATES: Record<string, [Tone, string]> = {
+  stable: ["ok", "Members are assigned and consuming."],
+  empty: ["muted", "No members; committed offsets are kept until they expire."],
+  dead: ["bad", "The group no longer exists on its coordinator."],
+  preparingrebalance: ["run", "Members are joining."],
+  completingrebalance: ["run", "Partitions are being assigned."],
+  assigning: ["run", "Partitions are being assigned."],
+  reconciling: ["run", "Members are taking over their new partitions."],
+};
+
+export function GroupState({ state }: { state: string }) {
+  const [tone, hint] = GROUP_STATES[state.toLowerCase().replace(/[^a-z]/g, "")] ?? ["muted", undefined];
+  return <Status tone={tone} label={state} hint={hint} pulse={tone === "run"} />;
+}
+
+const LAG: Record<string, [Tone, string, string]> = {
+  CAUGHT_UP: ["ok", "Caught up", "Reads keep pace with writes."],
+  CATCHING_UP: ["run", "Catching up", "Lag is above its norm and shrinking."],
+  FALLING_BEHIND: ["warn", "Falling behind", "Lag grows."],
+  STALLED: ["bad", "Stalled", "Members are present but the committed offset does not move."],
+  STOPPED: ["bad", "Stopped", "Nobody consumes while records arrive."],
+  REWOUND: ["warn", "Rewound", "The committed offset went back."],
+  RETENTION_RISK: ["bad", "Retention risk", "Unread records will expire before they are read."],
+  DATA_LOST: ["bad", "Data lost", "Records expired before this group read them."],
+  NO_COMMIT: ["muted", "No commit", "The group has not committed an offset here."],
+  UNKNOWN: ["muted", "Unknown", "Too few samples to tell."],
+  SAFE: ["ok", "Safe", "Unread records are far from their expiry."],
+  WATCH: ["warn", "Watch", "Unread records approach their expiry."],
+  AT_RISK: ["bad", "At risk", "Unread records are about to expire."],
+  LOSING: ["bad", "Losing data", "Unread records have already expired."],
+  UNBOUNDED: ["ok", "Kept for ever", "The topic has no time limit."],
+};
+
+export function LagStatus({ status }: { status: string | null | undefined }) {
+  if (!status) return <span className="ps-muted">–</span>;
+  const [tone, label, hint] = LAG[status.toUpperCase()] ?? ["muted", status.replaceAll("_", " ").toLowerCase(), undefined];
+  return <Status tone={tone} label={label} hint={hint} />;
+}
+
+const OPERATION: Record<string, [Tone, string]> = {
+  pending: ["muted", "Pending"],
+  running: ["run", "Running"],
+  verifying: ["run", "Verifying"],
+  cancelling: ["warn", "Cancelling"],
+  succeeded: ["ok", "Verified"],
+  failed: ["bad", "Failed"],
+  cancelled: ["warn", "Cancelled"],
+  reverted: ["muted", "Reverted"],
+};
+
+export function OperationStatus({ state }: { state: string }) {
+  const [tone, label] = OPERATION[state] ?? ["muted", state];
+  return <Status tone={tone} label={label} pulse={tone === "run"} />;
+}

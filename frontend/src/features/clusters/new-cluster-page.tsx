@@ -1,0 +1,3 @@
+export function NewClusterPage() {
+  return null;
+}

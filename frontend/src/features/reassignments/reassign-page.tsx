@@ -1,0 +1,3 @@
+export function ReassignPage() {
+  return null;
+}

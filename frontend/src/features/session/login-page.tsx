@@ -1,0 +1,67 @@
+import { Button, Center, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import { useDocumentTitle } from "@mantine/hooks";
+import { getRouteApi, useRouter } from "@tanstack/react-router";
+import { useState } from "react";
+import { ProblemPanel } from "@/components/problem-panel";
+import { useLogin, useSession } from "@/lib/session";
+import { Mark } from "@/components/mark";
+
+const route = getRouteApi("/login");
+
+export function LoginPage() {
+  useDocumentTitle("Sign in · Penstock");
+  const { next } = route.useSearch();
+  const router = useRouter();
+  const login = useLogin();
+  // The session read sets the CSRF cookie and token that the form needs.
+  const session = useSession();
+  const [username, setUsername] = useState("");
+  const [password, setPassword] = useState("");
+  const submit = (event: React.FormEvent) => {
+    event.preventDefault();
+    login.mutate({ username, password }, { onSuccess: () => router.history.push(next ?? "/") });
+  };
+  return (
+    <Center mih="100dvh" px="md" style={{ background: "var(--ps-sidebar)" }}>
+      <main style={{ width: 340, maxWidth: "100%", paddingBottom: "8vh" }}>
+        <Stack gap={2} align="center" mb="lg">
+          <Mark size={44} />
+          <h1 style={{ margin: "10px 0 0", fontSize: "1.25rem" }}>Sign in to Penstock</h1>
+          <Text size="sm" c="dimmed" ta="center">
+            Kafka-compatible clusters as a product
+          </Text>
+        </Stack>
+        <form onSubmit={submit} className="ps-card" style={{ padding: 20 }}>
+          <Stack gap="sm">
+            <TextInput
+              label="User name"
+              name="username"
+              autoComplete="username"
+              autoFocus
+              required
+              withAsterisk={false}
+              size="sm"
+              value={username}
+              onChange={(event) => setUsername(event.currentTarget.value)}
+            />
+            <PasswordInput
+              label="Password"
+              name="password"
+              autoComplete="current-password"
+              required
+              withAsterisk={false}
+              size="sm"
+              value={password}
+              onChange={(event) => setPassword(event.currentTarget.value)}
+            />
+            {login.isError && <ProblemPanel error={login.error} />}
+            {session.isError && <ProblemPanel error={session.error} onRetry={() => void session.refetch()} />}
+            <Button type="submit" size="sm" fullWidth mt={4} loading={login.isPending} disabled={session.isPending}>
+              Sign in
+            </Button>
+          </Stack>
+        </form>
+      </main>
+    </Center>
+  );
+}

@@ -1,0 +1,3 @@
+export function NewTopicPage() {
+  return null;
+}

@@ -1,0 +1,3 @@
+export function TopicPage() {
+  return null;
+}

@@ -1,0 +1,84 @@
+/** The one door to the server: JSON in, JSON out, CSRF on writes, problem+json as ApiError. */
+import { ApiError, type Problem } from "./problem";
+
+type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
+
+interface Options {
+  body?: unknown;
+  /** Same key, same outcome: a retried POST creates nothing twice. */
+  idempotencyKey?: string;
+  signal?: AbortSignal;
+}
+
+/** Longest wait for an answer, ms. The server's own part deadlines are shorter. */
+const DEADLINE_MS = 30_000;
+
+let csrfToken = "";
+let onSignedOut: () => void = () => undefined;
+
+export function setCsrfToken(token: string): void {
+  csrfToken = token;
+}
+
+/** Called when any request finds that the session is gone. */
+export function setSignedOutHandler(handler: () => void): void {
+  onSignedOut = handler;
+}
+
+export async function request<T>(method: Method, path: string, options: Options = {}): Promise<T> {
+  const headers: Record<string, string> = { Accept: "application/json, application/problem+json" };
+  if (method !== "GET") headers["X-CSRFToken"] = csrfToken;
+  if (options.body !== undefined) headers["Content-Type"] = "application/json";
+  if (options.idempotencyKey) headers["Idempotency-Key"] = options.idempotencyKey;
+  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const response = await fetch(path, {
+    method,
+    headers,
+    credentials: "same-origin",
+    body: options.body === undefined ? undefined : JSON.stringify(options.body),
+    signal: options.signal ? AbortSignal.any([options.signal, deadline]) : deadline,
+  });
+  if (response.ok) {
+    if (response.status === 204) return undefined as T;
+    return (await response.json()) as T;
+  }
+  const problem = await readProblem(response);
+  if (problem.status === 401 && !path.startsWith("/console/api/")) onSignedOut();
+  throw new ApiError(problem);
+}
+
+async function readProblem(response: Response): Promise<Problem> {
+  const fallback: Problem = {
+    title: response.statusText || `HTTP ${response.status}`,
+    status: response.status,
+    request_id: response.headers.get("X-Request-ID") ?? undefined,
+  };
+  if (!response.headers.get("Content-Type")?.includes("json")) return fallback;
+  try {
+    const body = (await response.json()) as Partial<Problem>;
+    return { ...fallback, ...body, status: response.status };
+  } catch {
+    return fallback;
+  }
+}
+
+export const api = {
+  get: <T>(path: string, signal?: AbortSignal) => request<T>("GET", path, { signal }),
+  post: <T>(path: string, body?: unknown, idempotencyKey?: string) =>
+    request<T>("POST", path, { body: body ?? {}, idempotencyKey }),
+  delete: <T>(path: string) => request<T>("DELETE", path),
+};
+
+/** A short stable fingerprint (FNV-1a, 32 bits) of a body, for idempotency keys; no secret depends on it. */
+export function fingerprint(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return (hash >>> 0).toString(16).padStart(8, "0");
+}
+
+/** Path segments joined with each one encoded: topic and group names may hold any byte. */
+export function pathOf(...segments: (string | number)[]): string {
+  return segments.map((segment) => encodeURIComponent(String(segment))).join("/");
+}

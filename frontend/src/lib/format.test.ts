@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { formatBytes, formatCompact, formatDuration, formatRelative } from "./format";
+
+describe("format", () => {
+  it("writes bytes in binary units", () => {
+    expect(formatBytes(0)).toBe("0 B");
+    expect(formatBytes(1023)).toBe("1,023 B");
+    expect(formatBytes(1024)).toBe("1 KiB");
+    expect(formatBytes(100 * 1024)).toBe("100 KiB");
+    expect(formatBytes(1536 * 1024)).toBe("1.5 MiB");
+    expect(formatBytes(-2048)).toBe("−2 KiB");
+    expect(formatBytes(null)).toBe("–");
+  });
+
+  it("keeps small counts exact and shortens large ones", () => {
+    expect(formatCompact(9999)).toBe("9,999");
+    expect(formatCompact(100_000)).toBe("100k");
+    expect(formatCompact(1_234_567)).toBe("1.23M");
+    expect(formatCompact(1_200_000)).toBe("1.2M");
+  });
+
+  it("writes durations with two units at most", () => {
+    expect(formatDuration(0)).toBe("0s");
+    expect(formatDuration(0.25)).toBe("250ms");
+    expect(formatDuration(2.5)).toBe("2.5s");
+    expect(formatDuration(60)).toBe("1m");
+    expect(formatDuration(93_784)).toBe("1d 2h");
+    expect(formatDuration(604_800)).toBe("7d");
+  });
+
+  it("speaks of past and future", () => {
+    const now = 1_000_000_000_000;
+    expect(formatRelative(new Date(now - 2000), now)).toBe("just now");
+    expect(formatRelative(new Date(now - 3_660_000), now)).toBe("1h ago");
+    expect(formatRelative(new Date(now + 120_000), now)).toBe("in 2m");
+  });
+});

@@ -1,0 +1,86 @@
+/** Numbers, bytes and times for people. The exact value always stays reachable in a title. */
+
+const integer = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"] as const;
+const NONE = "–";
+
+type Maybe = number | null | undefined;
+
+const missing = (value: Maybe): value is null | undefined =>
+  value === null || value === undefined || Number.isNaN(value);
+
+export function formatInteger(value: Maybe): string {
+  return missing(value) ? NONE : integer.format(value);
+}
+
+/** 1234567 → "1.23M"; exact below ten thousand. */
+export function formatCompact(value: Maybe): string {
+  if (missing(value)) return NONE;
+  const size = Math.abs(value);
+  if (size < 10_000) return integer.format(value);
+  const steps: [number, string][] = [[1e12, "T"], [1e9, "B"], [1e6, "M"], [1e3, "k"]];
+  const [by, sign] = steps.find(([limit]) => size >= limit) ?? [1, ""];
+  return trim(value / by) + sign;
+}
+
+export function formatBytes(value: Maybe): string {
+  if (missing(value)) return NONE;
+  let size = Math.abs(value);
+  let unit = 0;
+  while (size >= 1024 && unit < UNITS.length - 1) {
+    size /= 1024;
+    unit += 1;
+  }
+  const text = unit === 0 ? integer.format(size) : trim(size);
+  return `${value < 0 ? "−" : ""}${text} ${UNITS[unit]}`;
+}
+
+/** 93784 → "1d 2h"; two units at most. */
+export function formatDuration(seconds: Maybe): string {
+  if (missing(seconds)) return NONE;
+  const total = Math.abs(seconds);
+  const sign = seconds < 0 ? "−" : "";
+  if (total < 1) return total === 0 ? "0s" : `${sign}${Math.round(total * 1000)}ms`;
+  if (total < 10) return `${sign}${trim(total)}s`;
+  const whole = Math.round(total);
+  const parts: [number, string][] = [
+    [Math.floor(whole / 86_400), "d"],
+    [Math.floor((whole % 86_400) / 3600), "h"],
+    [Math.floor((whole % 3600) / 60), "m"],
+    [whole % 60, "s"],
+  ];
+  const first = parts.findIndex(([count]) => count > 0);
+  return sign + parts.slice(first, first + 2).filter(([count]) => count > 0).map(([count, unit]) => `${count}${unit}`).join(" ");
+}
+
+export function formatDurationMs(ms: Maybe): string {
+  return missing(ms) ? NONE : formatDuration(ms / 1000);
+}
+
+/** Milliseconds or RFC 3339, as Date; null when there is none. */
+export function toDate(value: string | number | null | undefined): Date | null {
+  if (value === null || value === undefined || value === "") return null;
+  const date = new Date(value);
+  return Number.isNaN(date.getTime()) ? null : date;
+}
+
+export function formatRelative(date: Date, now: number): string {
+  const seconds = Math.round((now - date.getTime()) / 1000);
+  if (Math.abs(seconds) < 5) return "just now";
+  const span = formatDuration(Math.abs(seconds)).split(" ")[0] ?? "";
+  return seconds > 0 ? `${span} ago` : `in ${span}`;
+}
+
+export function formatExact(date: Date): string {
+  const iso = date.toISOString();
+  return `${date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" })}  (${iso.slice(0, 19)}Z)`;
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatInteger(count)} ${count === 1 ? one : many}`;
+}
+
+function trim(value: number): string {
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return value.toFixed(digits).replace(/\.?0+$/, (zeros) => (zeros.startsWith(".") ? "" : digits === 0 ? zeros : ""));
+}

@@ -1,0 +1,24 @@
+/** Words for operation kinds. */
+const KINDS: Record<string, [verb: string, noun: string]> = {
+  "cluster.create": ["Create cluster", "cluster"],
+  "cluster.register": ["Register cluster", "cluster"],
+  "cluster.delete": ["Delete cluster", "cluster"],
+  "topic.create": ["Create topic", "topic"],
+  "topic.update": ["Change topic configuration", "topic"],
+  "topic.partitions": ["Add partitions", "topic"],
+  "topic.delete": ["Delete topic", "topic"],
+  "user.create": ["Create user", "user"],
+  "user.delete": ["Delete user", "user"],
+  "user.rotate": ["Rotate password", "user"],
+  "acl.create": ["Grant access", "access"],
+  "acl.delete": ["Revoke access", "access"],
+  reassignment: ["Move partitions", "reassignment"],
+  "offset.reset": ["Reset offsets", "group"],
+  "offset.restore": ["Restore offsets", "group"],
+};
+
+export const kindLabel = (kind: string): string => KINDS[kind]?.[0] ?? kind;
+export const KIND_IDS = Object.keys(KINDS);
+
+/** Kinds whose plan destroys something: their confirm button is red. */
+export const isDestructive = (kind: string): boolean => kind.endsWith(".delete");

@@ -1,0 +1,88 @@
+/** Plan → confirm → operation: the one way anything risky is done. */
+import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback } from "react";
+import { api, fingerprint } from "./api-client";
+import { useEvents } from "./live";
+import { type Operation, type Plan, TERMINAL } from "./types";
+
+export interface PlanRequest {
+  kind: string;
+  cluster_id: string | null;
+  inputs: Record<string, unknown>;
+}
+
+export function useMakePlan() {
+  return useMutation({ mutationFn: (input: PlanRequest) => api.post<Plan>("/api/v1/plans", input) });
+}
+
+export function useUndoPlan() {
+  return useMutation({ mutationFn: (operationId: string) => api.post<Plan>(`/api/v1/operations/${operationId}/undo-plan`) });
+}
+
+interface Confirmation {
+  plan: Plan;
+  confirm?: string;
+  reason?: string;
+}
+
+/** Starts the planned operation. The same confirmation has the same key: a retry after a lost answer starts nothing twice. */
+export function useConfirmPlan() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ plan, confirm, reason }: Confirmation) => {
+      const body = { plan_id: plan.id, plan_hash: plan.plan_hash, confirm, reason: reason || undefined };
+      return api.post<Operation>("/api/v1/operations", body, `${plan.id}-${fingerprint(JSON.stringify(body))}`);
+    },
+    onSuccess: () => client.invalidateQueries({ queryKey: ["page"] }),
+  });
+}
+
+export function useCancelOperation() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (id: string) => api.post<Operation>(`/api/v1/operations/${id}/cancellation`),
+    onSuccess: (operation) => client.setQueryData(operationQuery(operation.id).queryKey, operation),
+  });
+}
+
+/** Poll pace without a live stream, and the slow safety poll with one, ms. */
+const POLL_MS = 1_500;
+const SAFETY_POLL_MS = 15_000;
+
+export function operationQuery(id: string) {
+  return queryOptions({
+    queryKey: ["operation", id],
+    queryFn: async ({ signal }) => {
+      const page = await api.get<{ parts: { operation: { data: Operation } } }>(
+        `/console/api/pages/operation/${encodeURIComponent(id)}`,
+        signal,
+      );
+      return page.parts.operation.data;
+    },
+  });
+}
+
+/** One operation, moving as it moves: by server-sent events, by polling when the stream is down. */
+export function useOperation(id: string | null) {
+  const client = useQueryClient();
+  const known = id ? client.getQueryData(operationQuery(id).queryKey) : undefined;
+  const settled = known !== undefined && TERMINAL.has(known.state);
+  const onEvent = useCallback(
+    (_: string, data: unknown) => {
+      const operation = data as Operation;
+      client.setQueryData(operationQuery(operation.id).queryKey, operation);
+      if (TERMINAL.has(operation.state)) void client.invalidateQueries({ queryKey: ["page"] });
+    },
+    [client],
+  );
+  const live = useEvents(id && !settled ? `/console/events/operations/${encodeURIComponent(id)}` : null, onEvent, ["operation"]);
+  const query = useQuery({
+    ...operationQuery(id ?? ""),
+    enabled: id !== null,
+    refetchInterval: ({ state }) => {
+      if (state.data && TERMINAL.has(state.data.state)) return false;
+      return live ? SAFETY_POLL_MS : POLL_MS;
+    },
+  });
+  return { ...query, live };
+}

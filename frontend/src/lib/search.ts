@@ -1,0 +1,67 @@
+/** View state in the URL: validators that drop what they do not know. */
+import type { SearchSchemaInput } from "@tanstack/react-router";
+
+type Raw = Record<string, unknown>;
+
+const text = (value: unknown): string | undefined => {
+  if (typeof value === "number") return String(value);
+  return typeof value === "string" && value !== "" ? value : undefined;
+};
+const positive = (value: unknown): number | undefined => {
+  const number = Number(value);
+  return Number.isInteger(number) && number > 1 ? number : undefined;
+};
+const flag = (value: unknown): true | undefined => (value === true || value === "true" || value === "1" ? true : undefined);
+const oneOf = <T extends string>(value: unknown, known: readonly T[]): T | undefined => known.find((item) => item === value);
+
+export interface ListSearch {
+  q?: string;
+  sort?: string;
+  page?: number;
+  internal?: true;
+  state?: string;
+}
+
+export const listSearch = (raw: ListSearch & SearchSchemaInput): ListSearch => ({
+  q: text(raw.q),
+  sort: text(raw.sort),
+  page: positive(raw.page),
+  internal: flag(raw.internal),
+  state: text(raw.state),
+});
+
+export const TOPIC_TABS = ["partitions", "configuration"] as const;
+export const GROUP_TABS = ["offsets", "members", "history"] as const;
+export const ACCESS_TABS = ["users", "grants"] as const;
+
+const tabs =
+  <T extends string>(known: readonly T[]) =>
+  (raw: { tab?: T; q?: string; sort?: string; page?: number } & SearchSchemaInput) => ({
+    tab: oneOf(raw.tab, known),
+    q: text(raw.q),
+    sort: text(raw.sort),
+    page: positive(raw.page),
+  });
+
+export const topicSearch = tabs(TOPIC_TABS);
+export const groupSearch = tabs(GROUP_TABS);
+export const accessSearch = tabs(ACCESS_TABS);
+
+export const RANGES = { "1h": 3600, "6h": 21_600, "24h": 86_400, "7d": 604_800 } as const;
+export type Range = keyof typeof RANGES;
+
+export const analyticsSearch = (raw: { range?: Range; group?: string; sort?: string; q?: string } & SearchSchemaInput) => ({
+  range: oneOf(raw.range, Object.keys(RANGES) as Range[]),
+  group: text(raw.group),
+  q: text(raw.q),
+  sort: text(raw.sort),
+});
+
+export const reassignSearch = (raw: { topic?: string } & SearchSchemaInput) => ({ topic: text((raw as Raw).topic) });
+export const resetSearch = (raw: { topic?: string } & SearchSchemaInput) => ({ topic: text((raw as Raw).topic) });
+
+export const loginSearch = (raw: { next?: string } & SearchSchemaInput) => {
+  const next = text(raw.next);
+  // Only our own paths: a login link must not lead off the site.
+  return { next: next?.startsWith("/") && !next.startsWith("//") && !next.startsWith("/\\") ? next : undefined };
+};

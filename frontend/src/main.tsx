@@ -1,0 +1,29 @@
+import "@fontsource-variable/inter/wght.css";
+import "@fontsource-variable/jetbrains-mono/wght.css";
+import "@mantine/core/styles.css";
+import "@mantine/notifications/styles.css";
+import "./app/styles.css";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { Providers, queryClient } from "./app/providers";
+import { createAppRouter } from "./app/router";
+import { setSignedOutHandler } from "./lib/api-client";
+import { sessionQuery } from "./lib/session";
+
+const router = createAppRouter(queryClient);
+
+setSignedOutHandler(() => {
+  void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey }).then(() => router.invalidate());
+});
+
+const root = document.getElementById("root");
+if (!root) throw new Error("index.html has no #root");
+
+createRoot(root).render(
+  <StrictMode>
+    <Providers>
+      <RouterProvider router={router} />
+    </Providers>
+  </StrictMode>,
+);

@@ -1,0 +1,16 @@
+/// <reference types="vitest/config" />
+import { fileURLToPath } from "node:url";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+// In development the API lives in another process; PENSTOCK_DEV_API names it.
+const api = process.env.PENSTOCK_DEV_API ?? "http://127.0.0.1:8000";
+
+export default defineConfig({
+  base: "/",
+  plugins: [react()],
+  resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
+  build: { outDir: "dist", assetsDir: "assets", sourcemap: false, chunkSizeWarningLimit: 700 },
+  server: { host: "127.0.0.1", proxy: { "/api": api, "/console": api } },
+  test: { environment: "jsdom", include: ["src/**/*.test.{ts,tsx}"], restoreMocks: true },
+});

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from dataplane.wire.headers import RequestHeader
 
 
+class CloseConnection(Exception):  # noqa: N818 - an instruction, not an error
+    """Raised by a handler whose only possible answer is to close the connection."""
+
+
 @dataclasses.dataclass(slots=True)
 class ConnectionInfo:
     """One client connection. `principal` changes once, when SASL authentication succeeds.

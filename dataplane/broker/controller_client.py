@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from typing import TYPE_CHECKING, Any
 
 from dataplane.broker.peer_client import PeerUnavailableError
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 RETRY_MS = 50
+CREATE_TIMEOUT_MS = 30_000
+
+_TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
 class ControllerClient:
@@ -23,6 +27,7 @@ class ControllerClient:
 
     def __init__(self, services: BrokerServices) -> None:
         self._services = services
+        self._creating: dict[str, asyncio.Task[None]] = {}
 
     @property
     def controller_id(self) -> int:
@@ -56,3 +61,34 @@ class ControllerClient:
                         return response
             await asyncio.sleep(RETRY_MS / 1000)
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, "no active controller answered in time")
+
+    def create_in_background(self, topic: str) -> ErrorCode:
+        """Have a topic created with the broker's defaults; what to tell the client meanwhile."""
+        if topic not in self._creating:
+            if not is_valid_topic_name(topic):
+                return ErrorCode.INVALID_TOPIC_EXCEPTION
+            task = asyncio.get_running_loop().create_task(self._create(topic))
+            self._creating[topic] = task
+            task.add_done_callback(lambda _task: self._creating.pop(topic, None))
+        return ErrorCode.LEADER_NOT_AVAILABLE
+
+    async def _create(self, topic: str) -> None:
+        from dataplane.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+
+        request = CreateTopicsRequest(
+            topics=[CreatableTopic(name=topic, num_partitions=-1, replication_factor=-1)],
+            timeout_ms=CREATE_TIMEOUT_MS,
+        )
+        try:
+            response = await self.request(request, 7, timeout_ms=CREATE_TIMEOUT_MS)
+        except (KafkaError, ConnectionError, TimeoutError) as error:
+            _log.warning("creating topic %s automatically: %s", topic, error)
+            return
+        for result in response.topics:
+            if result.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
+                _log.warning("creating topic %s automatically: %s", topic, result.error_message)
+
+
+def is_valid_topic_name(name: str) -> bool:
+    """Kafka's rule: 1 to 249 of letters, digits, dot, underscore, hyphen, but not . or .."""
+    return bool(_TOPIC_NAME.fullmatch(name)) and name not in {".", ".."}

@@ -201,8 +201,11 @@ class Partition:
         self.check_min_isr_after_append()
         return info
 
+    def is_under_min_isr(self) -> bool:
+        return self.core is not None and self.core.is_under_min_isr(self.min_isr)
+
     def check_min_isr_after_append(self) -> None:
-        if self.core is not None and self.core.is_under_min_isr(self.min_isr):
+        if self.is_under_min_isr():
             raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
 
     # -- replication

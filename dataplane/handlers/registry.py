@@ -24,7 +24,19 @@ if TYPE_CHECKING:
 
 HANDLED: dict[ApiKey, tuple[int, int]] = {
     # data path and cluster view
+    ApiKey.PRODUCE: (0, 11),
+    ApiKey.FETCH: (4, 17),
     ApiKey.API_VERSIONS: (0, 4),
+    ApiKey.METADATA: (0, 12),
+    ApiKey.LIST_OFFSETS: (1, 9),
+    ApiKey.OFFSET_FOR_LEADER_EPOCH: (0, 4),
+    ApiKey.DELETE_RECORDS: (0, 2),
+    ApiKey.DESCRIBE_LOG_DIRS: (0, 4),
+    ApiKey.DESCRIBE_CLUSTER: (0, 1),
+    # the controller's commands
+    ApiKey.LEADER_AND_ISR: (0, 7),
+    ApiKey.STOP_REPLICA: (0, 4),
+    ApiKey.UPDATE_METADATA: (0, 8),
 }
 
 # Hot APIs: parsed and answered by hand-written codecs, without a task per request.

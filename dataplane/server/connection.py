@@ -13,6 +13,7 @@ import logging
 import socket
 from typing import TYPE_CHECKING, Any, cast
 
+from dataplane.broker.context import CloseConnection
 from dataplane.broker.deferred import Deferred
 from dataplane.broker.frame_buffer import ROOM_MIN_BYTES, FrameBuffer, FrameError
 from dataplane.server.reply_writer import ReplyWriter
@@ -129,7 +130,10 @@ class Connection(asyncio.BufferedProtocol):
             self._listener.metrics.bad_frames.inc()
             _log.warning("closing %s: %s", self.info.client_host, error)
             self.close()
-        except Exception:
+        except CloseConnection as reason:
+            _log.info("closing %s: %s", self.info.client_host, reason)
+            self.close()
+        except Exception:  # whatever it was, only this connection may suffer
             _log.exception("closing %s: its request broke the connection", self.info.client_host)
             self.close()
         finally:

@@ -7,7 +7,7 @@ import logging
 import struct
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from dataplane.broker.context import RequestContext
+from dataplane.broker.context import CloseConnection, RequestContext
 from dataplane.broker.deferred import Deferred
 from dataplane.broker.frame_buffer import FrameError
 from dataplane.handlers import registry
@@ -19,8 +19,6 @@ from dataplane.wire.errors import WireError
 from dataplane.wire.headers import RequestHeader, encode_response_frame, parse_request_header
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
     from dataplane.broker.services import BrokerServices
     from dataplane.server.connection import Connection
 
@@ -144,6 +142,8 @@ class Dispatcher:
             answer = handle_frame(context, frame, context.header.body_position)
         except WireError as error:
             return self._malformed(context, load(context.header.api_key)[1], error)
+        except CloseConnection:
+            raise
         except Exception:
             header = context.header
             _log.exception("%s failed", ApiKey(header.api_key).name)
@@ -151,22 +151,8 @@ class Dispatcher:
             request_class, _ = load(header.api_key)
             request, _end = decode(request_class, header.api_version, frame, header.body_position)
             return self._error_reply(context, request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
-        if asyncio.iscoroutine(answer):
-            return self._follow(answer)
         result: Answer = answer
         return result
-
-    def _follow(self, coroutine: Awaitable[Reply | None]) -> Deferred[Reply | None]:
-        """A hot handler that found it has to wait: run the rest as a task."""
-        deferred: Deferred[Reply | None] = Deferred()
-
-        async def run() -> None:
-            deferred.complete(await coroutine)
-
-        task = asyncio.get_running_loop().create_task(run())
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return deferred
 
     # -- what cannot be served
 

@@ -1,0 +1,70 @@
+"""DescribeLogDirs (35), versions 0-4: sizes of the replicas on this broker, by log directory.
+
+Behaviour: needs Describe on the cluster; without it the answer is empty (v0-2) or an error (v3+).
+`offset_lag` is how far the replica is behind the high watermark it knows, never negative.
+Version notes: 3 adds a top-level error, 4 the size and the free space of the volume.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataplane.model.errors import ErrorCode
+from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
+from dataplane.wire.messages.describe_log_dirs import (
+    DescribeLogDirsPartition,
+    DescribeLogDirsRequest,
+    DescribeLogDirsResponse,
+    DescribeLogDirsResult,
+    DescribeLogDirsTopic,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dataplane.broker.context import RequestContext
+    from dataplane.model.ids import TopicPartition
+
+
+async def handle(
+    context: RequestContext, request: DescribeLogDirsRequest
+) -> DescribeLogDirsResponse:
+    if not context.authorize(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME):
+        return DescribeLogDirsResponse(error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+    wanted = (
+        None
+        if request.topics is None
+        else {(topic.topic, index) for topic in request.topics for index in topic.partitions}
+    )
+    return DescribeLogDirsResponse(
+        results=[
+            DescribeLogDirsResult(
+                error_code=error,
+                log_dir=directory,
+                topics=_topics(replicas, wanted),
+                total_bytes=total_bytes,
+                usable_bytes=usable_bytes,
+            )
+            for directory, error, total_bytes, usable_bytes, replicas in (
+                context.services.partitions.logs.directories()
+            )
+        ]
+    )
+
+
+def _topics(
+    replicas: Mapping[TopicPartition, tuple[int, int, bool]], wanted: set[tuple[str, int]] | None
+) -> list[DescribeLogDirsTopic]:
+    topics: dict[str, DescribeLogDirsTopic] = {}
+    for (topic, index), (size_bytes, offset_lag, is_future) in replicas.items():
+        if wanted is not None and (topic, index) not in wanted:
+            continue
+        topics.setdefault(topic, DescribeLogDirsTopic(name=topic)).partitions.append(
+            DescribeLogDirsPartition(
+                partition_index=index,
+                partition_size=size_bytes,
+                offset_lag=offset_lag,
+                is_future_key=is_future,
+            )
+        )
+    return list(topics.values())

@@ -1,0 +1,313 @@
+"""Fetch (1), versions 4-17: read batches from a leader, or from a follower for consumers (v11+).
+
+Behaviour: consumers need Read on the topic and see up to the high watermark, or the last stable
+offset under read_committed; replicas need ClusterAction, see up to the log end, and their fetch
+offset acknowledges everything before it. Whole batches are sent, at least one even if it is larger
+than every limit (KIP-74). With less than `min_bytes` the request is parked until an append, the
+watermark, a change of leader, or its deadline.
+Version notes: 9 fences by leader epoch, 12 tells a diverging epoch (KIP-595) and hints at the
+leader, 13 names topics by id, 15 moves the replica id into a tag, 16 adds leaders' endpoints.
+Skipped: fetch sessions (KIP-227; session id 0 in every answer says so), preferred read replicas,
+0-3 (formats before the record batch), aborted transactions.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from dataplane.broker.deadlines import Deadlines
+from dataplane.broker.deferred import Deferred
+from dataplane.handlers import leader_hints
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.ids import TopicPartition
+from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
+from dataplane.wire.fetch_codec import FetchedPartition, encode_fetch_response, parse_fetch
+
+if TYPE_CHECKING:
+    from dataplane.broker.context import RequestContext
+    from dataplane.broker.partition import Partition
+    from dataplane.wire.fetch_codec import FetchedFrom, FetchParts, TopicKey
+
+_log = logging.getLogger(__name__)
+
+CONSUMER = -1
+READ_COMMITTED = 1
+FROM_FOLLOWER_FROM = 11
+DIVERGING_FROM = 12
+ENDPOINTS_FROM = 16
+
+_deadlines = Deadlines()
+
+
+def handle_frame(context: RequestContext, frame: memoryview, position: int) -> Any:
+    version = context.header.api_version
+    request = parse_fetch(version, frame, position)
+    if request.session_id != 0:
+        return encode_fetch_response(
+            version,
+            context.header.correlation_id,
+            (),
+            error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
+        )
+    fetch = _Fetch(context, request)
+    return fetch.start()
+
+
+class _Entry:
+    """One partition of a request: where to read, or why not."""
+
+    __slots__ = ("error", "partition", "topic", "wanted")
+
+    def __init__(self, topic: str, wanted: FetchedFrom) -> None:
+        self.topic = topic
+        self.wanted = wanted
+        self.partition: Partition | None = None
+        self.error: KafkaError | None = None
+
+
+class _Fetch:
+    """A Fetch in work.
+
+    Completes when (A) there is an error to tell, or (B) `min_bytes` can be sent, or (C) nothing may
+    be waited for, or (D) the deadline has passed.
+    """
+
+    __slots__ = (
+        "_bytes_max",
+        "_context",
+        "_entries",
+        "_is_woken_by",
+        "_keys",
+        "_request",
+        "deferred",
+        "done",
+    )
+
+    def __init__(self, context: RequestContext, request: FetchParts) -> None:
+        self._context = context
+        self._request = request
+        self._bytes_max = min(
+            request.max_bytes, context.services.config.get_int("fetch.max.bytes")
+        )
+        self._keys: list[tuple[TopicKey, int]] = []
+        self._entries: list[_Entry] = []
+        self._is_woken_by = self._wake
+        self.deferred: Deferred[list[Any]] = Deferred()
+        self.done = False
+        self._resolve()
+
+    @property
+    def _is_replica(self) -> bool:
+        return self._request.replica_id >= 0
+
+    # -- which partitions
+
+    def _resolve(self) -> None:
+        """Find every partition once; what is refused now stays refused."""
+        context, request = self._context, self._request
+        image = context.services.metadata.image
+        may_replicate = not self._is_replica or context.authorize(
+            AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
+        )
+        for key, partitions in request.topics:
+            self._keys.append((key, len(partitions)))
+            name: str | None = key if isinstance(key, str) else image.names_by_id.get(key)
+            refusal: ErrorCode | None = None
+            if name is None:
+                refusal = ErrorCode.UNKNOWN_TOPIC_ID
+            elif not may_replicate:
+                refusal = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            elif not self._is_replica and not context.authorize(
+                AclOperation.READ, ResourceType.TOPIC, name
+            ):
+                refusal = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            for wanted in partitions:
+                entry = _Entry(name or "", wanted)
+                if refusal is not None:
+                    entry.error = KafkaError(refusal)
+                else:
+                    self._find(entry)
+                self._entries.append(entry)
+
+    def _find(self, entry: _Entry) -> None:
+        """The replica here, checked for role, epoch and divergence."""
+        partitions = self._context.services.partitions
+        topic_partition = TopicPartition(entry.topic, entry.wanted.index)
+        only_leader = self._is_replica or self._context.header.api_version < FROM_FOLLOWER_FROM
+        try:
+            partition = (
+                partitions.leader(topic_partition)
+                if only_leader
+                else partitions.hosted(topic_partition)
+            )
+            partition.check_epoch(entry.wanted.current_leader_epoch)
+            entry.partition = partition
+        except KafkaError as error:
+            entry.error = error
+
+    # -- reading
+
+    def start(self) -> Any:
+        """The answer if it is due at once, else its deferred."""
+        request = self._request
+        if self._is_replica:
+            self._acknowledge()
+        reply = self._try_complete()
+        if reply is not None:
+            return reply
+        for entry in self._entries:
+            if entry.partition is not None:
+                entry.partition.watch(self._is_woken_by, uncommitted=self._is_replica)
+        _deadlines.add(self, request.max_wait_ms)
+        return self.deferred
+
+    def _acknowledge(self) -> None:
+        """What a replica asks for says what it has."""
+        for entry in self._entries:
+            partition, wanted = entry.partition, entry.wanted
+            if partition is None:
+                continue
+            if _divergence(partition, wanted) is None and (
+                partition.log.log_start_offset
+                <= wanted.fetch_offset
+                <= partition.log.log_end_offset
+            ):
+                partition.on_follower_fetch(self._request.replica_id, wanted.fetch_offset)
+
+    def _wake(self) -> None:
+        if self.done:
+            return
+        reply = self._try_complete()
+        if reply is not None:
+            self._finish(reply)
+
+    def expire(self) -> None:
+        results, _size, failed = self._read()
+        self._finish(self._encode(results, failed=failed))
+
+    def _finish(self, reply: list[Any]) -> None:
+        self.done = True
+        for entry in self._entries:
+            if entry.partition is not None:
+                entry.partition.unwatch(self._is_woken_by)
+        self.deferred.complete(reply)
+
+    def _try_complete(self) -> list[Any] | None:
+        request = self._request
+        results, size, failed = self._read()
+        if failed or size >= request.min_bytes or request.max_wait_ms <= 0 or not self._entries:
+            return self._encode(results, failed=failed)
+        return None
+
+    def _read(self) -> tuple[list[FetchedPartition], int, bool]:
+        """Read every partition within the limits: results, bytes, whether something is special."""
+        left = self._bytes_max
+        total = 0
+        failed = False
+        results: list[FetchedPartition] = []
+        for entry in self._entries:
+            partition = entry.partition
+            if partition is None:
+                results.append(self._refusal(entry, entry.error))
+                failed = True
+                continue
+            try:
+                result = self._read_one(partition, entry.wanted, left, is_first=total == 0)
+            except KafkaError as error:
+                results.append(self._refusal(entry, error))
+                failed = True
+                continue
+            except OSError:
+                _log.exception("reading %s", partition.topic_partition)
+                results.append(FetchedPartition(entry.wanted.index, ErrorCode.KAFKA_STORAGE_ERROR))
+                failed = True
+                continue
+            if result.records is not None:
+                size = result.records.size  # type: ignore[union-attr]  # always a log slice here
+                total += size
+                left = max(0, left - size)
+            elif result.diverging_epoch is not None:
+                failed = True
+            results.append(result)
+        return results, total, failed
+
+    def _read_one(
+        self, partition: Partition, wanted: FetchedFrom, left: int, *, is_first: bool
+    ) -> FetchedPartition:
+        log = partition.log
+        if partition.core is None and (
+            self._is_replica or self._context.header.api_version < FROM_FOLLOWER_FROM
+        ):
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        partition.check_epoch(wanted.current_leader_epoch)
+        aborted = () if self._request.isolation_level == READ_COMMITTED else None
+        high_watermark, stable = log.high_watermark, log.last_stable_offset
+        diverging = _divergence(partition, wanted)
+        records = None
+        if diverging is None:
+            if self._is_replica:
+                bound = log.log_end_offset
+            else:
+                bound = stable if aborted is not None else high_watermark
+            offset = wanted.fetch_offset
+            if not log.log_start_offset <= offset <= log.log_end_offset:
+                raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
+            if offset < bound and (left > 0 or is_first):
+                records = log.read(
+                    offset, min(left, wanted.max_bytes), bound, min_one_batch=is_first
+                )
+                if records.size == 0:
+                    records = None
+        return FetchedPartition(
+            wanted.index,
+            0,
+            high_watermark,
+            stable,
+            log.log_start_offset,
+            aborted,
+            -1,
+            records,
+            diverging,
+        )
+
+    # -- answering
+
+    def _refusal(self, entry: _Entry, error: KafkaError | None) -> FetchedPartition:
+        code = error.code if error is not None else ErrorCode.UNKNOWN_SERVER_ERROR
+        leader = None
+        if code in leader_hints.HINTED:
+            leader = leader_hints.current_leader(self._context, entry.topic, entry.wanted.index)
+        return FetchedPartition(entry.wanted.index, code, current_leader=leader)
+
+    def _encode(self, results: list[FetchedPartition], *, failed: bool) -> list[Any]:
+        header = self._context.header
+        topics = []
+        at = 0
+        for key, count in self._keys:
+            topics.append((key, results[at : at + count]))
+            at += count
+        hints = (
+            leader_hints.endpoints(self._context, (result.current_leader for result in results))
+            if failed and header.api_version >= ENDPOINTS_FROM
+            else ()
+        )
+        parts: list[Any] = encode_fetch_response(
+            header.api_version, header.correlation_id, topics, node_endpoints=hints
+        )
+        size = sum(r.records.size for r in results if r.records is not None)  # type: ignore[union-attr]  # as above
+        metrics = self._context.services.metrics
+        (metrics.replication_bytes_out if self._is_replica else metrics.bytes_out).value += size
+        return parts
+
+
+def _divergence(partition: Partition, wanted: FetchedFrom) -> tuple[int, int] | None:
+    """Where the asker's log and ours part (KIP-595), None when they agree so far."""
+    if wanted.last_fetched_epoch < 0:
+        return None
+    epoch, end_offset = partition.log.end_offset_for_epoch(wanted.last_fetched_epoch)
+    if epoch < 0 or end_offset < 0:
+        raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
+    if epoch < wanted.last_fetched_epoch or end_offset < wanted.fetch_offset:
+        return epoch, end_offset
+    return None

@@ -1,0 +1,161 @@
+"""Metadata (3), versions 0-12: brokers, controller, topics and who leads their partitions.
+
+Behaviour: topics that may not be described are left out of "all", and are an error when named.
+A missing topic is UNKNOWN_TOPIC_OR_PARTITION, or, when it may be created automatically, is created
+and answered with LEADER_NOT_AVAILABLE until it is there. Endpoints are those of the listener that
+was asked. Encoded topics are kept as long as the cluster's image lasts.
+Version notes: 0 takes an empty list for "all", later ones null; 4 may forbid automatic creation;
+8-10 tell cluster operations; 10 has topic ids, 12 lets a client look up by id.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dataplane.handlers.authorized_operations import authorized_operations
+from dataplane.model.errors import ErrorCode
+from dataplane.model.ids import NO_LEADER
+from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
+from dataplane.wire.codec import decode
+from dataplane.wire.messages.metadata import MetadataRequest
+from dataplane.wire.metadata_codec import (
+    NO_OPERATIONS,
+    MetadataBroker,
+    encode_metadata_response,
+    encode_topic,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dataplane.broker.context import RequestContext
+    from dataplane.cluster.image import TopicImage
+    from dataplane.model.partition import PartitionState
+    from dataplane.wire.messages.metadata import MetadataRequestTopic
+
+INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
+
+
+def handle_frame(context: RequestContext, frame: memoryview, position: int) -> Any:
+    header = context.header
+    version = header.api_version
+    request, _end = decode(MetadataRequest, version, frame, position)
+    services = context.services
+    listener = context.connection.listener_name
+    wants_all = request.topics is None or (version == 0 and not request.topics)
+    topics = (
+        _all_topics(context, request)
+        if wants_all
+        else [_named_topic(context, request, topic) for topic in request.topics or ()]
+    )
+    operations = NO_OPERATIONS
+    if request.include_cluster_authorized_operations:
+        allowed = context.authorize(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
+        operations = authorized_operations(context, ResourceType.CLUSTER) if allowed else 0
+    return [
+        encode_metadata_response(
+            version,
+            header.correlation_id,
+            brokers=[
+                MetadataBroker(broker.id, endpoint.host, endpoint.port, broker.rack)
+                for broker in services.metadata.image.brokers.values()
+                if (endpoint := broker.listeners.get(listener)) is not None
+            ],
+            cluster_id=services.cluster_id,
+            controller_id=services.controller_client.controller_id,
+            topics=topics,
+            cluster_authorized_operations=operations,
+        )
+    ]
+
+
+def _all_topics(context: RequestContext, request: MetadataRequest) -> list[bytes]:
+    return [
+        _known_topic(context, request, topic)
+        for topic in context.services.metadata.image.topics.values()
+        if context.authorize(AclOperation.DESCRIBE, ResourceType.TOPIC, topic.name)
+    ]
+
+
+def _named_topic(
+    context: RequestContext, request: MetadataRequest, wanted: MetadataRequestTopic
+) -> bytes:
+    version = context.header.api_version
+    image = context.services.metadata.image
+    name = wanted.name
+    if name is None:
+        topic = image.topic_by_id(wanted.topic_id)
+        if topic is None or not context.authorize(
+            AclOperation.DESCRIBE, ResourceType.TOPIC, topic.name
+        ):
+            return encode_topic(version, ErrorCode.UNKNOWN_TOPIC_ID, None, wanted.topic_id)
+        return _known_topic(context, request, topic)
+    if not context.authorize(AclOperation.DESCRIBE, ResourceType.TOPIC, name):
+        return encode_topic(version, ErrorCode.TOPIC_AUTHORIZATION_FAILED, name)
+    topic = image.topics.get(name)
+    if topic is not None:
+        return _known_topic(context, request, topic)
+    return encode_topic(
+        version,
+        _missing(context, request, name),
+        name,
+        is_internal=name in INTERNAL_TOPICS,
+    )
+
+
+def _missing(context: RequestContext, request: MetadataRequest, name: str) -> ErrorCode:
+    """Have a missing topic created if that is allowed; the error to answer meanwhile."""
+    services = context.services
+    version = context.header.api_version
+    if version >= 4 and not request.allow_auto_topic_creation:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if not services.config.get_bool("auto.create.topics.enable"):
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if not (
+        context.authorize(AclOperation.CREATE, ResourceType.CLUSTER, CLUSTER_NAME)
+        or context.authorize(AclOperation.CREATE, ResourceType.TOPIC, name)
+    ):
+        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    return services.controller_client.create_in_background(name)
+
+
+def _known_topic(context: RequestContext, request: MetadataRequest, topic: TopicImage) -> bytes:
+    version = context.header.api_version
+    if version >= 8 and request.include_topic_authorized_operations:
+        return _encode(
+            context,
+            topic,
+            authorized_operations(context, ResourceType.TOPIC, topic.name),
+        )
+    metadata = context.services.metadata
+    key = (version, context.connection.listener_name, topic.name)
+    fragment: bytes | None = metadata.encoded.get(key)
+    if fragment is None:
+        fragment = metadata.encoded[key] = _encode(context, topic, NO_OPERATIONS)
+    return fragment
+
+
+def _encode(context: RequestContext, topic: TopicImage, operations: int) -> bytes:
+    return encode_topic(
+        context.header.api_version,
+        ErrorCode.NONE,
+        topic.name,
+        topic.topic_id,
+        is_internal=topic.name in INTERNAL_TOPICS,
+        partitions=_partitions(context, topic),
+        authorized_operations=operations,
+    )
+
+
+def _partitions(
+    context: RequestContext, topic: TopicImage
+) -> Iterable[tuple[int, PartitionState]]:
+    brokers = context.services.metadata.image.brokers
+    listener = context.connection.listener_name
+    for state in topic.partitions:
+        if state.leader == NO_LEADER or state.leader not in brokers:
+            yield ErrorCode.LEADER_NOT_AVAILABLE, state
+        elif listener not in brokers[state.leader].listeners:
+            yield ErrorCode.LISTENER_NOT_FOUND, state
+        else:
+            yield ErrorCode.NONE, state

@@ -1,0 +1,235 @@
+"""Produce (0), versions 3-11; 0-2 are advertised and answered with UNSUPPORTED_VERSION.
+
+Behaviour: needs Write on each topic. Exactly one v2 batch per partition; its offsets and leader
+epoch are patched in place in the connection's buffer, then it is written once. acks=0 is not
+answered, and an error closes the connection; acks=1 answers after the append; acks=-1 is refused
+below min.insync.replicas and else waits for the high watermark. A timeout says REQUEST_TIMED_OUT:
+the outcome is unknown, not failed.
+Version notes: 7 allows zstd, 8 has error messages per partition, 9 is flexible, 10 hints at the new
+leader (KIP-951), 11 is the same on the wire.
+Skipped: 0-2 (message sets before the batch format; advertised because older librdkafka otherwise
+refuses compression), transactions.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from dataplane.broker.context import CloseConnection
+from dataplane.broker.deadlines import Deadlines
+from dataplane.broker.deferred import Deferred
+from dataplane.handlers import leader_hints
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.ids import TopicPartition
+from dataplane.security.acl import AclOperation, ResourceType
+from dataplane.wire.produce_codec import (
+    ProducedPartition,
+    encode_produce_response,
+    parse_produce,
+)
+
+if TYPE_CHECKING:
+    from dataplane.broker.context import RequestContext
+    from dataplane.broker.partition import Partition
+
+_log = logging.getLogger(__name__)
+
+INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
+OLDEST_SERVED = 3
+ZSTD = 4
+ZSTD_FROM = 7
+ATTRIBUTES_LOW_BYTE_AT = 22  # the codec is in its lowest three bits
+
+_deadlines = Deadlines()
+
+# What stands for a partition's outcome until it is known: name, index in the answer, and whom to ask.
+Pending = tuple["_Topic", int, "Partition", int]
+
+
+class _Topic:
+    """One topic of an answer."""
+
+    __slots__ = ("name", "results")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.results: list[ProducedPartition] = []
+
+
+def handle_frame(context: RequestContext, frame: memoryview, position: int) -> Any:
+    header = context.header
+    version = header.api_version
+    parts = parse_produce(version, frame, position)
+    acks = parts.acks
+    refused = _refused_whole(context, version, acks, parts.transactional_id)
+    topics: list[_Topic] = []
+    pending: list[Pending] = []
+    failed = False
+    for name, partitions in parts.topics:
+        topic = _Topic(name)
+        topics.append(topic)
+        denied = refused or _refused_topic(context, name)
+        for index, records in partitions:
+            result = _append(context, topic, index, records, acks, denied, pending)
+            failed = failed or result.error_code != 0
+            topic.results.append(result)
+    if acks == 0:
+        if failed:
+            raise CloseConnection("a Produce with acks=0 failed; the producer learns it this way")
+        return None
+    if pending:
+        waiting = _Waiting(context, topics, pending)
+        if not waiting.done:
+            _deadlines.add(waiting, max(0, parts.timeout_ms))
+        return waiting.deferred
+    return _answer(context, topics, failed=failed)
+
+
+def _append(
+    context: RequestContext,
+    topic: _Topic,
+    index: int,
+    records: memoryview | None,
+    acks: int,
+    denied: ErrorCode | None,
+    pending: list[Pending],
+) -> ProducedPartition:
+    """Append one batch; what has to wait for replicas is added to `pending`."""
+    services = context.services
+    try:
+        if denied is not None:
+            raise KafkaError(denied)
+        if records is None or not records:
+            raise KafkaError(ErrorCode.INVALID_RECORD, "the request holds no batch")
+        if context.header.api_version < ZSTD_FROM and _codec(records) == ZSTD:
+            raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+        partition = services.partitions.leader(TopicPartition(topic.name, index))
+        info = partition.append_now(records, acks)
+    except KafkaError as error:
+        return _refusal(context, topic.name, index, error)
+    except OSError:
+        _log.exception("appending to %s-%d", topic.name, index)
+        return ProducedPartition(index, ErrorCode.KAFKA_STORAGE_ERROR)
+    services.metrics.bytes_in.value += len(records)
+    if acks == -1 and partition.log.high_watermark <= info.last_offset:
+        pending.append((topic, len(topic.results), partition, info.last_offset + 1))
+    return ProducedPartition(
+        index, 0, info.base_offset, info.log_append_time_ms, info.log_start_offset
+    )
+
+
+class _Waiting:
+    """An answer that waits for the high watermark of its partitions.
+
+    Completes when (A) each partition has its offset committed, or (B) has lost its leadership
+    here, or (C) the deadline has passed: what is open then is REQUEST_TIMED_OUT.
+    """
+
+    __slots__ = ("_context", "_open", "_topics", "deferred", "done")
+
+    def __init__(
+        self, context: RequestContext, topics: list[_Topic], pending: list[Pending]
+    ) -> None:
+        self._context = context
+        self._topics = topics
+        self._open: dict[tuple[str, int], Pending] = {}
+        self.deferred: Deferred[list[Any]] = Deferred(pipelined=True)
+        self.done = False
+        for item in pending:
+            topic, place, partition, offset = item
+            self._open[topic.name, place] = item
+            if partition.when_committed(offset, _Settle(self, item)):
+                self.settle(item, is_committed=True)
+
+    def settle(self, item: Pending, *, is_committed: bool) -> None:
+        topic, place, partition, _offset = item
+        if self.done or self._open.pop((topic.name, place), None) is None:
+            return
+        if not is_committed:
+            self._set_error(topic, place, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        elif partition.is_under_min_isr():
+            self._set_error(topic, place, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+        if not self._open:
+            self._complete()
+
+    def expire(self) -> None:
+        for topic, place, _partition, _offset in self._open.values():
+            self._set_error(topic, place, ErrorCode.REQUEST_TIMED_OUT)
+        self._complete()
+
+    def _set_error(self, topic: _Topic, place: int, code: ErrorCode) -> None:
+        index = topic.results[place].index
+        topic.results[place] = _refusal(self._context, topic.name, index, KafkaError(code))
+
+    def _complete(self) -> None:
+        self.done = True
+        failed = any(result.error_code for topic in self._topics for result in topic.results)
+        self.deferred.complete(_answer(self._context, self._topics, failed=failed))
+
+
+class _Settle:
+    """A partition's callback into one waiting answer."""
+
+    __slots__ = ("_item", "_waiting")
+
+    def __init__(self, waiting: _Waiting, item: Pending) -> None:
+        self._waiting = waiting
+        self._item = item
+
+    def __call__(self, is_committed: bool) -> None:
+        self._waiting.settle(self._item, is_committed=is_committed)
+
+
+def _refused_whole(
+    context: RequestContext, version: int, acks: int, transactional_id: str | None
+) -> ErrorCode | None:
+    if version < OLDEST_SERVED:
+        return ErrorCode.UNSUPPORTED_VERSION
+    if acks not in (-1, 0, 1):
+        return ErrorCode.INVALID_REQUIRED_ACKS
+    if transactional_id is not None and not context.authorize(
+        AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id
+    ):
+        return ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    return None
+
+
+def _refused_topic(context: RequestContext, name: str) -> ErrorCode | None:
+    if not context.authorize(AclOperation.WRITE, ResourceType.TOPIC, name):
+        return ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    if name in INTERNAL_TOPICS:
+        return ErrorCode.INVALID_TOPIC_EXCEPTION
+    return None
+
+
+def _codec(records: memoryview) -> int:
+    return records[ATTRIBUTES_LOW_BYTE_AT] & 7 if len(records) > ATTRIBUTES_LOW_BYTE_AT else 0
+
+
+def _refusal(
+    context: RequestContext, topic: str, index: int, error: KafkaError
+) -> ProducedPartition:
+    leader = None
+    if error.code in leader_hints.HINTED:
+        leader = leader_hints.current_leader(context, topic, index)
+    return ProducedPartition(
+        index, error.code, error_message=error.message, current_leader=leader
+    )
+
+
+def _answer(context: RequestContext, topics: list[_Topic], *, failed: bool) -> list[Any]:
+    header = context.header
+    hints = (
+        leader_hints.endpoints(context, (r.current_leader for t in topics for r in t.results))
+        if failed and header.api_version >= 10
+        else ()
+    )
+    return [
+        encode_produce_response(
+            header.api_version,
+            header.correlation_id,
+            [(topic.name, topic.results) for topic in topics],
+            node_endpoints=hints,
+        )
+    ]

@@ -1,0 +1,278 @@
+"""What the collector, the Spark run and the control plane agree on. No pyspark, no Django.
+
+Telemetry records travel as JSON through the topic `TELEMETRY_TOPIC` of each cluster. One record is
+one *slice*: every partition of one topic, or of one group and topic, at one instant; arrays run in
+parallel and have one element per partition. Times named `ts_ms` are milliseconds since the epoch,
+end offsets are exclusive, `null` means unknown and NaN never occurs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any, Final, Self
+
+TELEMETRY_TOPIC: Final = "__penstock_telemetry"
+TELEMETRY_PARTITIONS: Final = 4
+TELEMETRY_RETENTION_MS: Final = 7 * 24 * 3600 * 1000
+TELEMETRY_VERSION: Final = 1
+FORMULA_VERSION: Final = 1
+"""Changes when the same input would give other gold rows; stored with every run."""
+
+KIND_TOPIC: Final = "topic"
+KIND_GROUP: Final = "group"
+NO_OFFSET: Final = -1
+"""`committed_offset` of a partition that the group never committed (Kafka's own sign)."""
+
+# Arrays that must have as many elements as `partition`, by record kind.
+SLICE_ARRAYS: Final[Mapping[str, tuple[str, ...]]] = {
+    KIND_TOPIC: (
+        "leader_epoch",
+        "log_start_offset",
+        "log_end_offset",
+        "size_bytes",
+        "oldest_ts_ms",
+    ),
+    KIND_GROUP: ("committed_offset", "log_start_offset", "log_end_offset"),
+}
+
+
+class Status(StrEnum):
+    """How a group does on a topic, worst first where several hold."""
+
+    UNKNOWN = "UNKNOWN"
+    NO_COMMIT = "NO_COMMIT"
+    DATA_LOST = "DATA_LOST"
+    CAUGHT_UP = "CAUGHT_UP"
+    STOPPED = "STOPPED"
+    STALLED = "STALLED"
+    REWOUND = "REWOUND"
+    FALLING_BEHIND = "FALLING_BEHIND"
+    CATCHING_UP = "CATCHING_UP"
+    LAGGING = "LAGGING"
+
+
+class Trend(StrEnum):
+    """Where a group's lag is heading."""
+
+    GROWING = "growing"
+    SHRINKING = "shrinking"
+    STEADY = "steady"
+    UNKNOWN = "unknown"
+
+
+class Method(StrEnum):
+    """How a time was found; anything but the first three leaves it null."""
+
+    CAUGHT_UP = "caught_up"
+    EXACT = "exact"
+    INTERPOLATED = "interpolated"
+    OUT_OF_HISTORY = "out_of_history"
+    NO_COMMIT = "no_commit"
+
+
+class Risk(StrEnum):
+    """What retention does to a group's unread records."""
+
+    SAFE = "SAFE"
+    WATCH = "WATCH"
+    AT_RISK = "AT_RISK"
+    LOSING = "LOSING"
+    UNKNOWN = "UNKNOWN"
+
+
+GROUP_LAG_COLUMNS: Final = (
+    "cluster_id",
+    "group",
+    "topic",
+    "ts_ms",
+    "sampled_ms",
+    "partitions",
+    "lag_records",
+    "lag_seconds",
+    "lag_seconds_at_least",
+    "method",
+    "trend",
+    "trend_records_per_s",
+    "produce_records_per_s",
+    "consume_records_per_s",
+    "eta_seconds",
+    "lost_records",
+    "members",
+    "state",
+    "status",
+)
+TOPIC_RETENTION_COLUMNS: Final = (
+    "cluster_id",
+    "topic",
+    "ts_ms",
+    "sampled_ms",
+    "partitions",
+    "bytes",
+    "records",
+    "age_seconds",
+    "retention_ms",
+    "retention_bytes",
+)
+GROUP_EXPIRY_COLUMNS: Final = (
+    "cluster_id",
+    "topic",
+    "group",
+    "ts_ms",
+    "oldest_unread_expires_in_s",
+    "method",
+    "lost_records",
+    "status",
+)
+GOLD_TABLES: Final[Mapping[str, tuple[str, ...]]] = {
+    "group_lag": GROUP_LAG_COLUMNS,
+    "topic_retention": TOPIC_RETENTION_COLUMNS,
+    "group_expiry": GROUP_EXPIRY_COLUMNS,
+}
+
+
+class ContractError(ValueError):
+    """A run configuration or result does not have the agreed shape; one line for people."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """The knobs of the formulas. Everything a result depends on, apart from its input."""
+
+    window_s: int = 30
+    trend_s: int = 600
+    knots_lookback_s: int = 24 * 3600
+    samples_min: int = 5
+    span_min_s: int = 180
+    quiet_s: int = 300
+    slo_s: float = 60.0
+    allowed_lag_records: int = 0
+    steady_records_per_s: float = 0.05
+    at_risk_s: float = 24 * 3600.0
+
+    def __post_init__(self) -> None:
+        if self.window_s <= 0 or self.trend_s < self.window_s:
+            raise ContractError("rules: need window_s > 0 and trend_s >= window_s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterInput:
+    """One cluster that a run reads.
+
+    `kafka_options` are connector options without secrets; the secret ones are under the cluster's
+    id in the secrets file. `offsets_end` bounds the input for a repeatable re-run: no ingest
+    happens then, and of each telemetry partition only offsets below the bound count.
+    """
+
+    cluster_id: str
+    bootstrap_servers: str
+    kafka_options: Mapping[str, str] = field(default_factory=dict)
+    offsets_end: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunConfig:
+    """Everything one Spark run is told, on a file: nothing of it is on the command line.
+
+    Windows of [from_ts_ms, to_ts_ms) are computed; both are multiples of the window. `secrets_path`
+    is a JSON file of mode 0600, {cluster_id: {option: value}}; the run reads it once and removes
+    it. `lease_path`, when given, must be touched by the supervisor: a run whose lease is older than
+    `lease_s` ends itself.
+    """
+
+    run_id: str
+    master: str
+    data_uri: str
+    work_dir: str
+    from_ts_ms: int
+    to_ts_ms: int
+    deadline_s: float
+    clusters: Sequence[ClusterInput]
+    jars_dir: str | None = None
+    secrets_path: str | None = None
+    lease_path: str | None = None
+    lease_s: float = 90.0
+    spark_conf: Mapping[str, str] = field(default_factory=dict)
+    rules: Rules = field(default_factory=Rules)
+    bronze_keep_s: int = 8 * 24 * 3600
+    silver_runs_keep: int = 3
+
+    def __post_init__(self) -> None:
+        window_ms = self.rules.window_s * 1000
+        if self.from_ts_ms % window_ms or self.to_ts_ms % window_ms:
+            raise ContractError("from_ts_ms and to_ts_ms must be multiples of the window")
+        if self.to_ts_ms <= self.from_ts_ms:
+            raise ContractError("to_ts_ms must be after from_ts_ms")
+        if "://" not in self.data_uri and not self.data_uri.startswith("file:/"):
+            raise ContractError(f"data_uri must have a scheme: {self.data_uri!r}")
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), indent=1, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote.
+
+        Raises:
+            ContractError: not JSON, a field missing or unknown, a value out of its bounds.
+        """
+        try:
+            raw: dict[str, Any] = json.loads(text)
+            clusters = tuple(ClusterInput(**cluster) for cluster in raw.pop("clusters"))
+            rules = Rules(**raw.pop("rules", {}))
+            return cls(clusters=clusters, rules=rules, **raw)
+        except ContractError:
+            raise
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ContractError(f"run configuration: {error}") from error
+
+
+RESULT_FILE: Final = "result.json"
+PROGRESS_FILE: Final = "progress.jsonl"
+"""In `RunConfig.work_dir`; gold rows are in `<table>.jsonl` beside them, one JSON row a line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterResult:
+    """How one cluster fared. `error` is one line; its gold rows are absent then."""
+
+    cluster_id: str
+    offsets_end: Mapping[str, int] = field(default_factory=dict)
+    records_in: int = 0
+    records_rejected: int = 0
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """What a run leaves in `RESULT_FILE`, written last and by rename: there means complete."""
+
+    run_id: str
+    ok: bool
+    from_ts_ms: int
+    to_ts_ms: int
+    formula_version: int
+    clusters: Sequence[ClusterResult] = ()
+    rows: Mapping[str, int] = field(default_factory=dict)
+    wall_s: float = 0.0
+    phases_s: Mapping[str, float] = field(default_factory=dict)
+    error: str | None = None
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), indent=1, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote.
+
+        Raises:
+            ContractError: not that shape.
+        """
+        try:
+            raw: dict[str, Any] = json.loads(text)
+            clusters = tuple(ClusterResult(**cluster) for cluster in raw.pop("clusters"))
+            return cls(clusters=clusters, **raw)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ContractError(f"run result: {error}") from error

@@ -1,0 +1,1 @@
+"""What touches the outside: jars, the lake's files, the brokers, the run's own files."""

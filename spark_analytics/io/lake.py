@@ -1,0 +1,114 @@
+"""The lake's folders, on whatever file system the data URI names (Hadoop's own clients).
+
+```
+bronze/{topic_slice|group_slice|rejected}/cluster=…/batch=…/dt=…   appended by the ingest
+silver/{topic_snapshot|group_snapshot|log_end_knot}/run=…          one run's, written anew
+checkpoints/<cluster>                                              Spark's own, of the ingest
+```
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
+
+from spark_analytics import contracts, schemas
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+TOPIC_SLICE = "topic_slice"
+GROUP_SLICE = "group_slice"
+REJECTED = "rejected"
+SILVER: dict[str, StructType] = {
+    "topic_snapshot": schemas.TOPIC_SNAPSHOT,
+    "group_snapshot": schemas.GROUP_SNAPSHOT,
+    "log_end_knot": schemas.LOG_END_KNOT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Lake:
+    """Paths, reads and deletions below one data URI."""
+
+    spark: SparkSession
+    uri: str
+
+    def bronze_batch(self, table: str, cluster_id: str, batch_id: int) -> str:
+        return f"{self.uri}/bronze/{table}/cluster={cluster_id}/batch={batch_id:010d}"
+
+    def silver(self, table: str, run_id: str) -> str:
+        return f"{self.uri}/silver/{table}/run={run_id}"
+
+    def checkpoint(self, cluster_id: str) -> str:
+        return f"{self.uri}/checkpoints/{cluster_id}"
+
+    def read_bronze(
+        self, table: str, cluster_ids: Sequence[str], from_ts_ms: int, to_ts_ms: int
+    ) -> DataFrame:
+        """Bronze rows of these clusters sampled in [from, to); empty when there is none."""
+        schema = schemas.BRONZE_REJECTED if table == REJECTED else schemas.BRONZE_SLICE
+        root = f"{self.uri}/bronze/{table}"
+        paths = [f"{root}/cluster={cluster_id}" for cluster_id in cluster_ids]
+        paths = [path for path in paths if self.exists(path)]
+        if not paths:
+            return self.spark.createDataFrame([], schema)
+        days = F.col("dt").between(_day(from_ts_ms), _day(to_ts_ms - 1))
+        rows = self.spark.read.schema(schema).option("basePath", root).parquet(*paths).filter(days)
+        if table == REJECTED:
+            return rows
+        return rows.filter((F.col("ts_ms") >= from_ts_ms) & (F.col("ts_ms") < to_ts_ms))
+
+    def exists(self, path: str) -> bool:
+        where = self._path(path)
+        return bool(self._file_system(where).exists(where))
+
+    def children(self, path: str) -> list[str]:
+        """The full paths right below, sorted by name; none when `path` is not there."""
+        where = self._path(path)
+        system = self._file_system(where)
+        if not system.exists(where):
+            return []
+        return sorted(str(status.getPath().toString()) for status in system.listStatus(where))
+
+    def children_by_age(self, path: str) -> list[str]:
+        """The full paths right below, oldest first."""
+        where = self._path(path)
+        system = self._file_system(where)
+        if not system.exists(where):
+            return []
+        found = sorted(system.listStatus(where), key=lambda status: status.getModificationTime())
+        return [str(status.getPath().toString()) for status in found]
+
+    def delete(self, path: str) -> None:
+        where = self._path(path)
+        self._file_system(where).delete(where, True)
+
+    def _path(self, path: str) -> Any:
+        jvm: Any = self.spark._jvm  # noqa: SLF001 - PySpark's one way to Hadoop's file systems
+        return jvm.org.apache.hadoop.fs.Path(path)
+
+    def _file_system(self, where: Any) -> Any:
+        session: Any = self.spark._jsparkSession  # noqa: SLF001 - see _path
+        return where.getFileSystem(session.sessionState().newHadoopConf())
+
+
+def within_offsets(rows: DataFrame, cluster: contracts.ClusterInput) -> DataFrame:
+    """Only what a bounded re-run may see of one cluster's bronze rows."""
+    if cluster.offsets_end is None:
+        return rows
+    bound = F.lit(0)
+    for partition, end in cluster.offsets_end.items():
+        bound = F.when(F.col("kafka_partition") == int(partition), end).otherwise(bound)
+    other = F.col("cluster") != cluster.cluster_id
+    return rows.filter(other | (F.col("kafka_offset") < bound))
+
+
+def _day(ts_ms: int) -> str:
+    return datetime.fromtimestamp(ts_ms / 1000, UTC).strftime("%Y-%m-%d")

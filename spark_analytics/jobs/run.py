@@ -1,0 +1,146 @@
+"""One analytics run: telemetry → bronze → silver → gold files, for every cluster it is given."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.errors import PySparkException
+
+from spark_analytics import contracts, session
+from spark_analytics.io import run_files, watchdog
+from spark_analytics.io.jars import jar_paths
+from spark_analytics.io.lake import Lake
+from spark_analytics.io.telemetry_source import ingest
+from spark_analytics.jobs.gold import write_gold
+from spark_analytics.jobs.intake import intake
+from spark_analytics.jobs.silver import build_silver
+from spark_analytics.jobs.tidy import tidy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pyspark.sql import SparkSession
+
+    from spark_analytics.contracts import ClusterInput, ClusterResult, RunConfig, RunResult
+
+
+def run(config: RunConfig) -> RunResult:
+    """Do the run and leave its files in `work_dir`; the result is also returned.
+
+    A cluster that cannot be read has its reason in the result and no rows; the others go on.
+    """
+    watchdog.start(
+        deadline_s=config.deadline_s, lease_path=config.lease_path, lease_s=config.lease_s
+    )
+    started_s = time.monotonic()
+    progress = run_files.Progress(config.work_dir)
+    spark: SparkSession | None = None
+    try:
+        secrets = run_files.take_secrets(config.secrets_path)
+        progress.enter("session", message=f"starting Spark on {config.master}")
+        spark = session.start(config, jar_paths(Path(config.jars_dir)) if config.jars_dir else [])
+        result = _run(spark, config, secrets, progress)
+    except Exception as error:  # noqa: BLE001 - whatever it was, the supervisor is to read it
+        result = _result(config, ok=False, error=one_line(error))
+    finally:
+        if spark is not None:
+            # Gold is on its files by now; a session that will not stop is no failed run.
+            with contextlib.suppress(Exception):
+                spark.stop()
+    result = dataclasses.replace(
+        result,
+        wall_s=round(time.monotonic() - started_s, 3),
+        phases_s=progress.finish(),
+    )
+    run_files.write_result(config.work_dir, result)
+    return result
+
+
+def _run(
+    spark: SparkSession,
+    config: RunConfig,
+    secrets: Mapping[str, Mapping[str, str]],
+    progress: run_files.Progress,
+) -> RunResult:
+    lake = Lake(spark, config.data_uri.rstrip("/"))
+    progress.enter("ingest", total=len(config.clusters))
+    errors: dict[str, str] = {}
+    for number, cluster in enumerate(config.clusters):
+        progress.step(number, len(config.clusters), f"reading telemetry of {cluster.cluster_id}")
+        error = _ingest(spark, lake, config, cluster, secrets.get(cluster.cluster_id, {}))
+        if error is not None:
+            errors[cluster.cluster_id] = error
+    readable = [cluster for cluster in config.clusters if cluster.cluster_id not in errors]
+    progress.enter("silver")
+    build_silver(lake, config, readable)
+    progress.enter("gold", total=len(contracts.GOLD_TABLES))
+    rows = write_gold(lake, config, on_table=lambda done, name: progress.step(done, 3, name))
+    progress.enter("tidy")
+    found = intake(lake, config, readable)
+    tidy(lake, config)
+    results = [
+        found.get(cluster.cluster_id)
+        or contracts.ClusterResult(
+            cluster_id=cluster.cluster_id, error=errors.get(cluster.cluster_id)
+        )
+        for cluster in config.clusters
+    ]
+    ok = bool(readable) or not config.clusters
+    first_error = next(iter(errors.values()), None)
+    return _result(config, ok=ok, clusters=results, rows=rows, error=None if ok else first_error)
+
+
+def _ingest(
+    spark: SparkSession,
+    lake: Lake,
+    config: RunConfig,
+    cluster: ClusterInput,
+    secrets: Mapping[str, str],
+) -> str | None:
+    """The reason why this cluster could not be read, or None."""
+    if cluster.offsets_end is not None:
+        return None
+    try:
+        ingest(
+            spark,
+            lake,
+            cluster,
+            secrets,
+            on_batch=lambda _batch_id: None,
+            timeout_s=config.deadline_s / 2,
+        )
+    except (PySparkException, TimeoutError) as error:
+        return one_line(error)
+    return None
+
+
+def _result(
+    config: RunConfig,
+    *,
+    ok: bool,
+    clusters: list[ClusterResult] | None = None,
+    rows: Mapping[str, int] | None = None,
+    error: str | None = None,
+) -> RunResult:
+    return contracts.RunResult(
+        run_id=config.run_id,
+        ok=ok,
+        from_ts_ms=config.from_ts_ms,
+        to_ts_ms=config.to_ts_ms,
+        formula_version=contracts.FORMULA_VERSION,
+        clusters=clusters or [],
+        rows=rows or {},
+        error=error,
+    )
+
+
+def one_line(error: BaseException, limit: int = 300) -> str:
+    """The telling line of an error; of Spark's long ones the innermost cause."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    causes = [line for line in lines if line.startswith("Caused by: ")]
+    chosen = causes[-1] if causes else next(iter(lines), type(error).__name__)
+    return chosen.removeprefix("Caused by: ")[:limit]

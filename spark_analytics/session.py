@@ -1,0 +1,53 @@
+"""One modest Spark session per run: what it is comes from the run's configuration only."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pyspark.sql import SparkSession
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from spark_analytics.contracts import RunConfig
+
+# Defaults that `RunConfig.spark_conf` overrides.
+DEFAULTS: Mapping[str, str] = {
+    "spark.driver.memory": "768m",
+    # A run lives for seconds: the quick compiler alone starts faster and keeps the process small.
+    "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss2m",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.adaptive.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    # `batch=0012` and `cluster=42` are names, not numbers.
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+    "spark.sql.streaming.minBatchesToRetain": "10",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "WARN",
+}
+
+
+def start(config: RunConfig, jars: Sequence[Path]) -> SparkSession:
+    """A session for this run, with these jars on its class path."""
+    work = Path(config.work_dir)
+    # Workers, if a job ever needs one, run this interpreter with its packages.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    settings = {
+        **DEFAULTS,
+        "spark.local.dir": str(work / "scratch"),
+        "spark.sql.warehouse.dir": str(work / "warehouse"),
+        **config.spark_conf,
+    }
+    if jars:
+        settings["spark.jars"] = ",".join(path.resolve().as_uri() for path in jars)
+    if config.master.startswith("local"):
+        settings.setdefault("spark.driver.host", "127.0.0.1")
+        settings.setdefault("spark.driver.bindAddress", "127.0.0.1")
+    builder = SparkSession.builder.master(config.master).appName(f"penstock-{config.run_id}")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()

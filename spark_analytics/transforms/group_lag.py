@@ -1,0 +1,144 @@
+"""Gold: how far each group is behind on each topic, in records and in seconds, and how it does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
+
+from spark_analytics import schemas
+from spark_analytics.contracts import NO_OFFSET, Method, Status, Trend
+from spark_analytics.transforms.slopes import point, theil_sen
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+    from spark_analytics.contracts import Rules
+
+_KEY = ("cluster_id", "group", "topic")
+
+
+def group_lag(positions: DataFrame, rules: Rules) -> DataFrame:
+    """`transforms.positions` → `schemas.GROUP_LAG`, one row per group, topic and window.
+
+    A sum or maximum over partitions of which one is unknown is null: partial is not a number.
+    """
+    rolled = _rolled(positions)
+    trended = _with_trend(rolled, rules)
+    return trended.withColumn("status", status(rules)).select(
+        *(field.name for field in schemas.GROUP_LAG.fields)
+    )
+
+
+def _rolled(positions: DataFrame) -> DataFrame:
+    committed = F.col("committed_offset") > NO_OFFSET
+    has_data = F.col("log_end_offset") > F.col("log_start_offset")
+    unread = F.col("lag_records") > 0
+    untimed = committed & unread & F.col("time_lag_s").isNull()
+    slowest = F.max_by("method", F.when(unread, F.col("time_lag_s")))
+    return (
+        positions.groupBy(*_KEY, "window_ms")
+        .agg(
+            F.max("ts_ms").alias("sampled_ms"),
+            F.first("members").alias("members"),
+            F.first("state").alias("state"),
+            F.count(F.lit(1)).cast("int").alias("partitions"),
+            F.count_if(committed).alias("committed_count"),
+            F.count_if(committed & F.col("lag_records").isNull()).alias("unknown_count"),
+            F.count_if(~committed & has_data).alias("no_commit_count"),
+            F.count_if(untimed).alias("untimed_count"),
+            F.count_if(F.col("behind")).alias("behind_count"),
+            F.count_if(F.col("behind") & F.col("eta_s").isNull()).alias("no_eta_count"),
+            F.sum("lag_records").alias("lag_known"),
+            F.sum("lost_records").alias("lost_records"),
+            F.max("time_lag_s").alias("time_lag_max_s"),
+            F.max("time_lag_at_least_s").alias("lag_seconds_at_least"),
+            F.max(F.when(F.col("behind"), F.col("eta_s"))).alias("eta_max_s"),
+            slowest.alias("slowest_method"),
+            F.max(F.when(F.col("behind"), F.col("unchanged_s"))).alias("stuck_s"),
+            F.max("went_back").alias("went_back"),
+            F.sum("produce_rps").alias("produce_records_per_s"),
+            F.sum("consume_rps").alias("consume_records_per_s"),
+        )
+        .withColumn("ts_ms", F.col("window_ms"))
+        .withColumn("lag_records", F.when(_all_known(), F.col("lag_known")))
+        .withColumn(
+            "lag_seconds",
+            F.when(_all_known() & (F.col("untimed_count") == 0), F.col("time_lag_max_s")),
+        )
+        .withColumn("method", _method())
+        .withColumn("eta_seconds", _eta())
+    )
+
+
+def _all_known() -> Column:
+    return (F.col("committed_count") > 0) & (F.col("unknown_count") == 0)
+
+
+def _method() -> Column:
+    return (
+        F.when(F.col("committed_count") == 0, Method.NO_COMMIT.value)
+        .when(F.col("unknown_count") > 0, F.lit(None))
+        .when(F.col("untimed_count") > 0, Method.OUT_OF_HISTORY.value)
+        .when(F.col("lag_known") == 0, Method.CAUGHT_UP.value)
+        .otherwise(F.col("slowest_method"))
+    )
+
+
+def _eta() -> Column:
+    """The slowest partition decides; one that does not catch up leaves no forecast."""
+    return F.when(_all_known() & (F.col("behind_count") == 0), F.lit(0.0)).when(
+        _all_known() & (F.col("no_eta_count") == 0), F.col("eta_max_s")
+    )
+
+
+def _with_trend(rolled: DataFrame, rules: Rules) -> DataFrame:
+    trend = (
+        Window.partitionBy(*_KEY)
+        .orderBy("window_ms")
+        .rangeBetween(-rules.trend_s * 1000, Window.currentRow)
+    )
+    steady_rps = F.greatest(
+        F.lit(rules.steady_records_per_s),
+        F.coalesce("produce_records_per_s", F.lit(0.0)) * 0.02,
+    )
+    slope = F.col("trend_records_per_s")
+    return (
+        rolled.withColumn("lags", F.collect_list(point("sampled_ms", "lag_records")).over(trend))
+        .withColumn("enough", _enough(rules))
+        .withColumn("trend_records_per_s", F.when(F.col("enough"), theil_sen("lags")))
+        .withColumn(
+            "trend",
+            F.when(slope.isNull(), Trend.UNKNOWN.value)
+            .when(slope > steady_rps, Trend.GROWING.value)
+            .when(slope < -steady_rps, Trend.SHRINKING.value)
+            .otherwise(Trend.STEADY.value),
+        )
+    )
+
+
+def _enough(rules: Rules) -> Column:
+    span_s = F.element_at("lags", -1)["at_s"] - F.element_at("lags", 1)["at_s"]
+    return F.when(F.size("lags") >= rules.samples_min, span_s >= rules.span_min_s).otherwise(
+        F.lit(False)
+    )
+
+
+def status(rules: Rules) -> Column:
+    """The first that holds, in this order; see `contracts.Status`."""
+    deserted = F.col("members") == 0
+    growing = F.col("trend") == Trend.GROWING.value
+    long_stuck = F.col("stuck_s") >= rules.quiet_s
+    return (
+        F.when(F.col("no_commit_count") > 0, Status.NO_COMMIT.value)
+        .when(F.col("lost_records") > 0, Status.DATA_LOST.value)
+        .when(F.col("lag_records").isNull() | ~F.col("enough"), Status.UNKNOWN.value)
+        .when(F.col("behind_count") == 0, Status.CAUGHT_UP.value)
+        .when(deserted & (growing | long_stuck), Status.STOPPED.value)
+        .when(~deserted & long_stuck, Status.STALLED.value)
+        .when(F.col("went_back"), Status.REWOUND.value)
+        .when(growing, Status.FALLING_BEHIND.value)
+        .when(F.col("trend") == Trend.SHRINKING.value, Status.CATCHING_UP.value)
+        .otherwise(Status.LAGGING.value)
+    )

@@ -1,0 +1,94 @@
+"""Where each group stands in each partition, per window: the base of both group gold tables."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
+
+from spark_analytics.transforms.slopes import point, theil_sen
+from spark_analytics.transforms.time_lag import with_first_unread
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from spark_analytics.contracts import Rules
+
+SAMPLE_INTERVAL_S = 10
+"""The collector's; a group that is behind by less than what arrives meanwhile is not behind."""
+
+_PARTITION = ("cluster_id", "topic", "partition")
+_SERIES = ("cluster_id", "group", "topic", "partition")
+_OF_TOPIC = ("size_bytes", "oldest_ts_ms", "retention_ms", "retention_bytes")
+
+
+def positions(groups: DataFrame, topics: DataFrame, knots: DataFrame, rules: Rules) -> DataFrame:
+    """Silver → one row per group, partition and window.
+
+    Adds to `schemas.GROUP_SNAPSHOT`: the topic's `size_bytes`, `oldest_ts_ms`, `retention_ms`,
+    `retention_bytes` (null when that window has no topic sample); `first_unread_ms`, `method`,
+    `oldest_knot_ms`; `lag_records`, `lost_records`, `time_lag_s`, `time_lag_at_least_s`;
+    `produce_rps`, `consume_rps` (robust, over the trend window), `unchanged_s` (the committed
+    offset stands still), `went_back` (it fell within the trend window), `eta_s`, `behind`.
+    """
+    of_topic = topics.select(*_PARTITION, "window_ms", *_OF_TOPIC)
+    joined = groups.join(of_topic, on=[*_PARTITION, "window_ms"], how="left")
+    return _judged(_with_history(_with_lags(with_first_unread(joined, knots)), rules), rules)
+
+
+def _with_lags(rows: DataFrame) -> DataFrame:
+    committed = F.col("committed_offset") >= 0
+    # greatest() skips nulls; an unknown log end must leave an unknown lag.
+    known = committed & F.col("log_end_offset").isNotNull()
+    readable_from = F.greatest("committed_offset", "log_start_offset")
+    age_ms = F.col("ts_ms") - F.col("first_unread_ms")
+    # Before the oldest knot the record is at least as old as that knot.
+    at_least_ms = F.greatest(F.col("ts_ms") - F.col("oldest_knot_ms"), F.lit(0))
+    return (
+        rows.withColumn(
+            "lag_records",
+            F.when(
+                known,
+                F.greatest(F.col("log_end_offset") - F.col("committed_offset"), F.lit(0)),
+            ),
+        )
+        .withColumn("lost_records", F.when(committed, readable_from - F.col("committed_offset")))
+        .withColumn("time_lag_s", F.when(committed, age_ms / 1000))
+        .withColumn(
+            "time_lag_at_least_s",
+            F.when(committed, F.coalesce(age_ms / 1000, at_least_ms / 1000)),
+        )
+    )
+
+
+def _with_history(rows: DataFrame, rules: Rules) -> DataFrame:
+    in_time = Window.partitionBy(*_SERIES).orderBy("window_ms")
+    trend = in_time.rangeBetween(-rules.trend_s * 1000, Window.currentRow)
+    so_far = in_time.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    step = F.col("committed_offset") - F.lag("committed_offset").over(in_time)
+    return (
+        rows.withColumn("step", step)
+        # A series begins with a "change": nothing is known of the time before.
+        .withColumn("changed_ms", F.when(F.coalesce("step", F.lit(1)) != 0, F.col("ts_ms")))
+        .withColumn("changed_ms", F.last("changed_ms", ignorenulls=True).over(so_far))
+        .withColumn("unchanged_s", (F.col("ts_ms") - F.col("changed_ms")) / 1000)
+        .withColumn("went_back", F.coalesce(F.min("step").over(trend) < 0, F.lit(False)))
+        .withColumn("ends", F.collect_list(point("ts_ms", "log_end_offset")).over(trend))
+        .withColumn("commits", F.collect_list(point("ts_ms", "committed_offset")).over(trend))
+        .withColumn("produce_rps", theil_sen("ends"))
+        .withColumn("consume_rps", theil_sen("commits"))
+        .drop("step", "changed_ms", "ends", "commits")
+    )
+
+
+def _judged(rows: DataFrame, rules: Rules) -> DataFrame:
+    closing_rps = F.col("consume_rps") - F.col("produce_rps")
+    floor_records = F.greatest(
+        F.lit(float(rules.allowed_lag_records)),
+        F.coalesce("produce_rps", F.lit(0.0)) * SAMPLE_INTERVAL_S,
+    )
+    fresh = F.coalesce(F.col("time_lag_s") <= rules.slo_s, F.lit(False))
+    return rows.withColumn(
+        "eta_s", F.when(closing_rps > 0, F.col("lag_records") / closing_rps)
+    ).withColumn("behind", (F.col("lag_records") > floor_records) & ~fresh)

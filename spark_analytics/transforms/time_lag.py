@@ -1,0 +1,108 @@
+"""How old is the oldest record that a group has not read? By bracketing its offset with knots.
+
+The first unread record, at the committed offset, was appended after the last knot at or below that
+offset and not after the first knot above it; its time is interpolated between the two. Below the
+oldest knot nothing is extrapolated: the time is null and the method says `out_of_history`. A group
+that stands at the first record of the log needs no estimate, that record's time is known.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Window
+from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
+
+from spark_analytics.contracts import Method
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+_SERIES = ("cluster_id", "topic", "partition")
+
+
+def with_first_unread(positions: DataFrame, knots: DataFrame) -> DataFrame:
+    """Positions of groups + `first_unread_ms`, `method`, `oldest_knot_ms`.
+
+    Expects cluster_id, topic, partition, ts_ms, committed_offset, log_start_offset,
+    log_end_offset, oldest_ts_ms; other columns pass through. `first_unread_ms` is never after
+    `ts_ms`, and null exactly when `method` is out_of_history, no_commit or null (log end unknown).
+    """
+    bracketed = _with_brackets(positions, knots)
+    caught_up = F.col("committed_offset") >= F.col("log_end_offset")
+    at_first_record = (F.col("committed_offset") <= F.col("log_start_offset")) & F.col(
+        "oldest_ts_ms"
+    ).isNotNull()
+    inside_history = F.col("left.ts_ms") <= F.col("ts_ms")
+    method = (
+        F.when(F.col("committed_offset") < 0, Method.NO_COMMIT.value)
+        .when(F.col("log_end_offset").isNull(), F.lit(None))
+        .when(caught_up, Method.CAUGHT_UP.value)
+        .when(at_first_record, Method.EXACT.value)
+        .when(inside_history, Method.INTERPOLATED.value)
+        .otherwise(Method.OUT_OF_HISTORY.value)
+    )
+    return (
+        bracketed.withColumn("method", method)
+        .withColumn(
+            "first_unread_ms",
+            F.when(F.col("method") == Method.CAUGHT_UP.value, F.col("ts_ms").cast("double"))
+            .when(
+                F.col("method") == Method.EXACT.value,
+                F.least("oldest_ts_ms", "ts_ms").cast("double"),
+            )
+            .when(F.col("method") == Method.INTERPOLATED.value, _interpolated()),
+        )
+        .drop("left", "right")
+    )
+
+
+def _with_brackets(positions: DataFrame, knots: DataFrame) -> DataFrame:
+    """The knots around each committed offset, as `left` and `right`; an as-of join by sorting.
+
+    Both kinds of rows are laid on one line by offset. Going up, the last knot seen is `left`
+    (equal offsets: the latest); going down, the last knot seen is `right` (equal: the earliest).
+    """
+    knot_rows = knots.select(
+        *_SERIES,
+        F.col("log_end_offset").alias("at_offset"),
+        F.lit(0).alias("is_position"),
+        F.col("ts_ms").alias("at_ms"),
+        F.struct("ts_ms", "log_end_offset").alias("knot"),
+        F.lit(None).alias("position"),
+    )
+    others = [name for name in positions.columns if name not in _SERIES]
+    position_rows = positions.select(
+        *_SERIES,
+        F.col("committed_offset").alias("at_offset"),
+        F.lit(1).alias("is_position"),
+        F.col("ts_ms").alias("at_ms"),
+        F.lit(None).alias("knot"),
+        F.struct(*others).alias("position"),
+    )
+    up_to_here = (Window.unboundedPreceding, Window.currentRow)
+    series = Window.partitionBy(*_SERIES)
+    upwards = series.orderBy("at_offset", "is_position", "at_ms").rowsBetween(*up_to_here)
+    downwards = series.orderBy(
+        F.col("at_offset").desc(), F.col("is_position").desc(), F.col("at_ms").desc()
+    ).rowsBetween(*up_to_here)
+    return (
+        knot_rows.unionByName(position_rows)
+        .withColumn("left", F.last("knot", ignorenulls=True).over(upwards))
+        .withColumn("right", F.last("knot", ignorenulls=True).over(downwards))
+        .withColumn("oldest_knot_ms", F.min("knot.ts_ms").over(series))
+        .filter(F.col("is_position") == 1)
+        .select(*_SERIES, "position.*", "left", "right", "oldest_knot_ms")
+    )
+
+
+def _interpolated() -> Column:
+    """Linear between the brackets. The position's own sample closes a bracket that is still open
+    (no knot above it yet) or whose knot is younger than the sample.
+    """
+    own = F.struct(F.col("ts_ms"), F.col("log_end_offset"))
+    usable = F.col("right.ts_ms") <= F.col("ts_ms")
+    right = F.when(usable, F.col("right")).otherwise(own)
+    done = F.col("committed_offset") - F.col("left.log_end_offset")
+    span = right["log_end_offset"] - F.col("left.log_end_offset")
+    return F.col("left.ts_ms") + done / span * (right["ts_ms"] - F.col("left.ts_ms"))

@@ -87,9 +87,7 @@ class _Fetch:
     def __init__(self, context: RequestContext, request: FetchParts) -> None:
         self._context = context
         self._request = request
-        self._bytes_max = min(
-            request.max_bytes, context.services.config.get_int("fetch.max.bytes")
-        )
+        self._bytes_max = min(request.max_bytes, context.services.config.get_int("fetch.max.bytes"))
         self._keys: list[tuple[TopicKey, int]] = []
         self._entries: list[_Entry] = []
         self._is_woken_by = self._wake
@@ -116,10 +114,9 @@ class _Fetch:
             refusal: ErrorCode | None = None
             if name is None:
                 refusal = ErrorCode.UNKNOWN_TOPIC_ID
-            elif not may_replicate:
-                refusal = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-            elif not self._is_replica and not context.authorize(
-                AclOperation.READ, ResourceType.TOPIC, name
+            elif not may_replicate or (
+                not self._is_replica
+                and not context.authorize(AclOperation.READ, ResourceType.TOPIC, name)
             ):
                 refusal = ErrorCode.TOPIC_AUTHORIZATION_FAILED
             for wanted in partitions:

@@ -147,9 +147,7 @@ def _encode(context: RequestContext, topic: TopicImage, operations: int) -> byte
     )
 
 
-def _partitions(
-    context: RequestContext, topic: TopicImage
-) -> Iterable[tuple[int, PartitionState]]:
+def _partitions(context: RequestContext, topic: TopicImage) -> Iterable[tuple[int, PartitionState]]:
     brokers = context.services.metadata.image.brokers
     listener = context.connection.listener_name
     for state in topic.partitions:

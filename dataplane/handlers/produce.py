@@ -213,9 +213,7 @@ def _refusal(
     leader = None
     if error.code in leader_hints.HINTED:
         leader = leader_hints.current_leader(context, topic, index)
-    return ProducedPartition(
-        index, error.code, error_message=error.message, current_leader=leader
-    )
+    return ProducedPartition(index, error.code, error_message=error.message, current_leader=leader)
 
 
 def _answer(context: RequestContext, topics: list[_Topic], *, failed: bool) -> list[Any]:

@@ -1,0 +1,62 @@
+"""Keeps the followers on this broker level with their leaders: one fetcher per leading broker."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from dataplane.broker.replica_fetcher import ReplicaFetcher
+
+if TYPE_CHECKING:
+    from dataplane.broker.partition import Partition
+    from dataplane.broker.services import BrokerServices
+    from dataplane.model.ids import TopicPartition
+
+_log = logging.getLogger(__name__)
+
+
+class ReplicaFetchers:
+    """Gives each followed partition to the fetcher of its leader."""
+
+    def __init__(self, services: BrokerServices) -> None:
+        self._services = services
+        self._fetchers: dict[int, ReplicaFetcher] = {}
+        self._leader_of: dict[TopicPartition, int] = {}
+        services.metadata.on_change(self._on_metadata)
+
+    def follow(self, partition: Partition) -> None:
+        """Fetch from the leader named by the partition's state; stop if there is none."""
+        state = partition.state
+        topic_partition = partition.topic_partition
+        self.remove(topic_partition)
+        if state is None or state.leader < 0:
+            return
+        self._leader_of[topic_partition] = state.leader
+        fetcher = self._fetchers.get(state.leader)
+        if fetcher is None:
+            fetcher = self._fetchers[state.leader] = ReplicaFetcher(self._services, state.leader)
+        fetcher.add(partition)
+
+    def remove(self, topic_partition: TopicPartition) -> None:
+        leader = self._leader_of.pop(topic_partition, None)
+        if leader is None:
+            return
+        fetcher = self._fetchers[leader]
+        fetcher.remove(topic_partition)
+        if fetcher.is_empty:
+            del self._fetchers[leader]
+            fetcher.stop()
+
+    async def stop(self) -> None:
+        fetchers, self._fetchers = list(self._fetchers.values()), {}
+        self._leader_of.clear()
+        for fetcher in fetchers:
+            fetcher.stop()
+        await asyncio.gather(*(fetcher.wait_stopped() for fetcher in fetchers))
+
+    def _on_metadata(self, before: object, after: object) -> None:
+        """A leader that has come back is asked again at once, not after its backoff."""
+        del before, after
+        for fetcher in self._fetchers.values():
+            fetcher.hurry()

@@ -1,0 +1,150 @@
+"""OffsetFetch (9), versions 1-9: read what groups have committed.
+
+Behaviour: needs Describe on the group and on each topic. A group or partition without a committed
+offset is answered with offset -1 and no error. Asked for all topics, those that the caller may not
+describe are left out.
+Version notes: null topics (all) from 2, and a top-level error; 5 leader epochs; 7 require_stable
+(always satisfied: transactional commits are not served); 8 many groups; 9 member ids of KIP-848
+(not looked at). Skipped: 0 (reads from ZooKeeper).
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from dataplane.groups.requests import CommittedOffset
+from dataplane.handlers.group_access import require_group, topic_errors
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.ids import TopicPartition
+from dataplane.security.acl import AclOperation
+from dataplane.wire.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchResponse,
+    OffsetFetchResponseGroup,
+    OffsetFetchResponsePartition,
+    OffsetFetchResponsePartitions,
+    OffsetFetchResponseTopic,
+    OffsetFetchResponseTopics,
+)
+
+if TYPE_CHECKING:
+    from dataplane.broker.context import RequestContext
+
+ByTopic = dict[str, dict[int, CommittedOffset]]
+
+
+async def handle(context: RequestContext, request: OffsetFetchRequest) -> OffsetFetchResponse:
+    if context.header.api_version >= 8:
+        groups = []
+        for group in request.groups:
+            wanted = (
+                None
+                if group.topics is None
+                else [(topic.name, topic.partition_indexes) for topic in group.topics]
+            )
+            groups.append(_answer_group(context, group.group_id, wanted))
+        return OffsetFetchResponse(groups=groups)
+    wanted = (
+        None
+        if request.topics is None
+        else [(topic.name, topic.partition_indexes) for topic in request.topics]
+    )
+    return _answer_one(context, request.group_id, wanted)
+
+
+def _answer_group(
+    context: RequestContext, group_id: str, wanted: list[tuple[str, list[int]]] | None
+) -> OffsetFetchResponseGroup:
+    try:
+        found = _fetch(context, group_id, wanted)
+    except KafkaError as error:
+        return OffsetFetchResponseGroup(group_id=group_id, error_code=error.code)
+    return OffsetFetchResponseGroup(
+        group_id=group_id,
+        topics=[
+            OffsetFetchResponseTopics(
+                name=name,
+                partitions=[
+                    OffsetFetchResponsePartitions(
+                        partition_index=index,
+                        committed_offset=committed.offset,
+                        committed_leader_epoch=committed.leader_epoch,
+                        metadata=committed.metadata,
+                        error_code=committed.error,
+                    )
+                    for index, committed in partitions.items()
+                ],
+            )
+            for name, partitions in found.items()
+        ],
+    )
+
+
+def _answer_one(
+    context: RequestContext, group_id: str, wanted: list[tuple[str, list[int]]] | None
+) -> OffsetFetchResponse:
+    error = ErrorCode.NONE
+    try:
+        found = _fetch(context, group_id, wanted)
+    except KafkaError as refused:
+        error = refused.code
+        found = {}
+        if context.header.api_version < 2:  # no place for a top-level error
+            failed = CommittedOffset(error=error)
+            found = {name: dict.fromkeys(indexes, failed) for name, indexes in wanted or []}
+    return OffsetFetchResponse(
+        error_code=error,
+        topics=[
+            OffsetFetchResponseTopic(
+                name=name,
+                partitions=[
+                    OffsetFetchResponsePartition(
+                        partition_index=index,
+                        committed_offset=committed.offset,
+                        committed_leader_epoch=committed.leader_epoch,
+                        metadata=committed.metadata,
+                        error_code=committed.error,
+                    )
+                    for index, committed in partitions.items()
+                ],
+            )
+            for name, partitions in found.items()
+        ],
+    )
+
+
+def _fetch(
+    context: RequestContext, group_id: str, wanted: list[tuple[str, list[int]]] | None
+) -> ByTopic:
+    """KafkaError when the group as a whole cannot be answered for."""
+    require_group(context, AclOperation.DESCRIBE, group_id)
+    groups = context.services.groups
+    if wanted is None:
+        everything = groups.fetch_offsets(group_id, None)
+        names = {partition.topic for partition in everything}
+        hidden = topic_errors(context, AclOperation.DESCRIBE, names, must_exist=False)
+        shown = {name: {} for name in sorted(names - hidden.keys())}
+        return _grouped(everything, shown)
+    refused = topic_errors(
+        context, AclOperation.DESCRIBE, {name for name, _ in wanted}, must_exist=False
+    )
+    allowed = [
+        TopicPartition(name, index)
+        for name, indexes in wanted
+        if name not in refused
+        for index in indexes
+    ]
+    found: ByTopic = {name: {} for name, _ in wanted}
+    for name, indexes in wanted:
+        if name in refused:
+            found[name].update(dict.fromkeys(indexes, CommittedOffset(error=refused[name])))
+    return _grouped(groups.fetch_offsets(group_id, allowed), found)
+
+
+def _grouped(offsets: dict[TopicPartition, CommittedOffset], into: ByTopic) -> ByTopic:
+    by_topic = itertools.groupby(sorted(offsets.items()), key=lambda item: item[0].topic)
+    for name, items in by_topic:
+        if name in into:
+            into[name].update((partition.partition, committed) for partition, committed in items)
+    return into

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.groups.requests import GroupDescription
-from dataplane.handlers.authorized_operations import NOT_ASKED, authorized_operations
+from dataplane.handlers.authorized_operations import authorized_operations
 from dataplane.handlers.group_access import may_use_group
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import AclOperation, ResourceType
@@ -23,6 +23,9 @@ from dataplane.wire.messages.describe_groups import (
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
+
+
+NOT_ASKED = -(2**31)
 
 
 async def handle(context: RequestContext, request: DescribeGroupsRequest) -> DescribeGroupsResponse:

@@ -1,0 +1,139 @@
+"""What the active controller remembers: the truth of ZooKeeper, held in memory.
+
+Only `put`, `remove_topic` and `set_brokers` change it, always after the write to ZooKeeper
+succeeded, so that memory never runs ahead of the truth.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import uuid
+from collections.abc import Collection, Iterator, Mapping
+
+from dataplane.cluster.image import ZERO_UUID, BrokerInfo
+from dataplane.cluster.partition_states import check_transition, status_of
+from dataplane.cluster.topic_names import collision_key
+from dataplane.cluster.znodes import TopicNode
+from dataplane.model.ids import TopicPartition
+from dataplane.model.partition import PartitionState
+
+NEVER_LED = -1
+"""The leader epoch of a partition that has no state node yet."""
+
+
+@dataclasses.dataclass(slots=True)
+class ControlledTopic:
+    """A topic under control. `topic_id` is zero for one made before topics had ids."""
+
+    name: str
+    topic_id: uuid.UUID
+    partitions: dict[int, PartitionState] = dataclasses.field(default_factory=dict)
+
+    def node(self) -> TopicNode:
+        """The topic's node as ZooKeeper should hold it."""
+        return TopicNode(
+            topic_id=self.topic_id if self.topic_id != ZERO_UUID else None,
+            replicas={index: state.replicas for index, state in self.partitions.items()},
+            adding={index: state.adding for index, state in self.partitions.items()},
+            removing={index: state.removing for index, state in self.partitions.items()},
+        )
+
+
+class ControllerContext:
+    """Brokers, topics and partitions of one controller term."""
+
+    def __init__(self, epoch: int, epoch_version: int) -> None:
+        self.epoch = epoch
+        self.epoch_version = epoch_version
+        self.brokers: dict[int, BrokerInfo] = {}
+        self.shutting_down: set[int] = set()
+        self.topics: dict[str, ControlledTopic] = {}
+        self.names_by_id: dict[uuid.UUID, str] = {}
+        self.deleting: set[str] = set()
+        self.reassigning: set[TopicPartition] = set()
+        self._collisions: dict[str, set[str]] = {}
+        self._held_by: dict[int, set[TopicPartition]] = {}
+
+    # -- brokers --------------------------------------------------------------------------------
+
+    @property
+    def live(self) -> frozenset[int]:
+        """Registered brokers, also those that are shutting down."""
+        return frozenset(self.brokers)
+
+    @property
+    def electable(self) -> frozenset[int]:
+        """Registered brokers that are not shutting down."""
+        return frozenset(self.brokers.keys() - self.shutting_down)
+
+    def set_brokers(self, brokers: Mapping[int, BrokerInfo]) -> None:
+        self.brokers = dict(brokers)
+        self.shutting_down &= self.brokers.keys()
+
+    # -- topics ---------------------------------------------------------------------------------
+
+    def add_topic(self, name: str, topic_id: uuid.UUID) -> ControlledTopic:
+        topic = self.topics.get(name)
+        if topic is None:
+            topic = self.topics[name] = ControlledTopic(name, topic_id)
+            self._collisions.setdefault(collision_key(name), set()).add(name)
+            if topic_id != ZERO_UUID:
+                self.names_by_id[topic_id] = name
+        return topic
+
+    def remove_topic(self, name: str) -> None:
+        topic = self.topics.pop(name, None)
+        self.deleting.discard(name)
+        if topic is None:
+            return
+        self.names_by_id.pop(topic.topic_id, None)
+        self._collisions[collision_key(name)].discard(name)
+        for index, state in topic.partitions.items():
+            partition = TopicPartition(name, index)
+            self.reassigning.discard(partition)
+            for replica in state.replicas:
+                self._held_by.get(replica, set()).discard(partition)
+
+    def colliding(self, name: str) -> frozenset[str]:
+        """Topics whose metrics would share this name's."""
+        return frozenset(self._collisions.get(collision_key(name), ()))
+
+    # -- partitions -----------------------------------------------------------------------------
+
+    def state(self, partition: TopicPartition) -> PartitionState | None:
+        topic = self.topics.get(partition.topic)
+        return topic.partitions.get(partition.partition) if topic else None
+
+    def put(self, partition: TopicPartition, state: PartitionState) -> None:
+        """Take up a state that ZooKeeper holds. Raises IllegalTransitionError."""
+        partitions = self.topics[partition.topic].partitions
+        before = partitions.get(partition.partition)
+        live = self.brokers
+        if before is not None and state.leader_epoch != NEVER_LED:
+            check_transition(partition, status_of(before, live), status_of(state, live))
+        for replica in before.replicas if before else ():
+            if replica not in state.replicas:
+                self._held_by[replica].discard(partition)
+        for replica in state.replicas:
+            self._held_by.setdefault(replica, set()).add(partition)
+        partitions[partition.partition] = state
+        if state.is_reassigning:
+            self.reassigning.add(partition)
+        else:
+            self.reassigning.discard(partition)
+
+    def held_by(self, brokers: Collection[int]) -> list[TopicPartition]:
+        """Partitions with a replica on one of these brokers, in order, without repeats."""
+        found: set[TopicPartition] = set()
+        for broker in brokers:
+            found |= self._held_by.get(broker, set())
+        return sorted(found)
+
+    def partitions(self) -> Iterator[tuple[TopicPartition, PartitionState]]:
+        """Every partition, also of topics that are being deleted."""
+        for topic in self.topics.values():
+            for index, state in topic.partitions.items():
+                yield TopicPartition(topic.name, index), state
+
+    def is_deleting(self, topic: str) -> bool:
+        return topic in self.deleting

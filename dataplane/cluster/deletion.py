@@ -1,0 +1,104 @@
+"""Deleting topics: which replicas still have to delete their data, and when all have.
+
+A topic's deletion halts while one of its brokers is away or one of its partitions is being
+reassigned; it goes on when the broker is back or the reassignment has ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from dataplane.cluster.replica_states import ReplicaStatus, check_transition
+from dataplane.model.ids import TopicPartition
+from dataplane.model.partition import PartitionState
+
+
+class Replica(NamedTuple):
+    """One broker's copy of one partition."""
+
+    partition: TopicPartition
+    broker: int
+
+
+class TopicDeletions:
+    """The replica states of the topics under deletion."""
+
+    def __init__(self) -> None:
+        self._statuses: dict[str, dict[Replica, ReplicaStatus]] = {}
+
+    def status(self, replica: Replica) -> ReplicaStatus | None:
+        return self._statuses.get(replica.partition.topic, {}).get(replica)
+
+    def start(
+        self, topic: str, partitions: Mapping[int, PartitionState], live: Collection[int]
+    ) -> list[Replica]:
+        """Begin, or begin again. Returns the replicas whose brokers are to be told."""
+        statuses = self._statuses.setdefault(topic, {})
+        for index, state in partitions.items():
+            for broker in state.replicas:
+                replica = Replica(TopicPartition(topic, index), broker)
+                statuses.setdefault(replica, ReplicaStatus.OFFLINE)
+        if any(state.is_reassigning for state in partitions.values()):
+            return []
+        return self._send(statuses, live)
+
+    def _send(self, statuses: dict[Replica, ReplicaStatus], live: Collection[int]) -> list[Replica]:
+        told = []
+        for replica, status in statuses.items():
+            if status is ReplicaStatus.DELETION_INELIGIBLE and replica.broker in live:
+                self._move(statuses, replica, ReplicaStatus.OFFLINE)
+                status = ReplicaStatus.OFFLINE
+            if status is not ReplicaStatus.OFFLINE:
+                continue
+            if replica.broker in live:
+                self._move(statuses, replica, ReplicaStatus.DELETION_STARTED)
+                told.append(replica)
+            else:
+                self._move(statuses, replica, ReplicaStatus.DELETION_INELIGIBLE)
+        return told
+
+    @staticmethod
+    def _move(
+        statuses: dict[Replica, ReplicaStatus], replica: Replica, status: ReplicaStatus
+    ) -> None:
+        check_transition(replica, statuses[replica], status)
+        statuses[replica] = status
+
+    def answered(self, broker: int, results: Iterable[tuple[TopicPartition, bool]]) -> set[str]:
+        """A broker has deleted (True) or could not. Returns topics that are wholly deleted now."""
+        finished = set()
+        for partition, succeeded in results:
+            statuses = self._statuses.get(partition.topic)
+            replica = Replica(partition, broker)
+            if statuses is None or statuses.get(replica) is not ReplicaStatus.DELETION_STARTED:
+                continue
+            self._move(
+                statuses,
+                replica,
+                ReplicaStatus.DELETION_SUCCESSFUL
+                if succeeded
+                else ReplicaStatus.DELETION_INELIGIBLE,
+            )
+            if self.is_done(partition.topic):
+                finished.add(partition.topic)
+        return finished
+
+    def broker_gone(self, brokers: Collection[int]) -> None:
+        """Deletions that were under way on these brokers halt."""
+        for statuses in self._statuses.values():
+            for replica, status in list(statuses.items()):
+                if replica.broker in brokers and status is ReplicaStatus.DELETION_STARTED:
+                    self._move(statuses, replica, ReplicaStatus.DELETION_INELIGIBLE)
+
+    def is_done(self, topic: str) -> bool:
+        statuses = self._statuses.get(topic)
+        return statuses is not None and all(
+            status is ReplicaStatus.DELETION_SUCCESSFUL for status in statuses.values()
+        )
+
+    def forget(self, topic: str) -> None:
+        """The topic's nodes are gone."""
+        statuses = self._statuses.pop(topic, {})
+        for replica in list(statuses):
+            self._move(statuses, replica, ReplicaStatus.NON_EXISTENT)

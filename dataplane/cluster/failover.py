@@ -1,0 +1,112 @@
+"""What the partitions become when brokers go, come, or when a controller takes over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+from dataplane.cluster.context import NEVER_LED, ControllerContext
+from dataplane.cluster.election import (
+    elect_first,
+    elect_for_shutdown,
+    elect_offline,
+    elect_preferred,
+    without_replicas,
+)
+from dataplane.model.ids import TopicPartition
+from dataplane.model.partition import PartitionState
+
+Changes: TypeAlias = dict[TopicPartition, PartitionState]
+UncleanAllowed: TypeAlias = Callable[[str], bool]
+
+
+def repair(
+    context: ControllerContext,
+    partitions: Iterable[TopicPartition],
+    unclean_allowed: UncleanAllowed,
+) -> Changes:
+    """New states for those of `partitions` that do not fit the live brokers.
+
+    A partition without a live leader gets one if it can; dead replicas leave the ISR. Serves a
+    broker's death, its return and a controller's start alike. Topics being deleted are left alone.
+    """
+    live = context.live
+    electable = context.electable
+    changes: Changes = {}
+    for partition in partitions:
+        state = context.state(partition)
+        if state is None or context.is_deleting(partition.topic):
+            continue
+        changed = _repaired(state, live, electable, unclean_allowed(partition.topic))
+        if changed is not None:
+            changes[partition] = changed
+    return changes
+
+
+def _repaired(
+    state: PartitionState, live: frozenset[int], electable: frozenset[int], unclean: bool
+) -> PartitionState | None:
+    if state.leader_epoch == NEVER_LED:
+        return elect_first(state, electable) or elect_first(state, live)
+    if state.leader not in live:
+        elected = elect_offline(state, electable, unclean=False) or elect_offline(
+            state, live, unclean=unclean
+        )
+        if elected is not None:
+            return elected
+        # Keeps the whole ISR: whoever of it comes back first has every acknowledged record.
+        return without_replicas(state, {state.leader}) if state.leader >= 0 else None
+    return without_replicas(state, set(state.isr) - live)
+
+
+def leave(context: ControllerContext, broker: int) -> tuple[Changes, list[TopicPartition]]:
+    """Before `broker` stops: leadership moves away, and it leaves the ISRs it follows in.
+
+    Returns the changes, and the partitions that `broker` still leads because no other replica can.
+    """
+    live, stopping = context.live, context.shutting_down | {broker}
+    changes: Changes = {}
+    remaining: list[TopicPartition] = []
+    for partition in context.held_by([broker]):
+        state = context.state(partition)
+        if state is None or context.is_deleting(partition.topic):
+            continue
+        if state.leader == broker:
+            moved = elect_for_shutdown(state, live, stopping)
+            if moved is not None:
+                changes[partition] = moved
+            elif len(state.replicas) > 1:
+                remaining.append(partition)
+        else:
+            shrunk = without_replicas(state, {broker})
+            if shrunk is not None:
+                changes[partition] = shrunk
+    return changes, remaining
+
+
+def imbalanced(context: ControllerContext, percentage_max: int) -> Changes:
+    """Preferred elections for brokers of whose preferred partitions more than this many percent
+    are led by others. Partitions being reassigned or deleted are left alone.
+    """
+    electable = context.electable
+    preferred: dict[int, int] = {}
+    elsewhere: dict[int, list[TopicPartition]] = {}
+    for partition, state in context.partitions():
+        if context.is_deleting(partition.topic):
+            continue
+        head = state.preferred_leader
+        preferred[head] = preferred.get(head, 0) + 1
+        if state.leader != head:
+            elsewhere.setdefault(head, []).append(partition)
+    changes: Changes = {}
+    for broker, partitions in elsewhere.items():
+        if broker not in electable or len(partitions) * 100 <= percentage_max * preferred[broker]:
+            continue
+        for partition in partitions:
+            state_now = context.state(partition)
+            if state_now is None or state_now.is_reassigning:
+                continue
+            elected = elect_preferred(state_now, electable)
+            if elected is not None:
+                changes[partition] = elected
+    return changes

@@ -1,0 +1,124 @@
+"""The controller's writes to ZooKeeper: operations per change, packed into bounded multis.
+
+Every multi begins with a check on `/controller_epoch`, so a deposed controller writes nothing.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Sequence
+
+from dataplane.cluster import znodes
+from dataplane.cluster.context import NEVER_LED, ControlledTopic
+from dataplane.cluster.topic_plans import NewTopic
+from dataplane.model.ids import TopicPartition
+from dataplane.model.partition import PartitionState
+from dataplane.ports.coordinator import Check, Create, Delete, Op, SetData
+
+OPS_PER_MULTI = 400
+BYTES_PER_MULTI = 400_000
+"""ZooKeeper refuses requests above jute.maxbuffer, 1 MiB unless told otherwise."""
+
+
+def with_epoch(state: PartitionState, controller_epoch: int) -> PartitionState:
+    """The state as this controller writes it: its epoch, and the version the node will have."""
+    return dataclasses.replace(
+        state,
+        controller_epoch=controller_epoch,
+        partition_epoch=state.partition_epoch + 1,
+    )
+
+
+def created_with_epoch(state: PartitionState, controller_epoch: int) -> PartitionState:
+    """Likewise for a state node that does not exist yet."""
+    return dataclasses.replace(state, controller_epoch=controller_epoch, partition_epoch=0)
+
+
+def state_op(topic: str, before: PartitionState, after: PartitionState) -> Op:
+    """Replace a partition's state if it is still `before`, or make its first."""
+    path = znodes.state_path(topic, after.index)
+    if before.leader_epoch == NEVER_LED:
+        return Create(path, znodes.encode_state(after))
+    return SetData(path, znodes.encode_state(after), before.partition_epoch)
+
+
+def topic_op(topic: ControlledTopic, changed: dict[int, PartitionState]) -> Op:
+    """The topic's node with the changed partitions' assignments."""
+    merged = ControlledTopic(topic.name, topic.topic_id, {**topic.partitions, **changed})
+    return SetData(znodes.topic_path(topic.name), znodes.encode_topic(merged.node()))
+
+
+def new_topic_ops(
+    topic: NewTopic, config_exists: bool, states: dict[int, PartitionState]
+) -> list[list[Op]]:
+    """Groups that make a topic; a group stays within one multi.
+
+    The first makes the topic known; if we die after it, the next controller makes the rest.
+    """
+    name = topic.name
+    node = znodes.TopicNode(topic.topic_id, topic.replicas)
+    config = znodes.encode_config(topic.configs)
+    config_path = znodes.config_path("topics", name)
+    head: list[Op] = [
+        SetData(config_path, config) if config_exists else Create(config_path, config),
+        Create(znodes.topic_path(name), znodes.encode_topic(node)),
+        Create(znodes.partitions_path(name)),
+    ]
+    if topic.configs:
+        change = znodes.encode_config_change(f"topics/{name}")
+        head.append(Create(znodes.CONFIG_CHANGE_PREFIX, change, sequential=True))
+    return [head, *partition_groups(name, topic.replicas, states)]
+
+
+def partition_groups(
+    topic: str, indexes: Iterable[int], states: dict[int, PartitionState]
+) -> Iterator[list[Op]]:
+    """Nodes of new partitions; one without a leader yet has no state node."""
+    for index in indexes:
+        group: list[Op] = [Create(znodes.partition_path(topic, index))]
+        if index in states:
+            group.append(
+                Create(znodes.state_path(topic, index), znodes.encode_state(states[index]))
+            )
+        yield group
+
+
+def delete_topic_groups(topic: str, existing: Sequence[tuple[int, bool]]) -> list[list[Op]]:
+    """Remove a topic bottom up; `existing` are its partition nodes and whether they have a state.
+
+    The mark in /admin/delete_topics goes last, so that an interrupted removal is found again.
+    """
+    groups: list[list[Op]] = []
+    for index, has_state in existing:
+        group: list[Op] = [Delete(znodes.state_path(topic, index))] if has_state else []
+        group.append(Delete(znodes.partition_path(topic, index)))
+        groups.append(group)
+    return groups
+
+
+def packed(epoch_version: int, groups: Iterable[Sequence[Op]]) -> Iterator[list[Op]]:
+    """Multis of whole groups, each with the epoch check in front."""
+    check = Check(znodes.CONTROLLER_EPOCH, epoch_version)
+    multi: list[Op] = [check]
+    size_bytes = 0
+    for group in groups:
+        group_bytes = sum(len(op.path) + len(getattr(op, "data", b"")) + 40 for op in group)
+        full = len(multi) + len(group) > OPS_PER_MULTI or (
+            size_bytes + group_bytes > BYTES_PER_MULTI
+        )
+        if full and len(multi) > 1:
+            yield multi
+            multi, size_bytes = [check], 0
+        multi.extend(group)
+        size_bytes += group_bytes
+    if len(multi) > 1:
+        yield multi
+
+
+def by_topic(
+    changes: Iterable[tuple[TopicPartition, PartitionState]],
+) -> dict[str, dict[int, PartitionState]]:
+    topics: dict[str, dict[int, PartitionState]] = {}
+    for partition, state in changes:
+        topics.setdefault(partition.topic, {})[partition.partition] = state
+    return topics

@@ -1,0 +1,31 @@
+"""Every configuration key of brokers and topics: Kafka's names, types, defaults and bounds."""
+
+from __future__ import annotations
+
+from dataplane.config.broker_config import BROKER_CONFIGS, BrokerConfig, check_dynamic
+from dataplane.config.key import ConfigError, ConfigKey, ConfigType, Dynamic
+from dataplane.config.listeners import Listener, SecurityProtocol
+from dataplane.config.properties import parse_properties
+from dataplane.config.topic_config import (
+    TOPIC_CONFIGS,
+    TOPIC_SYNONYMS,
+    TopicConfig,
+    parse_topic_value,
+)
+
+__all__ = [
+    "BROKER_CONFIGS",
+    "TOPIC_CONFIGS",
+    "TOPIC_SYNONYMS",
+    "BrokerConfig",
+    "ConfigError",
+    "ConfigKey",
+    "ConfigType",
+    "Dynamic",
+    "Listener",
+    "SecurityProtocol",
+    "TopicConfig",
+    "check_dynamic",
+    "parse_properties",
+    "parse_topic_value",
+]

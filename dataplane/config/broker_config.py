@@ -1,0 +1,211 @@
+"""A broker's settings: parsed, checked against each other, with typed access."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from dataplane.config.key import ConfigError, ConfigKey, Dynamic
+from dataplane.config.keys import coordinators, log, replication, security, server
+from dataplane.config.listeners import (
+    Listener,
+    SecurityProtocol,
+    parse_listeners,
+    parse_protocol_map,
+)
+from dataplane.config.resolved import ResolvedConfig
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dataplane.config.key import Value
+
+BROKER_CONFIGS: Final[dict[str, ConfigKey]] = {
+    key.name: key
+    for group in (server, log, replication, coordinators, security)
+    for key in group.KEYS
+}
+"""Every broker key by name."""
+
+_LISTENER_PREFIX = "listener.name."
+
+
+class BrokerConfig(ResolvedConfig):
+    """What a broker runs by. Immutable; dynamic changes make a new one (`with_dynamic`).
+
+    Three layers of text: `static` (the file), `cluster_wide` (dynamic default of all brokers),
+    `per_broker` (dynamic, this broker); a later layer wins over an earlier one.
+    """
+
+    __slots__ = (
+        "advertised_listeners",
+        "cluster_wide",
+        "inter_broker_listener",
+        "listener_overrides",
+        "listeners",
+        "per_broker",
+        "static",
+        "unknown",
+    )
+
+    def __init__(
+        self,
+        static: Mapping[str, str],
+        cluster_wide: Mapping[str, str] | None = None,
+        per_broker: Mapping[str, str] | None = None,
+    ) -> None:
+        """Raises ConfigError naming the first bad key, its value and what is allowed."""
+        self.static = dict(static)
+        self.cluster_wide = dict(cluster_wide or {})
+        self.per_broker = dict(per_broker or {})
+        originals = {**self.static, **self.cluster_wide, **self.per_broker}
+        values: dict[str, Value] = {name: key.default for name, key in BROKER_CONFIGS.items()}
+        self.listener_overrides: dict[str, Value] = {}
+        unknown = []
+        for name, text in originals.items():
+            key = BROKER_CONFIGS.get(name)
+            if key is not None:
+                values[name] = key.parse(text)
+            elif (scoped := _listener_scoped(name)) is not None:
+                self.listener_overrides[name] = scoped.parse(text)
+            else:
+                unknown.append(name)
+        self.unknown = tuple(unknown)
+        """Keys that nobody knows: to be logged, not obeyed."""
+        super().__init__(values, originals)
+        self._resolve_listeners()
+        self._check_together()
+
+    @classmethod
+    def parse(cls, settings: Mapping[str, str]) -> BrokerConfig:
+        """From the text of a properties file. Raises ConfigError."""
+        return cls(settings)
+
+    def with_dynamic(
+        self, *, cluster_wide: Mapping[str, str], per_broker: Mapping[str, str]
+    ) -> BrokerConfig:
+        """The same broker under other dynamic settings. Raises ConfigError."""
+        return BrokerConfig(self.static, cluster_wide, per_broker)
+
+    def require(self, key: str) -> str:
+        """A text setting that must be present. Raises ConfigError."""
+        text = self.get_str(key)
+        if not text:
+            raise ConfigError(key, "null", "must be set")
+        return text
+
+    @property
+    def broker_id(self) -> int:
+        """The configured id, -1 when ZooKeeper is to choose one."""
+        chosen = self.get_int("broker.id")
+        return chosen if chosen >= 0 else self.get_int("node.id")
+
+    @property
+    def log_dirs(self) -> tuple[str, ...]:
+        return self.get_list("log.dirs") or tuple(self.get_str("log.dir").split(","))
+
+    @property
+    def super_users(self) -> tuple[str, ...]:
+        """Principals as `Type:name`."""
+        users = self.get_str("super.users").split(";")
+        return tuple(user.strip() for user in users if user.strip())
+
+    @property
+    def is_authorizer_enabled(self) -> bool:
+        return bool(self.get_str("authorizer.class.name"))
+
+    def for_listener(self, listener: str, key: str) -> Value:
+        """A setting as `listener.name.<listener>.<key>` overrides it."""
+        scoped = f"{_LISTENER_PREFIX}{listener.lower()}.{key}"
+        return self.listener_overrides.get(scoped, self[key])
+
+    def listener_named(self, name: str) -> Listener | None:
+        return next((item for item in self.listeners if item.name == name.upper()), None)
+
+    def security_protocol(self, listener: str) -> SecurityProtocol | None:
+        """The protocol of any mapped listener name, also of other brokers."""
+        key = "listener.security.protocol.map"
+        return parse_protocol_map(key, self.get_str(key)).get(listener.upper())
+
+    def _resolve_listeners(self) -> None:
+        map_key = "listener.security.protocol.map"
+        protocols = parse_protocol_map(map_key, self.get_str(map_key))
+        self.listeners: tuple[Listener, ...] = parse_listeners(
+            "listeners", self.get_str("listeners"), protocols, unique_ports=True
+        )
+        advertised = self.get_str("advertised.listeners")
+        self.advertised_listeners: tuple[Listener, ...] = (
+            parse_listeners("advertised.listeners", advertised, protocols, unique_ports=False)
+            if advertised
+            else self.listeners
+        )
+        names = [item.name for item in self.listeners]
+        for item in self.advertised_listeners:
+            if item.name not in names:
+                raise ConfigError(
+                    "advertised.listeners", advertised, f"{item.name} is not among listeners"
+                )
+        chosen = self.get_str("inter.broker.listener.name").upper()
+        if not chosen:
+            chosen = self.get_str("security.inter.broker.protocol")
+            names = [item.name for item in self.listeners]
+            if chosen not in names and not self.is_set("security.inter.broker.protocol"):
+                chosen = names[0]
+        elif self.is_set("security.inter.broker.protocol"):
+            raise ConfigError(
+                "inter.broker.listener.name", chosen, "security.inter.broker.protocol is set too"
+            )
+        if chosen not in names:
+            raise ConfigError(
+                "inter.broker.listener.name", chosen, f"must be one of {', '.join(names)}"
+            )
+        self.inter_broker_listener: str = chosen
+
+    def _check_together(self) -> None:
+        checks = (
+            ("group.max.session.timeout.ms", "group.min.session.timeout.ms", ">="),
+            ("replica.fetch.wait.max.ms", "replica.lag.time.max.ms", "<="),
+            (
+                "group.consumer.max.session.timeout.ms",
+                "group.consumer.min.session.timeout.ms",
+                ">=",
+            ),
+        )
+        for key, other, relation in checks:
+            left, right = self.get_int(key), self.get_int(other)
+            if (left < right) if relation == ">=" else (left > right):
+                raise ConfigError(key, left, f"must be {relation} {other}, which is {right}")
+        highest = self.get_int("reserved.broker.max.id")
+        generated = self.get_bool("broker.id.generation.enable")
+        if self.broker_id > highest and generated:
+            raise ConfigError("broker.id", self.broker_id, f"must be at most {highest}")
+        if self.broker_id < 0 and not generated:
+            raise ConfigError("broker.id", self.broker_id, "must be at least 0")
+
+
+def _listener_scoped(name: str) -> ConfigKey | None:
+    """The key behind `listener.name.<listener>[.<mechanism>].<key>`, if there is one."""
+    if not name.startswith(_LISTENER_PREFIX):
+        return None
+    rest = name.removeprefix(_LISTENER_PREFIX)
+    while "." in rest:
+        rest = rest.partition(".")[2]
+        if rest in BROKER_CONFIGS:
+            return BROKER_CONFIGS[rest]
+    return None
+
+
+def check_dynamic(name: str, text: str | None, *, cluster_wide: bool) -> ConfigKey:
+    """Whether a dynamic change of a broker key is allowed; `text` None deletes the override.
+
+    Raises ConfigError for unknown keys, read-only keys, per-broker keys set for all, bad values.
+    """
+    key = BROKER_CONFIGS.get(name) or _listener_scoped(name)
+    if key is None:
+        raise ConfigError(name, text, "Unknown broker configuration")
+    if key.dynamic is Dynamic.READ_ONLY:
+        raise ConfigError(name, text, "cannot be updated dynamically")
+    if cluster_wide and key.dynamic is Dynamic.PER_BROKER and not name.endswith("throttled.rate"):
+        raise ConfigError(name, text, "can only be set for a single broker")
+    if text is not None:
+        key.parse(text)
+    return key

@@ -1,0 +1,146 @@
+"""What a configuration key is: name, type, default, bounds, how it may change, one sentence."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import math
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Value: TypeAlias = "bool | int | float | str | tuple[str, ...] | None"
+
+INT_MAX = 2**31 - 1
+LONG_MAX = 2**63 - 1
+_INTEGER_BITS = {"INT": 32, "SHORT": 16, "LONG": 64}
+
+
+class ConfigError(ValueError):
+    """A refused setting: which key, which value, what is allowed."""
+
+    def __init__(self, key: str, value: object, reason: str) -> None:
+        self.key = key
+        self.value = value
+        self.reason = reason
+        super().__init__(f"Invalid value {value} for configuration {key}: {reason}")
+
+
+class ConfigType(enum.IntEnum):
+    """Types of values; the numbers are those that DescribeConfigs answers with."""
+
+    BOOLEAN = 1
+    STRING = 2
+    INT = 3
+    SHORT = 4
+    LONG = 5
+    DOUBLE = 6
+    LIST = 7
+    CLASS = 8
+    PASSWORD = 9
+
+
+class Dynamic(enum.Enum):
+    """Whether and where a broker key can be changed while brokers run."""
+
+    READ_ONLY = "read-only"
+    PER_BROKER = "per-broker"
+    CLUSTER_WIDE = "cluster-wide"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ConfigKey:
+    """One key. `default` is None where Kafka's is null.
+
+    `lowest` and `highest` bound numbers, inclusive; `choices` bounds strings and list items;
+    `check` raises ValueError with the reason for anything subtler.
+    """
+
+    name: str
+    type: ConfigType
+    default: Value
+    doc: str
+    lowest: float = -math.inf
+    highest: float = math.inf
+    choices: tuple[str, ...] = ()
+    check: Callable[[Value], None] | None = None
+    dynamic: Dynamic = Dynamic.READ_ONLY
+
+    @property
+    def is_sensitive(self) -> bool:
+        return self.type is ConfigType.PASSWORD
+
+    @property
+    def is_read_only(self) -> bool:
+        return self.dynamic is Dynamic.READ_ONLY
+
+    def parse(self, text: str | None) -> Value:
+        """The typed value of `text`. Raises ConfigError naming key, value and allowed range."""
+        if text is None:
+            if self.default is None:
+                return None
+            raise ConfigError(self.name, "null", f"must be a {self.type.name}")
+        try:
+            value = _convert(self.type, text.strip())
+            self._check_bounds(value)
+            if self.check is not None:
+                self.check(value)
+        except ValueError as error:
+            shown = "[hidden]" if self.is_sensitive else text
+            raise ConfigError(self.name, shown, str(error)) from error
+        return value
+
+    def format(self, value: Value) -> str | None:
+        """How a value is spelled in a properties file and in DescribeConfigs."""
+        if value is None:
+            return None
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, tuple):
+            return ",".join(value)
+        return str(value)
+
+    @property
+    def allowed(self) -> str:
+        """The allowed values, for messages and documents."""
+        if self.choices:
+            return "one of " + ", ".join(self.choices)
+        low = "" if self.lowest == -math.inf else f"at least {self.lowest:g}"
+        high = "" if self.highest == math.inf else f"at most {self.highest:g}"
+        return " and ".join(part for part in (low, high) if part) or f"any {self.type.name}"
+
+    def _check_bounds(self, value: Value) -> None:
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            if not self.lowest <= value <= self.highest:
+                raise ValueError(f"Value must be {self.allowed}")
+        elif self.choices:
+            items = value if isinstance(value, tuple) else (value,)
+            if any(item not in self.choices for item in items):
+                raise ValueError(f"Value must be {self.allowed}")
+
+
+def _convert(kind: ConfigType, text: str) -> Value:
+    if kind is ConfigType.BOOLEAN:
+        if text.lower() not in ("true", "false"):
+            raise ValueError("Expected value to be either true or false")
+        return text.lower() == "true"
+    if kind is ConfigType.LIST:
+        return tuple(item.strip() for item in text.split(",")) if text else ()
+    if kind is ConfigType.DOUBLE:
+        try:
+            number = float(text)
+        except ValueError:
+            raise ValueError("Not a number of type DOUBLE") from None
+        if not math.isfinite(number):
+            raise ValueError("Not a number of type DOUBLE")
+        return number
+    if (bits := _INTEGER_BITS.get(kind.name)) is not None:
+        try:
+            whole = int(text) if "_" not in text else None
+        except ValueError:
+            whole = None
+        if whole is None or not -(2 ** (bits - 1)) <= whole < 2 ** (bits - 1):
+            raise ValueError(f"Not a number of type {kind.name}")
+        return whole
+    return text

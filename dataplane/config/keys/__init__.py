@@ -1,0 +1,1 @@
+"""The keys, by subject. Names, types and defaults are those of Kafka 3.9."""

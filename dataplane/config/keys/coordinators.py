@@ -1,0 +1,107 @@
+"""Consumer groups, their offsets, transactions."""
+
+from __future__ import annotations
+
+from dataplane.config.keys.declare import CLUSTER, MAX_INT, MIB, flag, names, number
+
+KEYS = (
+    number("group.min.session.timeout.ms", 6_000, "Shortest session timeout."),
+    number("group.max.session.timeout.ms", 1_800_000, "Longest session timeout."),
+    number(
+        "group.initial.rebalance.delay.ms",
+        3_000,
+        "How long an empty group waits for more members.",
+        least=0,
+    ),
+    number("group.max.size", MAX_INT, "Members of a group.", least=1),
+    names(
+        "group.coordinator.rebalance.protocols",
+        ("classic",),
+        "Group protocols served.",
+        choices=("classic", "consumer"),
+    ),
+    number(
+        "group.consumer.session.timeout.ms", 45_000, "Session timeout of KIP-848 members.", least=1
+    ),
+    number("group.consumer.min.session.timeout.ms", 45_000, "Shortest of these.", least=1),
+    number("group.consumer.max.session.timeout.ms", 60_000, "Longest of these.", least=1),
+    number(
+        "group.consumer.heartbeat.interval.ms",
+        5_000,
+        "Heartbeat interval of KIP-848 members.",
+        least=1,
+    ),
+    number("group.consumer.min.heartbeat.interval.ms", 5_000, "Shortest of these.", least=1),
+    number("group.consumer.max.heartbeat.interval.ms", 15_000, "Longest of these.", least=1),
+    number("group.consumer.max.size", MAX_INT, "Members of a KIP-848 group.", least=1),
+    number("offset.metadata.max.bytes", 4_096, "Longest metadata of a committed offset."),
+    number(
+        "offsets.load.buffer.size", 5 * MIB, "Bytes read at once when a coordinator loads.", least=1
+    ),
+    number("offsets.topic.replication.factor", 3, "Replicas of __consumer_offsets.", least=1),
+    number("offsets.topic.num.partitions", 50, "Partitions of __consumer_offsets.", least=1),
+    number(
+        "offsets.topic.segment.bytes", 100 * MIB, "Segment size of __consumer_offsets.", least=1
+    ),
+    number("offsets.topic.compression.codec", 0, "Codec of __consumer_offsets."),
+    number(
+        "offsets.retention.minutes", 10_080, "How long offsets of an empty group stay.", least=1
+    ),
+    number(
+        "offsets.retention.check.interval.ms",
+        600_000,
+        "How often expiry of offsets is checked.",
+        least=1,
+    ),
+    number("offsets.commit.timeout.ms", 5_000, "How long a commit waits for replicas.", least=1),
+    number("offsets.commit.required.acks", -1, "Acks of a commit; only -1 is honoured."),
+    number("transaction.max.timeout.ms", 900_000, "Longest transaction timeout.", least=1),
+    number(
+        "transactional.id.expiration.ms",
+        604_800_000,
+        "When an idle transactional id is forgotten.",
+        least=1,
+    ),
+    number(
+        "transaction.state.log.load.buffer.size",
+        5 * MIB,
+        "Bytes read at once when a coordinator loads.",
+        least=1,
+    ),
+    number(
+        "transaction.state.log.replication.factor", 3, "Replicas of __transaction_state.", least=1
+    ),
+    number(
+        "transaction.state.log.num.partitions", 50, "Partitions of __transaction_state.", least=1
+    ),
+    number(
+        "transaction.state.log.segment.bytes",
+        100 * MIB,
+        "Segment size of __transaction_state.",
+        least=1,
+    ),
+    number(
+        "transaction.state.log.min.isr",
+        2,
+        "In-sync replicas that __transaction_state needs.",
+        least=1,
+    ),
+    number(
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms",
+        10_000,
+        "How often timed-out transactions are aborted.",
+        least=1,
+    ),
+    number(
+        "transaction.remove.expired.transaction.cleanup.interval.ms",
+        3_600_000,
+        "How often expired ids are removed.",
+        least=1,
+    ),
+    flag(
+        "transaction.partition.verification.enable",
+        True,
+        "Whether leaders verify a transaction before its first write.",
+        dynamic=CLUSTER,
+    ),
+)

@@ -1,0 +1,110 @@
+"""Authentication, authorisation, TLS."""
+
+from __future__ import annotations
+
+from dataplane.config.keys.declare import (
+    PER_BROKER,
+    class_name,
+    flag,
+    long,
+    names,
+    number,
+    secret,
+    text,
+)
+
+KEYS = (
+    class_name(
+        "authorizer.class.name",
+        "",
+        "Any non-empty name turns ACLs on; kafka.security.authorizer.AclAuthorizer is Kafka's.",
+    ),
+    text("super.users", "", "Principals allowed everything: User:a;User:b."),
+    flag(
+        "allow.everyone.if.no.acl.found", False, "Whether a resource without ACLs is open to all."
+    ),
+    names(
+        "sasl.enabled.mechanisms",
+        ("GSSAPI",),
+        "SASL mechanisms that clients may use.",
+        dynamic=PER_BROKER,
+    ),
+    text(
+        "sasl.mechanism.inter.broker.protocol",
+        "GSSAPI",
+        "SASL mechanism among brokers.",
+        dynamic=PER_BROKER,
+    ),
+    secret("sasl.jaas.config", "Login of the broker, and users of PLAIN."),
+    class_name("sasl.server.callback.handler.class", None, "Not supported; must stay unset."),
+    number("sasl.server.max.receive.size", 524_288, "Largest SASL token.", least=0),
+    long("connections.max.reauth.ms", 0, "How long a SASL session lasts; 0 is for ever.", least=0),
+    class_name(
+        "principal.builder.class",
+        "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder",
+        "Only Kafka's default is served.",
+    ),
+    names(
+        "ssl.principal.mapping.rules", ("DEFAULT",), "How a certificate's name becomes a principal."
+    ),
+    text(
+        "ssl.client.auth",
+        "none",
+        "Whether TLS clients show a certificate.",
+        choices=("required", "requested", "none"),
+        dynamic=PER_BROKER,
+    ),
+    text("ssl.keystore.type", "JKS", "Format of the key store; PEM is served.", dynamic=PER_BROKER),
+    text(
+        "ssl.keystore.location",
+        None,
+        "File with the broker's key and certificate chain.",
+        dynamic=PER_BROKER,
+    ),
+    secret("ssl.keystore.password", "Password of the key store."),
+    secret("ssl.keystore.key", "Private key in PEM."),
+    secret("ssl.keystore.certificate.chain", "Certificate chain in PEM."),
+    secret("ssl.key.password", "Password of the private key."),
+    text(
+        "ssl.truststore.type",
+        "JKS",
+        "Format of the trust store; PEM is served.",
+        dynamic=PER_BROKER,
+    ),
+    text("ssl.truststore.location", None, "File with trusted certificates.", dynamic=PER_BROKER),
+    secret("ssl.truststore.password", "Password of the trust store."),
+    secret("ssl.truststore.certificates", "Trusted certificates in PEM."),
+    text("ssl.protocol", "TLSv1.3", "Preferred TLS version.", dynamic=PER_BROKER),
+    names(
+        "ssl.enabled.protocols", ("TLSv1.2", "TLSv1.3"), "TLS versions served.", dynamic=PER_BROKER
+    ),
+    names(
+        "ssl.cipher.suites",
+        (),
+        "Cipher suites served; empty is the library's choice.",
+        dynamic=PER_BROKER,
+    ),
+    text(
+        "ssl.endpoint.identification.algorithm",
+        "https",
+        "How brokers check each other's host name.",
+        dynamic=PER_BROKER,
+    ),
+    secret(
+        "delegation.token.secret.key", "Key that signs delegation tokens; unset turns them off."
+    ),
+    long("delegation.token.max.lifetime.ms", 604_800_000, "Longest life of a token.", least=1),
+    long(
+        "delegation.token.expiry.time.ms", 86_400_000, "Life of a token between renewals.", least=1
+    ),
+    text(
+        "penstock.inter.broker.username",
+        None,
+        "SCRAM user that brokers log in with towards each other.",
+    ),
+    secret("penstock.inter.broker.password", "Its password."),
+    secret(
+        "penstock.bootstrap.scram",
+        "Users created if absent: user=MECHANISM:iterations:salt:stored_key:server_key, …",
+    ),
+)

@@ -1,0 +1,152 @@
+"""Identity, listeners, sockets, requests, ZooKeeper."""
+
+from __future__ import annotations
+
+from dataplane.config.keys.declare import (
+    CLUSTER,
+    MAX_INT,
+    MIB,
+    PER_BROKER,
+    class_name,
+    flag,
+    long,
+    names,
+    number,
+    text,
+)
+
+KEYS = (
+    number("broker.id", -1, "The id of this broker; -1 lets ZooKeeper's sequence choose one."),
+    number("node.id", -1, "Accepted for broker.id when that is not set.", least=-1),
+    flag("broker.id.generation.enable", True, "Whether a broker without an id gets one."),
+    number("reserved.broker.max.id", 1000, "The highest id that may be set by hand.", least=0),
+    text("broker.rack", None, "The rack of this broker, for placement and nearby reads."),
+    text(
+        "listeners",
+        "PLAINTEXT://:9092",
+        "Where to listen: NAME://host:port, comma separated.",
+        dynamic=PER_BROKER,
+    ),
+    text(
+        "advertised.listeners",
+        None,
+        "What clients are told to connect to; default: listeners.",
+        dynamic=PER_BROKER,
+    ),
+    text(
+        "listener.security.protocol.map",
+        "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT",
+        "The security protocol of each listener name.",
+        dynamic=PER_BROKER,
+    ),
+    text("inter.broker.listener.name", None, "The listener that brokers use among themselves."),
+    text(
+        "security.inter.broker.protocol",
+        "PLAINTEXT",
+        "Protocol among brokers when inter.broker.listener.name is not set.",
+        choices=("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
+    ),
+    text("control.plane.listener.name", None, "A listener of its own for the controller."),
+    number(
+        "num.network.threads",
+        3,
+        "Accepted; one event loop serves all connections.",
+        least=1,
+        dynamic=CLUSTER,
+    ),
+    number(
+        "num.io.threads",
+        8,
+        "Accepted; one event loop serves all requests.",
+        least=1,
+        dynamic=CLUSTER,
+    ),
+    number(
+        "background.threads",
+        10,
+        "Worker threads for flushes, deletions and the like.",
+        least=1,
+        dynamic=CLUSTER,
+    ),
+    number(
+        "queued.max.requests", 500, "Requests that may wait before connections are paused.", least=1
+    ),
+    long("queued.max.request.bytes", -1, "Bytes of requests that may wait; -1 is no bound."),
+    number("request.timeout.ms", 30_000, "How long brokers wait for each other's answers."),
+    number("socket.send.buffer.bytes", 102_400, "SO_SNDBUF; -1 is the system's default.", least=-1),
+    number(
+        "socket.receive.buffer.bytes", 102_400, "SO_RCVBUF; -1 is the system's default.", least=-1
+    ),
+    number("socket.listen.backlog.size", 50, "Backlog of listening sockets.", least=1),
+    number("socket.request.max.bytes", 100 * MIB, "The largest request frame.", least=1),
+    number("max.connections", MAX_INT, "Connections per broker.", least=0, dynamic=CLUSTER),
+    number(
+        "max.connections.per.ip",
+        MAX_INT,
+        "Connections per client address.",
+        least=0,
+        dynamic=CLUSTER,
+    ),
+    text(
+        "max.connections.per.ip.overrides",
+        "",
+        "host:count pairs that override the bound.",
+        dynamic=CLUSTER,
+    ),
+    number(
+        "max.connection.creation.rate",
+        MAX_INT,
+        "New connections per second.",
+        least=0,
+        dynamic=CLUSTER,
+    ),
+    long("connections.max.idle.ms", 600_000, "Idle connections are closed after this long."),
+    number(
+        "connection.failed.authentication.delay.ms",
+        100,
+        "Pause before a failed login is closed.",
+        least=0,
+    ),
+    number("fetch.max.bytes", 55 * MIB, "The most that one Fetch answers.", least=1024),
+    number("max.incremental.fetch.session.cache.slots", 1000, "Fetch sessions kept.", least=0),
+    flag("auto.create.topics.enable", True, "Whether a metadata request may create a topic."),
+    flag("delete.topic.enable", True, "Whether topics can be deleted."),
+    class_name("create.topic.policy.class.name", None, "Not supported; must stay unset."),
+    class_name("alter.config.policy.class.name", None, "Not supported; must stay unset."),
+    number("num.partitions", 1, "Partitions of a topic created without a count.", least=1),
+    number(
+        "default.replication.factor", 1, "Replicas of a topic created without a count.", least=1
+    ),
+    text("zookeeper.connect", None, "ZooKeeper servers, host:port list with an optional /chroot."),
+    number("zookeeper.session.timeout.ms", 18_000, "How long ZooKeeper waits for a silent broker."),
+    number("zookeeper.connection.timeout.ms", None, "How long to wait for ZooKeeper at start."),
+    number("zookeeper.max.in.flight.requests", 10, "Requests to ZooKeeper at once.", least=1),
+    flag("zookeeper.set.acl", False, "Whether nodes in ZooKeeper get ACLs."),
+    flag("zookeeper.ssl.client.enable", False, "Whether to use TLS towards ZooKeeper."),
+    flag(
+        "controlled.shutdown.enable",
+        True,
+        "Whether a stopping broker hands over its leaderships first.",
+    ),
+    number("controlled.shutdown.max.retries", 3, "Attempts to hand over."),
+    long("controlled.shutdown.retry.backoff.ms", 5_000, "Pause between attempts."),
+    number("controller.socket.timeout.ms", 30_000, "How long the controller waits for a broker."),
+    names(
+        "metric.reporters", (), "Accepted; metrics are served in Prometheus text.", dynamic=CLUSTER
+    ),
+    number("metrics.num.samples", 2, "Accepted.", least=1),
+    long("metrics.sample.window.ms", 30_000, "Accepted.", least=1),
+    number("quota.window.num", 11, "Samples kept for client quotas.", least=1),
+    number("quota.window.size.seconds", 1, "Length of a quota sample.", least=1),
+    number("controller.quota.window.num", 11, "Samples kept for controller quotas.", least=1),
+    number(
+        "controller.quota.window.size.seconds", 1, "Length of a controller quota sample.", least=1
+    ),
+    number(
+        "penstock.metrics.port",
+        0,
+        "Port of the metrics page on loopback; 0 is off.",
+        least=0,
+        most=65_535,
+    ),
+)

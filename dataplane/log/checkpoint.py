@@ -29,11 +29,15 @@ def read_entries(fs: FileSystem, path: str, *, fields: int) -> list[list[str]]:
         lines = raw.decode().splitlines()
     except UnicodeDecodeError as error:
         raise CheckpointDamagedError(f"{path}: not text") from error
-    if len(lines) < 2 or lines[0] != _VERSION or not lines[1].isdigit():  # noqa: PLR2004  # the two heading lines
+    if not raw.endswith(b"\n"):
+        raise CheckpointDamagedError(f"{path}: the last line is torn")
+    if len(lines) < 2 or lines[0] != _VERSION or not lines[1].isdigit():  # the two heading lines
         raise CheckpointDamagedError(f"{path}: no version and count lines")
     entries = [line.split() for line in lines[2:] if line]
     if len(entries) != int(lines[1]) or any(len(entry) != fields for entry in entries):
-        raise CheckpointDamagedError(f"{path}: {len(entries)} entries where {lines[1]} are promised")
+        raise CheckpointDamagedError(
+            f"{path}: {len(entries)} entries where {lines[1]} are promised"
+        )
     return entries
 
 

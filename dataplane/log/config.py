@@ -34,6 +34,17 @@ class LogConfig:
     timestamp_before_max_ms: int = INT64_MAX
     timestamp_after_max_ms: int = INT64_MAX
     compression_type: str = "producer"
+    reworks: bool = dataclasses.field(init=False)
+    """Whether appends must look into the records or change the batch."""
+
+    def __post_init__(self) -> None:
+        reworks = (
+            self.compacts
+            or self.stamps_append_time
+            or self.bounds_timestamps
+            or self.compression_type != "producer"
+        )
+        object.__setattr__(self, "reworks", reworks)
 
     @classmethod
     def from_topic_config(cls, settings: Mapping[str, Any]) -> LogConfig:

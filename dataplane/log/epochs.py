@@ -55,6 +55,11 @@ class LeaderEpochs:
             self._set_latest()
             self.write()
 
+    def assign_unwritten(self, epoch: int, start_offset: int) -> None:
+        """As `assign`, for a scan over many batches; ends with `write`."""
+        if epoch != self.latest and self._put(epoch, start_offset):
+            self._set_latest()
+
     def start_of(self, epoch: int) -> int | None:
         for known, start in self._entries:
             if known == epoch:

@@ -86,9 +86,7 @@ class ProducerEntry:
         """The next batch continues the sequence; an unknown producer may begin anywhere."""
         if self.epoch == NO_EPOCH:
             return
-        if epoch != self.epoch:
-            expected = 0
-        elif not self.batches:
+        if epoch != self.epoch or not self.batches:
             expected = 0
         else:
             expected = sequence_plus(self.batches[-1].last_sequence, 1)

@@ -17,6 +17,7 @@ from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.filesystem import read_whole, replace_whole
 
 if TYPE_CHECKING:
+    from dataplane.log.scan import BatchHead
     from dataplane.ports.filesystem import FileSystem
 
 _SNAPSHOTS_KEPT = 2
@@ -50,22 +51,21 @@ class ProducerState:
 
     # --- appending ---
 
-    def find_duplicate(
-        self, producer_id: int, epoch: int, base_sequence: int, count: int
-    ) -> BatchTrace | None:
-        entry = self.entries.get(producer_id)
+    def find_duplicate(self, batch: BatchHead) -> BatchTrace | None:
+        """The same batch as written before, if it is one of the last five."""
+        entry = self.entries.get(batch.producer_id)
         if entry is None:
             return None
-        return entry.duplicate_of(epoch, base_sequence, sequence_plus(base_sequence, count - 1))
+        sequence = batch.base_sequence
+        last_sequence = sequence_plus(sequence, batch.last_offset - batch.base_offset)
+        return entry.duplicate_of(batch.producer_epoch, sequence, last_sequence)
 
-    def check(
-        self, producer_id: int, epoch: int, base_sequence: int, attributes: int, marker: Marker | None
-    ) -> None:
+    def check(self, batch: BatchHead, marker: Marker | None) -> None:
         """Refuse a batch that does not fit: old epoch, gap in the sequence, wrong transaction."""
-        entry = self.entries.get(producer_id)
+        entry = self.entries.get(batch.producer_id)
         if entry is None:
             return
-        entry.check_epoch(epoch)
+        entry.check_epoch(batch.producer_epoch)
         if marker is not None:
             if marker.coordinator_epoch < entry.coordinator_epoch:
                 raise KafkaError(
@@ -73,63 +73,49 @@ class ProducerState:
                     f"Marker of coordinator epoch {marker.coordinator_epoch}; "
                     f"the partition has seen {entry.coordinator_epoch}.",
                 )
-        elif not attributes & CONTROL_FLAG:
-            entry.check_sequence(epoch, base_sequence)
-            if entry.transaction_first_offset != NO_OFFSET and not attributes & TRANSACTIONAL_FLAG:
+        elif not batch.attributes & CONTROL_FLAG:
+            entry.check_sequence(batch.producer_epoch, batch.base_sequence)
+            is_transactional = batch.attributes & TRANSACTIONAL_FLAG
+            if entry.transaction_first_offset != NO_OFFSET and not is_transactional:
                 raise KafkaError(
                     ErrorCode.INVALID_TXN_STATE,
-                    f"Producer {producer_id} has an open transaction and wrote outside it.",
+                    f"Producer {batch.producer_id} has an open transaction and wrote outside it.",
                 )
 
-    def record(
-        self,
-        producer_id: int,
-        epoch: int,
-        base_sequence: int,
-        base_offset: int,
-        last_offset: int,
-        timestamp_ms: int,
-        attributes: int,
-        marker: Marker | None,
-    ) -> CompletedTransaction | None:
+    def record(self, batch: BatchHead, marker: Marker | None) -> CompletedTransaction | None:
         """Take note of an appended batch. Returns the transaction that it ended, if any."""
-        entry = self.entries.get(producer_id)
+        entry = self.entries.get(batch.producer_id)
         if entry is None:
-            entry = self.entries[producer_id] = ProducerEntry(producer_id)
-        if attributes & CONTROL_FLAG:
-            return self._record_marker(entry, epoch, last_offset, timestamp_ms, marker)
-        if epoch != entry.epoch:
-            entry.move_to_epoch(epoch)
-        delta = last_offset - base_offset
-        entry.batches.append(
-            BatchTrace(sequence_plus(base_sequence, delta), last_offset, delta, timestamp_ms)
-        )
+            entry = self.entries[batch.producer_id] = ProducerEntry(batch.producer_id)
+        if batch.attributes & CONTROL_FLAG:
+            return self._record_marker(entry, batch, marker)
+        if batch.producer_epoch != entry.epoch:
+            entry.move_to_epoch(batch.producer_epoch)
+        delta = batch.last_offset - batch.base_offset
+        timestamp_ms = batch.max_timestamp_ms
+        last_sequence = sequence_plus(batch.base_sequence, delta)
+        entry.batches.append(BatchTrace(last_sequence, batch.last_offset, delta, timestamp_ms))
         entry.last_timestamp_ms = timestamp_ms
-        if attributes & TRANSACTIONAL_FLAG and entry.transaction_first_offset == NO_OFFSET:
-            entry.transaction_first_offset = base_offset
-            self._open[producer_id] = base_offset
+        if batch.attributes & TRANSACTIONAL_FLAG and entry.transaction_first_offset == NO_OFFSET:
+            entry.transaction_first_offset = batch.base_offset
+            self._open[batch.producer_id] = batch.base_offset
         return None
 
     def _record_marker(
-        self,
-        entry: ProducerEntry,
-        epoch: int,
-        offset: int,
-        timestamp_ms: int,
-        marker: Marker | None,
+        self, entry: ProducerEntry, batch: BatchHead, marker: Marker | None
     ) -> CompletedTransaction | None:
         if marker is None:  # a control batch of another kind: nothing of ours
             return None
-        entry.move_to_epoch(epoch)
+        entry.move_to_epoch(batch.producer_epoch)
         entry.coordinator_epoch = marker.coordinator_epoch
-        entry.last_timestamp_ms = timestamp_ms
+        entry.last_timestamp_ms = batch.max_timestamp_ms
         first_offset = entry.transaction_first_offset
         if first_offset == NO_OFFSET:
             return None
         entry.transaction_first_offset = NO_OFFSET
         self._open.pop(entry.producer_id, None)
         completed = CompletedTransaction(
-            entry.producer_id, first_offset, offset, not marker.is_commit
+            entry.producer_id, first_offset, batch.last_offset, not marker.is_commit
         )
         self._unreplicated.append(completed)
         return completed
@@ -183,7 +169,9 @@ class ProducerState:
         content = producer_snapshot.encode(self.entries.values())
         replace_whole(self._fs, self._path(offset), content, sync=False)
 
-    def load_snapshot(self, log_end_offset: int, log_start_offset: int, now_ms: int, ttl_ms: int) -> int:
+    def load_snapshot(
+        self, log_end_offset: int, log_start_offset: int, now_ms: int, ttl_ms: int
+    ) -> int:
         """Load the newest good snapshot; returns the offset from which to replay the log."""
         self.clear()
         for offset in reversed(self.snapshot_offsets()):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from crc32c import crc32c
 
@@ -16,7 +15,11 @@ from dataplane.log.batch_header import (
     LOG_OVERHEAD_BYTES,
     MAGIC,
 )
-from dataplane.ports.filesystem import File
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dataplane.ports.filesystem import File
 
 _CHUNK_BYTES = 256 * 1024
 _HOP_CHUNK_BYTES = 8 * 1024
@@ -35,7 +38,7 @@ class BatchHead(NamedTuple):
     producer_id: int
     producer_epoch: int
     base_sequence: int
-    count: int
+    records: int
 
 
 def heads(
@@ -63,7 +66,9 @@ def heads(
             return
         if check_crc:
             if at + size > len(chunk):
-                chunk = memoryview(file.read_at(position, max(size, min(chunk_bytes, end - position))))
+                chunk = memoryview(
+                    file.read_at(position, max(size, min(chunk_bytes, end - position)))
+                )
                 chunk_start, at = position, 0
                 if len(chunk) < size:
                     return

@@ -129,13 +129,27 @@ class LogSegment:
         head = self.find(offset)
         return self.size if head is None else head.position
 
-    def truncate_to(self, offset: int) -> None:
-        """Cut every batch that reaches `offset` or further."""
-        position = self.position_below(offset)
+    def truncate_to(self, offset: int) -> int:
+        """Cut every batch that reaches `offset` or further; returns where the segment ends.
+
+        That is `offset`, or earlier if a batch straddled it.
+        """
+        head = self.find(offset)
+        if head is not None:
+            self._file.truncate(head.position)
+            self.size = head.position
+            offset = min(offset, head.base_offset)
         self.offset_index.truncate_to(offset)
         self.time_index.truncate_to(offset)
-        self._file.truncate(position)
-        self.size = position
+        self.restore_timestamps()
+        return offset
+
+    def cut(self, size: int, offset: int) -> None:
+        """Take back an append that began at byte `size` with `offset` and failed half-way."""
+        self._file.truncate(size)
+        self.size = size
+        self.offset_index.truncate_to(offset)
+        self.time_index.truncate_to(offset)
         self.restore_timestamps()
 
     def restore_timestamps(self) -> None:
@@ -149,6 +163,12 @@ class LogSegment:
                 timestamp_ms, offset = head.max_timestamp_ms, head.last_offset
             self._bytes_since_entry += head.size
         self._max_timestamp_ms, self._max_timestamp_offset = timestamp_ms, offset
+
+    def restart(self) -> None:
+        """Forget what is known of the content: a scan gives every batch to `note` again."""
+        self._first_timestamp_ms = None
+        self._bytes_since_entry = 0
+        self._max_timestamp_ms, self._max_timestamp_offset = NO_TIMESTAMP, self.base_offset
 
     def seal(self) -> None:
         """The segment takes no more: put its largest timestamp at the end of the time index."""

@@ -1,0 +1,110 @@
+"""Making a log durable, and remembering up to where it is: the recovery point."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from dataplane.log import paths
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from dataplane.log.segment import LogSegment
+    from dataplane.ports.background import Background
+    from dataplane.ports.clock import Clock
+    from dataplane.ports.filesystem import FileSystem
+
+
+class Flusher:
+    """Syncs segments in a worker thread; the recovery point moves when that is done.
+
+    Files are synced by name: a file that is deleted meanwhile needs no syncing any more.
+    """
+
+    __slots__ = (
+        "_background",
+        "_clock",
+        "_directory",
+        "_fs",
+        "_generation",
+        "_in_flight",
+        "_on_error",
+        "last_flush_ms",
+        "recovery_point",
+    )
+
+    def __init__(
+        self,
+        fs: FileSystem,
+        background: Background,
+        clock: Clock,
+        *,
+        directory: str,
+        recovery_point: int,
+        on_error: Callable[[OSError], object],
+    ) -> None:
+        self._fs = fs
+        self._background = background
+        self._clock = clock
+        self._directory = directory
+        self._on_error = on_error
+        self._generation = 0
+        self._in_flight = False
+        self.recovery_point = recovery_point
+        self.last_flush_ms = clock.monotonic_ms()
+
+    def flush(self, segments: Iterable[LogSegment], log_end_offset: int) -> None:
+        """Sync now, on this thread. `OSError`."""
+        self._sync(self._targets(segments))
+        self.recovery_point = max(self.recovery_point, log_end_offset)
+        self.last_flush_ms = self._clock.monotonic_ms()
+
+    def flush_in_background(self, segments: Iterable[LogSegment], log_end_offset: int) -> None:
+        """Sync in a worker thread; one at a time, so a slow disk gathers what came meanwhile."""
+        if self._in_flight:
+            return
+        self._in_flight = True
+        self.last_flush_ms = self._clock.monotonic_ms()
+        targets = self._targets(segments)
+        self._background.submit(
+            lambda: self._sync(targets),
+            functools.partial(self._flushed, log_end_offset, self._generation),
+        )
+
+    def truncated(self, offset: int) -> None:
+        """What lies from `offset` on is gone, or is new and not synced."""
+        self._generation += 1
+        self.recovery_point = min(self.recovery_point, offset)
+
+    def restart(self, offset: int) -> None:
+        """The log begins anew, empty, at `offset`."""
+        self._generation += 1
+        self.recovery_point = offset
+
+    def _flushed(self, log_end_offset: int, generation: int, error: BaseException | None) -> None:
+        self._in_flight = False
+        if isinstance(error, OSError):
+            self._on_error(error)
+        elif error is None and generation == self._generation:
+            self.recovery_point = max(self.recovery_point, log_end_offset)
+
+    def _targets(self, segments: Iterable[LogSegment]) -> list[str]:
+        targets = [f"{self._directory}/{paths.LEADER_EPOCH_CHECKPOINT}"]
+        for segment in segments:
+            segment.flush_indexes()
+            targets += [segment.path, segment.offset_index.path, segment.time_index.path]
+        return targets
+
+    def _sync(self, targets: list[str]) -> None:
+        for path in targets:
+            try:
+                file = self._fs.open(path)
+            except FileNotFoundError:
+                continue
+            try:
+                file.sync()
+            finally:
+                file.close()
+        if self._fs.exists(self._directory):
+            self._fs.sync_dir(self._directory)

@@ -1,0 +1,419 @@
+"""All logs of one broker, over several log directories."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import logging
+from collections import deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from dataplane.log import paths
+from dataplane.log.config import LogConfig
+from dataplane.log.directory import LogDirectory
+from dataplane.log.partition_log import PartitionLog
+from dataplane.log.partition_metadata import read_topic_id, write_topic_id
+from dataplane.model.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    import uuid
+    from collections.abc import Callable, Sequence
+
+    from dataplane.model.ids import TopicPartition
+    from dataplane.ports.background import Background
+    from dataplane.ports.clock import Clock
+    from dataplane.ports.entropy import Entropy
+    from dataplane.ports.filesystem import FileSystem
+
+_log = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class LogManagerSettings:
+    """Broker-wide periods, in milliseconds; defaults are Kafka's."""
+
+    retention_check_interval_ms: int = 300_000
+    high_watermark_checkpoint_interval_ms: int = 5_000
+    offset_checkpoint_interval_ms: int = 60_000
+    producer_expiration_ms: int = 86_400_000
+    file_delete_delay_ms: int = 60_000
+    housekeeping_interval_ms: int = 1_000
+
+
+class LogReport(NamedTuple):
+    """One log as DescribeLogDirs wants it."""
+
+    size_bytes: int
+    log_end_offset: int
+    is_future: bool
+
+
+class DirectoryReport(NamedTuple):
+    """One log directory as DescribeLogDirs wants it."""
+
+    path: str
+    error: ErrorCode
+    total_bytes: int
+    usable_bytes: int
+    logs: dict[TopicPartition, LogReport]
+
+
+class LogManager:
+    """Finds, creates, deletes and looks after the logs.
+
+    Everything is called from one thread. `config_for(topic)` gives a topic's settings while its
+    log is loaded.
+    """
+
+    def __init__(
+        self,
+        fs: FileSystem,
+        clock: Clock,
+        entropy: Entropy,
+        background: Background,
+        *,
+        log_dirs: Sequence[str],
+        broker_id: int,
+        config_for: Callable[[str], LogConfig] | None = None,
+        settings: LogManagerSettings | None = None,
+    ) -> None:
+        self._fs = fs
+        self._clock = clock
+        self._entropy = entropy
+        self._background = background
+        self._broker_id = broker_id
+        self._config_for = config_for or (lambda _topic: LogConfig())
+        self._settings = settings or LogManagerSettings()
+        self._directories = [LogDirectory(fs, path) for path in log_dirs]
+        self._logs: dict[TopicPartition, PartitionLog] = {}
+        self._topic_ids: dict[TopicPartition, uuid.UUID] = {}
+        self._home: dict[TopicPartition, LogDirectory] = {}
+        self._doomed: deque[tuple[int, str, PartitionLog | None]] = deque()
+        self._on_failure: list[Callable[[str, list[TopicPartition]], None]] = []
+        self._last_run_ms: dict[str, int] = {}
+        self._written: dict[tuple[str, str], dict[TopicPartition, int]] = {}
+        self._writing: set[tuple[str, str]] = set()
+        self.previous_broker_epoch = -1
+
+    # --- start ---
+
+    def load(self) -> dict[TopicPartition, PartitionLog]:
+        """Lock the directories and open every log in them, recovering after an unclean stop.
+
+        `DirectoryInUseError`. A directory that cannot be read is marked failed; if all are,
+        KafkaError(KAFKA_STORAGE_ERROR).
+        """
+        for directory in self._directories:
+            try:
+                directory.open()
+                self._load_directory(directory)
+            except OSError as error:
+                self._fail_directory(directory, error)
+        if all(directory.failure is not None for directory in self._directories):
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "No log directory can be used.")
+        return dict(self._logs)
+
+    def stamp_identity(self, cluster_id: str) -> None:
+        """Write or check `meta.properties` everywhere. `InconsistentIdentityError`."""
+        for directory in self._live_directories():
+            directory.stamp_identity(self._broker_id, cluster_id, self._entropy.uuid4())
+
+    def _load_directory(self, directory: LogDirectory) -> None:
+        stop = directory.take_clean_stop()
+        if stop.was_clean:
+            self.previous_broker_epoch = max(self.previous_broker_epoch, stop.broker_epoch)
+        recovery_points = directory.recovery_points()
+        log_starts = directory.log_start_offsets()
+        high_watermarks = directory.high_watermarks()
+        for name in self._fs.list_dir(directory.path):
+            path = f"{directory.path}/{name}"
+            if not self._fs.is_dir(path):
+                continue
+            if name.endswith(paths.DELETE_DIRECTORY):
+                self._doomed.append((0, path, None))
+                continue
+            tp = paths.parse_partition_directory(name)
+            if tp is None:
+                continue  # -future, -stray, lost+found: not ours to open
+            if tp in self._logs:
+                raise KafkaError(
+                    ErrorCode.KAFKA_STORAGE_ERROR,
+                    f"{tp} is in {self._home[tp].path} and in {directory.path}.",
+                )
+            log = self._open(
+                tp,
+                path,
+                directory,
+                self._config_for(tp.topic),
+                recovery_point=recovery_points.get(tp, 0),
+                log_start_offset=log_starts.get(tp, 0),
+                clean=stop.was_clean,
+            )
+            log.update_high_watermark(high_watermarks.get(tp, 0))
+            topic_id = read_topic_id(self._fs, path)
+            if topic_id is not None:
+                self._topic_ids[tp] = topic_id
+
+    def _open(
+        self,
+        tp: TopicPartition,
+        path: str,
+        directory: LogDirectory,
+        config: LogConfig,
+        *,
+        recovery_point: int = 0,
+        log_start_offset: int = 0,
+        clean: bool,
+    ) -> PartitionLog:
+        log = PartitionLog(
+            self._fs,
+            self._clock,
+            self._background,
+            topic_partition=tp,
+            directory=path,
+            config=config,
+            recovery_point=recovery_point,
+            log_start_offset=log_start_offset,
+            clean=clean,
+            producer_expiration_ms=self._settings.producer_expiration_ms,
+            on_storage_error=lambda _path, error: self._fail_directory(directory, error),
+        )
+        self._logs[tp] = log
+        self._home[tp] = directory
+        return log
+
+    # --- logs ---
+
+    def get(self, tp: TopicPartition) -> PartitionLog | None:
+        return self._logs.get(tp)
+
+    def all(self) -> dict[TopicPartition, PartitionLog]:
+        return dict(self._logs)
+
+    def topic_id(self, tp: TopicPartition) -> uuid.UUID | None:
+        return self._topic_ids.get(tp)
+
+    def get_or_create(
+        self,
+        tp: TopicPartition,
+        topic_id: uuid.UUID | None,
+        config: LogConfig,
+        *,
+        is_new: bool = True,
+    ) -> PartitionLog:
+        """The log of `tp`, created in the directory with the fewest partitions if absent.
+
+        `is_new` is the controller's word that no replica may exist yet; without it a log is only
+        created while no directory has failed, for it might lie in the failed one.
+        KafkaError: INCONSISTENT_TOPIC_ID, KAFKA_STORAGE_ERROR.
+        """
+        log = self._logs.get(tp)
+        if log is not None:
+            self._check_topic_id(tp, topic_id, log)
+            return log
+        live = self._live_directories()
+        if not live or (not is_new and len(live) < len(self._directories)):
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"No place for the log of {tp}.")
+        homes = list(self._home.values())
+        directory = min(live, key=homes.count)
+        path = f"{directory.path}/{tp}"
+        try:
+            self._fs.make_dirs(path)
+            log = self._open(tp, path, directory, config, clean=True)
+            if topic_id is not None:
+                write_topic_id(self._fs, path, topic_id)
+                self._topic_ids[tp] = topic_id
+        except OSError as error:
+            self._fail_directory(directory, error)
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+        return log
+
+    def _check_topic_id(
+        self, tp: TopicPartition, topic_id: uuid.UUID | None, log: PartitionLog
+    ) -> None:
+        if topic_id is None:
+            return
+        known = self._topic_ids.get(tp)
+        if known is None:
+            write_topic_id(self._fs, log.directory, topic_id)
+            self._topic_ids[tp] = topic_id
+        elif known != topic_id:
+            raise KafkaError(
+                ErrorCode.INCONSISTENT_TOPIC_ID, f"The log of {tp} belongs to topic id {known}."
+            )
+
+    def delete_async(self, tp: TopicPartition) -> None:
+        """Take the log out of service at once; its files go after `file.delete.delay.ms`."""
+        log = self._logs.pop(tp, None)
+        if log is None:
+            return
+        directory = self._home.pop(tp)
+        self._topic_ids.pop(tp, None)
+        doomed = f"{directory.path}/{paths.deleted_directory_name(tp, self._entropy.uuid4())}"
+        try:
+            self._fs.rename(log.directory, doomed)
+        except OSError as error:
+            log.release()
+            self._fail_directory(directory, error)
+            return
+        due_ms = self._clock.monotonic_ms() + self._settings.file_delete_delay_ms
+        self._doomed.append((due_ms, doomed, log))
+
+    # --- housekeeping ---
+
+    def tick(self, now_ms: int) -> None:
+        """Whatever is due: retention, checkpoints, flushes, unlinking. Call once a second or so.
+
+        `now_ms` is wall-clock time, for retention; periods are measured on the monotonic clock.
+        """
+        settings = self._settings
+        if self._is_due("housekeeping", settings.housekeeping_interval_ms):
+            self._remove_doomed()
+            for log in list(self._logs.values()):
+                self._guarded(log, PartitionLog.tick)
+        if self._is_due("retention", settings.retention_check_interval_ms):
+            for log in list(self._logs.values()):
+                self._guarded(log, lambda each: each.apply_retention(now_ms))
+        if self._is_due("high watermarks", settings.high_watermark_checkpoint_interval_ms):
+            self._checkpoint(
+                paths.HIGH_WATERMARK_CHECKPOINT, lambda log: log.high_watermark, inline=False
+            )
+        if self._is_due("offsets", settings.offset_checkpoint_interval_ms):
+            self._checkpoint(
+                paths.RECOVERY_POINT_CHECKPOINT, lambda log: log.recovery_point, inline=False
+            )
+            self._checkpoint(
+                paths.LOG_START_CHECKPOINT, lambda log: log.log_start_offset, inline=False
+            )
+
+    def checkpoint_high_watermarks(self) -> None:
+        """Write `replication-offset-checkpoint` now, on this thread."""
+        self._checkpoint(
+            paths.HIGH_WATERMARK_CHECKPOINT, lambda log: log.high_watermark, inline=True
+        )
+
+    def checkpoint_recovery_points(self) -> None:
+        """Write recovery points and log start offsets now, on this thread."""
+        self._checkpoint(
+            paths.RECOVERY_POINT_CHECKPOINT, lambda log: log.recovery_point, inline=True
+        )
+        self._checkpoint(paths.LOG_START_CHECKPOINT, lambda log: log.log_start_offset, inline=True)
+
+    def _is_due(self, task: str, interval_ms: int) -> bool:
+        now_ms = self._clock.monotonic_ms()
+        last_ms = self._last_run_ms.setdefault(task, now_ms)
+        if now_ms - last_ms < interval_ms:
+            return False
+        self._last_run_ms[task] = now_ms
+        return True
+
+    def _guarded(self, log: PartitionLog, work: Callable[[PartitionLog], object]) -> None:
+        """One log's trouble must not keep the others from being looked after."""
+        try:
+            work(log)
+        except KafkaError as error:
+            _log.warning("%s: %s", log.topic_partition, error)
+        except OSError as error:
+            self._fail_directory(self._home[log.topic_partition], error)
+
+    def _checkpoint(
+        self, name: str, offset_of: Callable[[PartitionLog], int], *, inline: bool
+    ) -> None:
+        for directory in self._live_directories():
+            offsets = {
+                tp: offset_of(log) for tp, log in self._logs.items() if self._home[tp] is directory
+            }
+            key = (directory.path, name)
+            if inline:
+                try:
+                    directory.write_checkpoint(name, offsets)
+                except OSError as error:
+                    self._fail_directory(directory, error)
+            elif offsets != self._written.get(key) and key not in self._writing:
+                self._writing.add(key)
+                self._background.submit(
+                    functools.partial(directory.write_checkpoint, name, offsets),
+                    functools.partial(self._checkpointed, directory, key),
+                )
+            self._written[key] = offsets
+
+    def _checkpointed(
+        self, directory: LogDirectory, key: tuple[str, str], error: BaseException | None
+    ) -> None:
+        self._writing.discard(key)
+        if isinstance(error, OSError):
+            self._fail_directory(directory, error)
+
+    def _remove_doomed(self) -> None:
+        now_ms = self._clock.monotonic_ms()
+        while self._doomed and self._doomed[0][0] <= now_ms:
+            _, path, log = self._doomed.popleft()
+            if log is not None:
+                log.release()
+            self._background.submit(functools.partial(self._fs.remove, path))
+
+    # --- trouble ---
+
+    def on_directory_failure(self, callback: Callable[[str, list[TopicPartition]], None]) -> None:
+        """Call back with a failed directory and the partitions that it took along."""
+        self._on_failure.append(callback)
+
+    def _fail_directory(self, directory: LogDirectory, error: OSError) -> None:
+        if directory.failure is not None:
+            return
+        _log.error("log directory %s failed: %s", directory.path, error)
+        directory.failure = error
+        lost = [tp for tp, home in self._home.items() if home is directory]
+        for tp in lost:
+            self._home.pop(tp)
+            self._topic_ids.pop(tp, None)
+            self._logs.pop(tp).fail(error)
+        for callback in self._on_failure:
+            callback(directory.path, lost)
+
+    def _live_directories(self) -> list[LogDirectory]:
+        return [directory for directory in self._directories if directory.failure is None]
+
+    # --- reports ---
+
+    def directories(self) -> list[DirectoryReport]:
+        """Every log directory with its logs, for DescribeLogDirs."""
+        reports = []
+        for directory in self._directories:
+            if directory.failure is not None:
+                reports.append(
+                    DirectoryReport(directory.path, ErrorCode.KAFKA_STORAGE_ERROR, -1, -1, {})
+                )
+                continue
+            logs = {
+                tp: LogReport(log.size_bytes, log.log_end_offset, is_future=False)
+                for tp, log in self._logs.items()
+                if self._home[tp] is directory
+            }
+            usage = self._fs.usage(directory.path)
+            reports.append(DirectoryReport(directory.path, ErrorCode.NONE, *usage, logs))
+        return reports
+
+    # --- stop ---
+
+    def shutdown(self, broker_epoch: int = -1) -> None:
+        """Close every log, write the checkpoints and, where all went well, the clean marker.
+
+        Background work must have ended before: the caller closes its threads first.
+        """
+        for log in list(self._logs.values()):
+            self._guarded(log, PartitionLog.close)
+        self.checkpoint_high_watermarks()
+        self.checkpoint_recovery_points()
+        for directory in self._live_directories():
+            try:
+                directory.write_clean_stop(broker_epoch)
+            except OSError as error:
+                self._fail_directory(directory, error)
+        for _, _, doomed in self._doomed:
+            if doomed is not None:
+                doomed.release()
+        for directory in self._directories:
+            directory.close()
+        self._logs.clear()
+        self._home.clear()

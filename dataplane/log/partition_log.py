@@ -1,0 +1,233 @@
+"""One partition's log, with the two ways to append to it.
+
+Hot path: a batch's head is unpacked once, its CRC checked, 16 bytes patched, and the whole batch
+written in one call. Records are never decoded unless a setting of the topic asks for it.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+from crc32c import crc32c
+
+from dataplane.log import replicated
+from dataplane.log.batch_header import (
+    CHECKED_POSITION,
+    CODEC_MASK,
+    CONTROL_FLAG,
+    HEADER,
+    HEADER_SIZE_BYTES,
+    LOG_APPEND_TIME_FLAG,
+    LOG_OVERHEAD_BYTES,
+    MAGIC,
+    NO_TIMESTAMP,
+)
+from dataplane.log.scan import BatchHead
+from dataplane.log.slice import AppendInfo, LogSlice
+from dataplane.log.stored_log import StoredLog
+from dataplane.log.transaction_index import AbortedTransaction
+from dataplane.log.validation import check_attributes, malformed, read_marker, rework
+from dataplane.model.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from dataplane.log.producer_entry import BatchTrace
+    from dataplane.log.producer_state import Marker
+    from dataplane.ports.filesystem import Buffer
+
+__all__ = ["AppendInfo", "LogSlice", "PartitionLog"]
+
+_stamp = struct.Struct(">qii").pack_into
+_unpack_head = HEADER.unpack_from
+_UNUSUAL_FLAGS = CONTROL_FLAG | CODEC_MASK | LOG_APPEND_TIME_FLAG
+
+
+def _checked_head(records: Buffer, max_message_bytes: int) -> tuple[int, ...]:
+    """The fields of exactly one whole batch with a good CRC, or the refusal."""
+    size = len(records)
+    if size < HEADER_SIZE_BYTES:
+        raise malformed(records)
+    head = _unpack_head(records)
+    _, length, _, magic, crc, _, delta, _, _, _, _, _, count = head
+    if length + LOG_OVERHEAD_BYTES != size or magic != MAGIC:
+        raise malformed(records)
+    if size > max_message_bytes:
+        raise KafkaError(
+            ErrorCode.MESSAGE_TOO_LARGE,
+            f"Batch of {size} bytes; max.message.bytes is {max_message_bytes}.",
+        )
+    if crc32c(memoryview(records)[CHECKED_POSITION:]) != crc:
+        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "CRC-32C of the batch does not match.")
+    if delta + 1 != count or count < 1:
+        raise KafkaError(
+            ErrorCode.INVALID_RECORD, f"Batch of {count} records spans {delta + 1} offsets."
+        )
+    return head
+
+
+class PartitionLog(StoredLog):
+    """The log of one replica. All calls come from one thread."""
+
+    def append_as_leader(
+        self, records: Buffer, leader_epoch: int, *, now_ms: int, origin: str = "client"
+    ) -> AppendInfo:
+        """Append one batch; offset and epoch are stamped into `records` in place if writable.
+
+        KafkaError: CORRUPT_MESSAGE, INVALID_RECORD, MESSAGE_TOO_LARGE, INVALID_TIMESTAMP,
+        UNSUPPORTED_COMPRESSION_TYPE, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH,
+        INVALID_TXN_STATE, TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR.
+        """
+        if self._failure is not None:
+            self._guard()
+        config = self._config
+        head = _checked_head(records, config.max_message_bytes)
+        delta, max_ts, producer_id = head[6], head[8], head[9]
+        attributes = head[5]
+        marker: Marker | None = None
+        if attributes & _UNUSUAL_FLAGS:
+            check_attributes(attributes, origin)
+            if attributes & CONTROL_FLAG:
+                marker = read_marker(records)
+        base = self.log_end_offset
+        last = base + delta
+        batch: BatchHead | None = None
+        if producer_id >= 0:
+            batch = BatchHead(
+                0, len(records), base, last, leader_epoch, attributes, max_ts, *head[9:]
+            )
+            trace = self._check_producer(batch, marker)
+            if trace is not None:
+                return self._duplicate_info(trace)
+        if not isinstance(records, bytearray) and (isinstance(records, bytes) or records.readonly):
+            records = bytearray(records)
+        if config.reworks and not attributes & CONTROL_FLAG:
+            records = rework(records, config, now_ms)
+            if config.stamps_append_time:
+                max_ts = now_ms
+                batch = batch and batch._replace(max_timestamp_ms=now_ms)
+        size = len(records)
+        if leader_epoch != self._epochs.latest:
+            self._assign_epoch(leader_epoch, base)
+        _stamp(records, 0, base, size - LOG_OVERHEAD_BYTES, leader_epoch)
+        self._roll_if_due(size, last, max_ts, now_ms)
+        segment = self._active
+        before = segment.size
+        try:
+            segment.append(records, last, max_ts)
+        except OSError as error:
+            raise self._undo(before, base, error) from error
+        self.log_end_offset = end = last + 1
+        self._tail.push(end, segment.size)
+        if batch is not None:
+            self._record(batch, marker)
+        if end - self._flusher.recovery_point >= config.flush_messages:
+            self.flush_in_background()
+        stamped_ms = now_ms if config.stamps_append_time else NO_TIMESTAMP
+        return AppendInfo(base, last, stamped_ms, self.log_start_offset, False, max_ts, delta + 1)
+
+    def append_as_follower(self, records: Buffer) -> AppendInfo:
+        """Append batches as the leader wrote them; a partial batch at the end is ignored.
+
+        KafkaError: CORRUPT_MESSAGE for a damaged batch, OFFSET_OUT_OF_RANGE for offsets that do
+        not continue the log, KAFKA_STORAGE_ERROR. Nothing is appended then.
+        """
+        self._guard()
+        view = memoryview(records)
+        batches, size = replicated.parse(view, self.log_end_offset)
+        start = self.log_end_offset
+        if not batches:
+            return AppendInfo(
+                start, start - 1, NO_TIMESTAMP, self.log_start_offset, False, NO_TIMESTAMP, 0
+            )
+        last = batches[-1].last_offset
+        max_ts = max(batch.max_timestamp_ms for batch in batches)
+        self._roll_if_due(size, last, max_ts, self._clock.realtime_ms())
+        segment = self._active
+        before = segment.size
+        try:
+            segment.append_unnoted(view[:size])
+            for batch in batches:
+                segment.note(
+                    batch.last_offset, batch.max_timestamp_ms, before + batch.position, batch.size
+                )
+        except OSError as error:
+            raise self._undo(before, start, error) from error
+        self.log_end_offset = last + 1
+        for batch in batches:
+            self._follow(batch, before, view)
+        if last + 1 - self._flusher.recovery_point >= self._config.flush_messages:
+            self.flush_in_background()
+        return AppendInfo(
+            batches[0].base_offset,
+            last,
+            NO_TIMESTAMP,
+            self.log_start_offset,
+            False,
+            max_ts,
+            sum(batch.records for batch in batches),
+        )
+
+    def _follow(self, batch: BatchHead, before: int, view: memoryview) -> None:
+        """Epoch, tail and producer of one batch that was just replicated."""
+        end = batch.position + batch.size
+        self._tail.push(batch.last_offset + 1, before + end)
+        if batch.leader_epoch != self._epochs.latest:
+            self._assign_epoch(batch.leader_epoch, batch.base_offset)
+        if batch.producer_id >= 0:
+            marker = None
+            if batch.attributes & CONTROL_FLAG:
+                marker = read_marker(view[batch.position : end])
+            self._record(batch, marker)
+
+    def _check_producer(self, batch: BatchHead, marker: Marker | None) -> BatchTrace | None:
+        """Refuse what does not fit; the earlier batch if this one was sent again."""
+        if not batch.attributes & CONTROL_FLAG:
+            if batch.base_sequence < 0:
+                raise KafkaError(
+                    ErrorCode.INVALID_RECORD, "The batch has a producer id and no sequence number."
+                )
+            trace = self._producers.find_duplicate(batch)
+            if trace is not None:
+                return trace
+        self._producers.check(batch, marker)
+        return None
+
+    def _record(self, batch: BatchHead, marker: Marker | None) -> None:
+        completed = self._producers.record(batch, marker)
+        if completed is not None and completed.is_aborted:
+            self._aborted.append(
+                self._active.base_offset,
+                AbortedTransaction(
+                    completed.producer_id,
+                    completed.first_offset,
+                    completed.last_offset,
+                    self._producers.last_stable_offset_after(completed),
+                ),
+            )
+
+    def _duplicate_info(self, trace: BatchTrace) -> AppendInfo:
+        stamped_ms = trace.timestamp_ms if self._config.stamps_append_time else NO_TIMESTAMP
+        return AppendInfo(
+            trace.first_offset,
+            trace.last_offset,
+            stamped_ms,
+            self.log_start_offset,
+            True,
+            trace.timestamp_ms,
+            trace.offset_delta + 1,
+        )
+
+    def _assign_epoch(self, epoch: int, offset: int) -> None:
+        try:
+            self._epochs.assign(epoch, offset)
+        except OSError as error:
+            raise self._fail(error) from error
+
+    def _undo(self, size: int, end_offset: int, error: OSError) -> KafkaError:
+        """A write failed: take the segment back to where it was, or give the log up."""
+        segment = self._active
+        try:
+            segment.cut(size, end_offset)
+        except OSError as second:
+            return self._fail(second)
+        return self._fail(error)

@@ -1,0 +1,96 @@
+"""Finding the bytes for a fetch that begins before the log's tail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataplane.log.scan import base_offset_at, batch_size_at, last_boundary
+from dataplane.log.slice import LogSlice
+
+if TYPE_CHECKING:
+    from dataplane.log.segment import LogSegment
+    from dataplane.log.segments import Segments
+
+_RESUMES_MAX = 32
+
+
+class Reader:
+    """Sequential readers continue where they stopped; others go through the sparse index."""
+
+    __slots__ = ("_bound", "_resumes", "_segments")
+
+    def __init__(self, segments: Segments) -> None:
+        self._segments = segments
+        self._resumes: dict[int, tuple[LogSegment, int]] = {}
+        self._bound: tuple[int, LogSegment, int] | None = None
+
+    def forget(self) -> None:
+        """Positions have changed: the log was truncated."""
+        self._resumes.clear()
+        self._bound = None
+
+    def read(
+        self, start: int, max_bytes: int, upper: int, log_end: int, *, min_one_batch: bool
+    ) -> LogSlice:
+        """Whole batches from `start` (known to lie in the log) to below `upper`."""
+        segments = self._segments
+        begin = -1
+        resume = self._resumes.pop(start, None)
+        if resume is not None and not resume[0].closed:
+            segment, begin = resume
+            slot = segments.slot_of(segment.base_offset)
+            if segments[slot] is not segment or begin >= segment.size:
+                begin = -1
+        if begin < 0:
+            slot = segments.slot_of(start)
+            segment, begin, slot = self._locate(slot, start)
+        end = self._end(segment, slot, upper, log_end)
+        if begin >= end:
+            return LogSlice(segment.file, end, 0, start)
+        if end - begin > max_bytes:
+            end = self._cut(segment, begin, max_bytes, end, min_one_batch=min_one_batch)
+            self._remember(segment, end)
+        return LogSlice(segment.file, begin, end - begin, start)
+
+    def _locate(self, slot: int, start: int) -> tuple[LogSegment, int, int]:
+        """Segment, position and slot of the first batch that reaches `start`.
+
+        Compaction leaves gaps, so the batch may lie in a later segment.
+        """
+        segments = self._segments
+        while True:
+            segment = segments[slot]
+            head = segment.find(start)
+            if head is not None:
+                return segment, head.position, slot
+            if slot + 1 >= len(segments):
+                return segment, segment.size, slot
+            slot += 1
+
+    def _end(self, segment: LogSegment, slot: int, upper: int, log_end: int) -> int:
+        """End of what lies below `upper` in `segment`."""
+        if upper >= self._segments.end_of(slot, log_end):
+            return segment.size
+        bound = self._bound
+        if bound is not None and bound[0] == upper and bound[1] is segment:
+            return bound[2]
+        end = segment.position_below(upper)
+        self._bound = (upper, segment, end)
+        return end
+
+    def _cut(
+        self, segment: LogSegment, begin: int, max_bytes: int, end: int, *, min_one_batch: bool
+    ) -> int:
+        limit = begin + max_bytes
+        known = max(begin, segment.offset_index.position_floor(limit))
+        boundary = last_boundary(segment.file, known, limit)
+        if boundary == begin and min_one_batch:
+            boundary = begin + batch_size_at(segment.file, begin)
+        return min(boundary, end)
+
+    def _remember(self, segment: LogSegment, position: int) -> None:
+        if position < segment.size:
+            resumes = self._resumes
+            if len(resumes) >= _RESUMES_MAX:
+                del resumes[next(iter(resumes))]
+            resumes[base_offset_at(segment.file, position)] = (segment, position)

@@ -1,0 +1,191 @@
+"""Opening the segments found in a directory, mending what an unclean stop left behind."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+from typing import TYPE_CHECKING
+
+from dataplane.log import paths
+from dataplane.log.scan import heads
+from dataplane.log.segment import LogSegment
+from dataplane.log.segments import Segments
+
+if TYPE_CHECKING:
+    from dataplane.log.epochs import LeaderEpochs
+    from dataplane.ports.filesystem import FileSystem
+
+_log = logging.getLogger(__name__)
+_LEFTOVERS = (paths.DELETED, paths.CLEANED, paths.TEMPORARY, paths.SWAP)
+
+
+@dataclasses.dataclass(slots=True)
+class Recovered:
+    """What loading found: the segments, where they end, and what had to be cut."""
+
+    segments: Segments
+    log_end_offset: int
+    scanned_bytes: int = 0
+    truncated_bytes: int = 0
+
+
+class Recovery:
+    """Loads one partition directory."""
+
+    def __init__(
+        self,
+        fs: FileSystem,
+        directory: str,
+        epochs: LeaderEpochs,
+        *,
+        now_ms: int,
+        index_interval_bytes: int,
+        allows_gaps: bool,
+    ) -> None:
+        self._fs = fs
+        self._directory = directory
+        self._epochs = epochs
+        self._now_ms = now_ms
+        self._interval_bytes = index_interval_bytes
+        self._allows_gaps = allows_gaps
+        self._scanned_bytes = 0
+        self._truncated_bytes = 0
+        self._names: set[str] = set()
+
+    def load(self, *, recovery_point: int, log_start_offset: int, clean: bool) -> Recovered:
+        """After an unclean stop, segments that reach beyond `recovery_point` are scanned whole.
+
+        Offsets must grow from batch to batch; from the first batch that is cut, damaged or out of
+        order, everything is dropped. A doubtful segment that ends before the next one begins lost
+        its unsynced end: the later segments would leave a hole (compaction makes gaps by right).
+        """
+        self._sweep()
+        bases = self._bases()
+        opened: list[LogSegment] = []
+        end = log_start_offset
+        for number, base in enumerate(bases):
+            is_last = number + 1 == len(bases)
+            segment = self._open(base)
+            opened.append(segment)
+            end_if_clean = None if is_last else bases[number + 1]
+            reaches_on = end_if_clean is None or end_if_clean > recovery_point
+            is_doubtful = not clean and reaches_on
+            if is_doubtful or not self._has_good_indexes(segment):
+                end, was_cut = self._rebuild(segment, learns_epochs=is_doubtful)
+                if not is_last and not was_cut:
+                    segment.seal()
+                    was_cut = not self._allows_gaps and end < bases[number + 1]
+            elif end_if_clean is None:
+                end, was_cut = self._find_end(segment)
+            else:
+                end, was_cut = end_if_clean, False
+            if was_cut:
+                self._drop(bases[number + 1 :])
+                break
+        if not opened:
+            opened = [self._open(log_start_offset)]
+            end = log_start_offset
+        if self._epochs.damaged:
+            self._read_epochs(opened)
+        opened[-1].flush_indexes()
+        return Recovered(Segments(opened), end, self._scanned_bytes, self._truncated_bytes)
+
+    def _sweep(self) -> None:
+        names = self._fs.list_dir(self._directory)
+        for name in names:
+            if name.endswith(_LEFTOVERS):
+                self._fs.remove(f"{self._directory}/{name}")
+        self._names = {name for name in names if not name.endswith(_LEFTOVERS)}
+        for name in sorted(self._names):
+            for suffix in (paths.OFFSET_INDEX, paths.TIME_INDEX, paths.TRANSACTION_INDEX):
+                base = paths.parse_base_offset(name, suffix)
+                if base is not None and name.removesuffix(suffix) + paths.LOG not in self._names:
+                    self._fs.remove(f"{self._directory}/{name}")
+                    self._names.discard(name)
+
+    def _bases(self) -> list[int]:
+        found = (paths.parse_base_offset(name, paths.LOG) for name in self._names)
+        return sorted(base for base in found if base is not None)
+
+    def _open(self, base_offset: int) -> LogSegment:
+        return LogSegment(
+            self._fs,
+            self._directory,
+            base_offset,
+            created_ms=self._now_ms,
+            index_interval_bytes=self._interval_bytes,
+        )
+
+    def _has_good_indexes(self, segment: LogSegment) -> bool:
+        stem = f"{segment.base_offset:020d}"
+        if not {stem + paths.OFFSET_INDEX, stem + paths.TIME_INDEX} <= self._names:
+            return False
+        if segment.offset_index.is_torn() or segment.time_index.is_torn():
+            return False
+        last_offset, position = segment.offset_index.last()
+        is_sane = last_offset >= segment.base_offset and 0 <= position < max(1, segment.size)
+        return is_sane and segment.time_index.last()[1] >= segment.base_offset
+
+    def _rebuild(self, segment: LogSegment, *, learns_epochs: bool) -> tuple[int, bool]:
+        """Check every batch and write the indexes anew; (end offset, whether anything was cut)."""
+        segment.offset_index.truncate_entries(0)
+        segment.time_index.truncate_to(segment.base_offset)
+        size = segment.size
+        segment.restart()
+        if learns_epochs:
+            self._epochs.truncate_from_end(segment.base_offset)
+        end = segment.base_offset
+        position = 0
+        for head in heads(segment.file, 0, size, check_crc=True):
+            if head.base_offset < end:
+                break
+            segment.note(head.last_offset, head.max_timestamp_ms, head.position, head.size)
+            if learns_epochs:
+                self._epochs.assign_unwritten(head.leader_epoch, head.base_offset)
+            end = head.last_offset + 1
+            position = head.position + head.size
+        self._scanned_bytes += size
+        if learns_epochs:
+            self._epochs.write()
+        return end, self._cut(segment, position, size)
+
+    def _find_end(self, segment: LogSegment) -> tuple[int, bool]:
+        """End of a segment that was closed properly: from its last index entry on."""
+        end, position = segment.base_offset, 0
+        for head in heads(segment.file, segment.offset_index.last()[1], segment.size):
+            end = head.last_offset + 1
+            position = head.position + head.size
+        size = segment.size
+        was_cut = self._cut(segment, position, size)
+        segment.restore_timestamps()
+        return end, was_cut
+
+    def _cut(self, segment: LogSegment, position: int, size: int) -> bool:
+        if position == size:
+            return False
+        _log.warning(
+            "%s: %d bytes after %d are no batch: cut", segment.path, size - position, position
+        )
+        segment.file.truncate(position)
+        segment.size = position
+        self._truncated_bytes += size - position
+        return True
+
+    def _drop(self, bases: list[int]) -> None:
+        """Remove segments behind a cut: they would leave a hole."""
+        for base in bases:
+            segment = self._open(base)
+            _log.warning("%s: dropped, the log is cut before it", segment.path)
+            self._truncated_bytes += segment.size
+            segment.release()
+            for suffix in paths.SEGMENT_SUFFIXES:
+                self._fs.remove(paths.segment_path(self._directory, base, suffix))
+
+    def _read_epochs(self, segments: list[LogSegment]) -> None:
+        """The checkpoint was unreadable: every batch knows its epoch."""
+        self._epochs.clear()
+        for segment in segments:
+            for head in heads(segment.file, 0, segment.size):
+                self._epochs.assign_unwritten(head.leader_epoch, head.base_offset)
+        self._epochs.write()
+        self._epochs.damaged = False

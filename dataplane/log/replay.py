@@ -1,0 +1,47 @@
+"""Finding the producers of a log again from its batches."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataplane.log.batch_header import CONTROL_FLAG
+from dataplane.log.scan import heads
+from dataplane.log.transaction_index import AbortedTransaction
+from dataplane.log.validation import read_marker
+
+if TYPE_CHECKING:
+    from dataplane.log.producer_state import ProducerState
+    from dataplane.log.segments import Segments
+    from dataplane.log.transaction_index import TransactionIndex
+
+
+def replay_producers(
+    segments: Segments,
+    producers: ProducerState,
+    aborted: TransactionIndex,
+    start_offset: int,
+    log_end_offset: int,
+) -> None:
+    """Feed every batch from `start_offset` on to the producer state, as if it were appended."""
+    for slot in range(segments.slot_of(start_offset), len(segments)):
+        segment = segments[slot]
+        if segments.end_of(slot, log_end_offset) <= start_offset:
+            continue
+        position = segment.offset_index.position_for(start_offset)
+        for head in heads(segment.file, position, segment.size):
+            if head.producer_id < 0 or head.base_offset < start_offset:
+                continue
+            marker = None
+            if head.attributes & CONTROL_FLAG:
+                marker = read_marker(segment.file.read_at(head.position, head.size))
+            completed = producers.record(head, marker)
+            if completed is not None and completed.is_aborted:
+                aborted.append(
+                    segment.base_offset,
+                    AbortedTransaction(
+                        completed.producer_id,
+                        completed.first_offset,
+                        completed.last_offset,
+                        producers.last_stable_offset_after(completed),
+                    ),
+                )

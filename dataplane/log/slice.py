@@ -1,0 +1,41 @@
+"""What appends and reads answer with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from dataplane.ports.filesystem import File
+
+
+class AppendInfo(NamedTuple):
+    """Outcome of an append. Offsets are inclusive; times in milliseconds, -1 for CreateTime."""
+
+    base_offset: int
+    last_offset: int
+    log_append_time_ms: int
+    log_start_offset: int
+    duplicate: bool
+    max_timestamp_ms: int
+    records: int
+
+
+class LogSlice(NamedTuple):
+    """Whole batches lying in one file, not read yet.
+
+    `base_offset` is the offset that was asked for: the first batch may begin before it. The file
+    stays open for at least `file.delete.delay.ms` after its segment is deleted; a truncation may
+    make a later read shorter than `size`.
+    """
+
+    file: File
+    position: int
+    size: int
+    base_offset: int
+
+    def read(self) -> bytes:
+        return self.file.read_at(self.position, self.size) if self.size else b""
+
+    def read_into(self, buffer: bytearray | memoryview) -> int:
+        """Read into the front of `buffer`, which must hold `size` bytes."""
+        return self.file.read_into(self.position, memoryview(buffer)[: self.size])

@@ -1,0 +1,144 @@
+"""What a leader checks on a batch, and the rarer ways in which it changes one."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+from crc32c import crc32c
+
+from dataplane.log.batch_header import (
+    ATTRIBUTES,
+    ATTRIBUTES_POSITION,
+    BASE_AND_LENGTH,
+    CHECKED_POSITION,
+    CODEC_MASK,
+    CONTROL_FLAG,
+    CRC,
+    CRC_POSITION,
+    HEADER_SIZE_BYTES,
+    LENGTH_MIN,
+    LOG_APPEND_TIME_FLAG,
+    LOG_OVERHEAD_BYTES,
+    MAGIC,
+)
+from dataplane.log.producer_state import Marker
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.wire.compression import Compression, compress, decompress
+from dataplane.wire.errors import WireError
+from dataplane.wire.record_batch import iter_records, set_log_append_time
+
+if TYPE_CHECKING:
+    from dataplane.log.config import LogConfig
+    from dataplane.ports.filesystem import Buffer
+
+_MAGIC_POSITION = 16
+_MARKER_KEY = struct.Struct(">hh")
+_MARKER_VALUE = struct.Struct(">hi")
+_COMMIT = 1
+_CODECS = {
+    "uncompressed": Compression.NONE,
+    "gzip": Compression.GZIP,
+    "snappy": Compression.SNAPPY,
+    "lz4": Compression.LZ4,
+    "zstd": Compression.ZSTD,
+}
+
+
+def malformed(records: Buffer) -> KafkaError:
+    """Why these bytes are not exactly one batch of magic 2."""
+    size = len(records)
+    if size < HEADER_SIZE_BYTES:
+        return KafkaError(ErrorCode.CORRUPT_MESSAGE, f"{size} bytes are not a record batch.")
+    if records[_MAGIC_POSITION] != MAGIC:
+        return KafkaError(
+            ErrorCode.INVALID_RECORD, f"Record batch has magic {records[_MAGIC_POSITION]}, not 2."
+        )
+    length = BASE_AND_LENGTH.unpack_from(records)[1]
+    if length < LENGTH_MIN or length + LOG_OVERHEAD_BYTES > size:
+        return KafkaError(
+            ErrorCode.CORRUPT_MESSAGE, f"Record batch claims a length of {length} in {size} bytes."
+        )
+    return KafkaError(
+        ErrorCode.INVALID_RECORD, "Produce requests carry exactly one record batch per partition."
+    )
+
+
+def check_attributes(attributes: int, origin: str) -> None:
+    """Refuse flags that only a coordinator may set, and codecs that do not exist."""
+    if attributes & CONTROL_FLAG and origin == "client":
+        raise KafkaError(ErrorCode.INVALID_RECORD, "Clients may not write control batches.")
+    if attributes & CODEC_MASK > Compression.ZSTD:
+        raise KafkaError(
+            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+            f"There is no compression codec {attributes & CODEC_MASK}.",
+        )
+    if attributes & LOG_APPEND_TIME_FLAG and origin == "client":
+        raise KafkaError(
+            ErrorCode.INVALID_TIMESTAMP, "Producers must not set the timestamp type LogAppendTime."
+        )
+
+
+def rework(
+    records: bytearray | memoryview, config: LogConfig, now_ms: int
+) -> bytearray | memoryview:
+    """Apply the settings that need the records: keys, time bounds, codec, append time.
+
+    Returns the batch, in place or built anew, with a valid CRC. KafkaError on refusal.
+    """
+    attributes = ATTRIBUTES.unpack_from(records, ATTRIBUTES_POSITION)[0]
+    try:
+        if config.compacts or (config.bounds_timestamps and not config.stamps_append_time):
+            _check_records(records, config, now_ms)
+        if config.compression_type != "producer":
+            wanted = _CODECS[config.compression_type]
+            if attributes & CODEC_MASK != wanted:
+                records = _recompress(records, attributes, wanted)
+    except WireError as error:
+        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
+    if config.stamps_append_time:
+        set_log_append_time(records, 0, now_ms)
+    return records
+
+
+def _check_records(records: Buffer, config: LogConfig, now_ms: int) -> None:
+    earliest_ms = now_ms - config.timestamp_before_max_ms
+    latest_ms = now_ms + config.timestamp_after_max_ms
+    checks_time = config.bounds_timestamps and not config.stamps_append_time
+    for number, record in enumerate(iter_records(records)):
+        if config.compacts and record.key is None:
+            raise KafkaError(
+                ErrorCode.INVALID_RECORD,
+                f"Record {number} has no key; a compacted topic needs one.",
+            )
+        if checks_time and not earliest_ms <= record.timestamp_ms <= latest_ms:
+            raise KafkaError(
+                ErrorCode.INVALID_TIMESTAMP,
+                f"Record {number} has timestamp {record.timestamp_ms}; "
+                f"accepted is {earliest_ms} to {latest_ms}.",
+            )
+
+
+def _recompress(records: Buffer, attributes: int, wanted: Compression) -> bytearray:
+    plain = decompress(attributes & CODEC_MASK, memoryview(records)[HEADER_SIZE_BYTES:])
+    payload = compress(wanted, plain)
+    batch = bytearray(memoryview(records)[:HEADER_SIZE_BYTES]) + payload
+    base_offset = BASE_AND_LENGTH.unpack_from(batch)[0]
+    BASE_AND_LENGTH.pack_into(batch, 0, base_offset, len(batch) - LOG_OVERHEAD_BYTES)
+    ATTRIBUTES.pack_into(batch, ATTRIBUTES_POSITION, (attributes & ~CODEC_MASK) | wanted)
+    CRC.pack_into(batch, CRC_POSITION, crc32c(memoryview(batch)[CHECKED_POSITION:]))
+    return batch
+
+
+def read_marker(batch: Buffer) -> Marker | None:
+    """The end-of-transaction marker in a control batch; None for other control batches."""
+    try:
+        record = next(iter_records(batch), None)
+    except WireError as error:
+        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
+    if record is None or record.key is None or len(record.key) < _MARKER_KEY.size:
+        return None
+    kind = _MARKER_KEY.unpack_from(record.key)[1]
+    if kind > _COMMIT or record.value is None or len(record.value) < _MARKER_VALUE.size:
+        return None
+    return Marker(kind == _COMMIT, _MARKER_VALUE.unpack_from(record.value)[1])

@@ -1,7 +1,7 @@
 """LeaveGroup (13), versions 0-5: members leave, or an administrator removes them.
 
 Behaviour: needs Read on the group. A static member may be named by its instance id alone.
-Version notes: up to 2 one member and one error; from 3 many, each with its own; 5 reason (not kept).
+Version notes: up to 2 one member and one error; from 3 many, each with its own; 5 reason (unused).
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ def _fetch(
         everything = groups.fetch_offsets(group_id, None)
         names = {partition.topic for partition in everything}
         hidden = topic_errors(context, AclOperation.DESCRIBE, names, must_exist=False)
-        shown = {name: {} for name in sorted(names - hidden.keys())}
+        shown: ByTopic = {name: {} for name in sorted(names - hidden.keys())}
         return _grouped(everything, shown)
     refused = topic_errors(
         context, AclOperation.DESCRIBE, {name for name, _ in wanted}, must_exist=False

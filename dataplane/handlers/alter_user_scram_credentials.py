@@ -1,0 +1,102 @@
+"""AlterUserScramCredentials (51), version 0: set and delete credentials of users (KIP-554).
+
+Behaviour: needs Alter on the cluster. The client sends a salted password; only the keys derived
+from it are stored. One result per user: all changes of a user happen, or none. Taken by any broker.
+"""
+
+from __future__ import annotations
+
+import collections
+from typing import TYPE_CHECKING
+
+from dataplane.handlers.acl_codes import require_cluster
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.ports.coordinator import CoordinatorError
+from dataplane.security.acl import AclOperation
+from dataplane.security.scram import (
+    ITERATIONS_MAX,
+    ITERATIONS_MIN,
+    ScramCredential,
+    ScramMechanism,
+)
+from dataplane.wire.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
+    AlterUserScramCredentialsResult,
+    ScramCredentialDeletion,
+    ScramCredentialUpsertion,
+)
+
+if TYPE_CHECKING:
+    from dataplane.broker.context import RequestContext
+    from dataplane.broker.scram_store import Changes
+
+Alteration = ScramCredentialDeletion | ScramCredentialUpsertion
+
+
+async def handle(
+    context: RequestContext, request: AlterUserScramCredentialsRequest
+) -> AlterUserScramCredentialsResponse:
+    by_user: dict[str, list[Alteration]] = {}
+    alterations: list[Alteration] = [*request.deletions, *request.upsertions]
+    for alteration in alterations:
+        by_user.setdefault(alteration.name, []).append(alteration)
+    return AlterUserScramCredentialsResponse(
+        results=[await _alter(context, user, asked) for user, asked in by_user.items()]
+    )
+
+
+async def _alter(
+    context: RequestContext, user: str, asked: list[Alteration]
+) -> AlterUserScramCredentialsResult:
+    code, message = ErrorCode.NONE, None
+    try:
+        require_cluster(context, AclOperation.ALTER)
+        await context.services.authorizer.scram.alter(user, _changes(user, asked))
+    except KafkaError as error:
+        code, message = error.code, error.message
+    except CoordinatorError as error:
+        code, message = ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error!r}"
+    return AlterUserScramCredentialsResult(user=user, error_code=code, error_message=message)
+
+
+def _changes(user: str, asked: list[Alteration]) -> Changes:
+    """KafkaError when one of the user's alterations is unfit."""
+    if not user:
+        raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
+    counts = collections.Counter(alteration.mechanism for alteration in asked)
+    if max(counts.values()) > 1:
+        raise KafkaError(
+            ErrorCode.DUPLICATE_RESOURCE,
+            "A user credential cannot be altered twice in the same request",
+        )
+    changes: Changes = {}
+    for alteration in asked:
+        try:
+            mechanism = ScramMechanism(alteration.mechanism)
+        except ValueError as error:
+            raise KafkaError(
+                ErrorCode.UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism"
+            ) from error
+        changes[mechanism] = (
+            _credential(mechanism, alteration)
+            if isinstance(alteration, ScramCredentialUpsertion)
+            else None
+        )
+    return changes
+
+
+def _credential(mechanism: ScramMechanism, asked: ScramCredentialUpsertion) -> ScramCredential:
+    if asked.iterations < ITERATIONS_MIN:
+        raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too few iterations")
+    if asked.iterations > ITERATIONS_MAX:
+        raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too many iterations")
+    if not asked.salt or len(asked.salted_password) != mechanism.digest_bytes:
+        raise KafkaError(
+            ErrorCode.UNACCEPTABLE_CREDENTIAL,
+            f"Salt must not be empty, and {mechanism.sasl_name} needs a salted password of"
+            f" {mechanism.digest_bytes} bytes",
+        )
+    return ScramCredential.from_salted_password(
+        mechanism, bytes(asked.salted_password), bytes(asked.salt), asked.iterations
+    )

@@ -9,6 +9,7 @@ from dataplane.broker.isr_proposals import IsrProposals
 from dataplane.broker.partition import Partition
 from dataplane.broker.replica_fetchers import ReplicaFetchers
 from dataplane.broker.waiting import Wakeups
+from dataplane.log.config import LogConfig
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 
@@ -50,7 +51,7 @@ class PartitionManager:
         return self._partitions.get(topic_partition)
 
     def hosted(self, topic_partition: TopicPartition) -> Partition:
-        """A replica on this broker, in whatever role. KafkaError when it is elsewhere or unknown."""
+        """A replica on this broker in any role. KafkaError when it is elsewhere or unknown."""
         partition = self._partitions.get(topic_partition)
         if partition is None:
             topic = self._services.metadata.image.topics.get(topic_partition.topic)
@@ -152,7 +153,9 @@ class PartitionManager:
     ) -> Partition:
         services = self._services
         config = services.configs.topic_config(topic_partition.topic)
-        log = self.logs.get_or_create(topic_partition, topic_id, config, is_new=is_new)
+        log = self.logs.get_or_create(
+            topic_partition, topic_id, LogConfig.from_topic_config(config), is_new=is_new
+        )
         partition = Partition(
             topic_partition,
             topic_id,
@@ -180,8 +183,20 @@ class PartitionManager:
         """Apply a topic's new configuration to the replicas here."""
         config = self._services.configs.topic_config(topic)
         for partition in self.of_topic(topic):
-            partition.log.update_config(config)
+            partition.log.update_config(LogConfig.from_topic_config(config))
             partition.min_isr = config.get_int("min.insync.replicas")
+
+    def lose(self, lost: Iterable[TopicPartition]) -> None:
+        """Their log directory has failed: they are served no more (KAFKA_STORAGE_ERROR)."""
+        for topic_partition in lost:
+            partition = self._partitions.get(topic_partition)
+            if partition is None:
+                continue
+            self.fetchers.remove(topic_partition)
+            was_leader = partition.is_leader
+            partition.resign()
+            if was_leader:
+                self._announce(topic_partition, False, partition.leader_epoch)
 
     def of_topic(self, topic: str) -> Iterable[Partition]:
         return [p for tp, p in self._partitions.items() if tp.topic == topic]

@@ -57,8 +57,8 @@ def _delete(context: RequestContext, topic_partition: TopicPartition, offset: in
         raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     services = context.services
     log = services.partitions.leader(topic_partition).log
-    policy = services.configs.topic_config(topic_partition.topic)["cleanup.policy"]
-    if "delete" not in str(policy):
+    policies = services.configs.topic_config(topic_partition.topic).get_list("cleanup.policy")
+    if "delete" not in policies:
         raise KafkaError(ErrorCode.POLICY_VIOLATION, "the topic is compacted, not deleted")
     target = log.high_watermark if offset == HIGH_WATERMARK else offset
     if target < 0 or target > log.high_watermark:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dataplane.broker.context import RequestContext
+    from dataplane.log.manager import LogReport
     from dataplane.model.ids import TopicPartition
 
 
@@ -39,32 +40,35 @@ async def handle(
     return DescribeLogDirsResponse(
         results=[
             DescribeLogDirsResult(
-                error_code=error,
-                log_dir=directory,
-                topics=_topics(replicas, wanted),
-                total_bytes=total_bytes,
-                usable_bytes=usable_bytes,
+                error_code=report.error,
+                log_dir=report.path,
+                topics=_topics(context, report.logs, wanted),
+                total_bytes=report.total_bytes,
+                usable_bytes=report.usable_bytes,
             )
-            for directory, error, total_bytes, usable_bytes, replicas in (
-                context.services.partitions.logs.directories()
-            )
+            for report in context.services.partitions.logs.directories()
         ]
     )
 
 
 def _topics(
-    replicas: Mapping[TopicPartition, tuple[int, int, bool]], wanted: set[tuple[str, int]] | None
+    context: RequestContext,
+    logs: Mapping[TopicPartition, LogReport],
+    wanted: set[tuple[str, int]] | None,
 ) -> list[DescribeLogDirsTopic]:
     topics: dict[str, DescribeLogDirsTopic] = {}
-    for (topic, index), (size_bytes, offset_lag, is_future) in replicas.items():
+    for topic_partition, report in logs.items():
+        topic, index = topic_partition
         if wanted is not None and (topic, index) not in wanted:
             continue
+        partition = context.services.partitions.get(topic_partition)
+        behind = partition.high_watermark - report.log_end_offset if partition is not None else 0
         topics.setdefault(topic, DescribeLogDirsTopic(name=topic)).partitions.append(
             DescribeLogDirsPartition(
                 partition_index=index,
-                partition_size=size_bytes,
-                offset_lag=offset_lag,
-                is_future_key=is_future,
+                partition_size=report.size_bytes,
+                offset_lag=max(0, behind),
+                is_future_key=report.is_future,
             )
         )
     return list(topics.values())

@@ -6,7 +6,6 @@ import asyncio
 import collections
 import dataclasses
 import logging
-import ssl
 from typing import TYPE_CHECKING
 
 from dataplane.broker.context import ConnectionInfo
@@ -14,6 +13,9 @@ from dataplane.security.principal import ANONYMOUS
 from dataplane.server.connection import Connection
 
 if TYPE_CHECKING:
+    import socket
+    import ssl
+
     from dataplane.broker.metrics import Metrics
     from dataplane.server.dispatch import Dispatcher
 
@@ -39,8 +41,6 @@ class Listener:
         self,
         *,
         name: str,
-        host: str,
-        port: int,
         security_protocol: str,
         dispatcher: Dispatcher,
         metrics: Metrics,
@@ -48,8 +48,6 @@ class Listener:
         tls: ssl.SSLContext | None = None,
     ) -> None:
         self.name = name
-        self.host = host
-        self.port = port
         self.security_protocol = security_protocol
         self.metrics = metrics
         self.limits = limits
@@ -67,24 +65,12 @@ class Listener:
     def connection_count(self) -> int:
         return len(self._connections)
 
-    async def open(self) -> None:
-        """Bind and accept. OSError names the endpoint when it is taken."""
+    async def open(self, bound: socket.socket) -> None:
+        """Accept connections on a bound socket, which this listener owns from here on."""
         loop = asyncio.get_running_loop()
-        try:
-            self._server = await loop.create_server(
-                lambda: Connection(self, self._dispatcher),
-                self.host or None,
-                self.port,
-                backlog=BACKLOG,
-                ssl=self._tls,
-                reuse_address=True,
-            )
-        except OSError as error:
-            raise OSError(
-                error.errno,
-                f"listener {self.name}: cannot bind {self.host}:{self.port}: {error.strerror}",
-            ) from error
-        self.port = self._server.sockets[0].getsockname()[1]
+        self._server = await loop.create_server(
+            lambda: Connection(self, self._dispatcher), sock=bound, backlog=BACKLOG, ssl=self._tls
+        )
 
     def stop_accepting(self) -> None:
         if self._server is not None:

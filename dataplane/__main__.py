@@ -1,0 +1,98 @@
+"""`python -m dataplane broker|agent|local-cluster`.
+
+Exit codes: 0 stopped as asked, 1 failed, 2 bad arguments or bad configuration.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m dataplane", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    _add_broker(commands.add_parser("broker", help="run one broker"))
+    _add_agent(commands.add_parser("agent", help="run a host agent"))
+    _add_local_cluster(
+        commands.add_parser("local-cluster", help="run ZooKeeper and brokers, no control plane")
+    )
+    options = parser.parse_args(arguments)
+    if options.command == "broker":
+        from dataplane.compose.main import main as run_broker
+
+        return run_broker(options.config, options.set, check=options.check)
+    if options.command == "agent":
+        from dataplane.agent.main import main as run_agent
+
+        return run_agent(options)
+    from dataplane.local_cluster import main as run_local_cluster
+
+    return run_local_cluster(options)
+
+
+def _add_broker(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", help="a properties file with Kafka's broker keys")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a key that overrides the file; may be repeated",
+    )
+    parser.add_argument(
+        "--check", action="store_true", help="only check the configuration, do not start"
+    )
+
+
+def _add_agent(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host-id", required=True)
+    parser.add_argument("--zookeeper", required=True, metavar="HOST:PORT[,…]")
+    parser.add_argument("--data-dir", required=True)
+    parser.add_argument("--key-file", required=True, help="Fernet key shared with the control plane")
+    parser.add_argument("--rack", default=None)
+    parser.add_argument("--address", default="127.0.0.1", help="where clients reach this host")
+    parser.add_argument("--port-range", default="19100-19999", metavar="LOW-HIGH")
+
+
+def _add_local_cluster(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--brokers", type=_positive, default=1, metavar="N")
+    parser.add_argument("--port", type=_port, required=True, help="broker i listens on PORT+i")
+    parser.add_argument("--data-dir", required=True)
+    parser.add_argument(
+        "--listener",
+        action="append",
+        default=[],
+        metavar="NAME://HOST:PORT",
+        help="a further listener; broker i binds PORT+i; may be repeated",
+    )
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument(
+        "--broker-ids", default=None, metavar="A,B,C", help="ids instead of 0..N-1"
+    )
+    parser.add_argument(
+        "--zookeeper-port", type=_port, default=0, help="default: any free port"
+    )
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
+    return value
+
+
+def _port(text: str) -> int:
+    value = int(text)
+    if not 0 <= value <= 65_535:
+        raise argparse.ArgumentTypeError(f"{text} is not within 0 to 65535")
+    return value
+
+
+def _run() -> NoReturn:
+    sys.exit(main())
+
+
+if __name__ == "__main__":
+    _run()

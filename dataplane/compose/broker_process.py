@@ -1,0 +1,241 @@
+"""Puts a broker together from its rooms, starts it, and takes it down again.
+
+The order of starting is the order of what can fail: directories and ports first, then ZooKeeper,
+then the rooms, and the registration last, so that nobody is sent here before it can be served.
+Whatever has been started is taken down in reverse when a later step fails.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from typing import TYPE_CHECKING
+
+from dataplane.broker.config_store import ConfigStore
+from dataplane.broker.controller_client import ControllerClient
+from dataplane.broker.housekeeping import Housekeeping
+from dataplane.broker.metadata_cache import MetadataCache
+from dataplane.broker.metrics import Metrics
+from dataplane.broker.partition_manager import PartitionManager
+from dataplane.broker.peer_client import PeerPool
+from dataplane.broker.peer_login import PeerCredentials
+from dataplane.broker.registration import (
+    Registration,
+    RegistrationError,
+    ensure_cluster_id,
+    ensure_layout,
+)
+from dataplane.broker.services import BrokerServices
+from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint
+from dataplane.compose.listeners import Listeners
+from dataplane.compose.rooms import build_rooms
+from dataplane.compose.storage import StorageError, broker_id, open_logs
+from dataplane.ports.coordinator import CoordinatorError
+from dataplane.runtime.os_clock import OsClock
+from dataplane.runtime.os_entropy import OsEntropy
+from dataplane.runtime.thread_background import ThreadBackground
+from dataplane.runtime.zookeeper import ZooKeeperCoordinator
+from dataplane.server.dispatch import Dispatcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataplane.config import BrokerConfig
+    from dataplane.log.manager import LogManager
+    from dataplane.model.ids import TopicPartition
+
+_log = logging.getLogger(__name__)
+
+IMAGE_TIMEOUT_S = 30.0
+SWEEP_MS = 5_000
+
+
+class StartError(Exception):
+    """The broker cannot start; the message is one line that says which part failed and why."""
+
+
+class BrokerProcess:
+    """One broker. `on_fatal` is called when it can no longer serve and should be stopped."""
+
+    def __init__(self, config: BrokerConfig, *, on_fatal: Callable[[], None]) -> None:
+        self.config = config
+        self.failure: str = ""
+        self.services: BrokerServices
+        self._on_fatal = on_fatal
+        self._undo = contextlib.AsyncExitStack()
+        self._housekeeping = Housekeeping()
+        self._listeners: Listeners
+        self._logs: LogManager
+        self._registration: Registration
+
+    async def start(self) -> None:
+        """Serve, or raise ConfigError, StartError or OSError with nothing left behind."""
+        try:
+            await self._start()
+        except (CoordinatorError, RegistrationError, StorageError) as error:
+            await self._undo.aclose()
+            raise StartError(str(error)) from error
+        except BaseException:
+            await self._undo.aclose()
+            raise
+
+    async def stop(self) -> None:
+        """Controlled shutdown: hand leaderships over, close listeners, leave a clean log."""
+        services = self.services
+        await self._hand_over()
+        services.stopping = True
+        await self._undo.aclose()
+        _log.info("broker %d has stopped", services.broker_id)
+
+    async def _start(self) -> None:
+        config = self.config
+        undo = self._undo
+        clock, entropy, metrics = OsClock(), OsEntropy(), Metrics()
+        self._listeners = Listeners(config, metrics)
+        await self._listeners.bind()
+        undo.callback(self._listeners.close)
+        coordinator = await self._connect()
+        undo.push_async_callback(coordinator.close)
+        await ensure_layout(coordinator)
+        cluster_id = await ensure_cluster_id(coordinator, entropy)
+        services = self.services = BrokerServices(
+            config=config,
+            clock=clock,
+            entropy=entropy,
+            coordinator=coordinator,
+            metadata=MetadataCache(ClusterImage(cluster_id=cluster_id)),
+            metrics=metrics,
+            broker_id=broker_id(config),
+            cluster_id=cluster_id,
+        )
+        services.configs = ConfigStore(services)
+        await services.configs.start()
+        undo.push_async_callback(services.configs.stop)
+        background = ThreadBackground(asyncio.get_running_loop())
+        self._logs = await open_logs(services, background)
+        undo.callback(self._close_logs, background)
+        services.peers = PeerPool(
+            client_id=f"broker-{services.broker_id}",
+            listener_name=config.inter_broker_listener,
+            metadata=services.metadata,
+            credentials=_credentials(config),
+            tls=self._listeners.client_tls(),
+        )
+        undo.push_async_callback(services.peers.close)
+        services.controller_client = ControllerClient(services)
+        services.partitions = PartitionManager(services, self._logs)
+        services.configs.on_change(self._config_changed)
+        self._logs.on_directory_failure(self._directory_failed)
+        undo.push_async_callback(services.partitions.stop)
+        await build_rooms(services, undo)
+        dispatcher = Dispatcher(services)
+        undo.push_async_callback(dispatcher.stop)
+        await self._listeners.serve(dispatcher)
+        undo.callback(self._listeners.stop)
+        self._start_chores()
+        undo.push_async_callback(self._housekeeping.stop)
+        await self._register(undo)
+        await services.controller.start()
+        undo.push_async_callback(services.controller.stop)
+        await self._wait_for_image()
+
+    async def _connect(self) -> ZooKeeperCoordinator:
+        config = self.config
+        session_ms = config.get_int("zookeeper.session.timeout.ms")
+        connect_ms = config["zookeeper.connection.timeout.ms"]
+        return await ZooKeeperCoordinator.connect(
+            config.require("zookeeper.connect"),
+            session_timeout_ms=session_ms,
+            connect_timeout_ms=connect_ms if isinstance(connect_ms, int) else session_ms,
+        )
+
+    async def _register(self, undo: contextlib.AsyncExitStack) -> None:
+        services = self.services
+
+        def registered(epoch: int) -> None:
+            services.broker_epoch = epoch
+
+        self._registration = Registration(
+            services.coordinator,
+            BrokerInfo(
+                id=services.broker_id,
+                rack=self.config.get_str("broker.rack") or None,
+                listeners={
+                    name: Endpoint(host, port, protocol)
+                    for name, host, port, protocol in self._listeners.advertised()
+                },
+            ),
+            clock=services.clock,
+            log_dir=self.config.log_dirs[0],
+            session_timeout_ms=self.config.get_int("zookeeper.session.timeout.ms"),
+            on_registered=registered,
+        )
+        await self._registration.start()
+        undo.push_async_callback(self._registration.stop)
+
+    async def _wait_for_image(self) -> None:
+        """Serving begins when the controller has told us about ourselves."""
+        services = self.services
+        known = asyncio.Event()
+
+        def look(_before: ClusterImage, after: ClusterImage) -> None:
+            if services.broker_id in after.brokers:
+                known.set()
+
+        services.metadata.on_change(look)
+        look(services.metadata.image, services.metadata.image)
+        try:
+            async with asyncio.timeout(IMAGE_TIMEOUT_S):
+                await known.wait()
+        except TimeoutError:
+            raise StartError("no controller has told this broker about the cluster") from None
+
+    def _start_chores(self) -> None:
+        config, services, logs = self.config, self.services, self._logs
+        chores = self._housekeeping
+        chores.every(1_000, "log upkeep", lambda: logs.tick(services.clock.realtime_ms()))
+        chores.every(
+            max(1, config.get_int("replica.lag.time.max.ms") // 2),
+            "in-sync check",
+            services.partitions.tick_isr,
+        )
+        chores.every(SWEEP_MS, "idle connections", self._listeners.sweep)
+
+    async def _hand_over(self) -> None:
+        """Ask the controller to lead elsewhere what this broker leads (ControlledShutdown)."""
+        from dataplane.compose.controlled_shutdown import hand_over
+
+        if self.config.get_bool("controlled.shutdown.enable"):
+            await hand_over(self.services)
+
+    def _config_changed(self, entity_type: str, name: str) -> None:
+        if entity_type == "topics":
+            self.services.partitions.topic_config_changed(name)
+
+    def _directory_failed(self, directory: str, lost: list[TopicPartition]) -> None:
+        """Replicas in a failed directory are gone; without any directory there is no broker."""
+        self.services.partitions.lose(lost)
+        if all(report.error for report in self._logs.directories()):
+            self.failure = f"every log directory has failed, {directory} last"
+            _log.critical(self.failure)
+            self._on_fatal()
+
+    def _close_logs(self, background: ThreadBackground) -> None:
+        background.close()
+        try:
+            self._logs.shutdown(self.services.broker_epoch)
+        except OSError:
+            _log.exception("the logs are not closed cleanly; they are checked at the next start")
+
+
+def _credentials(config: BrokerConfig) -> PeerCredentials | None:
+    username = config.get_str("penstock.inter.broker.username")
+    if not username:
+        return None
+    mechanisms = [m for m in config.get_list("sasl.enabled.mechanisms") if m.startswith("SCRAM")]
+    return PeerCredentials(
+        username,
+        config.get_str("penstock.inter.broker.password"),
+        mechanisms[0] if mechanisms else "SCRAM-SHA-256",
+    )

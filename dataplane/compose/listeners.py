@@ -1,0 +1,105 @@
+"""The listeners of one broker: bound early, served once the rooms stand."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from typing import TYPE_CHECKING
+
+from dataplane.server.listener import Listener, ListenerLimits
+from dataplane.server.metrics_page import MetricsPage
+from dataplane.server.socket_binding import bind
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Iterator
+
+    from dataplane.broker.metrics import Metrics
+    from dataplane.config import BrokerConfig
+    from dataplane.server.dispatch import Dispatcher
+
+
+class Listeners:
+    """Binding first finds a taken port before anything else has been started."""
+
+    def __init__(self, config: BrokerConfig, metrics: Metrics) -> None:
+        self._config = config
+        self._metrics = metrics
+        self._sockets: dict[str, socket.socket] = {}
+        self._listeners: list[Listener] = []
+        self._page: MetricsPage | None = None
+
+    async def bind(self) -> None:
+        """Bind every port. OSError names listener and port; nothing stays bound then."""
+        config = self._config
+        try:
+            for wanted in config.listeners:
+                self._sockets[wanted.name] = bind(wanted.name, wanted.host, wanted.port)
+            metrics_port = config.get_int("penstock.metrics.port")
+            if metrics_port:
+                self._page = MetricsPage(self._metrics, metrics_port)
+                await self._page.open()
+        except OSError:
+            self.close()
+            raise
+
+    async def serve(self, dispatcher: Dispatcher) -> None:
+        """Accept connections on every bound socket. ConfigError when TLS is not set up right."""
+        config = self._config
+        limits = ListenerLimits(
+            frame_bytes_max=config.get_int("socket.request.max.bytes"),
+            connections_max=config.get_int("max.connections"),
+            connections_per_ip_max=config.get_int("max.connections.per.ip"),
+            idle_ms_max=config.get_int("connections.max.idle.ms"),
+        )
+        for wanted in config.listeners:
+            listener = Listener(
+                name=wanted.name,
+                security_protocol=wanted.protocol.name,
+                dispatcher=dispatcher,
+                metrics=self._metrics,
+                limits=limits,
+                tls=self._server_tls() if wanted.protocol.uses_tls else None,
+            )
+            await listener.open(self._sockets[wanted.name])
+            self._listeners.append(listener)
+
+    def advertised(self) -> Iterator[tuple[str, str, int, str]]:
+        """(name, host, port, protocol) that clients are told; port 0 became a real one."""
+        for wanted in self._config.advertised_listeners:
+            port = wanted.port or self._sockets[wanted.name].getsockname()[1]
+            host = wanted.host
+            if host in {"", "0.0.0.0", "::"}:
+                host = socket.gethostname()
+            yield wanted.name, host, port, wanted.protocol.name
+
+    def sweep(self) -> None:
+        now_s = asyncio.get_running_loop().time()
+        for listener in self._listeners:
+            listener.sweep(now_s)
+
+    def stop(self) -> None:
+        """Accept no more, and close what is open after its last answer."""
+        for listener in self._listeners:
+            listener.stop_accepting()
+            listener.close_connections()
+
+    def close(self) -> None:
+        for bound in self._sockets.values():
+            bound.close()
+        if self._page is not None:
+            self._page.close()
+
+    def client_tls(self) -> ssl.SSLContext | None:
+        """For connections to peers, when they listen under TLS."""
+        inter_broker = self._config.listener_named(self._config.inter_broker_listener)
+        if inter_broker is None or not inter_broker.protocol.uses_tls:
+            return None
+        from dataplane.server.tls import client_context
+
+        return client_context(self._config)
+
+    def _server_tls(self) -> ssl.SSLContext:
+        from dataplane.server.tls import server_context
+
+        return server_context(self._config)

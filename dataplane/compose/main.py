@@ -1,0 +1,87 @@
+"""The `broker` command: read the configuration, run one broker, say why not."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from dataplane.config import BrokerConfig, ConfigError, parse_properties
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_log = logging.getLogger("dataplane")
+
+EXIT_FAILED = 1
+EXIT_BAD_CONFIG = 2
+
+
+def read_config(path: str | None, overrides: Sequence[str]) -> BrokerConfig:
+    """The configuration from a properties file and `key=value` overrides. ConfigError, OSError."""
+    settings: dict[str, str] = {}
+    if path is not None:
+        with open(path, encoding="utf-8") as file:  # noqa: PTH123 - a plain read, without pathlib
+            settings.update(parse_properties(file.read()))
+    for item in overrides:
+        key, separator, value = item.partition("=")
+        if not separator or not key.strip():
+            raise ConfigError(item, "", "expected KEY=VALUE")
+        settings[key.strip()] = value.strip()
+    return BrokerConfig.parse(settings)
+
+
+def main(path: str | None, overrides: Sequence[str], *, check: bool = False) -> int:
+    """Run one broker until SIGTERM or SIGINT. Exit code 0, 1 or 2."""
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.INFO,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+    logging.getLogger("kazoo").setLevel(logging.WARNING)
+    try:
+        config = read_config(path, overrides)
+    except ConfigError as error:
+        sys.stderr.write(f"penstock broker: {error}\n")
+        return EXIT_BAD_CONFIG
+    except OSError as error:
+        sys.stderr.write(f"penstock broker: cannot read {path}: {error.strerror}\n")
+        return EXIT_BAD_CONFIG
+    if check:
+        return 0
+    return asyncio.run(_serve(config))
+
+
+async def _serve(config: BrokerConfig) -> int:
+    """Start, wait for a signal, stop."""
+    from dataplane.compose.broker_process import BrokerProcess, StartError
+
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    broker = BrokerProcess(config, on_fatal=stop.set)
+    starting = loop.create_task(broker.start())
+    stopping = loop.create_task(stop.wait())
+    await asyncio.wait({starting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+    if not starting.done():
+        starting.cancel()
+    try:
+        await starting
+    except asyncio.CancelledError:
+        return 0
+    except ConfigError as error:
+        sys.stderr.write(f"penstock broker: {error}\n")
+        return EXIT_BAD_CONFIG
+    except (StartError, OSError) as error:
+        sys.stderr.write(f"penstock broker: {error}\n")
+        return EXIT_FAILED
+    with contextlib.suppress(OSError):  # nobody may be reading
+        sys.stdout.write(f"started broker={broker.services.broker_id}\n")
+        sys.stdout.flush()
+    await stopping
+    await broker.stop()
+    return EXIT_FAILED if broker.failure else 0

@@ -1,0 +1,29 @@
+"""Builds the rooms that take the services object, in the order in which they need each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataplane.broker.authorizer import Authorizer
+from dataplane.broker.controller_host import ControllerHost
+from dataplane.broker.group_host import GroupHost
+from dataplane.broker.producer_ids import ProducerIdManager
+
+if TYPE_CHECKING:
+    import contextlib
+
+    from dataplane.broker.services import BrokerServices
+
+
+async def build_rooms(services: BrokerServices, undo: contextlib.AsyncExitStack) -> None:
+    """Build and start them; each one that has been started is stopped by `undo`."""
+    services.authorizer = Authorizer(services)
+    await services.authorizer.start()
+    undo.push_async_callback(services.authorizer.stop)
+    services.producer_ids = ProducerIdManager(services)
+    await services.producer_ids.start()
+    undo.push_async_callback(services.producer_ids.stop)
+    services.groups = GroupHost(services)
+    await services.groups.start()
+    undo.push_async_callback(services.groups.stop)
+    services.controller = ControllerHost(services)

@@ -1,0 +1,73 @@
+"""Opens the log directories of a broker: lock, recovery, identity."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dataplane.config import ConfigError
+from dataplane.log.config import LogConfig
+from dataplane.log.directory import DirectoryInUseError, InconsistentIdentityError
+from dataplane.log.manager import LogManager, LogManagerSettings
+from dataplane.model.errors import KafkaError
+from dataplane.runtime.os_filesystem import OsFileSystem
+
+if TYPE_CHECKING:
+    from dataplane.broker.services import BrokerServices
+    from dataplane.config import BrokerConfig
+    from dataplane.ports.background import Background
+
+
+class StorageError(Exception):
+    """The log directories cannot be used; the message says which and why."""
+
+
+def broker_id(config: BrokerConfig) -> int:
+    """The configured id. ConfigError when there is none: ids are not drawn here."""
+    if config.broker_id < 0:
+        raise ConfigError("broker.id", config.broker_id, "must be at least 0")
+    return config.broker_id
+
+
+async def open_logs(services: BrokerServices, background: Background) -> LogManager:
+    """Load every log. ConfigError or StorageError in one line when a directory is unfit."""
+    config = services.config
+    for directory in config.log_dirs:
+        try:
+            Path(directory).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError("log.dirs", directory, error.strerror or str(error)) from error
+
+    def config_for(topic: str) -> LogConfig:
+        return LogConfig.from_topic_config(services.configs.topic_config(topic))
+
+    logs = LogManager(
+        OsFileSystem(),
+        services.clock,
+        services.entropy,
+        background,
+        log_dirs=config.log_dirs,
+        broker_id=services.broker_id,
+        config_for=config_for,
+        settings=_settings(config),
+    )
+    try:
+        # Recovery may read gigabytes; nothing else touches the logs before it ends.
+        await asyncio.to_thread(logs.load)
+        logs.stamp_identity(services.cluster_id)
+    except (DirectoryInUseError, InconsistentIdentityError, KafkaError) as error:
+        raise StorageError(f"log.dirs: {error}") from error
+    return logs
+
+
+def _settings(config: BrokerConfig) -> LogManagerSettings:
+    return LogManagerSettings(
+        retention_check_interval_ms=config.get_int("log.retention.check.interval.ms"),
+        high_watermark_checkpoint_interval_ms=config.get_int(
+            "replica.high.watermark.checkpoint.interval.ms"
+        ),
+        offset_checkpoint_interval_ms=config.get_int("log.flush.offset.checkpoint.interval.ms"),
+        producer_expiration_ms=config.get_int("producer.id.expiration.ms"),
+        file_delete_delay_ms=config.get_int("log.segment.delete.delay.ms"),
+    )

@@ -1,0 +1,131 @@
+"""A controller's start, and what it does when brokers come and go."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from dataplane.broker import controller_reassign, controller_topics
+from dataplane.broker.controller_load import load_brokers, load_topics
+from dataplane.cluster import znodes
+from dataplane.cluster.context import NEVER_LED
+from dataplane.cluster.failover import Changes, repair
+from dataplane.ports.coordinator import Create
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from dataplane.broker.controller import Controller
+    from dataplane.cluster.image import BrokerInfo
+    from dataplane.model.ids import TopicPartition
+
+log = logging.getLogger(__name__)
+
+
+async def take_over(controller: Controller) -> None:
+    """Learn the truth, repair what does not fit the live brokers, tell everybody, resume."""
+    context = controller.context
+    context.set_brokers(await load_brokers(controller.coordinator))
+    await load_topics(controller.coordinator, context)
+    everything = [partition for partition, _ in context.partitions()]
+    log.info(
+        "controller epoch %d: %d brokers, %d topics, %d partitions, %d topics to delete",
+        context.epoch,
+        len(context.brokers),
+        len(context.topics),
+        len(everything),
+        len(context.deleting),
+    )
+    await _repair(controller, everything)
+    for broker in context.brokers.values():
+        controller.open_channel(broker).outbox.add_brokers(metadata_first=True, full=True)
+    controller.tell(everything)
+    controller.wake()
+    await _resume(controller)
+
+
+async def brokers_changed(controller: Controller) -> None:
+    """Registrations came or went. A bounced broker is treated as gone, then as arrived."""
+    before = controller.context.brokers
+    now = await load_brokers(controller.coordinator)
+    gone = {b for b, info in before.items() if b not in now or now[b].epoch != info.epoch}
+    arrived = {b: info for b, info in now.items() if b not in before or b in gone}
+    renewed = any(info != before[b] for b, info in now.items() if b not in arrived)
+    if gone:
+        await _brokers_gone(controller, gone)
+    if arrived:
+        await _brokers_arrived(controller, arrived)
+    if renewed:
+        controller.context.set_brokers(now)
+        for channel in controller.channels.values():
+            channel.outbox.add_brokers(metadata_first=True)
+        controller.wake()
+
+
+async def _brokers_gone(controller: Controller, gone: Collection[int]) -> None:
+    context = controller.context
+    log.info("brokers gone: %s", sorted(gone))
+    for broker in gone:
+        await controller.close_channel(broker)
+    context.set_brokers({b: info for b, info in context.brokers.items() if b not in gone})
+    controller.deletions.broker_gone(gone)
+    affected = context.held_by(gone)
+    changes = await _repair(controller, affected)
+    for channel in controller.channels.values():
+        channel.outbox.add_brokers()
+    controller.tell(changes)
+    controller.tell_metadata(partition for partition in affected if partition not in changes)
+    controller.wake()
+
+
+async def _brokers_arrived(controller: Controller, arrived: dict[int, BrokerInfo]) -> None:
+    context = controller.context
+    log.info("brokers arrived: %s", {broker: info.epoch for broker, info in arrived.items()})
+    context.set_brokers({**context.brokers, **arrived})
+    affected = context.held_by(arrived)
+    never_led = {p for p, state in context.partitions() if state.leader_epoch == NEVER_LED}
+    changes = await _repair(controller, sorted({*affected, *never_led}))
+    for broker_id, channel in controller.channels.items():
+        if broker_id not in arrived:
+            channel.outbox.add_brokers(metadata_first=True)
+    for info in arrived.values():
+        outbox = controller.open_channel(info).outbox
+        outbox.add_brokers(metadata_first=True, full=True)
+        for partition, _ in context.partitions():
+            outbox.add_metadata(partition, controller.notice(partition))
+    controller.tell(changes)
+    rest = [partition for partition in affected if partition not in changes]
+    for partition in rest:
+        for broker in arrived:
+            state = context.state(partition)
+            if state is not None and broker in state.replicas:
+                controller.tell_role(partition, broker)
+    controller.tell_metadata(rest)
+    controller.wake()
+    await _resume(controller)
+
+
+async def _repair(controller: Controller, partitions: list[TopicPartition]) -> Changes:
+    changes = repair(controller.context, partitions, controller.unclean_allowed)
+    await _ensure_partition_nodes(controller, changes)
+    return await controller.apply(changes)
+
+
+async def _ensure_partition_nodes(controller: Controller, changes: Changes) -> None:
+    """A topic whose creation was interrupted may lack the parents of its state nodes."""
+    for partition in changes:
+        state = controller.context.state(partition)
+        if state is None or state.leader_epoch != NEVER_LED:
+            continue
+        for path in (
+            znodes.partitions_path(partition.topic),
+            znodes.partition_path(partition.topic, partition.partition),
+        ):
+            if await controller.coordinator.exists(path) is None:
+                await controller.write([[Create(path)]])
+
+
+async def _resume(controller: Controller) -> None:
+    """What waited for a broker may go on."""
+    await controller_reassign.resume(controller)
+    await controller_topics.resume_deletions(controller)

@@ -1,0 +1,62 @@
+"""Reads the cluster's truth from ZooKeeper, many nodes at a time."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from dataplane.broker.znode_reads import read_all
+from dataplane.cluster import znodes
+from dataplane.cluster.context import NEVER_LED
+from dataplane.cluster.image import ZERO_UUID
+from dataplane.model.ids import TopicPartition
+from dataplane.model.partition import PartitionState
+
+if TYPE_CHECKING:
+    from dataplane.cluster.context import ControllerContext
+    from dataplane.cluster.image import BrokerInfo
+    from dataplane.ports.coordinator import Coordinator
+
+log = logging.getLogger(__name__)
+
+
+async def load_brokers(coordinator: Coordinator) -> dict[int, BrokerInfo]:
+    """The registered brokers. One that vanishes between the two reads is left out."""
+    names = await coordinator.children(znodes.BROKER_IDS)
+    ids = [(int(name), znodes.broker_path(int(name))) for name in names if name.isdigit()]
+    return {
+        broker: znodes.decode_broker(broker, data, stat.czxid)
+        for broker, (data, stat) in (await read_all(coordinator, ids)).items()
+    }
+
+
+async def load_topics(coordinator: Coordinator, context: ControllerContext) -> None:
+    """Topics, assignments, partition states and the marks of deletion, into `context`."""
+    names = await coordinator.children(znodes.TOPICS)
+    nodes = await read_all(coordinator, [(name, znodes.topic_path(name)) for name in names])
+    assigned: dict[TopicPartition, PartitionState] = {}
+    for name, (data, _) in nodes.items():
+        node = znodes.decode_topic(data)
+        context.add_topic(name, node.topic_id or ZERO_UUID)
+        for index, replicas in node.replicas.items():
+            assigned[TopicPartition(name, index)] = PartitionState(
+                index=index,
+                replicas=replicas,
+                adding=node.adding.get(index, ()),
+                removing=node.removing.get(index, ()),
+                leader_epoch=NEVER_LED,
+            )
+    states = await read_all(
+        coordinator, [(tp, znodes.state_path(tp.topic, tp.partition)) for tp in assigned]
+    )
+    for partition, state in assigned.items():
+        found = states.get(partition)
+        if found is not None:
+            state = znodes.decode_state(state, found[0], found[1].version)
+        context.put(partition, state)
+    marked = await coordinator.children(znodes.DELETE_TOPICS)
+    context.deleting = {name for name in marked if name in context.topics}
+    for name in set(marked) - context.deleting:
+        log.info("topic %s is marked for deletion but gone already", name)
+        context.add_topic(name, ZERO_UUID)
+        context.deleting.add(name)

@@ -1,0 +1,233 @@
+"""The controller makes, grows and deletes topics."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from typing import TYPE_CHECKING
+
+from dataplane.cluster import znodes
+from dataplane.cluster.election import elect_first
+from dataplane.cluster.requests import DELETE_REGARDLESS_OF_EPOCH, Stop
+from dataplane.cluster.topic_names import check_collision, collision_key
+from dataplane.cluster.topic_plans import (
+    Defaults,
+    Dice,
+    NewTopic,
+    TopicRequest,
+    assigned,
+    plan_partitions,
+    plan_topic,
+)
+from dataplane.cluster.writes import (
+    created_with_epoch,
+    delete_topic_groups,
+    new_topic_ops,
+    partition_groups,
+    topic_op,
+)
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.ids import TopicPartition
+from dataplane.ports.coordinator import Create, Delete, NoNodeError
+
+if TYPE_CHECKING:
+    import uuid
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from dataplane.broker.controller import Controller
+    from dataplane.broker.controller_channel import Deleted
+    from dataplane.model.partition import PartitionState
+    from dataplane.ports.coordinator import Op
+
+log = logging.getLogger(__name__)
+
+DICE_SIDES = 1 << 16
+
+
+def _dice(controller: Controller) -> Dice:
+    roll = controller.services.entropy.uniform
+    return Dice(int(roll(0, DICE_SIDES)), int(roll(0, DICE_SIDES)))
+
+
+# -- create ---------------------------------------------------------------------------------------
+
+
+async def create_topics(
+    controller: Controller, requests: Sequence[TopicRequest], *, validate_only: bool
+) -> dict[str, NewTopic | KafkaError]:
+    """Make the topics that can be made, all in few multis; the others' refusals by name.
+
+    The configurations are expected to be valid. Returns before the brokers have heard of it.
+    """
+    results: dict[str, NewTopic | KafkaError] = {}
+    planned: dict[str, list[str]] = {}
+    config = controller.services.config
+    defaults = Defaults(
+        config.get_int("num.partitions"), config.get_int("default.replication.factor")
+    )
+    for request in requests:
+        try:
+            check_collision(request.name, planned.get(collision_key(request.name), ()))
+            results[request.name] = plan_topic(
+                controller.context,
+                request,
+                defaults,
+                _dice(controller),
+                controller.services.entropy.uuid4(),
+            )
+            planned.setdefault(collision_key(request.name), []).append(request.name)
+        except KafkaError as refusal:
+            results[request.name] = refusal
+    if not validate_only:
+        await _make(controller, [plan for plan in results.values() if isinstance(plan, NewTopic)])
+    return results
+
+
+async def _make(controller: Controller, topics: Sequence[NewTopic]) -> None:
+    leftovers = await asyncio.gather(
+        *(controller.coordinator.exists(znodes.config_path("topics", t.name)) for t in topics)
+    )
+    groups: list[list[Op]] = []
+    states: dict[str, dict[int, PartitionState]] = {}
+    for topic, leftover in zip(topics, leftovers, strict=True):
+        states[topic.name] = _first_states(controller, topic.replicas)
+        groups.extend(new_topic_ops(topic, leftover is not None, states[topic.name]))
+    await controller.write(groups)
+    for topic in topics:
+        controller.context.add_topic(topic.name, topic.topic_id)
+        log.info("created topic %s with %d partitions", topic.name, len(topic.replicas))
+        _announce(controller, topic.name, topic.replicas, states[topic.name])
+    controller.wake()
+
+
+def _first_states(
+    controller: Controller, replicas: Mapping[int, tuple[int, ...]]
+) -> dict[int, PartitionState]:
+    """States of new partitions; one whose replicas are all dead is left without."""
+    states: dict[int, PartitionState] = {}
+    for index, brokers in replicas.items():
+        led = elect_first(assigned(index, brokers), controller.context.electable)
+        if led is not None:
+            states[index] = created_with_epoch(led, controller.context.epoch)
+    return states
+
+
+def _announce(
+    controller: Controller,
+    topic: str,
+    replicas: Mapping[int, tuple[int, ...]],
+    states: Mapping[int, PartitionState],
+) -> None:
+    for index, brokers in replicas.items():
+        partition = TopicPartition(topic, index)
+        controller.context.put(partition, states.get(index, assigned(index, brokers)))
+        controller.tell([partition], new_on={(partition, broker) for broker in brokers})
+
+
+async def create_partitions(
+    controller: Controller,
+    topic: str,
+    count: int,
+    assignments: Sequence[Sequence[int]] | None,
+    *,
+    validate_only: bool,
+) -> None:
+    """Raise a topic's partition count. Raises KafkaError."""
+    added = plan_partitions(controller.context, topic, count, assignments, _dice(controller))
+    if validate_only:
+        return
+    states = _first_states(controller, added)
+    held = controller.context.topics[topic]
+    grown = {index: assigned(index, brokers) for index, brokers in added.items()}
+    await controller.write([[topic_op(held, grown)], *partition_groups(topic, added, states)])
+    log.info("topic %s has %d partitions now", topic, count)
+    _announce(controller, topic, added, states)
+    controller.wake()
+
+
+# -- delete ---------------------------------------------------------------------------------------
+
+
+async def delete_topics(
+    controller: Controller, names: Iterable[str]
+) -> dict[str, asyncio.Future[None] | KafkaError]:
+    """Mark topics for deletion and begin. A future ends when its topic is gone from ZooKeeper."""
+    context = controller.context
+    results: dict[str, asyncio.Future[None] | KafkaError] = {}
+    marked = []
+    for name in names:
+        if name not in context.topics:
+            results[name] = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            continue
+        waiter = asyncio.get_running_loop().create_future()
+        controller.deletion_waiters.setdefault(name, []).append(waiter)
+        results[name] = waiter
+        if not context.is_deleting(name):
+            marked.append(name)
+    await controller.write([[Create(znodes.delete_topic_path(name))] for name in marked])
+    context.deleting.update(marked)
+    for name in marked:
+        log.info("deleting topic %s", name)
+        partitions = context.topics[name].partitions
+        controller.tell_metadata(TopicPartition(name, index) for index in partitions)
+        await _start_deletion(controller, name)
+    controller.wake()
+    return results
+
+
+async def _start_deletion(controller: Controller, name: str) -> None:
+    partitions = controller.context.topics[name].partitions
+    for replica in controller.deletions.start(name, partitions, controller.context.live):
+        stop = Stop(DELETE_REGARDLESS_OF_EPOCH, delete=True)
+        controller.tell_stop(replica.partition, [replica.broker], stop)
+    if controller.deletions.is_done(name):
+        await _remove_nodes(controller, name)
+
+
+async def resume_deletions(controller: Controller) -> None:
+    """Deletions that waited for a broker, for a reassignment, or for a controller."""
+    for name in sorted(controller.context.deleting):
+        await _start_deletion(controller, name)
+    controller.wake()
+
+
+async def replicas_deleted(controller: Controller, broker: int, results: Deleted) -> None:
+    """A broker has answered StopReplica."""
+    for name in sorted(controller.deletions.answered(broker, results)):
+        await _remove_nodes(controller, name)
+
+
+async def _remove_nodes(controller: Controller, name: str) -> None:
+    coordinator = controller.coordinator
+    groups = delete_topic_groups(name, await _partition_nodes(controller, name))
+    paths = (
+        znodes.partitions_path(name),
+        znodes.topic_path(name),
+        znodes.config_path("topics", name),
+        znodes.delete_topic_path(name),
+    )
+    tail = [Delete(path) for path in paths if await coordinator.exists(path) is not None]
+    await controller.write([*groups, tail])
+    controller.deletions.forget(name)
+    controller.context.remove_topic(name)
+    log.info("deleted topic %s", name)
+    for waiter in controller.deletion_waiters.pop(name, []):
+        if not waiter.done():
+            waiter.set_result(None)
+
+
+async def _partition_nodes(controller: Controller, name: str) -> list[tuple[int, bool]]:
+    """The truth, not memory: an interrupted removal has left any part of it."""
+    names: list[str] = []
+    with contextlib.suppress(NoNodeError):
+        names = await controller.coordinator.children(znodes.partitions_path(name))
+    indexes = sorted(int(index) for index in names)
+    states = await asyncio.gather(
+        *(controller.coordinator.exists(znodes.state_path(name, index)) for index in indexes)
+    )
+    return [(index, state is not None) for index, state in zip(indexes, states, strict=True)]
+
+
+def topic_name(controller: Controller, topic_id: uuid.UUID) -> str | None:
+    return controller.context.names_by_id.get(topic_id)

@@ -1,0 +1,77 @@
+"""Makes the internal topics when they are first needed, through the active controller."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.wire.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+
+if TYPE_CHECKING:
+    from dataplane.broker.services import BrokerServices
+    from dataplane.config import BrokerConfig
+
+log = logging.getLogger(__name__)
+
+OFFSETS_TOPIC = "__consumer_offsets"
+TRANSACTIONS_TOPIC = "__transaction_state"
+CREATE_TOPICS_VERSION = 5
+TIMEOUT_MS = 15_000
+
+_making: dict[tuple[int, str], asyncio.Task[None]] = {}
+
+
+def internal_topic(config: BrokerConfig, name: str) -> CreatableTopic:
+    """The topic as `offsets.topic.*` or `transaction.state.log.*` describe it."""
+    prefix = "offsets.topic" if name == OFFSETS_TOPIC else "transaction.state.log"
+    configs = {
+        "cleanup.policy": "compact",
+        "segment.bytes": str(config.get_int(f"{prefix}.segment.bytes")),
+        "compression.type": "producer" if name == OFFSETS_TOPIC else "uncompressed",
+    }
+    if name == TRANSACTIONS_TOPIC:
+        configs["min.insync.replicas"] = str(config.get_int(f"{prefix}.min.isr"))
+        configs["unclean.leader.election.enable"] = "false"
+    return CreatableTopic(
+        name=name,
+        num_partitions=config.get_int(f"{prefix}.num.partitions"),
+        replication_factor=config.get_int(f"{prefix}.replication.factor"),
+        configs=[CreatableTopicConfig(name=key, value=value) for key, value in configs.items()],
+    )
+
+
+async def create_internal_topic(services: BrokerServices, name: str) -> None:
+    """Returns when the topic exists. Many callers at once share one request.
+
+    Raises KafkaError: COORDINATOR_NOT_AVAILABLE when the controller cannot make it now, for
+    example with fewer live brokers than its replication factor.
+    """
+    key = (id(services), name)
+    task = _making.get(key)
+    if task is None:
+        task = asyncio.get_running_loop().create_task(_create(services, name))
+        _making[key] = task
+        task.add_done_callback(lambda _done: _making.pop(key, None))
+    await asyncio.shield(task)
+
+
+async def _create(services: BrokerServices, name: str) -> None:
+    request = CreateTopicsRequest(
+        topics=[internal_topic(services.config, name)], timeout_ms=TIMEOUT_MS
+    )
+    response = await services.controller_client.request(
+        request, CREATE_TOPICS_VERSION, timeout_ms=TIMEOUT_MS
+    )
+    for result in response.topics:
+        if result.error_code in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
+            continue
+        log.warning("cannot create %s: %s", name, result.error_message)
+        raise KafkaError(
+            ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{name} cannot be created: {result.error_message}"
+        )

@@ -1,0 +1,1 @@
+"""Telemetry collector, supervised Spark runs, and the gold tables they fill."""

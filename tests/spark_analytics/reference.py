@@ -1,0 +1,367 @@
+"""The formulas again, slowly and in plain Python; written from the definitions, not from Spark's.
+
+Works on telemetry slices (dictionaries), gives gold rows (dictionaries) of all windows.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import defaultdict
+from typing import Any
+
+from spark_analytics.contracts import Rules
+
+Row = dict[str, Any]
+
+
+def gold(slices: list[Row], rules: Rules) -> dict[str, list[Row]]:
+    topics = last_slices([s for s in slices if s["kind"] == "topic"], rules)
+    groups = last_slices([s for s in slices if s["kind"] == "group"], rules)
+    series = log_ends(topics)
+    all_knots = {key: knots(samples) for key, samples in series.items()}
+    stands = [
+        stand
+        for part in by_series(groups).values()
+        for stand in judge(part, topics, all_knots, rules)
+    ]
+    return {
+        "group_lag": group_lag(stands, rules),
+        "topic_retention": [retention(s) for s in topics],
+        "group_expiry": expiry(stands, rules),
+    }
+
+
+def last_slices(slices: list[Row], rules: Rules) -> list[Row]:
+    last: dict[tuple, Row] = {}
+    for one in slices:
+        window = one["ts_ms"] // (rules.window_s * 1000) * rules.window_s * 1000
+        key = (one["cluster_id"], one.get("group"), one["topic"], window)
+        if key not in last or one["ts_ms"] >= last[key]["ts_ms"]:
+            last[key] = {**one, "window_ms": window}
+    return sorted(last.values(), key=lambda s: s["window_ms"])
+
+
+def log_ends(topics: list[Row]) -> dict[tuple, list[tuple[int, int]]]:
+    series = defaultdict(list)
+    for one in topics:
+        for p, end in zip(one["partition"], one["log_end_offset"], strict=True):
+            if end is not None:
+                series[one["cluster_id"], one["topic"], p].append((one["ts_ms"], end))
+    return series
+
+
+def knots(samples: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Those that no later sample is below; flat runs need not be compressed for the meaning."""
+    return [
+        (ts, end)
+        for i, (ts, end) in enumerate(samples)
+        if all(later >= end for _, later in samples[i + 1 :])
+    ]
+
+
+def first_unread(q: Row, series: list[tuple[int, int]]) -> tuple[float | None, str | None]:
+    at, end, now = q["committed"], q["end"], q["ts_ms"]
+    if at < 0:
+        return None, "no_commit"
+    if end is None:
+        return None, None
+    if at >= end:
+        return float(now), "caught_up"
+    if at <= q["start"] and q["oldest_ts_ms"] is not None:
+        return float(min(q["oldest_ts_ms"], now)), "exact"
+    below = [(o, ts) for ts, o in series if o <= at]
+    above = [(o, ts) for ts, o in series if o > at]
+    if not below or max(below)[1] > now:
+        return None, "out_of_history"
+    left_offset, left_ms = max(below)
+    right_offset, right_ms = min(above) if above else (end, now)
+    if right_ms > now:
+        right_offset, right_ms = end, now
+    share = (at - left_offset) / (right_offset - left_offset)
+    return left_ms + share * (right_ms - left_ms), "interpolated"
+
+
+def theil_sen(points: list[tuple[float, float]]) -> float | None:
+    slopes = [
+        (y2 - y1) / (x2 - x1)
+        for i, (x1, y1) in enumerate(points)
+        for x2, y2 in points[i + 1 :]
+        if x2 != x1
+    ]
+    return statistics.median(slopes) if slopes else None
+
+
+def by_series(groups: list[Row]) -> dict[tuple, list[Row]]:
+    series = defaultdict(list)
+    for one in groups:
+        for i, p in enumerate(one["partition"]):
+            series[one["cluster_id"], one["group"], one["topic"], p].append(
+                {
+                    **{k: one[k] for k in ("cluster_id", "group", "topic", "window_ms", "ts_ms")},
+                    **{k: one[k] for k in ("state", "members")},
+                    "partition": p,
+                    "committed": one["committed_offset"][i],
+                    "start": one["log_start_offset"][i],
+                    "end": one["log_end_offset"][i],
+                }
+            )
+    return series
+
+
+def judge(part: list[Row], topics: list[Row], all_knots, rules: Rules) -> list[Row]:
+    of_topic = {}
+    for one in topics:
+        for i, p in enumerate(one["partition"]):
+            of_topic[one["cluster_id"], one["topic"], p, one["window_ms"]] = {
+                "size_bytes": one["size_bytes"][i],
+                "oldest_ts_ms": one["oldest_ts_ms"][i],
+                "retention_ms": one["retention_ms"],
+                "retention_bytes": one["retention_bytes"],
+            }
+    nothing = dict.fromkeys(("size_bytes", "oldest_ts_ms", "retention_ms", "retention_bytes"))
+    changed_ms = None
+    for i, q in enumerate(part):
+        key = (q["cluster_id"], q["topic"], q["partition"])
+        q.update(of_topic.get((*key, q["window_ms"]), nothing))
+        series = all_knots.get(key, [])
+        q["first_unread_ms"], q["method"] = first_unread(q, series)
+        committed = q["committed"] >= 0
+        q["lag"] = max(0, q["end"] - q["committed"]) if committed and q["end"] is not None else None
+        q["lost"] = max(0, q["start"] - q["committed"]) if committed else None
+        age_ms = None if q["first_unread_ms"] is None else q["ts_ms"] - q["first_unread_ms"]
+        q["time_lag"] = age_ms / 1000 if committed and age_ms is not None else None
+        oldest_ms = max(0, q["ts_ms"] - series[0][0]) if series else 0
+        q["at_least"] = (
+            None if not committed else oldest_ms / 1000 if age_ms is None else age_ms / 1000
+        )
+        trail = [
+            r for r in part[: i + 1] if r["window_ms"] >= q["window_ms"] - rules.trend_s * 1000
+        ]
+        q["p"] = theil_sen([(r["ts_ms"] / 1000, r["end"]) for r in trail if r["end"] is not None])
+        q["c"] = theil_sen([(r["ts_ms"] / 1000, r["committed"]) for r in trail])
+        if i == 0 or q["committed"] != part[i - 1]["committed"]:
+            changed_ms = q["ts_ms"]
+        q["unchanged"] = (q["ts_ms"] - changed_ms) / 1000
+        first = part.index(trail[0])
+        steps = [
+            part[j]["committed"] - part[j - 1]["committed"] for j in range(max(first, 1), i + 1)
+        ]
+        q["went_back"] = any(step < 0 for step in steps)
+        closing = None if q["p"] is None else q["c"] - q["p"]
+        q["eta"] = (
+            q["lag"] / closing
+            if closing is not None and closing > 0 and q["lag"] is not None
+            else None
+        )
+        floor = max(float(rules.allowed_lag_records), (q["p"] or 0.0) * 10)
+        fresh = q["time_lag"] is not None and q["time_lag"] <= rules.slo_s
+        q["behind"] = None if q["lag"] is None else q["lag"] > floor and not fresh
+    return part
+
+
+def rolled(stands: list[Row]) -> dict[tuple, list[Row]]:
+    found = defaultdict(list)
+    for q in stands:
+        found[q["cluster_id"], q["group"], q["topic"], q["window_ms"]].append(q)
+    return found
+
+
+def biggest(values):
+    known = [v for v in values if v is not None]
+    return max(known) if known else None
+
+
+def total(values):
+    known = [v for v in values if v is not None]
+    return sum(known) if known else None
+
+
+def group_lag(stands: list[Row], rules: Rules) -> list[Row]:
+    rows = []
+    for (cluster, group, topic, window), parts in sorted(rolled(stands).items()):
+        committed = [q for q in parts if q["committed"] >= 0]
+        known = bool(committed) and all(q["lag"] is not None for q in committed)
+        unread = [q for q in committed if q["lag"]]
+        untimed = [q for q in unread if q["time_lag"] is None]
+        behind = [q for q in parts if q["behind"]]
+        method = (
+            "no_commit"
+            if not committed
+            else None
+            if not known
+            else "out_of_history"
+            if untimed
+            else "caught_up"
+            if not unread
+            else max(unread, key=lambda q: q["time_lag"])["method"]
+        )
+        rows.append(
+            {
+                "cluster_id": cluster,
+                "group": group,
+                "topic": topic,
+                "ts_ms": window,
+                "sampled_ms": parts[0]["ts_ms"],
+                "partitions": len(parts),
+                "lag_records": sum(q["lag"] for q in committed) if known else None,
+                "lag_seconds": max(q["time_lag"] for q in committed)
+                if known and not untimed
+                else None,
+                "lag_seconds_at_least": biggest(q["at_least"] for q in parts),
+                "method": method,
+                "produce_records_per_s": total(q["p"] for q in parts),
+                "consume_records_per_s": total(q["c"] for q in parts),
+                "eta_seconds": (
+                    None
+                    if not known
+                    else 0.0
+                    if not behind
+                    else None
+                    if any(q["eta"] is None for q in behind)
+                    else max(q["eta"] for q in behind)
+                ),
+                "lost_records": total(q["lost"] for q in parts),
+                "members": parts[0]["members"],
+                "state": parts[0]["state"],
+                "_no_commit": any(
+                    q["committed"] < 0 and q["end"] is not None and q["end"] > q["start"]
+                    for q in parts
+                ),
+                "_behind": len(behind),
+                "_stuck": biggest(q["unchanged"] for q in behind),
+                "_back": any(q["went_back"] for q in parts),
+            }
+        )
+    for row in rows:
+        same = [
+            r
+            for r in rows
+            if (r["cluster_id"], r["group"], r["topic"])
+            == (row["cluster_id"], row["group"], row["topic"])
+            and row["ts_ms"] - rules.trend_s * 1000 <= r["ts_ms"] <= row["ts_ms"]
+            and r["lag_records"] is not None
+        ]
+        points = [(r["sampled_ms"] / 1000, r["lag_records"]) for r in same]
+        enough = (
+            len(points) >= rules.samples_min and points[-1][0] - points[0][0] >= rules.span_min_s
+        )
+        slope = theil_sen(points) if enough else None
+        steady = max(rules.steady_records_per_s, (row["produce_records_per_s"] or 0.0) * 0.02)
+        row["trend_records_per_s"] = slope
+        row["trend"] = (
+            "unknown"
+            if slope is None
+            else "growing"
+            if slope > steady
+            else "shrinking"
+            if slope < -steady
+            else "steady"
+        )
+        row["status"] = status(row, enough, rules)
+    return [{k: v for k, v in row.items() if not k.startswith("_")} for row in rows]
+
+
+def status(row: Row, enough: bool, rules: Rules) -> str:  # noqa: PLR0911 - one return a rule
+    stuck = row["_stuck"] is not None and row["_stuck"] >= rules.quiet_s
+    if row["_no_commit"]:
+        return "NO_COMMIT"
+    if row["lost_records"]:
+        return "DATA_LOST"
+    if row["lag_records"] is None or not enough:
+        return "UNKNOWN"
+    if not row["_behind"]:
+        return "CAUGHT_UP"
+    if row["members"] == 0 and (row["trend"] == "growing" or stuck):
+        return "STOPPED"
+    if row["members"] and stuck:
+        return "STALLED"
+    if row["_back"]:
+        return "REWOUND"
+    return {"growing": "FALLING_BEHIND", "shrinking": "CATCHING_UP"}.get(row["trend"], "LAGGING")
+
+
+def retention(one: Row) -> Row:
+    ends, starts = one["log_end_offset"], one["log_start_offset"]
+    ages = [ts for ts in one["oldest_ts_ms"] if ts is not None]
+    return {
+        "cluster_id": one["cluster_id"],
+        "topic": one["topic"],
+        "ts_ms": one["window_ms"],
+        "sampled_ms": one["ts_ms"],
+        "partitions": len(one["partition"]),
+        "bytes": sum(one["size_bytes"]),
+        "records": None if None in ends else sum(ends) - sum(starts),
+        "age_seconds": max(0, one["ts_ms"] - min(ages)) / 1000 if ages else None,
+        "retention_ms": one["retention_ms"],
+        "retention_bytes": one["retention_bytes"],
+    }
+
+
+def expiry(stands: list[Row], rules: Rules) -> list[Row]:
+    rows = []
+    ranks = ["SAFE", "UNKNOWN", "WATCH", "AT_RISK", "LOSING"]
+    for (cluster, group, topic, window), parts in sorted(rolled(stands).items()):
+        judged = [(*expires(q), risk(q, rules), q["method"]) for q in parts]
+        known = [j for j in judged if j[0] is not None]
+        soonest = min(known, key=lambda j: j[0]) if known else None
+        rows.append(
+            {
+                "cluster_id": cluster,
+                "topic": topic,
+                "group": group,
+                "ts_ms": window,
+                "oldest_unread_expires_in_s": soonest[0] if soonest else None,
+                "lost_records": total(q["lost"] for q in parts) or 0,
+                "status": max((j[-2] for j in judged), key=ranks.index),
+            }
+        )
+    return rows
+
+
+def expires(q: Row) -> tuple[float | None]:
+    if q["end"] is None or q["end"] <= max(q["committed"], q["start"]):
+        return (None,)
+    limits = []
+    if q["retention_ms"] is not None and q["retention_ms"] >= 0:
+        born = q["first_unread_ms"] if q["first_unread_ms"] is not None else q["oldest_ts_ms"]
+        if born is None:
+            return (None,)
+        limits.append(max(0.0, (born + q["retention_ms"] - q["ts_ms"]) / 1000))
+    held = q["end"] - q["start"]
+    if (
+        q["retention_bytes"] is not None
+        and q["retention_bytes"] >= 0
+        and held > 0
+        and (q["p"] or 0) > 0
+    ):
+        each = q["size_bytes"] / held
+        if each > 0:
+            unread = q["end"] - max(q["committed"], q["start"])
+            limits.append(max(0.0, q["retention_bytes"] - unread * each) / (q["p"] * each))
+    return (min(limits) if limits else None,)
+
+
+def risk(q: Row, rules: Rules) -> str:  # noqa: PLR0911 - one return a rule
+    (left,) = expires(q)
+    if q["committed"] < 0 or q["end"] is None:
+        return "UNKNOWN"
+    if q["lost"]:
+        return "LOSING"
+    if q["end"] <= max(q["committed"], q["start"]):
+        return "SAFE"
+    if q["retention_ms"] is None or q["retention_bytes"] is None:
+        return "UNKNOWN" if left is None else "SAFE"
+    no_size_limit = q["retention_bytes"] < 0 or (q["p"] is not None and q["p"] <= 0)
+    if q["retention_ms"] < 0 and no_size_limit:
+        return "SAFE"
+    if left is None:
+        return "UNKNOWN"
+    if not q["behind"] and q["time_lag"] is not None and q["time_lag"] < left:
+        return "SAFE"
+    if q["eta"] is not None and q["eta"] < left / 2:
+        return "SAFE"
+    if q["eta"] is not None and q["eta"] > left:
+        return "AT_RISK"
+    if q["eta"] is None and left < rules.at_risk_s:
+        return "AT_RISK"
+    return "WATCH"

@@ -218,13 +218,9 @@ class StoredLog:
     def delete_records_before(self, offset: int) -> int:
         """DeleteRecords: move the log start up; -1 means the high watermark. Returns log start.
 
-        KafkaError: OFFSET_OUT_OF_RANGE beyond the high watermark, POLICY_VIOLATION on a topic
-        that only compacts.
+        KafkaError: OFFSET_OUT_OF_RANGE beyond the high watermark. Whether the topic's policy
+        allows it is the caller's to check.
         """
-        if not self._config.deletes:
-            raise KafkaError(
-                ErrorCode.POLICY_VIOLATION, "Records of a topic that only compacts stay."
-            )
         target = self.high_watermark if offset == LATEST else offset
         if not 0 <= target <= self.high_watermark:
             raise KafkaError(

@@ -1,4 +1,4 @@
-"""A follower's side of one partition: what to fetch next, and what to do with the answer."""
+"""A follower's side of one partition: carries out what the follower core decides."""
 
 from __future__ import annotations
 
@@ -6,26 +6,45 @@ import logging
 from typing import TYPE_CHECKING
 
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.replication.effects import (
+    AppendToLog,
+    FetchLeaderBounds,
+    RaiseLogStart,
+    SendFetch,
+    StopFollowing,
+    TruncateFully,
+    TruncateTo,
+    UpdateHighWatermark,
+)
+from dataplane.replication.follower import NO_EPOCH, FetchAnswer, FollowerCore
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dataplane.broker.partition import Partition
+    from dataplane.replication.effects import FollowerEffect
     from dataplane.wire.messages.fetch import PartitionData
 
 _log = logging.getLogger(__name__)
 
-NO_EPOCH = -1
+DELAY_MIN_S = 0.02
 
 
 class Following:
-    """One followed partition. Divergence is found and cut by the leader's epochs (KIP-595)."""
+    """One followed partition. `delayed_until_s` is when it may be fetched again (loop time)."""
 
-    __slots__ = ("delayed_until_s", "leader_epoch", "needs_leader_range", "partition")
+    __slots__ = ("_core", "_delay_s", "delayed_until_s", "needs_leader_bounds", "partition")
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
-        self.leader_epoch = partition.leader_epoch
+        self._core = FollowerCore(partition.log, leader_epoch=partition.leader_epoch)
+        self._delay_s = DELAY_MIN_S
         self.delayed_until_s = 0.0
-        self.needs_leader_range = False
+        self.needs_leader_bounds = False
+
+    @property
+    def leader_epoch(self) -> int:
+        return self._core.leader_epoch
 
     @property
     def fetch_offset(self) -> int:
@@ -36,63 +55,68 @@ class Following:
         epoch = self.partition.log.latest_epoch
         return NO_EPOCH if epoch is None else epoch
 
-    def on_answer(self, asked_offset: int, answer: PartitionData) -> int:
-        """Take an answer to a fetch from `asked_offset`; bytes appended. KafkaError, OSError.
+    def delay(self, now_s: float, max_s: float) -> None:
+        """Ask again later, each time later: the leader is not ready, or our log has failed."""
+        self.delayed_until_s = now_s + self._delay_s
+        self._delay_s = min(self._delay_s * 2, max(max_s, DELAY_MIN_S))
 
-        An answer that no longer fits the log (the set of partitions changed while it travelled)
-        is ignored.
+    def on_answer(self, asked_offset: int, answer: PartitionData) -> int:
+        """Take the leader's answer; bytes appended.
+
+        KafkaError: the leader refused, or sent what our log refuses. OSError: our log failed.
         """
-        log = self.partition.log
-        if asked_offset != log.log_end_offset:
-            return 0
-        if answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE:
-            self.needs_leader_range = True
-            return 0
-        if answer.error_code != ErrorCode.NONE:
-            raise KafkaError(ErrorCode(answer.error_code))
-        if answer.diverging_epoch.epoch >= 0:
-            self._truncate(answer.diverging_epoch.epoch, answer.diverging_epoch.end_offset)
-            return 0
-        size = 0
-        records = answer.records
-        if records is not None and len(records):
-            log.append_as_follower(records)
-            size = len(records)
-        if answer.log_start_offset > log.log_start_offset:
-            log.update_high_watermark(max(answer.high_watermark, log.high_watermark))
-            log.delete_records_before(min(answer.log_start_offset, log.log_end_offset))
-        self.partition.high_watermark_from_leader(answer.high_watermark)
+        code = answer.error_code
+        effects = self._core.on_fetch_response(
+            FetchAnswer(
+                asked_offset=asked_offset,
+                error=ErrorCode(code) if code else ErrorCode.NONE,  # type: ignore[call-arg]  # by value
+                records=answer.records if answer.records is not None else memoryview(b""),  # type: ignore[arg-type]  # decoded records are views
+                high_watermark=answer.high_watermark,
+                log_start_offset=answer.log_start_offset,
+                diverging_epoch=answer.diverging_epoch.epoch,
+                diverging_end_offset=answer.diverging_epoch.end_offset,
+            )
+        )
+        size = self._carry_out(effects)
+        if not code:
+            self._delay_s = DELAY_MIN_S
         return size
 
-    def _truncate(self, leader_epoch: int, leader_end_offset: int) -> None:
-        """Cut what the leader does not have: the end of the last epoch that both know."""
-        log = self.partition.log
-        epoch, end_offset = log.end_offset_for_epoch(leader_epoch)
-        if epoch == leader_epoch:
-            target = min(leader_end_offset, end_offset)
-        elif epoch >= 0:
-            target = end_offset
-        else:
-            target = log.high_watermark
-        _log.info(
-            "%s: our log parts from the leader's: truncating from %d to %d",
-            self.partition.topic_partition,
-            log.log_end_offset,
-            target,
-        )
-        log.truncate_to(max(target, log.log_start_offset))
+    def on_leader_bounds(self, start_offset: int, end_offset: int) -> None:
+        """Where the leader's log begins and ends, after ours turned out to end elsewhere."""
+        self.needs_leader_bounds = False
+        self._carry_out(self._core.on_leader_bounds(start_offset, end_offset))
 
-    def on_leader_range(self, start_offset: int, end_offset: int) -> None:
-        """Our end lies outside the leader's log: cut to its end, or start anew at its start."""
+    def _carry_out(self, effects: Sequence[FollowerEffect]) -> int:
         log = self.partition.log
-        self.needs_leader_range = False
-        if end_offset < log.log_end_offset:
-            log.truncate_to(max(end_offset, log.log_start_offset))
-        elif start_offset > log.log_end_offset:
-            _log.warning(
-                "%s: the leader begins at %d, after our end %d: starting anew there",
-                self.partition.topic_partition,
-                start_offset,
-                log.log_end_offset,
-            )
-            log.truncate_fully_and_start_at(start_offset)
+        size = 0
+        for effect in effects:
+            match effect:
+                case AppendToLog(records):
+                    log.append_as_follower(records)
+                    size = len(records)
+                case UpdateHighWatermark(offset):
+                    self.partition.high_watermark_from_leader(offset)
+                case RaiseLogStart(offset):
+                    log.delete_records_before(min(offset, log.log_end_offset))
+                case TruncateTo(offset):
+                    _log.info("%s: cut from %d to %d", self, log.log_end_offset, offset)
+                    log.truncate_to(offset)
+                case TruncateFully(offset):
+                    _log.warning("%s: the leader begins at %d: anew there", self, offset)
+                    log.truncate_fully_and_start_at(offset)
+                case FetchLeaderBounds():
+                    self.needs_leader_bounds = True
+                case StopFollowing(error):
+                    # The leader may also simply not have heard yet: ask on, at leisure, until the
+                    # controller's next word replaces this object.
+                    self._core.on_leader_epoch(self.leader_epoch)
+                    raise KafkaError(error)
+                case SendFetch(delay_ms=delay_ms) if delay_ms:
+                    raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, "the leader refused")
+                case SendFetch():
+                    pass  # the fetcher's chain goes on by itself
+        return size
+
+    def __str__(self) -> str:
+        return str(self.partition.topic_partition)

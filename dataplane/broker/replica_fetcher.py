@@ -137,7 +137,7 @@ class ReplicaFetcher:
             self._take(frame, position, offsets)
             if generation != self._generation:
                 return
-            if any(f.needs_leader_range for f in self._following.values()):
+            if any(f.needs_leader_bounds for f in self._following.values()):
                 self._changed.set()
             else:
                 self._send(connection, channel, generation)
@@ -216,7 +216,7 @@ class ReplicaFetcher:
                 try:
                     size += following.on_answer(offset, answer)
                 except KafkaError as error:
-                    _log.info("following %s: %s", topic_partition, error.code.name)
+                    _log.debug("following %s: %s", topic_partition, error.code.name)
                     self._delay(following)
                 except OSError:
                     _log.exception("following %s: its log failed", topic_partition)
@@ -225,8 +225,7 @@ class ReplicaFetcher:
         self._services.metrics.replication_bytes_in.value += size
 
     def _delay(self, following: Following) -> None:
-        now_s = asyncio.get_running_loop().time()
-        following.delayed_until_s = now_s + min(0.05, self._backoff_s)
+        following.delay(asyncio.get_running_loop().time(), self._backoff_s)
 
     def _delay_all(self, offsets: dict[TopicPartition, tuple[Following, int]]) -> None:
         for following, _offset in offsets.values():
@@ -243,7 +242,7 @@ class ReplicaFetcher:
         )
 
         for topic_partition, following in list(self._following.items()):
-            if not following.needs_leader_range:
+            if not following.needs_leader_bounds:
                 continue
             bounds = []
             for timestamp in (-2, -1):
@@ -272,7 +271,7 @@ class ReplicaFetcher:
                     break
                 bounds.append(answer.offset)
             if len(bounds) == 2 and self._following.get(topic_partition) is following:
-                following.on_leader_range(bounds[0], bounds[1])
+                following.on_leader_bounds(bounds[0], bounds[1])
             else:
-                following.needs_leader_range = False
+                following.needs_leader_bounds = False
                 self._delay(following)

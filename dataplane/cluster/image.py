@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import uuid
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from dataplane.model.ids import NO_LEADER
@@ -54,9 +53,9 @@ class ClusterImage:
     cluster_id: str = ""
     controller_id: int = -1
     controller_epoch: int = 0
-    brokers: Mapping[int, BrokerInfo] = MappingProxyType({})
-    topics: Mapping[str, TopicImage] = MappingProxyType({})
-    names_by_id: Mapping[uuid.UUID, str] = MappingProxyType({})
+    brokers: Mapping[int, BrokerInfo] = dataclasses.field(default_factory=dict)
+    topics: Mapping[str, TopicImage] = dataclasses.field(default_factory=dict)
+    names_by_id: Mapping[uuid.UUID, str] = dataclasses.field(default_factory=dict)
     version: int = 0
 
     def topic_by_id(self, topic_id: uuid.UUID) -> TopicImage | None:

@@ -88,6 +88,11 @@ class BrokerProcess:
         await self._undo.aclose()
         _log.info("broker %d has stopped", services.broker_id)
 
+    def where(self) -> str:
+        """`listeners=NAME://host:port,…`, as clients are told."""
+        told = ",".join(f"{n}://{host}:{port}" for n, host, port, _ in self._listeners.advertised())
+        return f"listeners={told}"
+
     async def _start(self) -> None:
         config = self.config
         undo = self._undo

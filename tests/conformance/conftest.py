@@ -1,0 +1,71 @@
+"""Clusters that the tests of foreign clients share."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import os
+import uuid
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.local_cluster import LocalCluster, local_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PASSWORDS = {"admin": "admin-secret", "peer": "peer-secret"}
+QUICK = {"group.initial.rebalance.delay.ms": "100", "offsets.topic.num.partitions": "4"}
+
+
+def scram_credential(user: str, password: str, iterations: int = 4096) -> str:
+    """One entry of `penstock.bootstrap.scram`, computed as RFC 5802 says."""
+    salt = os.urandom(16)
+    salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, iterations)
+    stored = hashlib.sha256(hmac.digest(salted, b"Client Key", "sha256")).digest()
+    server = hmac.digest(salted, b"Server Key", "sha256")
+    parts = ":".join(base64.b64encode(part).decode() for part in (salt, stored, server))
+    return f"{user}=SCRAM-SHA-256:{iterations}:{parts}"
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
+    with local_cluster(tmp_path_factory.mktemp("plain"), settings=QUICK) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def sasl_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCluster]:
+    """SCRAM for everybody, ACLs on; `admin` is a super user."""
+    settings = {
+        **QUICK,
+        "sasl.enabled.mechanisms": "SCRAM-SHA-256,SCRAM-SHA-512",
+        "sasl.mechanism.inter.broker.protocol": "SCRAM-SHA-256",
+        "listener.security.protocol.map": "SASL_PLAINTEXT:SASL_PLAINTEXT",
+        "inter.broker.listener.name": "SASL_PLAINTEXT",
+        "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
+        "super.users": "User:admin;User:peer",
+        "penstock.inter.broker.username": "peer",
+        "penstock.inter.broker.password": PASSWORDS["peer"],
+        "penstock.bootstrap.scram": ",".join(
+            scram_credential(user, password) for user, password in PASSWORDS.items()
+        ),
+    }
+    with local_cluster(
+        tmp_path_factory.mktemp("sasl"),
+        settings=settings,
+        listeners=["SASL_PLAINTEXT://127.0.0.1:{port}"],
+    ) as started:
+        yield started
+
+
+@pytest.fixture
+def topic() -> str:
+    return f"topic-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def group() -> str:
+    return f"group-{uuid.uuid4().hex[:8]}"

@@ -1,0 +1,120 @@
+"""Dynamic configuration on request: any broker describes and changes it, as in Kafka 3.9."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING
+
+from dataplane.cluster.config_changes import Change, altered, check_broker, check_topic
+from dataplane.cluster.config_entries import (
+    ConfigEntry,
+    broker_entries,
+    default_broker_entries,
+    topic_entries,
+)
+from dataplane.cluster.znodes import DEFAULT_ENTITY
+from dataplane.config import BROKER_CONFIGS, TOPIC_CONFIGS
+from dataplane.model.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Mapping, Sequence
+
+    from dataplane.broker.services import BrokerServices
+
+
+class Resource(enum.IntEnum):
+    """Resource types of the configuration APIs that are served."""
+
+    TOPIC = 2
+    BROKER = 4
+
+
+class ConfigAdmin:
+    """Describes and alters topics' and brokers' settings."""
+
+    def __init__(self, services: BrokerServices) -> None:
+        self._services = services
+
+    def describe(
+        self, resource_type: int, name: str, wanted: Container[str] | None
+    ) -> list[ConfigEntry]:
+        """Raises KafkaError: UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST."""
+        services = self._services
+        if resource_type == Resource.TOPIC:
+            self._require_topic(name)
+            config = services.configs.topic_config(name)
+            return topic_entries(config, services.config, wanted)
+        if resource_type == Resource.BROKER:
+            if self._broker_entity(name) == DEFAULT_ENTITY:
+                return default_broker_entries(services.configs.broker_overrides(None), wanted)
+            return broker_entries(services.config, wanted)
+        raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource_type}")
+
+    async def alter(
+        self, resource_type: int, name: str, changes: Sequence[Change], *, validate_only: bool
+    ) -> None:
+        """Apply single changes (KIP-339). Raises KafkaError."""
+        await self._alter(resource_type, name, changes, lambda present: present, validate_only)
+
+    async def replace(
+        self, resource_type: int, name: str, changes: Sequence[Change], *, validate_only: bool
+    ) -> None:
+        """Replace all overrides, as the old AlterConfigs does. Raises KafkaError."""
+        await self._alter(resource_type, name, changes, lambda _present: {}, validate_only)
+
+    async def _alter(
+        self,
+        resource_type: int,
+        name: str,
+        changes: Sequence[Change],
+        base: Callable[[dict[str, str]], dict[str, str]],
+        validate_only: bool,
+    ) -> None:
+        if resource_type == Resource.TOPIC:
+            self._require_topic(name)
+            entity_type, entity = "topics", name
+        elif resource_type == Resource.BROKER:
+            entity_type, entity = "brokers", self._broker_entity(name)
+        else:
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource_type}"
+            )
+
+        def change(present: dict[str, str]) -> Mapping[str, str]:
+            return self._changed(entity_type, entity, base(present), changes)
+
+        configs = self._services.configs
+        if validate_only:
+            change(configs.overrides(entity_type, entity))
+        else:
+            await configs.update(entity_type, entity, change)
+
+    def _changed(
+        self, entity_type: str, entity: str, present: dict[str, str], changes: Sequence[Change]
+    ) -> dict[str, str]:
+        services = self._services
+        if entity_type == "topics":
+            effective = services.configs.topic_config(entity)
+            overrides = altered(present, changes, TOPIC_CONFIGS, effective)
+            check_topic(overrides, services.config)
+            return overrides
+        overrides = altered(present, changes, BROKER_CONFIGS, services.config)
+        is_default = entity == DEFAULT_ENTITY
+        check_broker(changes, overrides, services.config, cluster_wide=is_default)
+        return overrides
+
+    def _require_topic(self, name: str) -> None:
+        if name not in self._services.metadata.image.topics:
+            raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic {name} does not exist.")
+
+    def _broker_entity(self, name: str) -> str:
+        """A broker answers for itself and for the default of all."""
+        if not name:
+            return DEFAULT_ENTITY
+        own = str(self._services.broker_id)
+        if name != own:
+            raise KafkaError(
+                ErrorCode.INVALID_REQUEST,
+                f"Unexpected broker id, expected {own} or empty string, but received {name}",
+            )
+        return own

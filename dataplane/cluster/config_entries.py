@@ -1,0 +1,120 @@
+"""What DescribeConfigs tells: each key's value, where it comes from, and what it would be without.
+
+Sources and synonyms are Kafka's: a topic's own override, then the broker keys that hold its
+default, each through the layers per-broker dynamic, cluster-wide dynamic, static file, built-in.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from dataplane.config import (
+    BROKER_CONFIGS,
+    TOPIC_CONFIGS,
+    TOPIC_SYNONYMS,
+    BrokerConfig,
+    ConfigKey,
+    TopicConfig,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Container
+
+
+class ConfigSource(enum.IntEnum):
+    """The numbers of DescribeConfigs."""
+
+    DYNAMIC_TOPIC = 1
+    DYNAMIC_BROKER = 2
+    DYNAMIC_DEFAULT_BROKER = 3
+    STATIC_BROKER = 4
+    DEFAULT = 5
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Synonym:
+    """One layer that has a value for a key, or for the key that holds its default."""
+
+    name: str
+    value: str | None
+    source: ConfigSource
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ConfigEntry:
+    """One key. A sensitive key's values are None. `synonyms` begin with the one in force."""
+
+    key: ConfigKey
+    value: str | None
+    source: ConfigSource
+    read_only: bool
+    synonyms: tuple[Synonym, ...]
+
+
+def topic_entries(
+    config: TopicConfig, broker: BrokerConfig, wanted: Container[str] | None
+) -> list[ConfigEntry]:
+    """A topic's settings; `wanted` None asks for all keys."""
+    entries = []
+    for name, key in TOPIC_CONFIGS.items():
+        if wanted is not None and name not in wanted:
+            continue
+        synonyms: list[Synonym] = []
+        if name in config.originals:
+            text = config.originals[name]
+            synonyms.append(Synonym(name, text, ConfigSource.DYNAMIC_TOPIC))
+        for broker_name, _factor in TOPIC_SYNONYMS.get(name, ()):
+            synonyms.extend(_layers(BROKER_CONFIGS[broker_name], broker))
+        entries.append(_entry(key, key.format(config[name]), synonyms, read_only=False))
+    return entries
+
+
+def broker_entries(broker: BrokerConfig, wanted: Container[str] | None) -> list[ConfigEntry]:
+    """One broker's settings."""
+    return [
+        _entry(key, key.format(broker[name]), list(_layers(key, broker)), key.is_read_only)
+        for name, key in BROKER_CONFIGS.items()
+        if wanted is None or name in wanted
+    ]
+
+
+def default_broker_entries(
+    overrides: Mapping[str, str], wanted: Container[str] | None
+) -> list[ConfigEntry]:
+    """What is set for all brokers dynamically."""
+    return [
+        _entry(
+            BROKER_CONFIGS[name],
+            text,
+            [Synonym(name, text, ConfigSource.DYNAMIC_DEFAULT_BROKER)],
+            read_only=False,
+        )
+        for name, text in overrides.items()
+        if name in BROKER_CONFIGS and (wanted is None or name in wanted)
+    ]
+
+
+def _layers(key: ConfigKey, broker: BrokerConfig) -> Iterable[Synonym]:
+    layers = (
+        (broker.per_broker, ConfigSource.DYNAMIC_BROKER),
+        (broker.cluster_wide, ConfigSource.DYNAMIC_DEFAULT_BROKER),
+        (broker.static, ConfigSource.STATIC_BROKER),
+    )
+    for settings, source in layers:
+        if key.name in settings:
+            yield Synonym(key.name, settings[key.name], source)
+    if key.default is not None:
+        yield Synonym(key.name, key.format(key.default), ConfigSource.DEFAULT)
+
+
+def _entry(
+    key: ConfigKey, value: str | None, synonyms: list[Synonym], read_only: bool
+) -> ConfigEntry:
+    source = synonyms[0].source if synonyms else ConfigSource.DEFAULT
+    if key.is_sensitive:
+        value = None
+        synonyms = [dataclasses.replace(synonym, value=None) for synonym in synonyms]
+    return ConfigEntry(key, value, source, read_only, tuple(synonyms))

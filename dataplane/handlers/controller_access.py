@@ -1,0 +1,40 @@
+"""What the handlers that command the controller share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
+
+if TYPE_CHECKING:
+    from dataplane.broker.context import RequestContext
+
+PROPAGATION_MS_MAX = 3_000
+"""How long an answer waits for brokers other than this one to hear of a change."""
+
+
+def require_controller(context: RequestContext) -> None:
+    """Raises KafkaError(NOT_CONTROLLER): the client looks for the controller and asks it."""
+    if not context.services.controller.is_active:
+        raise KafkaError(ErrorCode.NOT_CONTROLLER)
+
+
+def may_on_cluster(context: RequestContext, operation: AclOperation) -> bool:
+    return context.authorize(operation, ResourceType.CLUSTER, CLUSTER_NAME)
+
+
+def require_on_cluster(context: RequestContext, operation: AclOperation) -> None:
+    if not may_on_cluster(context, operation):
+        raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+
+
+async def wait_until_known(context: RequestContext, timeout_ms: int) -> bool:
+    """Let a change reach the brokers before the client is told of it.
+
+    False when not even this broker has heard of it within `timeout_ms`: then the answer is
+    REQUEST_TIMED_OUT, though the change stands.
+    """
+    if timeout_ms <= 0:
+        return False
+    return await context.services.controller.propagated(min(timeout_ms, PROPAGATION_MS_MAX))

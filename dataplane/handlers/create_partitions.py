@@ -1,0 +1,65 @@
+"""CreatePartitions (37), versions 0-3: raise the partition count of topics.
+
+Behaviour: the controller only. Needs Alter on the topic. Counts can only grow.
+Skipped: mutation quotas.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from dataplane.broker.controller_topics import create_partitions
+from dataplane.handlers.controller_access import require_controller, wait_until_known
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.security.acl import AclOperation, ResourceType
+from dataplane.wire.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopicResult,
+)
+
+if TYPE_CHECKING:
+    from dataplane.broker.context import RequestContext
+    from dataplane.broker.controller import Controller
+    from dataplane.wire.messages.create_partitions import CreatePartitionsTopic
+
+
+async def handle(
+    context: RequestContext, request: CreatePartitionsRequest
+) -> CreatePartitionsResponse:
+    require_controller(context)
+    counts = Counter(topic.name for topic in request.topics)
+    response = CreatePartitionsResponse()
+    made = []
+    for topic in {topic.name: topic for topic in request.topics}.values():
+        result = CreatePartitionsTopicResult(name=topic.name)
+        response.results.append(result)
+        try:
+            if counts[topic.name] > 1:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, "Duplicate topic in request.")
+            if not context.authorize(AclOperation.ALTER, ResourceType.TOPIC, topic.name):
+                raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+            await _grow(context, topic, validate_only=request.validate_only)
+            made.append(result)
+        except KafkaError as refusal:
+            result.error_code, result.error_message = refusal.code, refusal.message
+    if made and not request.validate_only:
+        known = await wait_until_known(context, request.timeout_ms)
+        for result in made:
+            result.error_code = ErrorCode.NONE if known else ErrorCode.REQUEST_TIMED_OUT
+    return response
+
+
+async def _grow(
+    context: RequestContext, topic: CreatePartitionsTopic, *, validate_only: bool
+) -> None:
+    assignments = topic.assignments
+    wanted = None if assignments is None else [item.broker_ids for item in assignments]
+
+    async def step(controller: Controller) -> None:
+        await create_partitions(
+            controller, topic.name, topic.count, wanted, validate_only=validate_only
+        )
+
+    await context.services.controller.submit(step)

@@ -50,7 +50,9 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host-id", required=True)
     parser.add_argument("--zookeeper", required=True, metavar="HOST:PORT[,…]")
     parser.add_argument("--data-dir", required=True)
-    parser.add_argument("--key-file", required=True, help="Fernet key shared with the control plane")
+    parser.add_argument(
+        "--key-file", required=True, help="Fernet key shared with the control plane"
+    )
     parser.add_argument("--rack", default=None)
     parser.add_argument("--address", default="127.0.0.1", help="where clients reach this host")
     parser.add_argument("--port-range", default="19100-19999", metavar="LOW-HIGH")
@@ -68,12 +70,8 @@ def _add_local_cluster(parser: argparse.ArgumentParser) -> None:
         help="a further listener; broker i binds PORT+i; may be repeated",
     )
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
-    parser.add_argument(
-        "--broker-ids", default=None, metavar="A,B,C", help="ids instead of 0..N-1"
-    )
-    parser.add_argument(
-        "--zookeeper-port", type=_port, default=0, help="default: any free port"
-    )
+    parser.add_argument("--broker-ids", default=None, metavar="A,B,C", help="ids instead of 0..N-1")
+    parser.add_argument("--zookeeper-port", type=_port, default=0, help="default: any free port")
 
 
 def _positive(text: str) -> int:

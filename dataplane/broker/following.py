@@ -69,7 +69,7 @@ class Following:
         effects = self._core.on_fetch_response(
             FetchAnswer(
                 asked_offset=asked_offset,
-                error=ErrorCode(code) if code else ErrorCode.NONE,  # type: ignore[call-arg]  # by value
+                error=ErrorCode.of(code),
                 records=answer.records if answer.records is not None else memoryview(b""),  # type: ignore[arg-type]  # decoded records are views
                 high_watermark=answer.high_watermark,
                 log_start_offset=answer.log_start_offset,

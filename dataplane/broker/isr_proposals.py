@@ -68,7 +68,7 @@ class IsrProposals:
                 await self._requeue(batch)
                 continue
             if response.error_code != ErrorCode.NONE:
-                _log.warning("AlterPartition refused: %s", ErrorCode(response.error_code).name)
+                _log.warning("AlterPartition refused: %s", ErrorCode.of(response.error_code).name)
                 await self._requeue(batch)
                 continue
             self._apply(batch, response)
@@ -120,7 +120,7 @@ class IsrProposals:
         for partition, proposal in batch.items():
             answer = answers.get((partition.topic_id, partition.topic_partition.partition))
             if answer is None or answer.error_code != ErrorCode.NONE:
-                code = ErrorCode(answer.error_code) if answer else ErrorCode.UNKNOWN_SERVER_ERROR
+                code = ErrorCode.of(answer.error_code) if answer else ErrorCode.UNKNOWN_SERVER_ERROR
                 _log.info("in-sync set of %s refused: %s", partition.topic_partition, code.name)
                 partition.isr_rejected(code)
                 continue

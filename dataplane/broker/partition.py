@@ -230,7 +230,7 @@ class Partition:
 
     def isr_committed(self, isr: Sequence[int], partition_epoch: int) -> None:
         if self.core is not None:
-            self._carry_out(self.core.on_isr_committed(tuple(isr), partition_epoch, self._clock.monotonic_ms()))
+            self._carry_out(self.core.on_isr_committed(tuple(isr), partition_epoch))
 
     def isr_rejected(self, error: ErrorCode) -> None:
         if self.core is not None:

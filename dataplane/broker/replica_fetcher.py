@@ -198,7 +198,7 @@ class ReplicaFetcher:
             _log.warning(
                 "broker %d refuses our fetch: %s",
                 self._leader_id,
-                ErrorCode(response.error_code).name,
+                ErrorCode.of(response.error_code).name,
             )
             self._delay_all(offsets)
             return

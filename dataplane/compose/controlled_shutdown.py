@@ -36,7 +36,7 @@ async def hand_over(services: BrokerServices) -> bool:
         if response.error_code == ErrorCode.NONE and not response.remaining_partitions:
             return True
         if response.error_code not in (ErrorCode.NONE, ErrorCode.STALE_BROKER_EPOCH):
-            _log.warning("controlled shutdown: %s", ErrorCode(response.error_code).name)
+            _log.warning("controlled shutdown: %s", ErrorCode.of(response.error_code).name)
         await asyncio.sleep(RETRY_S)
     _log.warning("controlled shutdown: some partitions have nobody else to lead them")
     return False

@@ -130,7 +130,7 @@ class _Fetch:
     def _find(self, entry: _Entry) -> None:
         """The replica here, checked for role, epoch and divergence."""
         partitions = self._context.services.partitions
-        topic_partition = TopicPartition(entry.topic, entry.wanted.index)
+        topic_partition = TopicPartition(entry.topic, entry.wanted.partition)
         only_leader = self._is_replica or self._context.header.api_version < FROM_FOLLOWER_FROM
         try:
             partition = (
@@ -180,8 +180,8 @@ class _Fetch:
             self._finish(reply)
 
     def expire(self) -> None:
-        results, _size, failed = self._read()
-        self._finish(self._encode(results, failed=failed))
+        results, size, failed = self._read()
+        self._finish(self._encode(results, size, failed=failed))
 
     def _finish(self, reply: list[Any]) -> None:
         self.done = True
@@ -194,7 +194,7 @@ class _Fetch:
         request = self._request
         results, size, failed = self._read()
         if failed or size >= request.min_bytes or request.max_wait_ms <= 0 or not self._entries:
-            return self._encode(results, failed=failed)
+            return self._encode(results, size, failed=failed)
         return None
 
     def _read(self) -> tuple[list[FetchedPartition], int, bool]:
@@ -217,7 +217,9 @@ class _Fetch:
                 continue
             except OSError:
                 _log.exception("reading %s", partition.topic_partition)
-                results.append(FetchedPartition(entry.wanted.index, ErrorCode.KAFKA_STORAGE_ERROR))
+                results.append(
+                    FetchedPartition(entry.wanted.partition, ErrorCode.KAFKA_STORAGE_ERROR)
+                )
                 failed = True
                 continue
             if result.records is not None:
@@ -257,7 +259,7 @@ class _Fetch:
                 if records.size == 0:
                     records = None
         return FetchedPartition(
-            wanted.index,
+            wanted.partition,
             0,
             high_watermark,
             stable,
@@ -274,10 +276,10 @@ class _Fetch:
         code = error.code if error is not None else ErrorCode.UNKNOWN_SERVER_ERROR
         leader = None
         if code in leader_hints.HINTED:
-            leader = leader_hints.current_leader(self._context, entry.topic, entry.wanted.index)
-        return FetchedPartition(entry.wanted.index, code, current_leader=leader)
+            leader = leader_hints.current_leader(self._context, entry.topic, entry.wanted.partition)
+        return FetchedPartition(entry.wanted.partition, code, current_leader=leader)
 
-    def _encode(self, results: list[FetchedPartition], *, failed: bool) -> list[Any]:
+    def _encode(self, results: list[FetchedPartition], size: int, *, failed: bool) -> list[Any]:
         header = self._context.header
         topics = []
         at = 0
@@ -292,7 +294,6 @@ class _Fetch:
         parts: list[Any] = encode_fetch_response(
             header.api_version, header.correlation_id, topics, node_endpoints=hints
         )
-        size = sum(r.records.size for r in results if r.records is not None)  # type: ignore[union-attr]  # as above
         metrics = self._context.services.metrics
         (metrics.replication_bytes_out if self._is_replica else metrics.bytes_out).value += size
         return parts

@@ -159,7 +159,7 @@ class _Waiting:
         self._complete()
 
     def _set_error(self, topic: _Topic, place: int, code: ErrorCode) -> None:
-        index = topic.results[place].index
+        index = topic.results[place].partition
         topic.results[place] = _refusal(self._context, topic.name, index, KafkaError(code))
 
     def _complete(self) -> None:

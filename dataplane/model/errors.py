@@ -230,6 +230,14 @@ class ErrorCode(enum.IntEnum):
     DUPLICATE_VOTER = (126, "The voter is already in the set.")
     VOTER_NOT_FOUND = (127, "The voter is not in the set.")
 
+    @classmethod
+    def of(cls, code: int) -> ErrorCode:
+        """The error with this number; a number that nobody knows reads as UNKNOWN_SERVER_ERROR."""
+        return _BY_NUMBER.get(code, cls.UNKNOWN_SERVER_ERROR)
+
+
+_BY_NUMBER = {int(member): member for member in ErrorCode}
+
 
 class KafkaError(Exception):
     """A refusal that has a code in the protocol; handlers turn it into their response's shape."""

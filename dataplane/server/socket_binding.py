@@ -25,7 +25,5 @@ def bind(name: str, host: str, port: int) -> socket.socket:
             raise
     except OSError as error:
         where = f"{host or '0.0.0.0'}:{port}"
-        raise OSError(
-            f"listener {name}: cannot bind {where}: {error.strerror or error}"
-        ) from error
+        raise OSError(f"listener {name}: cannot bind {where}: {error.strerror or error}") from error
     return bound

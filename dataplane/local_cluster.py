@@ -1,0 +1,254 @@
+"""`local-cluster`: ZooKeeper and N brokers in the foreground, for tests, benchmarks, a first look.
+
+One line `ready bootstrap=…` on stdout when every broker knows of every other; clean stop on SIGTERM
+or SIGINT. A broker that dies is fenced and started again by the same supervisor that host agents
+use. Nothing is left behind when a start fails.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from dataplane.config import BrokerConfig, ConfigError
+from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper, ZooKeeperStartError
+from dataplane.runtime.parent_death import die_with_parent
+from dataplane.runtime.zookeeper import ZooKeeperCoordinator
+from dataplane.wire.codec import decode
+from dataplane.wire.headers import encode_request_frame, parse_response_header
+from dataplane.wire.messages.metadata import MetadataRequest, MetadataResponse
+
+if TYPE_CHECKING:
+    import argparse
+
+_log = logging.getLogger("dataplane.local-cluster")
+
+HOST = "127.0.0.1"
+READY_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 20.0
+POLL_S = 0.02
+METADATA_VERSION = 1
+EXIT_BAD_CONFIG = 2
+
+
+class LocalClusterError(Exception):
+    """The cluster cannot start; one line says which part failed, its log's last lines follow."""
+
+
+class Plan(NamedTuple):
+    """One broker to run: its id, its properties file, where clients reach it."""
+
+    broker_id: int
+    config: Path
+    log_file: Path
+    bootstrap: str
+
+
+def main(options: argparse.Namespace) -> int:
+    """Run until told to stop. Exit code 0, 1 (failed) or 2 (bad arguments or configuration)."""
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
+    )
+    logging.getLogger("kazoo").setLevel(logging.WARNING)
+    try:
+        return asyncio.run(_run(options))
+    except (ConfigError, ValueError) as error:
+        sys.stderr.write(f"local-cluster: {error}\n")
+        return EXIT_BAD_CONFIG
+    except (LocalClusterError, ZooKeeperStartError, OSError) as error:
+        sys.stderr.write(f"local-cluster: {error}\n")
+        return 1
+
+
+async def _run(options: argparse.Namespace) -> int:
+    loop = asyncio.get_running_loop()
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    data_dir = Path(options.data_dir).absolute()
+    data_dir.mkdir(parents=True, exist_ok=True)
+    async with contextlib.AsyncExitStack() as undo:
+        zookeeper = EmbeddedZooKeeper(data_dir / "zookeeper", port=options.zookeeper_port)
+        plans = plan_brokers(options, data_dir, zookeeper.connect_string)
+        await asyncio.to_thread(zookeeper.start)
+        undo.push_async_callback(asyncio.to_thread, zookeeper.stop)
+        coordinator = await ZooKeeperCoordinator.connect(zookeeper.connect_string)
+        undo.push_async_callback(coordinator.close)
+        children = [_Child(plan) for plan in plans]
+        undo.push_async_callback(_stop_all, children)
+        for child in children:
+            await child.start()
+        await _until_ready(children, stop)
+        if not stop.is_set():
+            sys.stdout.write(f"ready bootstrap={','.join(plan.bootstrap for plan in plans)}\n")
+            sys.stdout.flush()
+            await stop.wait()
+    return 0
+
+
+def plan_brokers(options: argparse.Namespace, data_dir: Path, zookeeper: str) -> list[Plan]:
+    """Write each broker's properties and check them. ConfigError, ValueError."""
+    ids = _broker_ids(options.broker_ids, options.brokers)
+    return [_plan(options, data_dir, zookeeper, ids, place) for place in range(len(ids))]
+
+
+def _broker_ids(text: str | None, count: int) -> list[int]:
+    if text is None:
+        return list(range(count))
+    ids = [int(part) for part in text.split(",")]
+    if len(set(ids)) != len(ids) or any(broker_id < 0 for broker_id in ids):
+        raise ValueError(f"--broker-ids {text}: expected distinct ids of at least 0")
+    return ids
+
+
+def _plan(
+    options: argparse.Namespace, data_dir: Path, zookeeper: str, ids: list[int], place: int
+) -> Plan:
+    broker_id = ids[place]
+    home = data_dir / f"broker-{broker_id}"
+    home.mkdir(parents=True, exist_ok=True)
+    listeners = {"PLAINTEXT": (HOST, options.port + place)}
+    for text in options.listener:
+        name, host, port = _listener(text)
+        listeners[name] = (host, port + place)
+    factor = str(min(3, len(ids)))
+    settings = {
+        "broker.id": str(broker_id),
+        "listeners": ",".join(f"{n}://{host}:{port}" for n, (host, port) in listeners.items()),
+        "log.dirs": str(home / "data"),
+        "zookeeper.connect": zookeeper,
+        "offsets.topic.replication.factor": factor,
+        "transaction.state.log.replication.factor": factor,
+        "transaction.state.log.min.isr": str(min(2, len(ids))),
+        "group.initial.rebalance.delay.ms": "0",
+    }
+    for item in options.set:
+        key, separator, value = item.partition("=")
+        if not separator:
+            raise ValueError(f"--set {item}: expected KEY=VALUE")
+        settings[key.strip()] = value.strip().replace("{broker}", str(broker_id))
+    BrokerConfig.parse(settings)
+    config = home / "broker.properties"
+    config.touch(mode=0o600)
+    config.write_text("".join(f"{k}={_escaped(v)}\n" for k, v in settings.items()))
+    host, port = listeners["PLAINTEXT"]
+    return Plan(broker_id, config, home / "broker.log", f"{host}:{port}")
+
+
+def _listener(text: str) -> tuple[str, str, int]:
+    name, separator, address = text.partition("://")
+    host, colon, port = address.rpartition(":")
+    if not (separator and name and colon and port.isdigit()):
+        raise ValueError(f"--listener {text}: expected NAME://HOST:PORT")
+    return name.upper(), host, int(port)
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", "\\\\")
+
+
+class _Child:
+    """One broker process: its log goes to a file, its one line on stdout says that it serves."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.process: asyncio.subprocess.Process | None = None
+        self.started = asyncio.Event()
+        self._reader: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        with self.plan.log_file.open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-m",
+                "dataplane",
+                "broker",
+                "--config",
+                str(self.plan.config),
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,  # a Ctrl-C is for us; we stop the brokers in order
+                preexec_fn=die_with_parent(),
+            )
+        self._reader = asyncio.get_running_loop().create_task(self._read())
+
+    async def _read(self) -> None:
+        assert self.process is not None  # noqa: S101 - set before this task exists
+        assert self.process.stdout is not None  # noqa: S101 - a pipe was asked for
+        async for line in self.process.stdout:
+            if line.startswith(b"started "):
+                self.started.set()
+
+    async def stop(self) -> None:
+        if self.process is None or self.process.returncode is not None:
+            return
+        self.process.terminate()
+        try:
+            async with asyncio.timeout(STOP_TIMEOUT_S):
+                await self.process.wait()
+        except TimeoutError:
+            _log.warning("broker %d does not stop: killing it", self.plan.broker_id)
+            self.process.kill()
+            await self.process.wait()
+
+    def log_tail(self, lines: int = 15) -> str:
+        try:
+            return "\n".join(self.plan.log_file.read_text(errors="replace").splitlines()[-lines:])
+        except OSError:
+            return ""
+
+
+async def _stop_all(children: list[_Child]) -> None:
+    """In order, so that the last ones have somebody to hand their leaderships to for longest."""
+    await asyncio.gather(*(child.stop() for child in children))
+
+
+async def _until_ready(children: list[_Child], stop: asyncio.Event) -> None:
+    """Until every broker tells clients about every broker. LocalClusterError when one fails."""
+    wanted = {child.plan.broker_id for child in children}
+    try:
+        async with asyncio.timeout(READY_TIMEOUT_S):
+            for child in children:
+                await _until_serving(child, wanted, stop)
+    except TimeoutError:
+        raise LocalClusterError(f"not every broker serves after {READY_TIMEOUT_S:.0f} s") from None
+
+
+async def _until_serving(child: _Child, wanted: set[int], stop: asyncio.Event) -> None:
+    process = child.process
+    assert process is not None  # noqa: S101 - started before
+    while not stop.is_set():
+        if process.returncode is not None:
+            raise LocalClusterError(
+                f"broker {child.plan.broker_id} exited with {process.returncode}\n{child.log_tail()}"
+            )
+        if child.started.is_set() and await _known_brokers(child.plan.bootstrap) >= wanted:
+            return
+        await asyncio.sleep(POLL_S)
+
+
+async def _known_brokers(bootstrap: str) -> set[int]:
+    """The brokers that one of them tells clients about."""
+    host, _, port = bootstrap.rpartition(":")
+    try:
+        reader, writer = await asyncio.open_connection(host, int(port))
+    except OSError:
+        return set()
+    try:
+        request = MetadataRequest(topics=[])
+        writer.write(encode_request_frame(request, METADATA_VERSION, 1, "local-cluster"))
+        size = int.from_bytes(await reader.readexactly(4), "big")
+        frame = memoryview(await reader.readexactly(size))
+        _, position = parse_response_header(frame, MetadataRequest.API_KEY, METADATA_VERSION)
+        response, _ = decode(MetadataResponse, METADATA_VERSION, frame, position)
+        return {broker.node_id for broker in response.brokers}
+    except (OSError, asyncio.IncompleteReadError):
+        return set()
+    finally:
+        writer.close()

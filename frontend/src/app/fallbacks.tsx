@@ -1,6 +1,7 @@
-import { Button, Container } from "@mantine/core";
+import { Container } from "@mantine/core";
 import { IconMapOff } from "@tabler/icons-react";
-import { type ErrorComponentProps, Link } from "@tanstack/react-router";
+import type { ErrorComponentProps } from "@tanstack/react-router";
+import { ButtonLink } from "@/components/button-link";
 import { Empty } from "@/components/empty";
 import { ProblemPanel } from "@/components/problem-panel";
 
@@ -10,9 +11,9 @@ export function NotFound() {
       icon={<IconMapOff size={20} />}
       title="There is no such page"
       action={
-        <Button component={Link} to="/" variant="default">
+        <ButtonLink to="/" variant="default">
           Go to the overview
-        </Button>
+        </ButtonLink>
       }
     >
       The address may be mistyped, or what it named has been deleted.

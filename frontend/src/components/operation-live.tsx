@@ -2,7 +2,7 @@ import { Button, Group, Progress, Stack } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { formatDuration } from "@/lib/format";
 import { useCancelOperation, useOperation } from "@/lib/plans";
-import { TERMINAL } from "@/lib/types";
+import { percentDone, TERMINAL } from "@/lib/types";
 import { Lines } from "./card";
 import { Notice } from "./notice";
 import { OneTimeSecret } from "./one-time-secret";
@@ -50,8 +50,8 @@ export function OperationLive({ id, done, standalone = false }: OperationLivePro
           )}
         </Group>
       </Group>
-      {!settled && operation.progress !== null && operation.progress !== undefined && (
-        <Progress value={100 * normal(operation.progress)} size="sm" aria-label="Operation progress" />
+      {!settled && operation.progress && (
+        <Progress value={percentDone(operation)} size="sm" aria-label="Operation progress" />
       )}
       {cancel.isError && <ProblemPanel error={cancel.error} />}
       {operation.error && (
@@ -66,6 +66,3 @@ export function OperationLive({ id, done, standalone = false }: OperationLivePro
     </Stack>
   );
 }
-
-/** Progress comes as a fraction; older rows hold a percentage. */
-const normal = (progress: number) => (progress > 1 ? progress / 100 : progress);

@@ -5,10 +5,10 @@ import { useNow } from "@/lib/use-now";
 import type { Operation, OperationStep } from "@/lib/types";
 
 function StepIcon({ state }: { state: string }) {
-  if (state === "succeeded" || state === "done") return <IconCircleCheckFilled size={20} className="ps-ok" aria-label="done" />;
+  if (state === "done") return <IconCircleCheckFilled size={20} className="ps-ok" aria-label="done" />;
   if (state === "failed") return <IconCircleXFilled size={20} className="ps-bad" aria-label="failed" />;
   if (state === "running") return <Loader size={18} aria-label="running" />;
-  if (state === "cancelled" || state === "skipped") return <IconBan size={20} className="ps-muted" aria-label={state} />;
+  if (state === "skipped") return <IconBan size={20} className="ps-muted" aria-label="skipped" />;
   return <IconCircleDashed size={20} className="ps-muted" aria-label="waiting" />;
 }
 
@@ -27,10 +27,10 @@ function Took({ step }: { step: OperationStep }) {
 export function OperationSteps({ operation }: { operation: Operation }) {
   return (
     <ol className="ps-steps" aria-label="Steps">
-      {operation.steps.map((step) => (
+      {operation.steps.filter((step) => isShown(step)).map((step) => (
         <li key={step.index} aria-current={step.state === "running" ? "step" : undefined}>
           <StepIcon state={step.state} />
-          <span style={{ fontWeight: step.state === "running" ? 600 : 450 }}>{stepLabel(step.name)}</span>
+          <span style={{ fontWeight: step.state === "running" ? 600 : 450 }}>{labelOf(step)}</span>
           <Took step={step} />
           {(step.detail || step.progress_total) && (
             <div className="ps-step-detail">
@@ -41,7 +41,7 @@ export function OperationSteps({ operation }: { operation: Operation }) {
                     value={(100 * (step.progress_done ?? 0)) / step.progress_total}
                     size="sm"
                     w={160}
-                    aria-label={`${stepLabel(step.name)} progress`}
+                    aria-label={`${labelOf(step)} progress`}
                     animated={step.state === "running"}
                   />
                   <span className="ps-tnum">
@@ -56,6 +56,12 @@ export function OperationSteps({ operation }: { operation: Operation }) {
     </ol>
   );
 }
+
+/** Clean-up steps are shown only once they have had something to do. */
+const isShown = (step: OperationStep): boolean =>
+  !["restore", "teardown"].includes(step.phase ?? "execute") || !["pending", "skipped"].includes(step.state);
+
+const labelOf = (step: OperationStep): string => step.title || stepLabel(step.name);
 
 /** "wait_for_brokers" → "Wait for brokers"; names that are sentences stay. */
 export function stepLabel(name: string): string {

@@ -54,6 +54,7 @@ const LAG: Record<string, [Tone, string, string]> = {
   CAUGHT_UP: ["ok", "Caught up", "Reads keep pace with writes."],
   CATCHING_UP: ["run", "Catching up", "Lag is above its norm and shrinking."],
   FALLING_BEHIND: ["warn", "Falling behind", "Lag grows."],
+  LAGGING: ["warn", "Lagging", "Lag is above its norm and steady."],
   STALLED: ["bad", "Stalled", "Members are present but the committed offset does not move."],
   STOPPED: ["bad", "Stopped", "Nobody consumes while records arrive."],
   REWOUND: ["warn", "Rewound", "The committed offset went back."],

@@ -165,6 +165,9 @@ export type OperationState =
 export interface OperationStep {
   index: number;
   name: string;
+  title?: string;
+  /** execute and verify lead to success; always, restore and teardown clean up. */
+  phase?: "execute" | "verify" | "always" | "restore" | "teardown";
   state: string;
   started_at: string | null;
   finished_at: string | null;
@@ -184,7 +187,9 @@ export interface Operation {
   plan_id?: string | null;
   plan?: Plan | null;
   steps: OperationStep[];
-  progress: number | null;
+  progress: { done: number; total: number; unit: string } | null;
+  summary?: string;
+  unwinding?: boolean;
   eta_seconds: number | null;
   error: { title: string; status?: number; detail?: string; code?: string } | null;
   cancellable: boolean;
@@ -192,7 +197,7 @@ export interface Operation {
   reverts: string | null;
   reverted_by?: string | null;
   has_secret?: boolean;
-  result?: Record<string, unknown> | null;
+  outcome?: unknown;
   actor: string | null;
   reason: string | null;
   created_at: string;
@@ -205,17 +210,24 @@ export interface LagPoint {
   ts: string;
   lag_records: number | null;
   lag_seconds: number | null;
-  trend: number | null;
+  lag_seconds_at_least?: number | null;
+  trend: string | null;
+  trend_records_per_s?: number | null;
+  eta_seconds?: number | null;
   method: string | null;
   status: string | null;
 }
 
 export interface RetentionRow {
   topic: string;
+  ts?: string;
+  partitions?: number;
+  records?: number | null;
+  retention_bytes?: number | null;
   bytes: number | null;
   age_seconds: number | null;
   retention_ms: number | null;
-  groups: { group: string; oldest_unread_expires_in_s: number | null; status: string | null }[];
+  groups: { group: string; oldest_unread_expires_in_s: number | null; status: string | null; lost_records?: number | null; method?: string | null }[];
 }
 
 export interface Gold<T> {
@@ -230,12 +242,14 @@ export interface AuditEvent {
   actor: string;
   action: string;
   resource: string;
-  cluster_id?: string | null;
-  operation_id?: string | null;
-  before?: unknown;
-  after?: unknown;
-  ip?: string | null;
+  outcome: string;
+  reason?: string;
+  remote_address?: string;
+  data: Record<string, unknown>;
 }
 
 /** States from which an operation moves no more. */
 export const TERMINAL: ReadonlySet<OperationState> = new Set(["succeeded", "failed", "cancelled", "reverted"]);
+
+export const percentDone = ({ progress }: Operation): number =>
+  progress && progress.total > 0 ? (100 * progress.done) / progress.total : 0;

@@ -1,3 +1,160 @@
+import { Button } from "@mantine/core";
+import { IconClipboardList } from "@tabler/icons-react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { Fragment, useState } from "react";
+import { Card, Lines } from "@/components/card";
+import { CodeBlock } from "@/components/copy";
+import { Empty } from "@/components/empty";
+import { actorName } from "@/components/operation-list";
+import { PageHeader } from "@/components/page-header";
+import { ProblemPanel } from "@/components/problem-panel";
+import { RelTime } from "@/components/rel-time";
+import { SearchBox } from "@/components/search-box";
+import { Status } from "@/components/status";
+import { api } from "@/lib/api-client";
+import type { AuditEvent } from "@/lib/types";
+
+const route = getRouteApi("/app/audit");
+
+interface AuditPageAnswer {
+  data: AuditEvent[];
+  page: { next: string | null; has_more: boolean };
+}
+
+function useAudit() {
+  return useInfiniteQuery({
+    queryKey: ["page", "audit"],
+    queryFn: ({ pageParam, signal }) =>
+      api.get<AuditPageAnswer>(`/api/v1/audit-events?page_size=100${pageParam ? `&cursor=${encodeURIComponent(pageParam)}` : ""}`, signal),
+    initialPageParam: "",
+    getNextPageParam: (last) => last.page.next ?? undefined,
+  });
+}
+
+function Outcome({ outcome }: { outcome: string }) {
+  if (outcome === "ok" || outcome === "succeeded") return <Status tone="ok" label={outcome} />;
+  return <Status tone={outcome === "failed" || outcome === "refused" ? "bad" : "muted"} label={outcome} />;
+}
+
+function Row({ event }: { event: AuditEvent }) {
+  const [open, setOpen] = useState(false);
+  const operationId = typeof event.data?.operation_id === "string" ? event.data.operation_id : null;
+  const hasData = Object.keys(event.data ?? {}).length > 0;
+  return (
+    <Fragment>
+      <tr>
+        <td>
+          <RelTime at={event.at} />
+        </td>
+        <td>{actorName(event.actor)}</td>
+        <td>{event.action}</td>
+        <td className="ps-mono ps-hide-sm">{event.resource}</td>
+        <td className="ps-hide-sm">
+          <Outcome outcome={event.outcome} />
+        </td>
+        <td style={{ textAlign: "right", whiteSpace: "nowrap" }}>
+          {operationId && (
+            <Link to="/operations/$operationId" params={{ operationId }} className="ps-link" style={{ marginRight: 10 }}>
+              Operation
+            </Link>
+          )}
+          {hasData && (
+            <Button variant="subtle" size="compact-xs" aria-expanded={open} onClick={() => setOpen(!open)}>
+              {open ? "Less" : "More"}
+            </Button>
+          )}
+        </td>
+      </tr>
+      {open && (
+        <tr>
+          <td colSpan={6}>
+            <dl className="ps-kv" style={{ marginBottom: 8 }}>
+              {event.reason && (
+                <>
+                  <dt>Reason</dt>
+                  <dd>{event.reason}</dd>
+                </>
+              )}
+              <dt>On</dt>
+              <dd className="ps-mono">{event.resource}</dd>
+              {event.remote_address && (
+                <>
+                  <dt>From</dt>
+                  <dd className="ps-mono">{event.remote_address}</dd>
+                </>
+              )}
+            </dl>
+            <CodeBlock label="Recorded data" text={JSON.stringify(event.data, null, 2)} />
+          </td>
+        </tr>
+      )}
+    </Fragment>
+  );
+}
+
 export function AuditPage() {
-  return null;
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = useAudit();
+  const needle = search.q?.toLowerCase() ?? "";
+  const all = query.data?.pages.flatMap((page) => page.data) ?? [];
+  const rows = all.filter((event) => `${event.actor} ${event.action} ${event.resource} ${event.reason ?? ""}`.toLowerCase().includes(needle));
+  let body;
+  if (query.isPending) body = <Lines rows={8} />;
+  else if (query.isError && !query.data) {
+    body = (
+      <div className="ps-card-body">
+        <ProblemPanel error={query.error} onRetry={() => void query.refetch()} />
+      </div>
+    );
+  } else if (rows.length === 0) {
+    body = all.length > 0 ? (
+      <Empty title="No event matches">Older events can be loaded once the search is cleared.</Empty>
+    ) : (
+      <Empty icon={<IconClipboardList size={20} />} title="Nothing recorded yet">
+        Sign-ins and every change leave a row here that cannot be edited.
+      </Empty>
+    );
+  } else {
+    body = (
+      <div className="ps-table-wrap">
+        <table className="ps-table" aria-label="Audit events">
+          <thead>
+            <tr>
+              <th scope="col">When</th>
+              <th scope="col">Who</th>
+              <th scope="col">Did</th>
+              <th scope="col" className="ps-hide-sm">To</th>
+              <th scope="col" className="ps-hide-sm">Outcome</th>
+              <th scope="col">
+                <span className="mantine-visually-hidden">Details</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((event) => (
+              <Row key={event.id} event={event} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    );
+  }
+  return (
+    <>
+      <PageHeader title="Audit" sub="Who did what, when and why; newest first." />
+      <Card>
+        <div className="ps-toolbar">
+          <SearchBox value={search.q ?? ""} label="Search loaded events" onChange={(q) => void navigate({ search: (old) => ({ ...old, q: q || undefined }), replace: true })} />
+          {query.hasNextPage && (
+            <Button variant="default" ml="auto" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+              Load older
+            </Button>
+          )}
+        </div>
+        {body}
+      </Card>
+    </>
+  );
 }

@@ -1,3 +1,243 @@
+import { Button, Menu } from "@mantine/core";
+import { IconChevronDown, IconTrash } from "@tabler/icons-react";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { createColumnHelper } from "@tanstack/react-table";
+import { useState } from "react";
+import { ButtonLink } from "@/components/button-link";
+import { Card, PartView } from "@/components/card";
+import { Copy } from "@/components/copy";
+import { DataTable } from "@/components/data-table";
+import { OperationList } from "@/components/operation-list";
+import { PageHeader } from "@/components/page-header";
+import { PlanFlow } from "@/components/plan-dialog";
+import { RelTime } from "@/components/rel-time";
+import { Assignment } from "@/components/replicas";
+import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
+import { PhaseStatus, Status } from "@/components/status";
+import { formatBytes, formatInteger } from "@/lib/format";
+import { type Page, usePage } from "@/lib/page";
+import type { PlanRequest } from "@/lib/plans";
+import { useSession } from "@/lib/session";
+import type { ActiveReassignment, Broker, Cluster, Operation } from "@/lib/types";
+import { ConnectCard } from "./connect-card";
+
+export interface ClientConfig {
+  properties: string;
+  python: string;
+}
+
+interface ClusterSummary {
+  topics: number;
+  partitions: number;
+  under_replicated: number;
+  offline: number;
+  size_bytes: number | null;
+}
+
+interface BrokerLoad {
+  id: number;
+  leaders: number;
+  replicas: number;
+  size_bytes: number | null;
+}
+
+interface ClusterParts {
+  cluster: Cluster;
+  summary: ClusterSummary;
+  loads: BrokerLoad[];
+  reassignments: ActiveReassignment[];
+  operations: Operation[];
+  client_config: ClientConfig;
+}
+
+type Row = Omit<Broker, "leaders" | "replicas"> & Partial<Omit<BrokerLoad, "id">>;
+
+function BrokerState({ broker }: { broker: Broker }) {
+  if (broker.alive) return <Status tone="ok" label="Alive" hint={broker.message ?? undefined} />;
+  const state = broker.observed_state ?? "unknown";
+  const starting = ["starting", "running", "backoff"].includes(state);
+  return <Status tone={starting ? "run" : "bad"} label={starting ? state : `Down (${state})`} pulse={starting} hint={broker.message ?? undefined} />;
+}
+
+const column = createColumnHelper<Row>();
+const columns = (controller: number | null, top: number) => [
+  column.accessor("id", {
+    header: "Broker",
+    cell: (cell) => (
+      <span style={{ whiteSpace: "nowrap" }}>
+        <strong className="ps-tnum">{cell.getValue()}</strong>
+        {cell.getValue() === controller && <span className="ps-tag">controller</span>}
+      </span>
+    ),
+  }),
+  column.accessor((row) => (row.alive ? 0 : 1), { id: "state", header: "State", cell: ({ row }) => <BrokerState broker={row.original} /> }),
+  column.accessor((row) => row.rack ?? "", { id: "rack", header: "Rack", meta: { hideBelow: "sm" }, cell: (cell) => cell.getValue() || <span className="ps-muted">–</span> }),
+  column.accessor((row) => `${row.host ?? ""}:${row.port ?? ""}`, {
+    id: "address",
+    header: "Address",
+    meta: { hideBelow: "md" },
+    cell: ({ row, getValue }) => (row.original.host ? <span className="ps-mono">{getValue()}</span> : <span className="ps-muted">–</span>),
+  }),
+  column.accessor((row) => row.leaders ?? null, { id: "leaders", header: "Leads", meta: { align: "right", hideBelow: "sm" }, cell: (cell) => formatInteger(cell.getValue()) }),
+  column.accessor((row) => row.replicas ?? null, { id: "replicas", header: "Replicas", meta: { align: "right", hideBelow: "sm" }, cell: (cell) => formatInteger(cell.getValue()) }),
+  column.accessor((row) => row.size_bytes ?? row.log_bytes ?? null, {
+    id: "size",
+    header: "Data",
+    meta: { align: "right" },
+    cell: (cell) => (
+      <span style={{ display: "inline-flex", gap: 8, alignItems: "center" }}>
+        <span className="ps-meter ps-hide-sm" aria-hidden>
+          <i style={{ width: `${(100 * (cell.getValue() ?? 0)) / Math.max(1, top)}%` }} />
+        </span>
+        {formatBytes(cell.getValue())}
+      </span>
+    ),
+  }),
+  column.accessor((row) => row.restarts ?? 0, {
+    id: "restarts",
+    header: "Restarts",
+    meta: { align: "right", hideBelow: "md" },
+    cell: (cell) => <span className={cell.getValue() > 0 ? "ps-warn" : "ps-muted"}>{cell.getValue()}</span>,
+  }),
+  column.accessor((row) => row.pid ?? null, {
+    id: "pid",
+    header: "Process",
+    meta: { align: "right", hideBelow: "md" },
+    cell: (cell) => <span className="ps-muted">{cell.getValue() ?? "–"}</span>,
+  }),
+];
+
+function figures(cluster: Cluster, summary: ClusterSummary | null): Stat[] {
+  const alive = cluster.brokers.filter((broker) => broker.alive).length;
+  const bad = summary ? summary.offline + summary.under_replicated : 0;
+  return [
+    { label: "Brokers alive", value: `${alive} of ${cluster.brokers.length}`, tone: alive < cluster.brokers.length ? "warn" : undefined },
+    { label: "Controller", value: cluster.controller_id === null ? "none" : `broker ${cluster.controller_id}`, tone: cluster.controller_id === null ? "bad" : undefined },
+    { label: "Topics", value: formatInteger(summary?.topics), note: summary ? `${formatInteger(summary.partitions)} partitions` : undefined },
+    {
+      label: "Partitions in trouble",
+      value: formatInteger(summary ? bad : null),
+      tone: summary && summary.offline > 0 ? "bad" : bad > 0 ? "warn" : undefined,
+      note: summary ? (bad > 0 ? `${summary.offline} offline, ${summary.under_replicated} under-replicated` : "all in sync") : undefined,
+    },
+    { label: "Data on disk", value: formatBytes(summary?.size_bytes), note: "all replicas" },
+  ];
+}
+
+function Moves({ rows }: { rows: ActiveReassignment[] }) {
+  return (
+    <table className="ps-table" aria-label="Partitions on the move">
+      <tbody>
+        {rows.slice(0, 20).map((row) => (
+          <tr key={`${row.topic}-${row.partition}`}>
+            <td className="ps-mono">
+              {row.topic}-{row.partition}
+            </td>
+            <td>
+              <Assignment ids={row.replicas} other={row.replicas.filter((id) => !row.adding.includes(id))} mark="added" />
+            </td>
+            <td className="ps-muted">
+              {row.removing.length > 0 && `leaves ${row.removing.join(", ")}`}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Actions({ cluster }: { cluster: Cluster }) {
+  const [request, setRequest] = useState<PlanRequest | null>(null);
+  const navigate = useNavigate();
+  return (
+    <>
+      <ButtonLink to="/clusters/$clusterId/new-topic" params={{ clusterId: cluster.id }}>
+        New topic
+      </ButtonLink>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <Button variant="default" rightSection={<IconChevronDown size={14} />}>
+            More
+          </Button>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Item
+            color="red"
+            leftSection={<IconTrash size={15} />}
+            onClick={() => setRequest({ kind: "cluster.delete", cluster_id: cluster.id, inputs: {} })}
+          >
+            {cluster.kind === "managed" ? "Delete cluster" : "Forget cluster"}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <PlanFlow
+        request={request}
+        title={`Delete cluster ${cluster.name}`}
+        onClose={() => setRequest(null)}
+        done={<Button onClick={() => void navigate({ to: "/" })}>Back to the overview</Button>}
+      />
+    </>
+  );
+}
+
 export function ClusterPage() {
-  return null;
+  const { clusterId } = useParams({ from: "/app/clusters/$clusterId" });
+  const query = usePage<ClusterParts>(`cluster/${clusterId}`);
+  const { data: session } = useSession();
+  const parts = query.data?.parts;
+  const cluster = parts?.cluster.data;
+  return (
+    <>
+      <PageHeader
+        title={cluster?.name ?? "Cluster"}
+        mark={cluster && <PhaseStatus phase={cluster.phase} />}
+        sub={
+          cluster && (
+            <>
+              <span className="ps-mono">{cluster.bootstrap_servers}</span> <Copy value={cluster.bootstrap_servers} label="Copy bootstrap servers" /> created{" "}
+              <RelTime at={cluster.created_at} />
+            </>
+          )
+        }
+        actions={cluster && session?.can_write && <Actions cluster={cluster} />}
+      />
+      <div className="ps-stack">
+        {cluster ? <Stats items={figures(cluster, parts.summary.data)} /> : query.isPending && <StatsSkeleton />}
+        <Card title="Brokers">
+          <PartView query={query} name="cluster">
+            {(found) => <BrokerTable cluster={found} page={query.data} />}
+          </PartView>
+        </Card>
+        {parts?.reassignments.data && parts.reassignments.data.length > 0 && (
+          <Card title="Partitions on the move">
+            <Moves rows={parts.reassignments.data} />
+          </Card>
+        )}
+        <div className="ps-cols-1-1">
+          <Card title="Connect a client" padded>
+            <PartView query={query} name="client_config">
+              {(config) => <ConnectCard config={config} clusterId={clusterId} />}
+            </PartView>
+          </Card>
+          <Card title="Recent operations">
+            <PartView query={query} name="operations">
+              {(rows) => <OperationList operations={rows.slice(0, 8)} compact />}
+            </PartView>
+          </Card>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function BrokerTable({ cluster, page }: { cluster: Cluster; page: Page<ClusterParts> | undefined }) {
+  const loads = page?.parts.loads.data ?? [];
+  const rows: Row[] = cluster.brokers.map((broker) => ({ ...loads.find((load) => load.id === broker.id), ...stripNull(broker) }));
+  const top = Math.max(...rows.map((row) => row.size_bytes ?? row.log_bytes ?? 0), 0);
+  return <DataTable rows={rows} columns={columns(cluster.controller_id, top)} rowId={(row) => String(row.id)} label="Brokers" defaultSort="id" />;
+}
+
+/** A broker's own nulls must not hide what the load part knows. */
+function stripNull(broker: Broker): Row {
+  return Object.fromEntries(Object.entries(broker).filter(([, value]) => value !== null && value !== undefined)) as unknown as Row;
 }

@@ -1,3 +1,135 @@
+import { Button, Checkbox, Group, NumberInput, Stack, Textarea, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useState } from "react";
+import { useNavigate } from "@tanstack/react-router";
+import { ButtonLink } from "@/components/button-link";
+import { Card, PartView } from "@/components/card";
+import { Notice } from "@/components/notice";
+import { PageHeader } from "@/components/page-header";
+import { PlanFlow } from "@/components/plan-dialog";
+import { plural } from "@/lib/format";
+import { parseProperties } from "@/lib/properties";
+import type { PlanRequest } from "@/lib/plans";
+import type { Host } from "@/lib/types";
+import { useOverview } from "@/lib/use-clusters";
+
+interface Values {
+  name: string;
+  broker_count: number | string;
+  host_ids: string[];
+  config: string;
+}
+
+const NAME = /^[a-z][a-z0-9-]{0,38}[a-z0-9]$/;
+
+function HostChoice({ hosts, value, onChange }: { hosts: Host[]; value: string[]; onChange: (ids: string[]) => void }) {
+  const alive = hosts.filter((host) => host.alive);
+  if (alive.length === 0) {
+    return (
+      <Notice tone="bad" title="No host agent is connected">
+        A cluster needs at least one host. Start an agent; this page notices it by itself.
+      </Notice>
+    );
+  }
+  return (
+    <Checkbox.Group
+      label="Hosts"
+      description="None chosen: Penstock spreads the brokers over all connected hosts, rack by rack."
+      value={value}
+      onChange={onChange}
+    >
+      <Group mt={8} gap="lg">
+        {alive.map((host) => (
+          <Checkbox key={host.host_id} value={host.host_id} size="xs" label={`${host.host_id} (rack ${host.rack})`} />
+        ))}
+      </Group>
+    </Checkbox.Group>
+  );
+}
+
 export function NewClusterPage() {
-  return null;
+  const overview = useOverview();
+  const navigate = useNavigate();
+  const [request, setRequest] = useState<PlanRequest | null>(null);
+  const form = useForm<Values>({
+    initialValues: { name: "", broker_count: 3, host_ids: [], config: "" },
+    validate: {
+      name: (value) => (NAME.test(value) ? null : "2 to 40 lower-case letters, digits and dashes, starting with a letter"),
+      broker_count: (value) => (Number(value) >= 1 ? null : "At least one broker"),
+    },
+  });
+  const submit = form.onSubmit((values) => {
+    try {
+      const config = parseProperties(values.config);
+      setRequest({
+        kind: "cluster.create",
+        cluster_id: null,
+        inputs: {
+          name: values.name,
+          broker_count: Number(values.broker_count),
+          ...(values.host_ids.length > 0 && { host_ids: values.host_ids }),
+          ...(Object.keys(config).length > 0 && { config }),
+        },
+      });
+    } catch (error) {
+      form.setFieldError("config", error instanceof Error ? error.message : String(error));
+    }
+  });
+  const count = Number(form.values.broker_count) || 0;
+  return (
+    <>
+      <PageHeader title="New cluster" sub="Brokers are placed by rack, secured with SCRAM and ACLs, started by the host agents and checked before you get them." />
+      <form onSubmit={submit}>
+        <div className="ps-cols-2-1">
+          <Card padded>
+            <Stack gap="md">
+              <TextInput label="Name" placeholder="orders-prod" size="sm" autoComplete="off" {...form.getInputProps("name")} />
+              <NumberInput label="Brokers" min={1} max={32} size="sm" w={140} allowDecimal={false} {...form.getInputProps("broker_count")} />
+              <PartView query={overview} name="hosts" rows={2}>
+                {(hosts) => <HostChoice hosts={hosts} value={form.values.host_ids} onChange={(ids) => form.setFieldValue("host_ids", ids)} />}
+              </PartView>
+              <Textarea
+                label="Broker configuration"
+                description="Optional, one key=value per line, in Kafka's names."
+                placeholder={"log.retention.hours=72\nmin.insync.replicas=2"}
+                autosize
+                minRows={3}
+                maxRows={12}
+                styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: "0.8rem" } }}
+                {...form.getInputProps("config")}
+              />
+              <Group justify="flex-end" gap={8}>
+                <ButtonLink variant="default" to="/">
+                  Cancel
+                </ButtonLink>
+                <Button type="submit">Review plan</Button>
+              </Group>
+            </Stack>
+          </Card>
+          <Card title="What you get" padded>
+            <Stack gap={8} style={{ fontSize: "0.8125rem" }}>
+              <div>{plural(count, "broker")} with the Kafka protocol, any client in any language.</div>
+              <div>SASL/SCRAM authentication and ACLs, on from the first second. An administrator account is made and kept encrypted.</div>
+              {count >= 3 ? (
+                <div>Topics default to three copies and two in-sync replicas: one broker can fail without a lost record.</div>
+              ) : (
+                <Notice tone="warn">With fewer than three brokers a failed broker means unavailable partitions or lost records. Fine for trying things out.</Notice>
+              )}
+              <div className="ps-muted">Nothing starts before you confirm the plan on the next screen.</div>
+            </Stack>
+          </Card>
+        </div>
+      </form>
+      <PlanFlow
+        request={request}
+        title="Create cluster"
+        onClose={() => setRequest(null)}
+        done={
+          <Notice tone="ok" title="The cluster is running" action={<Button onClick={() => void navigate({ to: "/" })}>Go to clusters</Button>}>
+            Its brokers are registered and answer metadata requests.
+          </Notice>
+        }
+      />
+    </>
+  );
 }

@@ -1,3 +1,214 @@
+import { Tabs, Tooltip } from "@mantine/core";
+import { IconRewindBackward10 } from "@tabler/icons-react";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { createColumnHelper } from "@tanstack/react-table";
+import { useState } from "react";
+import { ButtonLink } from "@/components/button-link";
+import { Card, PartView } from "@/components/card";
+import { DataTable } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { LagHistory } from "@/components/lag-history";
+import { PageHeader } from "@/components/page-header";
+import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
+import { GroupState, LagStatus } from "@/components/status";
+import { pathOf } from "@/lib/api-client";
+import { formatDuration, formatInteger, plural } from "@/lib/format";
+import { worstByGroup } from "@/lib/lag";
+import { usePage } from "@/lib/page";
+import { GROUP_TABS, type Range } from "@/lib/search";
+import { useSession } from "@/lib/session";
+import type { Gold, GroupDetail, GroupMember, GroupOffset, LagPoint, RetentionRow } from "@/lib/types";
+import { ExpiryTable, soonestExpiry } from "./expiry-table";
+
+const route = getRouteApi("/app/clusters/$clusterId/groups/$group");
+
+interface GroupParts {
+  group: GroupDetail;
+  lag: Gold<LagPoint>;
+  retention: Gold<RetentionRow>;
+}
+
+const offset = createColumnHelper<GroupOffset>();
+const offsetColumns = (clusterId: string, top: number) => [
+  offset.accessor((row) => `${row.topic}-${String(row.partition).padStart(6, "0")}`, {
+    id: "partition",
+    header: "Partition",
+    cell: ({ row }) => (
+      <span className="ps-mono">
+        <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: row.original.topic }} className="ps-link">
+          {row.original.topic}
+        </Link>
+        -{row.original.partition}
+      </span>
+    ),
+  }),
+  offset.accessor((row) => row.committed ?? -1, {
+    id: "committed",
+    header: "Committed",
+    meta: { align: "right" },
+    cell: ({ row }) => (row.original.committed === null ? <span className="ps-muted">none</span> : formatInteger(row.original.committed)),
+  }),
+  offset.accessor("log_start", { header: "Log start", meta: { align: "right", hideBelow: "md" }, cell: (cell) => formatInteger(cell.getValue()) }),
+  offset.accessor("log_end", { header: "Log end", meta: { align: "right", hideBelow: "sm" }, cell: (cell) => formatInteger(cell.getValue()) }),
+  offset.accessor((row) => row.lag ?? -1, {
+    id: "lag",
+    header: "Lag",
+    meta: { align: "right" },
+    cell: ({ row }) => (
+      <span style={{ display: "inline-flex", gap: 8, alignItems: "center" }}>
+        <span className="ps-meter ps-hide-sm" aria-hidden>
+          <i style={{ width: `${(100 * Math.max(0, row.original.lag ?? 0)) / Math.max(1, top)}%` }} />
+        </span>
+        {formatInteger(row.original.lag)}
+      </span>
+    ),
+  }),
+];
+
+const member = createColumnHelper<GroupMember>();
+const memberColumns = [
+  member.accessor("client_id", {
+    header: "Client",
+    cell: ({ row }) => (
+      <>
+        <div>{row.original.client_id}</div>
+        <div className="ps-mono ps-muted" style={{ fontSize: "0.75rem" }}>
+          {row.original.member_id}
+        </div>
+      </>
+    ),
+  }),
+  member.accessor("host", { header: "Host", meta: { hideBelow: "sm" }, cell: (cell) => <span className="ps-mono">{cell.getValue().replace(/^\//, "")}</span> }),
+  member.accessor((row) => row.partitions.length, { id: "count", header: "Partitions", meta: { align: "right" } }),
+  member.accessor((row) => assigned(row), {
+    id: "assigned",
+    header: "Assigned",
+    enableSorting: false,
+    cell: (cell) => <span className="ps-mono ps-muted">{cell.getValue() || "nothing: idle"}</span>,
+  }),
+];
+
+/** "orders 0–3, 5; payments 1" */
+function assigned(row: GroupMember): string {
+  const byTopic = new Map<string, number[]>();
+  for (const { topic, partition } of row.partitions) byTopic.set(topic, [...(byTopic.get(topic) ?? []), partition]);
+  return [...byTopic].map(([topic, ids]) => `${topic} ${ids.sort((left, right) => left - right).join(", ")}`).join("; ");
+}
+
+function figures(group: GroupDetail, verdict: LagPoint | undefined, expiry: number | null | undefined): Stat[] {
+  const uncommitted = group.offsets.filter((row) => row.committed === null).length;
+  return [
+    { label: "State", value: <GroupState state={group.state} />, note: group.coordinator === null ? undefined : `coordinator broker ${group.coordinator}` },
+    { label: "Members", value: formatInteger(group.members.length), note: plural(new Set(group.offsets.map((row) => row.topic)).size, "topic") },
+    { label: "Lag now", value: formatInteger(group.lag), note: uncommitted ? `${plural(uncommitted, "partition")} without a commit` : "records, all partitions" },
+    {
+      label: "Behind by",
+      value: verdict?.lag_seconds !== null && verdict?.lag_seconds !== undefined ? formatDuration(verdict.lag_seconds) : "–",
+      note: verdict ? <LagStatus status={verdict.status} /> : "after the first analytics run",
+    },
+    {
+      label: "Unread records expire",
+      value: expiry === null || expiry === undefined ? "–" : expiry <= 0 ? "now" : `in ${formatDuration(expiry)}`,
+      tone: expiry !== null && expiry !== undefined && expiry < 3600 ? "bad" : undefined,
+      note: verdict?.eta_seconds ? `caught up in ${formatDuration(verdict.eta_seconds)}` : expiry === null || expiry === undefined ? "nothing at risk is known" : "the oldest of them",
+    },
+  ];
+}
+
 export function GroupPage() {
-  return null;
+  const { clusterId, group: name } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [range, setRange] = useState<Range>("1h");
+  const { data: session } = useSession();
+  const query = usePage<GroupParts>(`group/${pathOf(clusterId, name)}`);
+  const parts = query.data?.parts;
+  const group = parts?.group.data;
+  const verdict = worstByGroup(parts?.lag.data?.data ?? []).get(name);
+  const active = (group?.members.length ?? 0) > 0;
+  const top = Math.max(0, ...(group?.offsets ?? []).map((row) => row.lag ?? 0));
+  const tab = search.tab ?? "offsets";
+  return (
+    <>
+      <PageHeader
+        title={name}
+        mono
+        sub={group && `${group.protocol_type || "consumer"} group`}
+        actions={
+          session?.can_write &&
+          group && (
+            <Tooltip label={active ? "The group has members. You can plan now; the plan says that they have to stop first." : "Plan new offsets, see their effect, then confirm."}>
+              <ButtonLink
+                variant="default"
+                to="/clusters/$clusterId/groups/$group/reset"
+                params={{ clusterId, group: name }}
+                leftSection={<IconRewindBackward10 size={15} />}
+              >
+                Reset offsets
+              </ButtonLink>
+            </Tooltip>
+          )
+        }
+      />
+      <div className="ps-stack">
+        {group ? <Stats items={figures(group, verdict, soonestExpiry(parts.retention.data, name))} /> : query.isPending && <StatsSkeleton />}
+        <Tabs
+          value={tab}
+          keepMounted={false}
+          onChange={(value) => {
+            const next = GROUP_TABS.find((item) => item === value);
+            void navigate({ search: { tab: next === "offsets" ? undefined : next }, replace: true });
+          }}
+        >
+          <Tabs.List mb={12}>
+            <Tabs.Tab value="offsets">Offsets and lag</Tabs.Tab>
+            <Tabs.Tab value="members">Members</Tabs.Tab>
+            <Tabs.Tab value="history">History and expiry</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="offsets">
+            <Card>
+              <PartView query={query} name="group" rows={7}>
+                {(found) => (
+                  <DataTable
+                    rows={found.offsets}
+                    columns={offsetColumns(clusterId, top)}
+                    rowId={(row) => `${row.topic}-${row.partition}`}
+                    label="Offsets"
+                    defaultSort="partition"
+                    view={search}
+                    onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
+                    empty={<Empty title="No committed offsets">The group has not committed yet, or its offsets have expired.</Empty>}
+                  />
+                )}
+              </PartView>
+            </Card>
+          </Tabs.Panel>
+          <Tabs.Panel value="members">
+            <Card>
+              <PartView query={query} name="group">
+                {(found) => (
+                  <DataTable
+                    rows={found.members}
+                    columns={memberColumns}
+                    rowId={(row) => row.member_id}
+                    label="Members"
+                    defaultSort="client_id"
+                    empty={<Empty title="No members right now">Nobody reads for this group; its committed offsets wait until they expire.</Empty>}
+                  />
+                )}
+              </PartView>
+            </Card>
+          </Tabs.Panel>
+          <Tabs.Panel value="history">
+            <div className="ps-stack">
+              <LagHistory clusterId={clusterId} group={name} range={range} onRange={setRange} />
+              <PartView query={query} name="retention" rows={3}>
+                {(gold) => <ExpiryTable gold={gold} group={name} clusterId={clusterId} />}
+              </PartView>
+            </div>
+          </Tabs.Panel>
+        </Tabs>
+      </div>
+    </>
+  );
 }

@@ -1,3 +1,146 @@
+import { Switch } from "@mantine/core";
+import { IconUsersGroup } from "@tabler/icons-react";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { createColumnHelper } from "@tanstack/react-table";
+import { Card, PartView } from "@/components/card";
+import { DataTable } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { PageHeader } from "@/components/page-header";
+import { RelTime } from "@/components/rel-time";
+import { SearchBox } from "@/components/search-box";
+import { GroupState, LagStatus } from "@/components/status";
+import { formatDuration, formatInteger, plural } from "@/lib/format";
+import { worstByGroup } from "@/lib/lag";
+import { usePage } from "@/lib/page";
+import type { Gold, GroupRow, LagPoint } from "@/lib/types";
+
+const route = getRouteApi("/app/clusters/$clusterId/groups");
+
+type Row = GroupRow & { verdict?: LagPoint };
+
+const column = createColumnHelper<Row>();
+const columns = (clusterId: string, top: number) => [
+  column.accessor("group", {
+    header: "Group",
+    cell: (cell) => (
+      <Link to="/clusters/$clusterId/groups/$group" params={{ clusterId, group: cell.getValue() }} className="ps-link ps-mono">
+        {cell.getValue()}
+      </Link>
+    ),
+  }),
+  column.accessor("state", { header: "State", cell: (cell) => <GroupState state={cell.getValue()} /> }),
+  column.accessor((row) => row.verdict?.status ?? "", {
+    id: "verdict",
+    header: "Trend",
+    cell: ({ row }) => <LagStatus status={row.original.verdict?.status} />,
+  }),
+  column.accessor("members", { header: "Members", meta: { align: "right", hideBelow: "sm" }, cell: (cell) => formatInteger(cell.getValue()) }),
+  column.accessor((row) => row.lag ?? -1, {
+    id: "lag",
+    header: "Lag now",
+    meta: { align: "right" },
+    cell: ({ row }) => (
+      <span style={{ display: "inline-flex", gap: 8, alignItems: "center" }}>
+        <span className="ps-meter ps-hide-sm" aria-hidden>
+          <i style={{ width: `${(100 * Math.max(0, row.original.lag ?? 0)) / Math.max(1, top)}%` }} />
+        </span>
+        {formatInteger(row.original.lag)}
+      </span>
+    ),
+  }),
+  column.accessor((row) => row.verdict?.lag_seconds ?? null, {
+    id: "seconds",
+    header: "Behind by",
+    meta: { align: "right", hideBelow: "sm" },
+    cell: ({ row }) => <Behind point={row.original.verdict} />,
+  }),
+  column.accessor((row) => row.coordinator ?? -1, {
+    id: "coordinator",
+    header: "Coordinator",
+    meta: { align: "right", hideBelow: "md" },
+    cell: ({ row }) => (row.original.coordinator === null ? <span className="ps-muted">–</span> : `broker ${row.original.coordinator}`),
+  }),
+];
+
+/** Time lag; a lower bound is shown as one. */
+export function Behind({ point }: { point: LagPoint | undefined }) {
+  if (!point) return <span className="ps-muted">–</span>;
+  if (point.lag_seconds !== null) return <>{formatDuration(point.lag_seconds)}</>;
+  if (point.lag_seconds_at_least) return <>≥ {formatDuration(point.lag_seconds_at_least)}</>;
+  return <span className="ps-muted">–</span>;
+}
+
 export function GroupsPage() {
-  return null;
+  const { clusterId } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = usePage<{ groups: GroupRow[]; lag: Gold<LagPoint> }>(`groups/${clusterId}`);
+  const gold = query.data?.parts.lag.data;
+  const verdicts = worstByGroup(gold?.data ?? []);
+  const needle = search.q?.toLowerCase() ?? "";
+  const rows: Row[] = (query.data?.parts.groups.data ?? [])
+    .filter((group) => group.group.toLowerCase().includes(needle) && (search.state !== "lagging" || (group.lag ?? 0) > 0))
+    .map((group) => ({ ...group, verdict: verdicts.get(group.group) }));
+  const top = Math.max(0, ...rows.map((row) => row.lag ?? 0));
+  return (
+    <>
+      <PageHeader
+        title="Consumer groups"
+        sub={
+          query.data && (
+            <>
+              {plural(rows.length, "group")}. Lag is read from the brokers now; trend and time lag are Spark's
+              {gold?.as_of ? (
+                <>
+                  , as of <RelTime at={gold.as_of} />.
+                </>
+              ) : (
+                " and appear after its first run."
+              )}
+            </>
+          )
+        }
+      />
+      <Card>
+        <div className="ps-toolbar">
+          <SearchBox
+            value={search.q ?? ""}
+            label="Search groups"
+            onChange={(q) => void navigate({ search: (old) => ({ ...old, q: q || undefined, page: undefined }), replace: true })}
+          />
+          <Switch
+            size="xs"
+            label="Only with lag"
+            checked={search.state === "lagging"}
+            onChange={(event) => {
+              const state = event.currentTarget.checked ? "lagging" : undefined;
+              void navigate({ search: (old) => ({ ...old, state, page: undefined }), replace: true });
+            }}
+          />
+        </div>
+        <PartView query={query} name="groups" rows={6}>
+          {() => (
+            <DataTable
+              rows={rows}
+              columns={columns(clusterId, top)}
+              rowId={(row) => row.group}
+              label="Consumer groups"
+              defaultSort="-lag"
+              view={search}
+              onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
+              empty={
+                needle || search.state ? (
+                  <Empty title="No group matches">Change the search or the filter above.</Empty>
+                ) : (
+                  <Empty icon={<IconUsersGroup size={20} />} title="No consumer groups yet">
+                    A group appears when its first member joins or commits an offset.
+                  </Empty>
+                )
+              }
+            />
+          )}
+        </PartView>
+      </Card>
+    </>
+  );
 }

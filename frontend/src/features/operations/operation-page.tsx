@@ -1,3 +1,109 @@
+import { Link, useParams } from "@tanstack/react-router";
+import { Card, PartView } from "@/components/card";
+import { CodeBlock } from "@/components/copy";
+import { OperationLive } from "@/components/operation-live";
+import { actorName, resourceName } from "@/components/operation-list";
+import { PageHeader } from "@/components/page-header";
+import { PlanDiff } from "@/components/plan-diff";
+import { Warnings } from "@/components/plan-review";
+import { RelTime } from "@/components/rel-time";
+import { kindLabel } from "@/lib/kinds";
+import { usePage } from "@/lib/page";
+import { useOperation } from "@/lib/plans";
+import type { Operation, Plan } from "@/lib/types";
+import { useCluster } from "@/lib/use-clusters";
+
+function Facts({ operation }: { operation: Operation }) {
+  const cluster = useCluster(operation.cluster_id ?? undefined);
+  return (
+    <dl className="ps-kv">
+      <dt>Started by</dt>
+      <dd>{operation.actor ? actorName(operation.actor) : "–"}</dd>
+      <dt>Reason</dt>
+      <dd>{operation.reason || <span className="ps-muted">none given</span>}</dd>
+      <dt>Started</dt>
+      <dd>
+        <RelTime at={operation.created_at} />
+      </dd>
+      <dt>Finished</dt>
+      <dd>
+        <RelTime at={operation.finished_at} fallback="not yet" />
+      </dd>
+      {operation.cluster_id && (
+        <>
+          <dt>Cluster</dt>
+          <dd>
+            <Link to="/clusters/$clusterId" params={{ clusterId: operation.cluster_id }} className="ps-link">
+              {cluster?.name ?? operation.cluster_id}
+            </Link>
+          </dd>
+        </>
+      )}
+      {operation.reverts && (
+        <>
+          <dt>Undoes</dt>
+          <dd>
+            <Link to="/operations/$operationId" params={{ operationId: operation.reverts }} className="ps-link ps-mono">
+              {operation.reverts}
+            </Link>
+          </dd>
+        </>
+      )}
+      {operation.reverted_by && (
+        <>
+          <dt>Undone by</dt>
+          <dd>
+            <Link to="/operations/$operationId" params={{ operationId: operation.reverted_by }} className="ps-link ps-mono">
+              {operation.reverted_by}
+            </Link>
+          </dd>
+        </>
+      )}
+      <dt>Operation</dt>
+      <dd className="ps-mono">{operation.id}</dd>
+    </dl>
+  );
+}
+
 export function OperationPage() {
-  return null;
+  const { operationId } = useParams({ from: "/app/operations/$operationId" });
+  const { data: operation } = useOperation(operationId);
+  const page = usePage<{ operation: Operation; plan: Plan }>(`operation/${operationId}`, false);
+  return (
+    <>
+      <PageHeader
+        title={operation ? `${kindLabel(operation.kind)}` : "Operation"}
+        mark={operation?.resource && <span className="ps-mono ps-muted">{resourceName(operation.resource)}</span>}
+        sub={operation?.summary}
+      />
+      <div className="ps-cols-2-1">
+        <div className="ps-stack">
+          <Card title="Steps" padded>
+            <OperationLive id={operationId} standalone />
+          </Card>
+          <Card title="The plan that was confirmed" padded>
+            <PartView query={page} name="plan" rows={4}>
+              {(plan) => (
+                <div className="ps-stack">
+                  <Warnings warnings={plan.impact.warnings} />
+                  <PlanDiff plan={plan} />
+                  <details>
+                    <summary className="ps-muted" style={{ cursor: "pointer", fontSize: "0.8125rem" }}>
+                      Inputs, as the REST API takes them
+                    </summary>
+                    <div style={{ marginTop: 8 }}>
+                      <CodeBlock label="Plan request" text={JSON.stringify({ kind: plan.kind, cluster_id: plan.cluster_id, inputs: plan.inputs }, null, 2)} />
+                    </div>
+                  </details>
+                </div>
+              )}
+            </PartView>
+          </Card>
+        </div>
+        <Card title="Facts" padded>
+          {operation ? <Facts operation={operation} /> : <PartView query={page} name="operation">{(found) => <Facts operation={found} />}</PartView>}
+        </Card>
+      </div>
+    </>
+  );
 }

@@ -1,3 +1,82 @@
+import { SegmentedControl, Select } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { Card, PartView } from "@/components/card";
+import { Empty } from "@/components/empty";
+import { OperationList } from "@/components/operation-list";
+import { PageHeader } from "@/components/page-header";
+import { SearchBox } from "@/components/search-box";
+import { kindLabel } from "@/lib/kinds";
+import { usePage } from "@/lib/page";
+import { type Operation, TERMINAL } from "@/lib/types";
+import { useOverview } from "@/lib/use-clusters";
+
+const route = getRouteApi("/app/operations");
+
+const FILTERS = [
+  { value: "all", label: "All" },
+  { value: "active", label: "Running" },
+  { value: "failed", label: "Failed" },
+];
+
+function matches(operation: Operation, state: string | undefined, needle: string): boolean {
+  if (state === "active" && TERMINAL.has(operation.state)) return false;
+  if (state === "failed" && operation.state !== "failed") return false;
+  const text = `${operation.id} ${kindLabel(operation.kind)} ${operation.resource ?? ""} ${operation.actor ?? ""}`;
+  return text.toLowerCase().includes(needle);
+}
+
 export function OperationsPage() {
-  return null;
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const query = usePage<{ operations: Operation[] }>("operations", 5_000);
+  const overview = useOverview();
+  const clusters = overview.data?.parts.clusters.data ?? [];
+  const needle = search.q?.toLowerCase() ?? "";
+  const [state, clusterId] = (search.state ?? "").split("@");
+  const setFilter = (nextState: string | undefined, nextCluster: string | undefined) => {
+    const joined = `${nextState ?? ""}${nextCluster ? `@${nextCluster}` : ""}`;
+    void navigate({ search: (old) => ({ ...old, state: joined || undefined, page: undefined }), replace: true });
+  };
+  return (
+    <>
+      <PageHeader title="Operations" sub="Every change: planned, confirmed, carried out in durable steps, verified." />
+      <Card>
+        <div className="ps-toolbar">
+          <SearchBox
+            value={search.q ?? ""}
+            label="Search operations"
+            onChange={(q) => void navigate({ search: (old) => ({ ...old, q: q || undefined, page: undefined }), replace: true })}
+          />
+          <SegmentedControl
+            size="xs"
+            aria-label="State"
+            data={FILTERS}
+            value={state || "all"}
+            onChange={(value) => setFilter(value === "all" ? undefined : value, clusterId)}
+          />
+          {clusters.length > 1 && (
+            <Select
+              size="xs"
+              aria-label="Cluster"
+              placeholder="All clusters"
+              clearable
+              data={clusters.map((cluster) => ({ value: cluster.id, label: cluster.name }))}
+              value={clusterId ?? null}
+              onChange={(value) => setFilter(state, value ?? undefined)}
+            />
+          )}
+        </div>
+        <PartView query={query} name="operations" rows={8}>
+          {(rows) => (
+            <OperationList
+              operations={rows.filter((row) => matches(row, state, needle) && (!clusterId || row.cluster_id === clusterId))}
+              view={search}
+              onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
+              empty={rows.length > 0 ? <Empty title="No operation matches">Change the search or the filters above.</Empty> : undefined}
+            />
+          )}
+        </PartView>
+      </Card>
+    </>
+  );
 }

@@ -1,3 +1,122 @@
+import { Button, Group, NumberInput, Select, Stack, Textarea, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { ButtonLink } from "@/components/button-link";
+import { Card } from "@/components/card";
+import { Notice } from "@/components/notice";
+import { PageHeader } from "@/components/page-header";
+import { PlanFlow } from "@/components/plan-dialog";
+import { parseProperties } from "@/lib/properties";
+import type { PlanRequest } from "@/lib/plans";
+import { useCluster } from "@/lib/use-clusters";
+
+const route = getRouteApi("/app/clusters/$clusterId/new-topic");
+const NAME = /^[A-Za-z0-9._-]{1,249}$/;
+
+const RETENTION = [
+  { value: "", label: "Cluster default" },
+  { value: "3600000", label: "1 hour" },
+  { value: "86400000", label: "1 day" },
+  { value: "259200000", label: "3 days" },
+  { value: "604800000", label: "7 days" },
+  { value: "2592000000", label: "30 days" },
+  { value: "-1", label: "For ever" },
+];
+const CLEANUP = [
+  { value: "", label: "Cluster default" },
+  { value: "delete", label: "Delete old segments" },
+  { value: "compact", label: "Compact: keep the latest record of each key" },
+  { value: "compact,delete", label: "Compact, and delete old segments" },
+];
+
 export function NewTopicPage() {
-  return null;
+  const { clusterId } = route.useParams();
+  const cluster = useCluster(clusterId);
+  const navigate = useNavigate();
+  const [request, setRequest] = useState<PlanRequest | null>(null);
+  const brokers = cluster?.brokers.length ?? 3;
+  const form = useForm({
+    initialValues: { name: "", partitions: 6 as number | string, replication_factor: Math.min(3, brokers) as number | string, retention: "", cleanup: "", configs: "" },
+    validate: {
+      name: (value) => (NAME.test(value) && value !== "." && value !== ".." ? null : "1 to 249 letters, digits, dots, dashes and underscores"),
+      partitions: (value) => (Number(value) >= 1 ? null : "At least one"),
+      replication_factor: (value) => (Number(value) >= 1 ? null : "At least one"),
+    },
+  });
+  const copies = Number(form.values.replication_factor);
+  const submit = form.onSubmit((values) => {
+    try {
+      const configs = parseProperties(values.configs);
+      if (values.retention) configs["retention.ms"] = values.retention;
+      if (values.cleanup) configs["cleanup.policy"] = values.cleanup;
+      setRequest({
+        kind: "topic.create",
+        cluster_id: clusterId,
+        inputs: { name: values.name, partitions: Number(values.partitions), replication_factor: Number(values.replication_factor), configs },
+      });
+    } catch (error) {
+      form.setFieldError("configs", error instanceof Error ? error.message : String(error));
+    }
+  });
+  return (
+    <>
+      <PageHeader title="New topic" sub={cluster && `On cluster ${cluster.name}`} />
+      <form onSubmit={submit}>
+        <div className="ps-cols-2-1">
+          <Card padded>
+            <Stack gap="md">
+              <TextInput label="Name" placeholder="orders.created" size="sm" autoComplete="off" spellCheck={false} {...form.getInputProps("name")} />
+              <Group grow align="flex-start">
+                <NumberInput label="Partitions" min={1} max={10000} size="sm" allowDecimal={false} {...form.getInputProps("partitions")} />
+                <NumberInput label="Copies (replication factor)" min={1} max={brokers} size="sm" allowDecimal={false} {...form.getInputProps("replication_factor")} />
+              </Group>
+              <Group grow align="flex-start">
+                <Select label="Keep records for" data={RETENTION} size="sm" allowDeselect={false} {...form.getInputProps("retention")} />
+                <Select label="Clean-up" data={CLEANUP} size="sm" allowDeselect={false} {...form.getInputProps("cleanup")} />
+              </Group>
+              <Textarea
+                label="More configuration"
+                description="Optional, one key=value per line, in Kafka's names."
+                placeholder="min.insync.replicas=2"
+                autosize
+                minRows={2}
+                maxRows={12}
+                styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: "0.8rem" } }}
+                {...form.getInputProps("configs")}
+              />
+              <Group justify="flex-end" gap={8}>
+                <ButtonLink variant="default" to="/clusters/$clusterId/topics" params={{ clusterId }}>
+                  Cancel
+                </ButtonLink>
+                <Button type="submit">Review plan</Button>
+              </Group>
+            </Stack>
+          </Card>
+          <Card title="Good to know" padded>
+            <Stack gap={8} style={{ fontSize: "0.8125rem" }}>
+              <div>Partitions are the unit of parallel reading: a group can use at most as many members as there are partitions.</div>
+              <div>Partitions can be added later, never removed; adding them moves keys of keyed topics to other partitions.</div>
+              {copies === 1 && <Notice tone="warn">With one copy, a lost broker means lost records.</Notice>}
+              {copies === 2 && <Notice tone="warn">With two copies and two required in sync, one broker down refuses writes with acks=all.</Notice>}
+            </Stack>
+          </Card>
+        </div>
+      </form>
+      <PlanFlow
+        request={request}
+        title="Create topic"
+        onClose={() => setRequest(null)}
+        done={
+          <Notice
+            tone="ok"
+            title="The topic is there, with a leader for every partition"
+            action={
+              <Button onClick={() => void navigate({ to: "/clusters/$clusterId/topics/$topic", params: { clusterId, topic: form.values.name } })}>Open topic</Button>
+            }
+          />
+        }
+      />
+    </>
+  );
 }

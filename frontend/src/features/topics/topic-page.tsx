@@ -1,3 +1,205 @@
+import { Button, Menu, Tabs } from "@mantine/core";
+import { IconArrowsExchange, IconChevronDown, IconPlus, IconTrash } from "@tabler/icons-react";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { ButtonLink } from "@/components/button-link";
+import { Card, PartView } from "@/components/card";
+import { PageHeader } from "@/components/page-header";
+import { PlanFlow } from "@/components/plan-dialog";
+import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
+import { Empty } from "@/components/empty";
+import { LagStatus } from "@/components/status";
+import { RelTime } from "@/components/rel-time";
+import { pathOf } from "@/lib/api-client";
+import { formatBytes, formatCompact, formatDuration, formatDurationMs, formatInteger } from "@/lib/format";
+import { usePage } from "@/lib/page";
+import type { PlanRequest } from "@/lib/plans";
+import { useSession } from "@/lib/session";
+import type { Gold, RetentionRow, TopicDetail } from "@/lib/types";
+import { ConfigTable } from "./config-table";
+import { AddPartitions } from "./add-partitions";
+import { PartitionTable } from "./partition-table";
+
+const route = getRouteApi("/app/clusters/$clusterId/topics/$topic");
+
+interface TopicParts {
+  topic: TopicDetail;
+  retention: Gold<RetentionRow>;
+}
+
+const configOf = (topic: TopicDetail, name: string) => topic.configs.find((entry) => entry.name === name)?.value ?? null;
+
+function figures(topic: TopicDetail, held: RetentionRow | undefined): Stat[] {
+  const offline = topic.partitions.filter((partition) => partition.leader === null || partition.leader < 0).length;
+  const behind = topic.partitions.filter((partition) => partition.isr.length < partition.replicas.length).length;
+  const records = topic.partitions.reduce((sum, row) => sum + Math.max(0, (row.log_end ?? 0) - (row.log_start ?? 0)), 0);
+  const retention = Number(configOf(topic, "retention.ms") ?? Number.NaN);
+  return [
+    { label: "Partitions", value: formatInteger(topic.partitions.length), note: `${topic.partitions[0]?.replicas.length ?? 0} copies each` },
+    {
+      label: "Replicas",
+      value: offline ? `${offline} offline` : behind ? `${behind} behind` : "in sync",
+      tone: offline ? "bad" : behind ? "warn" : "ok",
+    },
+    { label: "Records held", value: formatCompact(records), title: formatInteger(records), note: "log end less log start" },
+    { label: "Size", value: formatBytes(topic.size_bytes), note: "leaders' copies" },
+    {
+      label: "Kept for",
+      value: Number.isNaN(retention) ? "–" : retention < 0 ? "for ever" : formatDurationMs(retention),
+      note: held?.age_seconds !== null && held?.age_seconds !== undefined ? `oldest record ${formatDuration(held.age_seconds)}` : configOf(topic, "cleanup.policy") ?? undefined,
+    },
+  ];
+}
+
+function Expiry({ gold, topic, clusterId }: { gold: Gold<RetentionRow>; topic: string; clusterId: string }) {
+  const groups = gold.data.find((row) => row.topic === topic)?.groups ?? [];
+  if (groups.length === 0) return <Empty title="No group's expiry is known for this topic">A group appears after it has committed offsets and the next analytics run has seen them.</Empty>;
+  return (
+    <table className="ps-table" aria-label="Expiry of unread records">
+      <thead>
+        <tr>
+          <th scope="col">Group</th>
+          <th scope="col">Risk</th>
+          <th scope="col" data-align="right">Oldest unread record expires</th>
+        </tr>
+      </thead>
+      <tbody>
+        {groups.map((row) => (
+          <tr key={row.group}>
+            <td>
+              <Link to="/clusters/$clusterId/groups/$group" params={{ clusterId, group: row.group }} className="ps-link ps-mono">
+                {row.group}
+              </Link>
+            </td>
+            <td>
+              <LagStatus status={row.status} />
+            </td>
+            <td data-align="right">{row.oldest_unread_expires_in_s === null ? <span className="ps-muted">nothing unread</span> : `in ${formatDuration(row.oldest_unread_expires_in_s)}`}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
 export function TopicPage() {
-  return null;
+  const { clusterId, topic: name } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const leave = useNavigate();
+  const { data: session } = useSession();
+  const query = usePage<TopicParts>(`topic/${pathOf(clusterId, name)}`);
+  const [request, setRequest] = useState<PlanRequest | null>(null);
+  const [adding, setAdding] = useState(false);
+  const topic = query.data?.parts.topic.data;
+  const held = query.data?.parts.retention.data?.data.find((row) => row.topic === name);
+  const canWrite = session?.can_write === true;
+  const planDelete = () => setRequest({ kind: "topic.delete", cluster_id: clusterId, inputs: { name } });
+  return (
+    <>
+      <PageHeader
+        title={name}
+        mono
+        mark={topic?.internal && <span className="ps-tag" data-tone="muted">internal</span>}
+        sub={topic?.topic_id && <span className="ps-mono">id {topic.topic_id}</span>}
+        actions={
+          canWrite &&
+          topic && (
+            <>
+              <ButtonLink variant="default" to="/clusters/$clusterId/reassign" params={{ clusterId }} search={{ topic: name }} leftSection={<IconArrowsExchange size={15} />}>
+                Move
+              </ButtonLink>
+              <Menu position="bottom-end">
+                <Menu.Target>
+                  <Button variant="default" rightSection={<IconChevronDown size={14} />}>
+                    More
+                  </Button>
+                </Menu.Target>
+                <Menu.Dropdown>
+                  <Menu.Item leftSection={<IconPlus size={15} />} onClick={() => setAdding(true)}>
+                    Add partitions
+                  </Menu.Item>
+                  <Menu.Divider />
+                  <Menu.Item color="red" leftSection={<IconTrash size={15} />} onClick={planDelete}>
+                    Delete topic
+                  </Menu.Item>
+                </Menu.Dropdown>
+              </Menu>
+            </>
+          )
+        }
+      />
+      <div className="ps-stack">
+        {topic ? <Stats items={figures(topic, held)} /> : query.isPending && <StatsSkeleton />}
+        <Tabs
+          value={search.tab ?? "partitions"}
+          onChange={(tab) => void navigate({ search: { tab: tab === "configuration" ? "configuration" : undefined }, replace: true })}
+          keepMounted={false}
+        >
+          <Tabs.List mb={12}>
+            <Tabs.Tab value="partitions">Partitions</Tabs.Tab>
+            <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
+          </Tabs.List>
+          <Tabs.Panel value="partitions">
+            <div className="ps-stack">
+              <Card>
+                <PartView query={query} name="topic" rows={7}>
+                  {(found) => (
+                    <PartitionTable partitions={found.partitions} view={search} onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })} />
+                  )}
+                </PartView>
+              </Card>
+              <Card title="When unread records expire" aside={<AsOf at={query.data?.parts.retention.data?.as_of} />}>
+                <PartView query={query} name="retention" rows={2}>
+                  {(gold) => <Expiry gold={gold} topic={name} clusterId={clusterId} />}
+                </PartView>
+              </Card>
+            </div>
+          </Tabs.Panel>
+          <Tabs.Panel value="configuration">
+            <Card>
+              <PartView query={query} name="topic" rows={10}>
+                {(found) => (
+                  <ConfigTable
+                    configs={found.configs}
+                    canEdit={canWrite}
+                    onChange={(configs) => setRequest({ kind: "topic.update", cluster_id: clusterId, inputs: { name, configs } })}
+                  />
+                )}
+              </PartView>
+            </Card>
+          </Tabs.Panel>
+        </Tabs>
+      </div>
+      {topic && (
+        <AddPartitions
+          opened={adding}
+          current={topic.partitions.length}
+          onClose={() => setAdding(false)}
+          onPlan={(partitions) => {
+            setAdding(false);
+            setRequest({ kind: "topic.partitions", cluster_id: clusterId, inputs: { name, partitions } });
+          }}
+        />
+      )}
+      <PlanFlow
+        request={request}
+        title={request?.kind === "topic.delete" ? `Delete topic ${name}` : request?.kind === "topic.partitions" ? "Add partitions" : "Change configuration"}
+        onClose={() => setRequest(null)}
+        done={
+          request?.kind === "topic.delete" && (
+            <Button onClick={() => void leave({ to: "/clusters/$clusterId/topics", params: { clusterId } })}>Back to topics</Button>
+          )
+        }
+      />
+    </>
+  );
+}
+
+function AsOf({ at }: { at: string | null | undefined }) {
+  return at ? (
+    <span className="ps-muted" style={{ fontSize: "0.75rem" }}>
+      as of <RelTime at={at} />
+    </span>
+  ) : null;
 }

@@ -1,3 +1,167 @@
+import { Switch } from "@mantine/core";
+import { IconPlus, IconStack2 } from "@tabler/icons-react";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { createColumnHelper } from "@tanstack/react-table";
+import { ButtonLink } from "@/components/button-link";
+import { Card, PartView } from "@/components/card";
+import { DataTable } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { PageHeader } from "@/components/page-header";
+import { SearchBox } from "@/components/search-box";
+import { Status } from "@/components/status";
+import { formatBytes, formatCompact, formatDurationMs, formatInteger, plural } from "@/lib/format";
+import { usePage } from "@/lib/page";
+import { useSession } from "@/lib/session";
+import type { TopicRow } from "@/lib/types";
+
+const route = getRouteApi("/app/clusters/$clusterId/topics");
+
+export function TopicHealth({ topic }: { topic: Pick<TopicRow, "offline" | "under_replicated"> }) {
+  if (topic.offline > 0) return <Status tone="bad" label={`${topic.offline} offline`} hint="Partitions without a leader: they take no reads and no writes." />;
+  if (topic.under_replicated > 0)
+    return <Status tone="warn" label={`${topic.under_replicated} behind`} hint="Partitions with a replica that is not in sync." />;
+  return <Status tone="ok" label="In sync" />;
+}
+
+const column = createColumnHelper<TopicRow>();
+const columns = (clusterId: string, largest: number) => [
+  column.accessor("name", {
+    header: "Topic",
+    cell: ({ row }) => (
+      <>
+        <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: row.original.name }} className="ps-link ps-mono">
+          {row.original.name}
+        </Link>
+        {row.original.internal && (
+          <span className="ps-tag" data-tone="muted">
+            internal
+          </span>
+        )}
+      </>
+    ),
+  }),
+  column.accessor((row) => row.offline * 10_000 + row.under_replicated, {
+    id: "health",
+    header: "Replicas",
+    cell: ({ row }) => <TopicHealth topic={row.original} />,
+  }),
+  column.accessor("partitions", { header: "Partitions", meta: { align: "right" }, cell: (cell) => formatInteger(cell.getValue()) }),
+  column.accessor("replication_factor", {
+    header: "Copies",
+    meta: { align: "right", hideBelow: "sm" },
+    cell: (cell) => formatInteger(cell.getValue()),
+  }),
+  column.accessor((row) => row.records ?? null, {
+    id: "records",
+    header: "Records",
+    meta: { align: "right", hideBelow: "md" },
+    cell: (cell) => <span title={formatInteger(cell.getValue())}>{formatCompact(cell.getValue())}</span>,
+  }),
+  column.accessor((row) => row.size_bytes ?? null, {
+    id: "size",
+    header: "Size",
+    meta: { align: "right", hideBelow: "sm" },
+    cell: (cell) => (
+      <span style={{ display: "inline-flex", gap: 8, alignItems: "center" }}>
+        <span className="ps-meter ps-hide-md" aria-hidden>
+          <i style={{ width: `${(100 * (cell.getValue() ?? 0)) / Math.max(1, largest)}%` }} />
+        </span>
+        {formatBytes(cell.getValue())}
+      </span>
+    ),
+  }),
+  column.accessor((row) => row.retention_ms ?? null, {
+    id: "retention",
+    header: "Kept for",
+    meta: { align: "right", hideBelow: "md" },
+    cell: ({ row, getValue }) => <Kept topic={row.original} ms={getValue()} />,
+  }),
+];
+
+function Kept({ topic, ms }: { topic: TopicRow; ms: number | null }) {
+  const compacted = topic.cleanup_policy?.includes("compact");
+  if (compacted && !topic.cleanup_policy?.includes("delete")) return <span className="ps-muted">compacted</span>;
+  if (ms === null) return <span className="ps-muted">–</span>;
+  return <>{ms < 0 ? "for ever" : formatDurationMs(ms)}</>;
+}
+
 export function TopicsPage() {
-  return null;
+  const { clusterId } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: session } = useSession();
+  const query = usePage<{ topics: TopicRow[] }>(`topics/${clusterId}`);
+  const all = query.data?.parts.topics.data ?? [];
+  const needle = search.q?.toLowerCase() ?? "";
+  const rows = all.filter(
+    (topic) =>
+      (search.internal || !topic.internal) &&
+      topic.name.toLowerCase().includes(needle) &&
+      (search.state !== "trouble" || topic.offline + topic.under_replicated > 0),
+  );
+  const largest = Math.max(0, ...rows.map((topic) => topic.size_bytes ?? 0));
+  const create = session?.can_write && (
+    <ButtonLink to="/clusters/$clusterId/new-topic" params={{ clusterId }} leftSection={<IconPlus size={15} />}>
+      New topic
+    </ButtonLink>
+  );
+  const filtered = needle !== "" || search.state !== undefined;
+  return (
+    <>
+      <PageHeader
+        title="Topics"
+        sub={query.data && `${plural(rows.length, "topic")}, ${plural(rows.reduce((sum, topic) => sum + topic.partitions, 0), "partition")}`}
+        actions={create}
+      />
+      <Card>
+        <div className="ps-toolbar">
+          <SearchBox
+            value={search.q ?? ""}
+            label="Search topics"
+            onChange={(q) => void navigate({ search: (old) => ({ ...old, q: q || undefined, page: undefined }), replace: true })}
+          />
+          <Switch
+            size="xs"
+            label="Internal topics"
+            checked={search.internal ?? false}
+            onChange={(event) => {
+              const internal = event.currentTarget.checked || undefined;
+              void navigate({ search: (old) => ({ ...old, internal: internal as true | undefined, page: undefined }), replace: true });
+            }}
+          />
+          <Switch
+            size="xs"
+            label="Only in trouble"
+            checked={search.state === "trouble"}
+            onChange={(event) => {
+              const state = event.currentTarget.checked ? "trouble" : undefined;
+              void navigate({ search: (old) => ({ ...old, state, page: undefined }), replace: true });
+            }}
+          />
+        </div>
+        <PartView query={query} name="topics" rows={8}>
+          {() => (
+            <DataTable
+              rows={rows}
+              columns={columns(clusterId, largest)}
+              rowId={(row) => row.name}
+              label="Topics"
+              defaultSort="name"
+              view={search}
+              onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
+              empty={
+                filtered ? (
+                  <Empty title="No topic matches">Change the search or the filters above.</Empty>
+                ) : (
+                  <Empty icon={<IconStack2 size={20} />} title="No topics yet" action={create}>
+                    A topic is a named, partitioned log. Producers append to it, consumer groups read it at their own pace.
+                  </Empty>
+                )
+              }
+            />
+          )}
+        </PartView>
+      </Card>
+    </>
+  );
 }

@@ -1,0 +1,129 @@
+"""Server-sent events: `/console/events?topics=operations,clusters` and one operation's stream.
+
+Events name what changed; the browser asks for the page again. An operation's stream carries
+the whole operation, so its page needs no second request. Streams end after `STREAM_S`; the
+browser opens the next one by itself.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+
+from console.feeds import FEEDS, Feed, TooManyFeeds
+from console.http import access_of
+from controlplane.clusters import selectors as clusters
+from controlplane.common.problems import NotFound, Problem, Unavailable
+from controlplane.common.views import problem_response
+from controlplane.operations import selectors as operations
+from controlplane.operations.states import TERMINAL_STATES
+from controlplane.tenants.models import Tenant
+
+STREAM_S = 600.0
+RECENT_OPERATIONS = 20
+
+
+def _operations_version(tenant: Tenant) -> Any:
+    rows = operations.operation_list(tenant)[:RECENT_OPERATIONS]
+    return [[row["id"], row["state"], row.get("updated_at")] for row in rows]
+
+
+def _clusters_version(tenant: Tenant) -> Any:
+    return [[row["id"], row["phase"]] for row in clusters.cluster_list(tenant)]
+
+
+TOPICS: dict[str, Callable[[Tenant], Any]] = {
+    "operations": _operations_version,
+    "clusters": _clusters_version,
+}
+
+
+async def events_view(request: HttpRequest) -> HttpResponseBase:
+    asked = [name for name in request.GET.get("topics", "operations").split(",") if name]
+    unknown = sorted(set(asked) - set(TOPICS))
+    try:
+        access = await sync_to_async(access_of)(request)
+        if unknown or not asked:
+            raise Problem(f"topics are any of: {', '.join(TOPICS)}.", code="invalid", status=422)
+        tenant = access.tenant
+        feeds = {
+            name: FEEDS.get(f"{tenant.id}/{name}", lambda n=name: TOPICS[n](tenant))
+            for name in dict.fromkeys(asked)
+        }
+    except TooManyFeeds:
+        return problem_response(request, Unavailable("Too many live streams.", code="too-many"))
+    except Problem as problem:
+        return problem_response(request, problem)
+    return _stream(_merged(feeds))
+
+
+async def operation_events_view(request: HttpRequest, operation_id: str) -> HttpResponseBase:
+    try:
+        access = await sync_to_async(access_of)(request)
+        await sync_to_async(operations.operation_get)(access.tenant, operation_id)
+        feed = FEEDS.get(
+            f"{access.tenant.id}/operation/{operation_id}",
+            lambda: operations.operation_get(access.tenant, operation_id),
+        )
+    except TooManyFeeds:
+        return problem_response(request, Unavailable("Too many live streams.", code="too-many"))
+    except (NotFound, Problem) as problem:
+        return problem_response(request, problem)
+    return _stream(_operation(feed))
+
+
+async def _merged(feeds: dict[str, Feed]) -> AsyncIterator[str]:
+    """All feeds in one stream; the first value of each only says where we start."""
+    queue: asyncio.Queue[str] = asyncio.Queue(maxsize=64)
+
+    async def pump(name: str, feed: Feed) -> None:
+        first = True
+        async for text in feed.subscribe():
+            if text is None:
+                await queue.put(": ping\n\n")
+            elif first:
+                first = False
+            else:
+                await queue.put(_event(name, {"topic": name}))
+
+    tasks = [asyncio.create_task(pump(name, feed)) for name, feed in feeds.items()]
+    ends_s = time.monotonic() + STREAM_S
+    try:
+        yield ": open\n\n"
+        while time.monotonic() < ends_s:
+            yield await queue.get()
+    finally:
+        for task in tasks:
+            task.cancel()
+
+
+async def _operation(feed: Feed) -> AsyncIterator[str]:
+    ends_s = time.monotonic() + STREAM_S
+    subscription = feed.subscribe()
+    try:
+        async for text in subscription:
+            if text is None:
+                yield ": ping\n\n"
+            else:
+                yield f"event: operation\ndata: {text}\n\n"
+                if json.loads(text)["state"] in TERMINAL_STATES:
+                    return
+            if time.monotonic() > ends_s:
+                return
+    finally:
+        await subscription.aclose()  # type: ignore[attr-defined] # it is an async generator
+
+
+def _event(name: str, data: dict[str, Any]) -> str:
+    return f"event: {name}\ndata: {json.dumps(data)}\n\n"
+
+
+def _stream(source: AsyncIterator[str]) -> StreamingHttpResponse:
+    response = StreamingHttpResponse(source, content_type="text/event-stream")
+    response["Cache-Control"] = "no-store"
+    response["X-Accel-Buffering"] = "no"  # a proxy in front must not hold events back
+    return response

@@ -1,0 +1,165 @@
+"""One page, many parts: each with its own deadline, status and age.
+
+A part is a function that reads one thing. Parts that ask brokers run beside each other in a
+small pool; one that is late or fails answers `unavailable` with its reason, or `stale` with the
+last good data, and never blanks the rest of the page. A part that is still running is not
+started a second time: late answers feed the next request.
+"""
+
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db import close_old_connections
+
+from controlplane.common.problems import Forbidden, NotFound, Problem
+from controlplane.gateway.errors import GatewayError
+
+log = logging.getLogger(__name__)
+
+PART_DEADLINE_S = 4.0
+"""Longest a page waits for one part."""
+POOL_THREADS = 12
+"""Parts that ask brokers at the same time, over all pages."""
+KEPT_PARTS = 512
+"""Last good answers kept for `stale`, least recently used go first."""
+FRESH_S = 1.0
+"""An answer this young is given again without asking, so many viewers cost as one."""
+
+type Read = Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """`read` gives JSON-ready data. `remote` parts run in the pool, others at once, in place."""
+
+    read: Read
+    remote: bool = False
+    deadline_s: float = PART_DEADLINE_S
+
+
+@dataclass(slots=True)
+class _Kept:
+    data: Any
+    at: datetime
+    monotonic_s: float
+
+
+@dataclass(slots=True)
+class PartRunner:
+    """Runs a page's parts. One per process; the clock is an argument for tests."""
+
+    monotonic: Callable[[], float] = time.monotonic
+    wall: Callable[[], datetime] = lambda: datetime.now(UTC)
+    _pool: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(POOL_THREADS, thread_name_prefix="page-part")
+    )
+    _kept: OrderedDict[str, _Kept] = field(default_factory=OrderedDict)
+    _running: dict[str, Future[Any]] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self, scope: str, parts: Mapping[str, Part]) -> dict[str, Any]:
+        """Answer `{name: {status, as_of, reason, data}}`.
+
+        Args:
+            scope: what the kept answers belong to; names the tenant first, so that no answer
+                can cross from one tenant to another.
+
+        Raises:
+            NotFound, Forbidden: a part says that the page's own subject is not there.
+        """
+        started = self.monotonic()
+        pending = {
+            name: self._start(f"{scope}/{name}", part) for name, part in parts.items() if part.remote
+        }
+        answer: dict[str, Any] = {}
+        for name, part in parts.items():
+            key = f"{scope}/{name}"
+            if name not in pending:
+                answer[name] = self._settle(key, part.read)
+                continue
+            left_s = max(0.0, part.deadline_s - (self.monotonic() - started))
+            answer[name] = self._settle(key, lambda f=pending[name], s=left_s: _result(f, s))
+        return {name: answer[name] for name in parts}
+
+    def _start(self, key: str, part: Part) -> Future[Any]:
+        with self._lock:
+            running = self._running.get(key)
+            if running is not None and not running.done():
+                return running
+            kept = self._kept.get(key)
+            if kept is not None and self.monotonic() - kept.monotonic_s < FRESH_S:
+                young: Future[Any] = Future()
+                young.set_result(kept.data)
+                return young
+            future = self._pool.submit(self._guarded, key, part.read)
+            self._running[key] = future
+            return future
+
+    def _guarded(self, key: str, read: Read) -> Any:
+        close_old_connections()
+        try:
+            data = read()
+            self._keep(key, data)
+            return data
+        finally:
+            close_old_connections()
+            with self._lock:
+                self._running.pop(key, None)
+
+    def _settle(self, key: str, read: Read) -> dict[str, Any]:
+        try:
+            data = read()
+        except (NotFound, Forbidden):
+            raise
+        except Exception as error:
+            return self._degraded(key, reason_of(error))
+        with self._lock:
+            kept = self._kept.get(key)
+        as_of = kept.at if kept is not None and kept.data is data else self.wall()
+        return {"status": "ok", "as_of": as_of.isoformat(), "reason": None, "data": data}
+
+    def _degraded(self, key: str, reason: str) -> dict[str, Any]:
+        with self._lock:
+            kept = self._kept.get(key)
+        if kept is None:
+            return {"status": "unavailable", "as_of": None, "reason": reason, "data": None}
+        return {
+            "status": "stale",
+            "as_of": kept.at.isoformat(),
+            "reason": reason,
+            "data": kept.data,
+        }
+
+    def _keep(self, key: str, data: Any) -> None:
+        with self._lock:
+            self._kept[key] = _Kept(data, self.wall(), self.monotonic())
+            self._kept.move_to_end(key)
+            while len(self._kept) > KEPT_PARTS:
+                self._kept.popitem(last=False)
+
+
+def _result(future: Future[Any], timeout_s: float) -> Any:
+    return future.result(timeout=timeout_s)
+
+
+def reason_of(error: Exception) -> str:
+    """One sentence for the page; the trace goes to the log."""
+    if isinstance(error, FutureTimeoutError):
+        return "The cluster did not answer in time."
+    if isinstance(error, Problem):
+        return error.detail
+    if isinstance(error, GatewayError):
+        return f"The cluster could not be asked: {error}"
+    log.exception("a page part failed", exc_info=error)
+    return "It failed on the server's side; the log has the details."
+
+
+RUNNER = PartRunner()

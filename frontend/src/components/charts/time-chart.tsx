@@ -1,0 +1,80 @@
+import { Skeleton, useComputedColorScheme } from "@mantine/core";
+import { lazy, Suspense, useMemo } from "react";
+import { formatCompact } from "@/lib/format";
+
+const EChart = lazy(() => import("./echart"));
+
+export interface Series {
+  name: string;
+  points: [number, number | null][];
+}
+
+interface TimeChartProps {
+  series: Series[];
+  label: string;
+  format?: (value: number) => string;
+  height?: number;
+  area?: boolean;
+  /** Milliseconds shown, so that an empty stretch looks empty. */
+  from?: number;
+  to?: number;
+}
+
+/** Colours that tell apart for most eyes, in both schemes. */
+const LIGHT = ["#0b6b80", "#c2570c", "#5b4bc4", "#2f7d32", "#b0307a", "#6b6b00", "#1f63b5", "#8a3b12"];
+const DARK = ["#58bdd1", "#f0a35c", "#a99cf5", "#7fce83", "#ee8cc2", "#d3cf5a", "#7fb6ff", "#e3a184"];
+
+/** Lines over time with one shared crosshair; gaps stay gaps. */
+export function TimeChart({ series, label, format = formatCompact, height = 240, area = false, from, to }: TimeChartProps) {
+  const scheme = useComputedColorScheme("light");
+  const option = useMemo(() => {
+    const dark = scheme === "dark";
+    const ink = dark ? "#97a4b3" : "#5a6673";
+    const line = dark ? "#26303b" : "#e3e8ed";
+    return {
+      animation: false,
+      color: dark ? DARK : LIGHT,
+      textStyle: { fontFamily: "'Inter Variable', system-ui, sans-serif" },
+      grid: { left: 8, right: 16, top: series.length > 1 ? 34 : 14, bottom: 4, containLabel: true },
+      legend: series.length > 1 ? { type: "scroll", top: 0, left: 4, icon: "roundRect", itemWidth: 12, itemHeight: 4, textStyle: { color: ink, fontSize: 12 } } : undefined,
+      tooltip: {
+        trigger: "axis",
+        appendTo: "body",
+        backgroundColor: dark ? "#1a232c" : "#fff",
+        borderColor: line,
+        textStyle: { color: dark ? "#d9dfe7" : "#18202a", fontSize: 12 },
+        valueFormatter: (value: unknown) => (typeof value === "number" ? format(value) : "not known"),
+      },
+      xAxis: {
+        type: "time",
+        min: from,
+        max: to,
+        axisLine: { lineStyle: { color: line } },
+        axisTick: { show: false },
+        axisLabel: { color: ink, fontSize: 11, hideOverlap: true },
+      },
+      yAxis: {
+        type: "value",
+        min: 0,
+        splitNumber: 4,
+        axisLabel: { color: ink, fontSize: 11, formatter: (value: number) => format(value) },
+        splitLine: { lineStyle: { color: line } },
+      },
+      series: series.map((item) => ({
+        name: item.name,
+        type: "line",
+        data: item.points,
+        showSymbol: item.points.length < 3,
+        symbolSize: 5,
+        connectNulls: false,
+        lineStyle: { width: 1.8 },
+        areaStyle: area && series.length === 1 ? { opacity: 0.12 } : undefined,
+      })),
+    };
+  }, [series, scheme, format, area, from, to]);
+  return (
+    <Suspense fallback={<Skeleton height={height} />}>
+      <EChart option={option} height={height} label={label} />
+    </Suspense>
+  );
+}

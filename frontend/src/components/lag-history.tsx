@@ -1,0 +1,70 @@
+import { SegmentedControl } from "@mantine/core";
+import { IconChartHistogram } from "@tabler/icons-react";
+import { useMemo } from "react";
+import { useLag } from "@/lib/analytics";
+import { formatDuration } from "@/lib/format";
+import { seriesByTopic } from "@/lib/lag";
+import { RANGES, type Range } from "@/lib/search";
+import { Card, Lines } from "./card";
+import { TimeChart } from "./charts/time-chart";
+import { Empty } from "./empty";
+import { ProblemPanel } from "./problem-panel";
+import { RelTime } from "./rel-time";
+
+interface LagHistoryProps {
+  clusterId: string;
+  group: string;
+  range: Range;
+  onRange: (range: Range) => void;
+}
+
+/** A group's lag over time, in records and in time, from Spark's gold table. */
+export function LagHistory({ clusterId, group, range, onRange }: LagHistoryProps) {
+  const query = useLag(clusterId, range, group);
+  const data = query.data;
+  const records = useMemo(() => seriesByTopic(data?.data ?? [], "lag_records"), [data]);
+  const seconds = useMemo(() => seriesByTopic(data?.data ?? [], "lag_seconds"), [data]);
+  const aside = (
+    <>
+      {data?.as_of && (
+        <span className="ps-muted" style={{ fontSize: "0.75rem" }}>
+          as of <RelTime at={data.as_of} />
+        </span>
+      )}
+      <SegmentedControl size="xs" aria-label="Time range" data={Object.keys(RANGES)} value={range} onChange={(value) => onRange(value as Range)} />
+    </>
+  );
+  let body;
+  if (query.isPending) body = <Lines rows={6} />;
+  else if (query.isError && !data) {
+    body = (
+      <div className="ps-card-body">
+        <ProblemPanel error={query.error} onRetry={() => void query.refetch()} />
+      </div>
+    );
+  } else if (records.length === 0) {
+    body = (
+      <Empty icon={<IconChartHistogram size={20} />} title="No history in this range yet">
+        Offsets are sampled every few seconds and a Spark run turns them into history every few minutes.
+      </Empty>
+    );
+  } else {
+    body = (
+      <div className="ps-card-body ps-cols-1-1">
+        <figure style={{ margin: 0, minWidth: 0 }}>
+          <figcaption className="ps-caption">Unread records</figcaption>
+          <TimeChart series={records} label={`Unread records of group ${group} over time`} area />
+        </figure>
+        <figure style={{ margin: 0, minWidth: 0 }}>
+          <figcaption className="ps-caption">Behind by (time)</figcaption>
+          <TimeChart series={seconds} label={`Time lag of group ${group} over time`} format={formatDuration} area />
+        </figure>
+      </div>
+    );
+  }
+  return (
+    <Card title="Lag over time" aside={aside}>
+      {body}
+    </Card>
+  );
+}

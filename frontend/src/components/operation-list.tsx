@@ -1,0 +1,96 @@
+import { Progress } from "@mantine/core";
+import { IconListDetails } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { createColumnHelper } from "@tanstack/react-table";
+import { formatDuration, toDate } from "@/lib/format";
+import { kindLabel } from "@/lib/kinds";
+import { type Operation, percentDone, TERMINAL } from "@/lib/types";
+import { DataTable, type TableView } from "./data-table";
+import { Empty } from "./empty";
+import { RelTime } from "./rel-time";
+import { OperationStatus } from "./status";
+
+const column = createColumnHelper<Operation>();
+const base = [
+  column.accessor((row) => kindLabel(row.kind), {
+    id: "kind",
+    header: "Operation",
+    cell: ({ row, getValue }) => (
+      <Link to="/operations/$operationId" params={{ operationId: row.original.id }} className="ps-link">
+        {getValue()}
+      </Link>
+    ),
+  }),
+  column.accessor((row) => row.resource ?? "", {
+    id: "resource",
+    header: "On",
+    cell: (cell) => <span className="ps-mono">{resourceName(cell.getValue())}</span>,
+  }),
+  column.accessor("state", {
+    header: "State",
+    cell: ({ row }) => <State operation={row.original} />,
+  }),
+];
+const full = [
+  ...base,
+  column.accessor((row) => row.actor ?? "", { id: "actor", header: "By", meta: { hideBelow: "md" }, cell: (cell) => actorName(cell.getValue()) }),
+  column.accessor((row) => took(row), {
+    id: "took",
+    header: "Took",
+    meta: { align: "right", hideBelow: "sm" },
+    cell: (cell) => formatDuration(cell.getValue()),
+  }),
+];
+const started = column.accessor("created_at", {
+  header: "Started",
+  meta: { align: "right" },
+  cell: (cell) => <RelTime at={cell.getValue()} />,
+});
+
+function took(operation: Operation): number | null {
+  const end = toDate(operation.finished_at);
+  const start = toDate(operation.created_at);
+  return end && start ? (end.getTime() - start.getTime()) / 1000 : null;
+}
+
+/** "topic/demo.orders" → "demo.orders"; the kind beside it says what it is. */
+export const resourceName = (resource: string): string => resource.replace(/^[a-z-]+\//, "");
+export const actorName = (actor: string): string => actor.replace(/^user:/, "");
+
+function State({ operation }: { operation: Operation }) {
+  return (
+    <span style={{ display: "inline-flex", gap: 10, alignItems: "center" }}>
+      <OperationStatus state={operation.state} />
+      {!TERMINAL.has(operation.state) && <Progress value={percentDone(operation)} w={64} size="sm" aria-label="Progress" />}
+    </span>
+  );
+}
+
+interface OperationListProps {
+  operations: Operation[];
+  compact?: boolean;
+  view?: TableView;
+  onView?: (view: TableView) => void;
+  empty?: React.ReactNode;
+}
+
+export function OperationList({ operations, compact = false, view, onView, empty }: OperationListProps) {
+  return (
+    <DataTable
+      rows={operations}
+      columns={compact ? [...base, started] : [...full, started]}
+      rowId={(row) => row.id}
+      label="Operations"
+      view={view}
+      onView={onView}
+      defaultSort="-created_at"
+      empty={
+        empty ?? (
+          <Empty icon={<IconListDetails size={20} />} title="No operations yet">
+            Every change runs as an operation: planned, confirmed, carried out in steps, verified, and most can be undone.
+          </Empty>
+        )
+      }
+    />
+  );
+}

@@ -1,0 +1,86 @@
+import { Link } from "@tanstack/react-router";
+import { Card } from "@/components/card";
+import { Empty } from "@/components/empty";
+import { RelTime } from "@/components/rel-time";
+import { LagStatus } from "@/components/status";
+import { formatDuration, formatDurationMs, formatInteger } from "@/lib/format";
+import type { Gold, RetentionRow } from "@/lib/types";
+
+/** Seconds until the first unread record of `group` expires, over all its topics. */
+export function soonestExpiry(gold: Gold<RetentionRow> | null | undefined, group: string): number | null {
+  const times = (gold?.data ?? [])
+    .flatMap((row) => row.groups)
+    .filter((row) => row.group === group && row.oldest_unread_expires_in_s !== null)
+    .map((row) => row.oldest_unread_expires_in_s as number);
+  return times.length > 0 ? Math.min(...times) : null;
+}
+
+interface ExpiryTableProps {
+  gold: Gold<RetentionRow>;
+  group: string;
+  clusterId: string;
+}
+
+/** Per topic of a group: how long records are kept and when the oldest unread one goes. */
+export function ExpiryTable({ gold, group, clusterId }: ExpiryTableProps) {
+  const rows = gold.data.flatMap((topic) => topic.groups.filter((row) => row.group === group).map((row) => ({ topic, row })));
+  return (
+    <Card
+      title="When unread records expire"
+      aside={
+        gold.as_of && (
+          <span className="ps-muted" style={{ fontSize: "0.75rem" }}>
+            as of <RelTime at={gold.as_of} />
+          </span>
+        )
+      }
+    >
+      {rows.length === 0 ? (
+        <Empty title="Nothing known yet">The next analytics run works this out from the offsets and the topics' retention.</Empty>
+      ) : (
+        <div className="ps-table-wrap">
+          <table className="ps-table" aria-label="Expiry of unread records">
+            <thead>
+              <tr>
+                <th scope="col">Topic</th>
+                <th scope="col">Risk</th>
+                <th scope="col" data-align="right" className="ps-hide-sm">
+                  Kept for
+                </th>
+                <th scope="col" data-align="right">
+                  Oldest unread expires
+                </th>
+                <th scope="col" data-align="right" className="ps-hide-sm">
+                  Lost unread
+                </th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(({ topic, row }) => (
+                <tr key={topic.topic}>
+                  <td>
+                    <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: topic.topic }} className="ps-link ps-mono">
+                      {topic.topic}
+                    </Link>
+                  </td>
+                  <td>
+                    <LagStatus status={row.status} />
+                  </td>
+                  <td data-align="right" className="ps-hide-sm">
+                    {topic.retention_ms !== null && topic.retention_ms < 0 ? "for ever" : formatDurationMs(topic.retention_ms)}
+                  </td>
+                  <td data-align="right">
+                    {row.oldest_unread_expires_in_s === null ? <span className="ps-muted">nothing unread</span> : `in ${formatDuration(row.oldest_unread_expires_in_s)}`}
+                  </td>
+                  <td data-align="right" className="ps-hide-sm">
+                    {row.lost_records ? <span className="ps-bad">{formatInteger(row.lost_records)}</span> : <span className="ps-muted">none</span>}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Card>
+  );
+}

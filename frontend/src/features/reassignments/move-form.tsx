@@ -1,0 +1,214 @@
+import { Button, Checkbox, Group, MultiSelect, NumberInput, SegmentedControl, Select, Stack, Table, TextInput } from "@mantine/core";
+import { useState } from "react";
+import { Notice } from "@/components/notice";
+import { usePage } from "@/lib/page";
+import { pathOf } from "@/lib/api-client";
+import { formatBytes } from "@/lib/format";
+import type { Cluster, TopicDetail, TopicRow } from "@/lib/types";
+
+interface Move {
+  topic: string;
+  partition: number;
+  replicas: number[];
+}
+
+export interface MoveInputs {
+  topics?: string[];
+  moves?: Move[];
+  target_brokers?: number[];
+  throttle_bytes_per_s?: number;
+}
+
+interface MoveFormProps {
+  cluster: Cluster;
+  topics: TopicRow[];
+  initial: MoveInputs | null;
+  preset?: string;
+  busy: boolean;
+  onPlan: (inputs: MoveInputs) => void;
+}
+
+type Mode = "spread" | "exact";
+const MIB = 1024 * 1024;
+
+/** Whole topics spread over brokers, or exact replicas per partition. */
+export function MoveForm({ cluster, topics, initial, preset, busy, onPlan }: MoveFormProps) {
+  const [mode, setMode] = useState<Mode>(initial?.moves ? "exact" : "spread");
+  const [chosen, setChosen] = useState<string[]>(initial?.topics ?? (preset ? [preset] : []));
+  const [brokers, setBrokers] = useState<string[]>((initial?.target_brokers ?? cluster.brokers.map((broker) => broker.id)).map(String));
+  const [limit, setLimit] = useState<number | string>(initial?.throttle_bytes_per_s ? initial.throttle_bytes_per_s / MIB : 50);
+  const [unlimited, setUnlimited] = useState(false);
+  const [exact, setExact] = useState<Move[]>(initial?.moves ?? []);
+  const copies = Math.max(0, ...topics.filter((topic) => chosen.includes(topic.name)).map((topic) => topic.replication_factor));
+  const tooFew = mode === "spread" && brokers.length < copies;
+  const ready = mode === "spread" ? chosen.length > 0 && brokers.length > 0 && !tooFew : exact.length > 0;
+  const submit = (event: React.FormEvent) => {
+    event.preventDefault();
+    if (!ready) return;
+    const throttle_bytes_per_s = unlimited ? undefined : Math.round(Number(limit) * MIB);
+    if (mode === "spread") onPlan({ topics: chosen, target_brokers: brokers.map(Number), throttle_bytes_per_s });
+    else onPlan({ moves: exact, throttle_bytes_per_s });
+  };
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="lg">
+        <SegmentedControl
+          size="xs"
+          w="fit-content"
+          aria-label="How to choose"
+          value={mode}
+          onChange={(value) => setMode(value as Mode)}
+          data={[
+            { value: "spread", label: "Spread topics over brokers" },
+            { value: "exact", label: "Exact replicas" },
+          ]}
+        />
+        {mode === "spread" ? (
+          <>
+            <MultiSelect
+              label="Topics"
+              placeholder={chosen.length === 0 ? "Choose topics" : undefined}
+              data={topics.map((topic) => topic.name)}
+              value={chosen}
+              onChange={setChosen}
+              searchable
+              clearable
+              size="sm"
+              maw={640}
+            />
+            <Checkbox.Group label="Target brokers" description="Copies are spread over these, rack by rack, with as little data moved as possible." value={brokers} onChange={setBrokers}>
+              <Group mt={8} gap="lg">
+                {cluster.brokers.map((broker) => (
+                  <Checkbox
+                    key={broker.id}
+                    size="xs"
+                    value={String(broker.id)}
+                    disabled={!broker.alive && !brokers.includes(String(broker.id))}
+                    label={`${broker.id}${broker.rack ? ` (rack ${broker.rack})` : ""}${broker.alive ? "" : ", down"}`}
+                  />
+                ))}
+              </Group>
+            </Checkbox.Group>
+            {tooFew && <Notice tone="bad">The chosen topics keep {copies} copies: choose at least as many brokers.</Notice>}
+          </>
+        ) : (
+          <ExactMoves cluster={cluster} topics={topics} preset={preset ?? exact[0]?.topic} value={exact} onChange={setExact} />
+        )}
+        <Group align="flex-end" gap="md">
+          <NumberInput
+            label="At most (MiB per second and broker)"
+            description="Leaves room for clients; lifted when the move ends, however it ends."
+            min={0.1}
+            size="sm"
+            w={280}
+            disabled={unlimited}
+            value={limit}
+            onChange={setLimit}
+          />
+          <Checkbox size="xs" label="No limit" checked={unlimited} onChange={(event) => setUnlimited(event.currentTarget.checked)} pb={9} />
+        </Group>
+        <Group justify="flex-end">
+          <Button type="submit" loading={busy} disabled={!ready}>
+            Review plan
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  );
+}
+
+interface ExactMovesProps {
+  cluster: Cluster;
+  topics: TopicRow[];
+  preset?: string;
+  value: Move[];
+  onChange: (moves: Move[]) => void;
+}
+
+function ExactMoves({ cluster, topics, preset, value, onChange }: ExactMovesProps) {
+  const [topic, setTopic] = useState<string | null>(preset ?? null);
+  return (
+    <Stack gap="sm">
+      <Select
+        label="Topic"
+        placeholder="Choose a topic"
+        data={topics.map((row) => row.name)}
+        value={topic}
+        searchable
+        size="sm"
+        maw={420}
+        onChange={(next) => {
+          setTopic(next);
+          onChange([]);
+        }}
+      />
+      {topic && <ExactTopic key={topic} clusterId={cluster.id} topic={topic} known={cluster.brokers.map((broker) => broker.id)} value={value} onChange={onChange} />}
+    </Stack>
+  );
+}
+
+interface ExactTopicProps {
+  clusterId: string;
+  topic: string;
+  known: number[];
+  value: Move[];
+  onChange: (moves: Move[]) => void;
+}
+
+const parseIds = (text: string): number[] => text.split(/[\s,]+/).filter(Boolean).map(Number);
+const wrong = (ids: number[], known: number[]): string | null => {
+  if (ids.length === 0) return "At least one broker";
+  if (new Set(ids).size !== ids.length) return "A broker is named twice";
+  return ids.every((id) => known.includes(id)) ? null : `Brokers are ${known.join(", ")}`;
+};
+
+function ExactTopic({ clusterId, topic, known, value, onChange }: ExactTopicProps) {
+  const query = usePage<{ topic: TopicDetail }>(`topic/${pathOf(clusterId, topic)}`, false);
+  const [texts, setTexts] = useState<Record<number, string>>({});
+  const partitions = query.data?.parts.topic.data?.partitions ?? [];
+  const change = (partition: number, text: string) => {
+    setTexts((old) => ({ ...old, [partition]: text }));
+    const ids = parseIds(text);
+    const now = partitions.find((row) => row.partition === partition)?.replicas ?? [];
+    const rest = value.filter((move) => move.partition !== partition);
+    const same = ids.join() === now.join();
+    onChange(same || wrong(ids, known) ? rest : [...rest, { topic, partition, replicas: ids }]);
+  };
+  if (query.isPending) return <span className="ps-muted">Reading the topic…</span>;
+  return (
+    <div className="ps-card" style={{ maxHeight: 420, overflowY: "auto" }}>
+      <Table aria-label="Replicas per partition">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Partition</Table.Th>
+            <Table.Th>Size</Table.Th>
+            <Table.Th>Now</Table.Th>
+            <Table.Th>Replicas afterwards, preferred leader first</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {partitions.map((row) => {
+            const text = texts[row.partition] ?? value.find((move) => move.partition === row.partition)?.replicas.join(", ") ?? row.replicas.join(", ");
+            return (
+              <Table.Tr key={row.partition}>
+                <Table.Td className="ps-tnum">{row.partition}</Table.Td>
+                <Table.Td className="ps-tnum">{formatBytes(row.size_bytes)}</Table.Td>
+                <Table.Td className="ps-tnum ps-muted">{row.replicas.join(", ")}</Table.Td>
+                <Table.Td>
+                  <TextInput
+                    size="xs"
+                    maw={200}
+                    aria-label={`Replicas of partition ${row.partition}`}
+                    value={text}
+                    error={wrong(parseIds(text), known)}
+                    onChange={(event) => change(row.partition, event.currentTarget.value)}
+                  />
+                </Table.Td>
+              </Table.Tr>
+            );
+          })}
+        </Table.Tbody>
+      </Table>
+    </div>
+  );
+}

@@ -1,0 +1,88 @@
+import { createColumnHelper } from "@tanstack/react-table";
+import { DataTable, type TableView } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { Replicas } from "@/components/replicas";
+import { Status } from "@/components/status";
+import { formatBytes, formatInteger } from "@/lib/format";
+import type { Partition } from "@/lib/types";
+
+const column = createColumnHelper<Partition>();
+const columns = (top: number) => [
+  column.accessor("partition", { header: "Partition", meta: { align: "right" } }),
+  column.accessor((row) => row.leader ?? -1, {
+    id: "leader",
+    header: "Leader",
+    cell: ({ row }) =>
+      row.original.leader === null || row.original.leader < 0 ? <Status tone="bad" label="none" /> : <span className="ps-tnum">broker {row.original.leader}</span>,
+  }),
+  column.display({
+    id: "replicas",
+    header: "Replicas",
+    cell: ({ row }) => <Replicas replicas={row.original.replicas} isr={row.original.isr} leader={row.original.leader} />,
+  }),
+  column.accessor((row) => row.isr.length - row.replicas.length, {
+    id: "isr",
+    header: "In sync",
+    meta: { align: "right", hideBelow: "sm" },
+    cell: ({ row, getValue }) => (
+      <span className={getValue() < 0 ? "ps-warn" : undefined}>
+        {row.original.isr.length} of {row.original.replicas.length}
+      </span>
+    ),
+  }),
+  column.accessor("log_start", { header: "Log start", meta: { align: "right", hideBelow: "md" }, cell: (cell) => formatInteger(cell.getValue()) }),
+  column.accessor("log_end", { header: "Log end", meta: { align: "right" }, cell: (cell) => formatInteger(cell.getValue()) }),
+  column.accessor((row) => (row.log_end === null || row.log_start === null ? null : row.log_end - row.log_start), {
+    id: "records",
+    header: "Records",
+    meta: { align: "right", hideBelow: "sm" },
+    cell: (cell) => formatInteger(cell.getValue()),
+  }),
+  column.accessor("size_bytes", {
+    header: "Size",
+    meta: { align: "right", hideBelow: "sm" },
+    cell: (cell) => (
+      <span style={{ display: "inline-flex", gap: 8, alignItems: "center" }}>
+        <span className="ps-meter ps-hide-md" aria-hidden>
+          <i style={{ width: `${(100 * (cell.getValue() ?? 0)) / Math.max(1, top)}%` }} />
+        </span>
+        {formatBytes(cell.getValue())}
+      </span>
+    ),
+  }),
+  column.accessor((row) => row.leader_epoch ?? null, {
+    id: "epoch",
+    header: "Epoch",
+    meta: { align: "right", hideBelow: "md" },
+    cell: (cell) => <span className="ps-muted">{formatInteger(cell.getValue())}</span>,
+  }),
+];
+
+interface PartitionTableProps {
+  partitions: Partition[];
+  view: TableView;
+  onView: (view: TableView) => void;
+}
+
+export function PartitionTable({ partitions, view, onView }: PartitionTableProps) {
+  const top = Math.max(0, ...partitions.map((row) => row.size_bytes ?? 0));
+  return (
+    <>
+      <DataTable
+        rows={partitions}
+        columns={columns(top)}
+        rowId={(row) => String(row.partition)}
+        label="Partitions"
+        defaultSort="partition"
+        view={view}
+        onView={onView}
+        empty={<Empty title="The topic has no partitions" />}
+      />
+      <div className="ps-legend">
+        <span className="ps-chip" data-kind="leader">n</span> leader
+        <span className="ps-chip">n</span> in sync
+        <span className="ps-chip" data-kind="behind">n</span> behind
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+/** Spark's results over REST: lag and retention of a cluster, with their "as of". */
+import { queryOptions, useQuery } from "@tanstack/react-query";
+import { api } from "./api-client";
+import { RANGES, type Range } from "./search";
+import type { Gold, LagPoint, RetentionRow } from "./types";
+
+/** Runs take minutes; asking more often shows nothing new, ms. */
+const REFRESH_MS = 30_000;
+
+export function lagQuery(clusterId: string, range: Range, group?: string) {
+  return queryOptions({
+    queryKey: ["analytics", clusterId, "lag", range, group ?? null],
+    queryFn: ({ signal }) => {
+      const from = new Date(Date.now() - RANGES[range] * 1000).toISOString();
+      const params = new URLSearchParams({ from });
+      if (group) params.set("group", group);
+      return api.get<Gold<LagPoint>>(`/api/v1/clusters/${encodeURIComponent(clusterId)}/analytics/lag?${params}`, signal);
+    },
+    refetchInterval: REFRESH_MS,
+  });
+}
+
+export const useLag = (clusterId: string, range: Range, group?: string) => useQuery(lagQuery(clusterId, range, group));
+
+export function useRetention(clusterId: string, topic?: string) {
+  return useQuery({
+    queryKey: ["analytics", clusterId, "retention", topic ?? null],
+    queryFn: ({ signal }) => {
+      const query = topic ? `?topic=${encodeURIComponent(topic)}` : "";
+      return api.get<Gold<RetentionRow>>(`/api/v1/clusters/${encodeURIComponent(clusterId)}/analytics/retention${query}`, signal);
+    },
+    refetchInterval: REFRESH_MS,
+  });
+}

@@ -1,0 +1,44 @@
+/** Pure helpers over Spark's lag rows. */
+import type { LagPoint } from "./types";
+
+/** How bad a status is; the worst topic speaks for its group. */
+const SEVERITY = [
+  "CAUGHT_UP", "NO_COMMIT", "UNKNOWN", "CATCHING_UP", "LAGGING", "REWOUND", "FALLING_BEHIND", "STALLED", "STOPPED", "RETENTION_RISK", "DATA_LOST",
+];
+const rank = (point: LagPoint) => SEVERITY.indexOf(point.status ?? "UNKNOWN");
+const time = (point: LagPoint) => new Date(point.ts).getTime();
+
+/** The newest point of every (group, topic). */
+export function newest(points: LagPoint[]): LagPoint[] {
+  const found = new Map<string, LagPoint>();
+  for (const point of points) {
+    const key = JSON.stringify([point.group, point.topic]);
+    const seen = found.get(key);
+    if (!seen || time(seen) <= time(point)) found.set(key, point);
+  }
+  return [...found.values()];
+}
+
+/** The worst newest point of every group. */
+export function worstByGroup(points: LagPoint[]): Map<string, LagPoint> {
+  const worst = new Map<string, LagPoint>();
+  for (const point of newest(points)) {
+    const seen = worst.get(point.group);
+    const worse = !seen || rank(point) > rank(seen) || (rank(point) === rank(seen) && (point.lag_records ?? 0) > (seen.lag_records ?? 0));
+    if (worse) worst.set(point.group, point);
+  }
+  return worst;
+}
+
+/** One series of [ms, records] per topic, in time order, with null where nothing is known. */
+export function seriesByTopic(points: LagPoint[], value: "lag_records" | "lag_seconds"): { name: string; points: [number, number | null][] }[] {
+  const found = new Map<string, [number, number | null][]>();
+  for (const point of points) {
+    const list = found.get(point.topic) ?? [];
+    list.push([time(point), point[value]]);
+    found.set(point.topic, list);
+  }
+  return [...found.entries()]
+    .map(([name, list]) => ({ name, points: list.sort((left, right) => left[0] - right[0]) }))
+    .sort((left, right) => left.name.localeCompare(right.name));
+}

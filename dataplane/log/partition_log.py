@@ -18,20 +18,22 @@ from dataplane.log.batch_header import (
     CONTROL_FLAG,
     HEADER,
     HEADER_SIZE_BYTES,
+    INT32_MAX,
     LOG_APPEND_TIME_FLAG,
     LOG_OVERHEAD_BYTES,
     MAGIC,
     NO_TIMESTAMP,
+    TRANSACTIONAL_FLAG,
 )
 from dataplane.log.scan import BatchHead
 from dataplane.log.slice import AppendInfo, LogSlice
 from dataplane.log.stored_log import StoredLog
 from dataplane.log.transaction_index import AbortedTransaction
-from dataplane.log.validation import check_attributes, malformed, read_marker, rework
+from dataplane.log.validation import check_unusual, malformed, read_marker, rework
 from dataplane.model.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
-    from dataplane.log.producer_entry import BatchTrace
+    from dataplane.log.producer_entry import BatchTrace, ProducerEntry
     from dataplane.log.producer_state import Marker
     from dataplane.ports.filesystem import Buffer
 
@@ -39,6 +41,7 @@ __all__ = ["AppendInfo", "LogSlice", "PartitionLog"]
 
 _stamp = struct.Struct(">qii").pack_into
 _unpack_head = HEADER.unpack_from
+_SLOW_PRODUCER_FLAGS = CONTROL_FLAG | TRANSACTIONAL_FLAG
 _UNUSUAL_FLAGS = CONTROL_FLAG | CODEC_MASK | LOG_APPEND_TIME_FLAG
 
 
@@ -68,7 +71,7 @@ def _checked_head(records: Buffer, max_message_bytes: int) -> tuple[int, ...]:
 class PartitionLog(StoredLog):
     """The log of one replica. All calls come from one thread."""
 
-    def append_as_leader(
+    def append_as_leader(  # noqa: PLR0912  # the hot path: calls cost more than branches
         self, records: Buffer, leader_epoch: int, *, now_ms: int, origin: str = "client"
     ) -> AppendInfo:
         """Append one batch; offset and epoch are stamped into `records` in place if writable.
@@ -81,24 +84,29 @@ class PartitionLog(StoredLog):
             self._guard()
         config = self._config
         head = _checked_head(records, config.max_message_bytes)
-        delta, max_ts, producer_id = head[6], head[8], head[9]
-        attributes = head[5]
+        _, _, _, _, _, attributes, delta, _, max_ts, producer_id, epoch, sequence, _ = head
         marker: Marker | None = None
         if attributes & _UNUSUAL_FLAGS:
-            check_attributes(attributes, origin)
-            if attributes & CONTROL_FLAG:
-                marker = read_marker(records)
+            marker = check_unusual(records, attributes, origin)
         base = self.log_end_offset
         last = base + delta
         batch: BatchHead | None = None
+        producer: ProducerEntry | None = None
         if producer_id >= 0:
-            batch = BatchHead(
-                0, len(records), base, last, leader_epoch, attributes, max_ts, *head[9:]
-            )
-            trace = self._check_producer(batch, marker)
-            if trace is not None:
-                return self._duplicate_info(trace)
-        if not isinstance(records, bytearray) and (isinstance(records, bytes) or records.readonly):
+            producer = self._producers.entries.get(producer_id)
+            if (
+                producer is None
+                or producer.next_sequence != sequence
+                or producer.epoch != epoch
+                or attributes & _SLOW_PRODUCER_FLAGS
+                or producer.transaction_first_offset >= 0
+            ):
+                size = len(records)
+                batch = BatchHead(0, size, base, last, leader_epoch, attributes, max_ts, *head[9:])
+                trace = self._check_producer(batch, marker)
+                if trace is not None:
+                    return self._duplicate_info(trace)
+        if isinstance(records, bytes) or (isinstance(records, memoryview) and records.readonly):
             records = bytearray(records)
         if config.reworks and not attributes & CONTROL_FLAG:
             records = rework(records, config, now_ms)
@@ -109,8 +117,15 @@ class PartitionLog(StoredLog):
         if leader_epoch != self._epochs.latest:
             self._assign_epoch(leader_epoch, base)
         _stamp(records, 0, base, size - LOG_OVERHEAD_BYTES, leader_epoch)
-        self._roll_if_due(size, last, max_ts, now_ms)
         segment = self._active
+        if (
+            max_ts > self._roll_after_ms
+            or segment.size + size > config.segment_bytes
+            or segment.is_index_full
+            or last - segment.base_offset > INT32_MAX
+        ):
+            self._roll_if_due(size, last, max_ts, now_ms)
+            segment = self._active
         before = segment.size
         try:
             segment.append(records, last, max_ts)
@@ -120,6 +135,8 @@ class PartitionLog(StoredLog):
         self._tail.push(end, segment.size)
         if batch is not None:
             self._record(batch, marker)
+        elif producer is not None:
+            producer.remember(sequence, last, delta, max_ts)
         if end - self._flusher.recovery_point >= config.flush_messages:
             self.flush_in_background()
         stamped_ms = now_ms if config.stamps_append_time else NO_TIMESTAMP

@@ -51,6 +51,8 @@ class ProducerEntry:
     coordinator_epoch: int = NO_COORDINATOR_EPOCH
     last_timestamp_ms: int = NO_TIMESTAMP
     transaction_first_offset: int = NO_OFFSET
+    next_sequence: int = 0
+    """What must come next in this epoch."""
     batches: deque[BatchTrace] = dataclasses.field(
         default_factory=lambda: deque(maxlen=BATCHES_REMEMBERED)
     )
@@ -62,6 +64,15 @@ class ProducerEntry:
     @property
     def last_offset(self) -> int:
         return self.batches[-1].last_offset if self.batches else NO_OFFSET
+
+    def remember(self, base_sequence: int, last_offset: int, delta: int, timestamp_ms: int) -> None:
+        """A batch of the current epoch was appended."""
+        last_sequence = base_sequence + delta
+        if last_sequence > INT32_MAX:
+            last_sequence -= INT32_MAX + 1
+        self.batches.append(BatchTrace(last_sequence, last_offset, delta, timestamp_ms))
+        self.next_sequence = last_sequence + 1 if last_sequence != INT32_MAX else 0
+        self.last_timestamp_ms = timestamp_ms
 
     def duplicate_of(self, epoch: int, base_sequence: int, last_sequence: int) -> BatchTrace | None:
         """The remembered batch with just these sequence numbers, if the epoch is the same."""
@@ -86,10 +97,7 @@ class ProducerEntry:
         """The next batch continues the sequence; an unknown producer may begin anywhere."""
         if self.epoch == NO_EPOCH:
             return
-        if epoch != self.epoch or not self.batches:
-            expected = 0
-        else:
-            expected = sequence_plus(self.batches[-1].last_sequence, 1)
+        expected = self.next_sequence if epoch == self.epoch else 0
         if base_sequence != expected:
             raise KafkaError(
                 ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
@@ -101,3 +109,4 @@ class ProducerEntry:
         if epoch != self.epoch:
             self.epoch = epoch
             self.batches.clear()
+            self.next_sequence = 0

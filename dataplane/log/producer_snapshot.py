@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from crc32c import crc32c
 
-from dataplane.log.producer_entry import NO_OFFSET, BatchTrace, ProducerEntry
+from dataplane.log.producer_entry import NO_OFFSET, ProducerEntry, sequence_minus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,6 +65,6 @@ def decode(raw: bytes) -> list[ProducerEntry]:
         producer_id, epoch, sequence, offset, delta, timestamp_ms, coordinator_epoch, first = row
         entry = ProducerEntry(producer_id, epoch, coordinator_epoch, timestamp_ms, first)
         if offset != NO_OFFSET:
-            entry.batches.append(BatchTrace(sequence, offset, delta, timestamp_ms))
+            entry.remember(sequence_minus(sequence, delta), offset, delta, timestamp_ms)
         entries.append(entry)
     return entries

@@ -92,10 +92,7 @@ class ProducerState:
         if batch.producer_epoch != entry.epoch:
             entry.move_to_epoch(batch.producer_epoch)
         delta = batch.last_offset - batch.base_offset
-        timestamp_ms = batch.max_timestamp_ms
-        last_sequence = sequence_plus(batch.base_sequence, delta)
-        entry.batches.append(BatchTrace(last_sequence, batch.last_offset, delta, timestamp_ms))
-        entry.last_timestamp_ms = timestamp_ms
+        entry.remember(batch.base_sequence, batch.last_offset, delta, batch.max_timestamp_ms)
         if batch.attributes & TRANSACTIONAL_FLAG and entry.transaction_first_offset == NO_OFFSET:
             entry.transaction_first_offset = batch.base_offset
             self._open[batch.producer_id] = batch.base_offset

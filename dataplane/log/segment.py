@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING
 
 from dataplane.log import paths
 from dataplane.log.batch_header import NO_TIMESTAMP
+from dataplane.log.offset_index import ENTRY as OFFSET_ENTRY
 from dataplane.log.offset_index import OffsetIndex
 from dataplane.log.scan import find_offset, heads
+from dataplane.log.time_index import ENTRY as TIME_ENTRY
 from dataplane.log.time_index import TimeIndex
 
 if TYPE_CHECKING:
     from dataplane.log.scan import BatchHead
     from dataplane.ports.filesystem import Buffer, File, FileSystem
+
+
+INDEX_BYTES_MAX = 10 * 1024 * 1024
 
 
 class LogSegment:
@@ -31,7 +36,9 @@ class LogSegment:
         "base_offset",
         "closed",
         "created_ms",
+        "index_bytes_max",
         "index_interval_bytes",
+        "is_index_full",
         "offset_index",
         "path",
         "size",
@@ -61,6 +68,8 @@ class LogSegment:
             fs, paths.segment_path(directory, base_offset, paths.TIME_INDEX), base_offset
         )
         self.closed = False
+        self.index_bytes_max = INDEX_BYTES_MAX
+        self.is_index_full = False
         self._bytes_since_entry = 0
         self._first_timestamp_ms: int | None = None
         self._max_timestamp_ms: int | None = NO_TIMESTAMP if not self.size else None
@@ -118,7 +127,16 @@ class LogSegment:
             self.offset_index.append(last_offset, position)
             self.time_index.maybe_append(self.max_timestamp_ms, self._max_timestamp_offset)
             self._bytes_since_entry = 0
+            self._check_indexes()
         self._bytes_since_entry += size
+
+    def _check_indexes(self) -> None:
+        """A full index is a reason to roll; the time index keeps room for its last entry."""
+        limit = self.index_bytes_max
+        self.is_index_full = (
+            self.offset_index.size_bytes > limit - OFFSET_ENTRY.size
+            or self.time_index.size_bytes > limit - 2 * TIME_ENTRY.size
+        )
 
     def find(self, offset: int) -> BatchHead | None:
         """The first batch whose last offset is `offset` or later."""
@@ -156,6 +174,7 @@ class LogSegment:
         """Find the largest timestamp again from the time index and the bytes behind its end."""
         self._first_timestamp_ms = None
         self._bytes_since_entry = 0
+        self._check_indexes()
         timestamp_ms, offset = self.time_index.last()
         last_position = self.offset_index.last()[1]
         for head in heads(self._file, last_position, self.size):

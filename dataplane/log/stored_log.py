@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 DAY_MS = 24 * 3600 * 1000
 LATEST = -1
+UNKNOWN_MS = -(1 << 63)
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -81,10 +82,13 @@ class StoredLog:
         ).load(recovery_point=recovery_point, log_start_offset=log_start_offset, clean=clean)
         self._segments = self.recovered.segments
         self._active = self._segments.active
+        self._active.index_bytes_max = config.segment_index_bytes
         self.log_end_offset = self.recovered.log_end_offset
         self.log_start_offset = max(log_start_offset, self._segments[0].base_offset)
         self.high_watermark = self.log_start_offset
         self._reader = Reader(self._segments)
+        # Largest timestamp that the active segment takes; not known yet while it is UNKNOWN_MS.
+        self._roll_after_ms = UNKNOWN_MS
         self._tail = Tail(self.log_end_offset, self._active.size)
         self._graveyard = Graveyard(clock, background)
         durable = min(self.log_end_offset if clean else recovery_point, self.log_end_offset)
@@ -287,6 +291,7 @@ class StoredLog:
         self.high_watermark = min(self.high_watermark, self.log_end_offset)
         self._reader.forget()
         self._tail.reset(self.log_end_offset, self._active.size)
+        self._roll_after_ms = UNKNOWN_MS
 
     # --- rolling and retention ---
 
@@ -304,6 +309,7 @@ class StoredLog:
             raise self._fail(error) from error
         self._active = self._segments.active
         self._tail.reset(offset, 0)
+        self._roll_after_ms = UNKNOWN_MS
         self._producers.prune_snapshots(self._segments.bases)
         self._flusher.flush_in_background([old], offset)
 
@@ -316,14 +322,16 @@ class StoredLog:
         if (
             segment.size + size > config.segment_bytes
             or last_offset - segment.base_offset > INT32_MAX
-            or len(segment.offset_index) >= config.segment_index_bytes // 8
-            or len(segment.time_index) >= config.segment_index_bytes // 12 - 1
+            or segment.is_index_full
         ):
             self.roll()
             return
         first_ms = segment.first_timestamp_ms
-        waited_ms = max_timestamp_ms - first_ms if first_ms >= 0 else now_ms - segment.created_ms
-        if waited_ms > config.segment_ms - self._jitter_ms():
+        if first_ms >= 0:
+            self._roll_after_ms = first_ms + config.segment_ms - self._jitter_ms()
+            if max_timestamp_ms > self._roll_after_ms:
+                self.roll()
+        elif now_ms - segment.created_ms > config.segment_ms - self._jitter_ms():
             self.roll()
 
     def _jitter_ms(self) -> int:
@@ -375,6 +383,7 @@ class StoredLog:
             segment.restart()
         segment.offset_index.truncate_entries(0)
         segment.time_index.truncate_to(offset)
+        segment.index_bytes_max = self._config.segment_index_bytes
         return segment
 
     # --- durability and life ---
@@ -409,8 +418,10 @@ class StoredLog:
 
     def update_config(self, config: LogConfig) -> None:
         self._config = config
+        self._roll_after_ms = UNKNOWN_MS
         for segment in self._segments:
             segment.index_interval_bytes = config.index_interval_bytes
+        self._active.index_bytes_max = config.segment_index_bytes
 
     def close(self) -> None:
         """Write what is pending, take a producer snapshot, sync, give the descriptors back."""

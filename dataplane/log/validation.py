@@ -64,8 +64,11 @@ def malformed(records: Buffer) -> KafkaError:
     )
 
 
-def check_attributes(attributes: int, origin: str) -> None:
-    """Refuse flags that only a coordinator may set, and codecs that do not exist."""
+def check_unusual(records: Buffer, attributes: int, origin: str) -> Marker | None:
+    """Refuse flags that only a coordinator may set, and codecs that do not exist.
+
+    Returns the marker if the batch ends a transaction.
+    """
     if attributes & CONTROL_FLAG and origin == "client":
         raise KafkaError(ErrorCode.INVALID_RECORD, "Clients may not write control batches.")
     if attributes & CODEC_MASK > Compression.ZSTD:
@@ -77,6 +80,7 @@ def check_attributes(attributes: int, origin: str) -> None:
         raise KafkaError(
             ErrorCode.INVALID_TIMESTAMP, "Producers must not set the timestamp type LogAppendTime."
         )
+    return read_marker(records) if attributes & CONTROL_FLAG else None
 
 
 def rework(

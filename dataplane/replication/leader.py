@@ -227,7 +227,7 @@ class LeaderCore:
             at = follower.log_end_offset
             if at >= lowest:
                 continue
-            is_joining = now_ms is not None and follower.is_caught_up(end, now_ms, self._lag_max_ms)
+            is_joining = follower.is_caught_up(end, now_ms, self._lag_max_ms)
             if follower.broker_id in self._maximal_isr or is_joining:
                 lowest = at
         if lowest <= self.high_watermark:

@@ -98,8 +98,7 @@ class TimingWheel:
             if slot - self._now_ms // width_ms < BUCKETS_PER_LEVEL:
                 break
             level += 1
-        # A bucket of a higher level may have begun before now; it is due at once then, and its
-        # timers go down to where they fit.
+        # On a higher level the bucket begins after now: else a lower level would have had room.
         key = (level, slot * width_ms)
         bucket = self._buckets.get(key)
         if bucket is None:

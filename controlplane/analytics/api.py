@@ -1,0 +1,160 @@
+"""`/clusters/{id}/analytics/…`, `/analytics/runs`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.analytics import selectors, services
+from controlplane.analytics.conf import conf
+from controlplane.analytics.serializers import (
+    AnalyticsRunPageSerializer,
+    AnalyticsRunSerializer,
+    CollectorSerializer,
+    LagQuerySerializer,
+    LagSerializer,
+    RetentionSerializer,
+)
+from controlplane.common.openapi import PAGED, documented
+from controlplane.common.paging import page_of
+from controlplane.tenants.views import TenantView
+
+TAG = "analytics"
+GROUP = OpenApiParameter("group", str)
+TOPIC = OpenApiParameter("topic", str)
+FROM = OpenApiParameter("from", datetime, description="By default three hours before `as_of`.")
+TO = OpenApiParameter("to", datetime)
+LATEST = OpenApiParameter("latest", bool, description="Only the newest point of each.")
+
+
+class LagView(TenantView):
+    @documented(
+        "analytics_lag",
+        answers={200: LagSerializer},
+        parameters=[GROUP, TOPIC, FROM, TO, LATEST],
+        tag=TAG,
+        summary="Lag of groups in records and seconds, with its trend",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        asked = _asked(request)
+        return Response(
+            selectors.lag_series(
+                self.tenant,
+                cluster_id,
+                group=asked.get("group"),
+                topic=asked.get("topic"),
+                from_ms=_ms(asked.get("from")),
+                to_ms=_ms(asked.get("to")),
+                latest=asked["latest"],
+            )
+        )
+
+
+class RetentionView(TenantView):
+    @documented(
+        "analytics_retention",
+        answers={200: RetentionSerializer},
+        parameters=[TOPIC],
+        tag=TAG,
+        summary="What topics hold, and when groups lose what they have not read",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        topic = _asked(request).get("topic")
+        return Response(selectors.retention_table(self.tenant, cluster_id, topic=topic))
+
+
+class RetentionHistoryView(TenantView):
+    @documented(
+        "analytics_retention_history",
+        answers={200: RetentionSerializer},
+        parameters=[FROM, TO],
+        tag=TAG,
+        summary="One topic's bytes and age over time",
+    )
+    def get(self, request: Request, cluster_id: str, topic: str) -> Response:
+        asked = _asked(request)
+        return Response(
+            selectors.retention_series(
+                self.tenant,
+                cluster_id,
+                topic,
+                from_ms=_ms(asked.get("from")),
+                to_ms=_ms(asked.get("to")),
+            )
+        )
+
+
+class CollectorView(TenantView):
+    @documented(
+        "analytics_collector",
+        answers={200: CollectorSerializer},
+        tag=TAG,
+        summary="When the cluster was sampled last, and how late",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        return Response(selectors.collector_state(self.tenant, cluster_id))
+
+
+class RunsView(TenantView):
+    @documented(
+        "analytics_run_list",
+        answers={200: AnalyticsRunPageSerializer},
+        parameters=PAGED,
+        tag=TAG,
+        summary="Analytics runs, with the part of the tenant's own clusters",
+    )
+    def get(self, request: Request) -> Response:
+        return Response(page_of(request, selectors.run_rows(self.tenant), selectors.run_dict))
+
+    @documented(
+        "analytics_run_start",
+        answers={202: AnalyticsRunSerializer},
+        tag=TAG,
+        summary="Start a run now; refused while one is active",
+    )
+    def post(self, request: Request) -> Response:
+        run = services.run_request(conf(), tenant=self.tenant, actor=self.access.actor)
+        return Response(_run(self, run.pk), status=status.HTTP_202_ACCEPTED)
+
+
+class RunView(TenantView):
+    @documented(
+        "analytics_run_get",
+        answers={200: AnalyticsRunSerializer},
+        tag=TAG,
+        summary="One run with its progress",
+    )
+    def get(self, request: Request, run_id: str) -> Response:
+        return Response(_run(self, run_id))
+
+
+class RunCancellationView(TenantView):
+    @documented(
+        "analytics_run_cancel",
+        answers={202: AnalyticsRunSerializer},
+        tag=TAG,
+        summary="End a run; the results before it stay",
+    )
+    def post(self, request: Request, run_id: str) -> Response:
+        run = selectors.run_row(self.tenant, run_id)
+        services.run_cancel(run, tenant=self.tenant, actor=self.access.actor)
+        return Response(_run(self, run_id), status=status.HTTP_202_ACCEPTED)
+
+
+def _run(view: TenantView, run_id: str) -> dict[str, Any]:
+    return selectors.run_dict(selectors.run_row(view.tenant, run_id))
+
+
+def _asked(request: Request) -> dict[str, Any]:
+    given = LagQuerySerializer(data=request.query_params)
+    given.is_valid(raise_exception=True)
+    return dict(given.validated_data)
+
+
+def _ms(at: datetime | None) -> int | None:
+    return None if at is None else int(at.timestamp() * 1000)

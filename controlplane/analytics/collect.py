@@ -1,0 +1,142 @@
+"""The collector: one sample of one cluster, never two at a time, with its lateness on record."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.db.models import F, Q
+from django.utils import timezone
+
+from controlplane.analytics.models import CollectorState
+from controlplane.analytics.publisher import (
+    KafkaPublisher,
+    Publisher,
+    PublishError,
+    ensure_topic,
+)
+from controlplane.analytics.sampler import SampleLateError, Sampler
+from controlplane.analytics.schedule import COLLECT_INTERVAL_S
+from controlplane.analytics.slices import slices
+from controlplane.clusters.connections import connection_spec, gateway_for
+from controlplane.clusters.models import DEGRADED, RUNNING, UPDATING, Cluster
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.kafka_link import ConnectionSpec
+
+log = logging.getLogger(__name__)
+SAMPLE_BUDGET_S = 8.0
+# Longer than a sample may take: only a collector that died leaves its lease to run out.
+LEASE = timedelta(seconds=30)
+WATCHED_PHASES = (RUNNING, UPDATING, DEGRADED)
+
+
+@dataclass(slots=True)
+class _Watch:
+    """What this process keeps of one cluster between samples."""
+
+    spec: ConnectionSpec
+    publisher: Publisher
+    sampler: Sampler = field(default_factory=Sampler)
+    topic_ensured: bool = False
+
+
+_lock = threading.Lock()
+_watches: dict[str, _Watch] = {}
+_make_publisher = KafkaPublisher
+
+
+def watched_cluster_ids() -> list[str]:
+    """Clusters that are up, and not of a deleted tenant's past."""
+    rows = Cluster.objects.filter(deleted_at=None, phase__in=WATCHED_PHASES)
+    return list(rows.order_by("pk").values_list("pk", flat=True))
+
+
+def collect_cluster(cluster_id: str) -> bool:
+    """Sample and publish. False when another collector is at it, or the cluster is gone."""
+    cluster = Cluster.objects.filter(
+        pk=cluster_id, deleted_at=None, phase__in=WATCHED_PHASES
+    ).first()
+    if cluster is None:
+        _forget(cluster_id)
+        return False
+    began = timezone.now()
+    before = _take_lease(cluster_id, began)
+    if before is None:
+        return False
+    try:
+        count = _sample_and_publish(cluster)
+    except (GatewayError, SampleLateError, PublishError) as error:
+        log.warning("collector of %s: %s", cluster_id, error)
+        CollectorState.objects.filter(pk=cluster_id).update(
+            lease_until=None, failures=F("failures") + 1, last_error=str(error)[:400]
+        )
+        return False
+    _record_success(before, began, count)
+    return True
+
+
+def _sample_and_publish(cluster: Cluster) -> int:
+    gateway = gateway_for(cluster)
+    watch = _watch(cluster)
+    if not watch.topic_ensured:
+        ensure_topic(gateway)
+        watch.topic_ensured = True
+    records = slices(cluster.id, watch.sampler.sample(gateway, budget_s=SAMPLE_BUDGET_S))
+    try:
+        watch.publisher.publish(records)
+    except PublishError:
+        # The topic may have been deleted under us, the login changed: start from nothing.
+        _forget(cluster.id)
+        raise
+    return len(records)
+
+
+def _take_lease(cluster_id: str, now: datetime) -> CollectorState | None:
+    """The state before, or None while somebody else holds the lease."""
+    state, _ = CollectorState.objects.get_or_create(pk=cluster_id)
+    free = Q(lease_until=None) | Q(lease_until__lt=now)
+    taken = CollectorState.objects.filter(free, pk=cluster_id).update(
+        lease_until=now + LEASE, last_started_at=now
+    )
+    return state if taken else None
+
+
+def _record_success(before: CollectorState, began: datetime, count: int) -> None:
+    now = timezone.now()
+    late_ms = 0
+    if before.last_started_at is not None:
+        since_s = (began - before.last_started_at).total_seconds()
+        late_ms = max(0, int((since_s - COLLECT_INTERVAL_S) * 1000))
+    CollectorState.objects.filter(pk=before.pk).update(
+        lease_until=None,
+        first_sample_at=before.first_sample_at or now,
+        last_sample_at=now,
+        took_ms=int((now - began).total_seconds() * 1000),
+        lateness_ms=late_ms,
+        slices=count,
+        samples=F("samples") + 1,
+        failures=0,
+        last_error="",
+    )
+
+
+def _watch(cluster: Cluster) -> _Watch:
+    spec = connection_spec(cluster)
+    with _lock:
+        found = _watches.get(cluster.id)
+        if found is not None and found.spec == spec:
+            return found
+        made = _Watch(spec=spec, publisher=_make_publisher(spec))
+        _watches[cluster.id] = made
+    if found is not None:
+        found.publisher.close()
+    return made
+
+
+def _forget(cluster_id: str) -> None:
+    with _lock:
+        found = _watches.pop(cluster_id, None)
+    if found is not None:
+        found.publisher.close()

@@ -1,0 +1,62 @@
+"""This room's settings, from the environment; the shared ones are in `controlplane.settings`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from django.conf import settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalyticsConf:
+    """`spark_conf` is PENSTOCK_SPARK_CONF: `key=value` pairs separated by `;`."""
+
+    interval_s: float
+    first_after_s: float
+    deadline_s: float
+    range_max_s: int
+    gold_keep_s: int
+    spark_master: str
+    spark_conf: dict[str, str]
+    jars_dir: Path
+    data_uri: str
+    runs_dir: Path
+
+
+def conf() -> AnalyticsConf:
+    """Read anew at each call: cheap, and tests may change it."""
+    return AnalyticsConf(
+        interval_s=_number("PENSTOCK_ANALYTICS_INTERVAL_S", 300),
+        first_after_s=_number("PENSTOCK_ANALYTICS_FIRST_AFTER_S", 45),
+        deadline_s=_number("PENSTOCK_ANALYTICS_DEADLINE_S", 600),
+        range_max_s=int(_number("PENSTOCK_ANALYTICS_RANGE_MAX_S", 6 * 3600)),
+        gold_keep_s=int(_number("PENSTOCK_ANALYTICS_GOLD_KEEP_S", 14 * 24 * 3600)),
+        spark_master=settings.SPARK_MASTER,
+        spark_conf=_pairs(os.environ.get("PENSTOCK_SPARK_CONF", "")),
+        jars_dir=Path(settings.SPARK_JARS_DIR),
+        data_uri=str(settings.ANALYTICS_URI).rstrip("/"),
+        runs_dir=Path(settings.DATA_DIR) / "analytics-runs",
+    )
+
+
+def _number(name: str, default: float) -> float:
+    text = os.environ.get(name, "")
+    try:
+        value = float(text) if text else default
+    except ValueError:
+        raise ValueError(f"{name}={text!r} is not a number") from None
+    if value <= 0:
+        raise ValueError(f"{name}={text!r} must be above 0")
+    return value
+
+
+def _pairs(text: str) -> dict[str, str]:
+    found = {}
+    for pair in filter(None, (part.strip() for part in text.split(";"))):
+        key, equals, value = pair.partition("=")
+        if not equals or not key.startswith("spark."):
+            raise ValueError(f"PENSTOCK_SPARK_CONF: {pair!r} is not spark.key=value")
+        found[key.strip()] = value.strip()
+    return found

@@ -1,0 +1,91 @@
+"""From a queued run to a started process: what the run is told, and where its secrets go."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+from pathlib import Path
+
+from controlplane.analytics import process
+from controlplane.analytics.collect import WATCHED_PHASES
+from controlplane.analytics.conf import AnalyticsConf
+from controlplane.analytics.models import AnalyticsRun
+from controlplane.clusters.connections import connection_spec
+from controlplane.clusters.models import Cluster
+from controlplane.gateway.kafka_link import ConnectionSpec
+from spark_analytics.contracts import ClusterInput, RunConfig
+
+log = logging.getLogger(__name__)
+LEASE_FILE = "lease"
+_SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
+_PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+
+
+def launch(run: AnalyticsRun, conf: AnalyticsConf) -> process.RunProcess:
+    """Write the run's files below `run.work_dir` and start it."""
+    work = Path(run.work_dir)
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True, mode=0o700)
+    (work / LEASE_FILE).touch()
+    specs = {
+        cluster.id: connection_spec(cluster)
+        for cluster in Cluster.objects.filter(deleted_at=None, phase__in=WATCHED_PHASES).order_by(
+            "pk"
+        )
+    }
+    secrets_path = work / "secrets.json"
+    _write_private(secrets_path, json.dumps({key: secret_options(s) for key, s in specs.items()}))
+    config_path = work / "config.json"
+    _write_private(config_path, run_config(run, conf, specs, secrets_path).to_json())
+    return process.start(config_path, work)
+
+
+def run_config(
+    run: AnalyticsRun, conf: AnalyticsConf, specs: dict[str, ConnectionSpec], secrets_path: Path
+) -> RunConfig:
+    return RunConfig(
+        run_id=run.id,
+        master=conf.spark_master,
+        data_uri=conf.data_uri,
+        work_dir=run.work_dir,
+        from_ts_ms=run.from_ts_ms,
+        to_ts_ms=run.to_ts_ms,
+        deadline_s=conf.deadline_s,
+        clusters=tuple(
+            ClusterInput(
+                cluster_id=cluster_id,
+                bootstrap_servers=",".join(spec.bootstrap_servers),
+                kafka_options={"kafka.security.protocol": spec.security_protocol},
+            )
+            for cluster_id, spec in specs.items()
+        ),
+        jars_dir=str(conf.jars_dir),
+        secrets_path=str(secrets_path),
+        lease_path=str(Path(run.work_dir) / LEASE_FILE),
+        spark_conf=conf.spark_conf,
+    )
+
+
+def secret_options(spec: ConnectionSpec) -> dict[str, str]:
+    """The connector options that nobody else may read."""
+    if not spec.sasl_mechanism:
+        return {}
+    module = _PLAIN if spec.sasl_mechanism == "PLAIN" else _SCRAM
+    name, password = _quoted(spec.username or ""), _quoted(spec.password or "")
+    return {
+        "kafka.sasl.mechanism": spec.sasl_mechanism,
+        "kafka.sasl.jaas.config": f"{module} required username={name} password={password};",
+    }
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _write_private(path: Path, text: str) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        file.write(text)

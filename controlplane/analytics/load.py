@@ -1,0 +1,131 @@
+"""A finished run's gold files → SQL, in one transaction with the run row.
+
+DELETE(range) and insert: a reader sees the rows before or the rows after, never a mix, and loading
+the same result twice gives the same rows. PostgreSQL takes them by COPY.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from django.db import connection, models, transaction
+from django.utils import timezone
+
+from controlplane.analytics.models import (
+    RUNNING,
+    SUCCEEDED,
+    AnalyticsRun,
+    GoldGroupExpiry,
+    GoldGroupLag,
+    GoldTopicRetention,
+    RunCluster,
+)
+from spark_analytics.contracts import GOLD_TABLES, RunResult
+
+MODELS: Mapping[str, type[models.Model]] = {
+    "group_lag": GoldGroupLag,
+    "topic_retention": GoldTopicRetention,
+    "group_expiry": GoldGroupExpiry,
+}
+INSERT_BATCH = 500
+
+
+class LoadError(Exception):
+    """The result's files do not hold what the result says."""
+
+
+def load_result(run: AnalyticsRun, result: RunResult) -> bool:
+    """Put the rows in and mark the run succeeded. False when the run is not running any more.
+
+    Raises:
+        LoadError: a file is missing, has another number of rows, or rows of another range.
+    """
+    with transaction.atomic():
+        # First the run row: it is the lock, and whoever comes second finds it taken.
+        mine = AnalyticsRun.objects.filter(pk=run.pk, state=RUNNING).update(
+            state=SUCCEEDED,
+            finished_at=timezone.now(),
+            lease_until=None,
+            formula_version=result.formula_version,
+            rows_in=sum(cluster.records_in for cluster in result.clusters),
+            rows_rejected=sum(cluster.records_rejected for cluster in result.clusters),
+            rows_out=sum(result.rows.values()),
+            wall_s=result.wall_s,
+            phases_s=dict(result.phases_s),
+            error=_partial(result),
+        )
+        if not mine:
+            return False
+        for cluster in result.clusters:
+            RunCluster.objects.create(
+                run=run,
+                cluster_id=cluster.cluster_id,
+                offsets_end=dict(cluster.offsets_end),
+                records_in=cluster.records_in,
+                records_rejected=cluster.records_rejected,
+                error=(cluster.error or "")[:400],
+            )
+        computed = {cluster.cluster_id for cluster in result.clusters if cluster.error is None}
+        for table, model in MODELS.items():
+            model._default_manager.filter(  # noqa: SLF001 - Django's documented name
+                cluster_id__in=computed,
+                ts_ms__gte=result.from_ts_ms,
+                ts_ms__lt=result.to_ts_ms,
+            ).delete()
+            rows = _rows(Path(run.work_dir) / f"{table}.jsonl", table, result, computed)
+            count = _insert(model, (*GOLD_TABLES[table], "run_id"), ((*r, run.pk) for r in rows))
+            if count != result.rows.get(table, 0):
+                raise LoadError(f"{table}.jsonl has {count} rows, not {result.rows.get(table, 0)}")
+    return True
+
+
+def _partial(result: RunResult) -> str:
+    failed = [cluster for cluster in result.clusters if cluster.error is not None]
+    if not failed:
+        return ""
+    first = failed[0]
+    return f"{len(failed)} of {len(result.clusters)} clusters: {first.cluster_id}: {first.error}"[
+        :400
+    ]
+
+
+def _rows(path: Path, table: str, result: RunResult, computed: set[str]) -> Iterator[list[Any]]:
+    columns = GOLD_TABLES[table]
+    try:
+        with path.open(encoding="utf-8") as file:
+            for line in file:
+                row = json.loads(line)
+                inside = result.from_ts_ms <= row["ts_ms"] < result.to_ts_ms
+                if not inside or row["cluster_id"] not in computed:
+                    raise LoadError(f"{path.name}: a row outside the run's range: {line[:120]}")
+                yield [row[column] for column in columns]
+    except (OSError, ValueError, KeyError) as error:
+        raise LoadError(f"{path.name}: {error}") from error
+
+
+def _insert(
+    model: type[models.Model], columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]]
+) -> int:
+    quote = connection.ops.quote_name
+    meta = model._meta  # noqa: SLF001 - Django's documented door to a model's names
+    table = quote(meta.db_table)
+    names = ", ".join(quote(str(meta.get_field(name).attname)) for name in columns)
+    count = 0
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            with cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+                    count += 1
+            return count
+        marks = ", ".join(["%s"] * len(columns))
+        insert = f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608 - names are the model's, values are bound
+        iterator = iter(rows)
+        while batch := list(itertools.islice(iterator, INSERT_BATCH)):
+            cursor.executemany(insert, batch)
+            count += len(batch)
+    return count

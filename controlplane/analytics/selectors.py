@@ -1,0 +1,261 @@
+"""Reads, one tenant at a time: lag, retention, runs, the collector. JSON-ready."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from django.db.models import F, Max, Prefetch, QuerySet
+
+from controlplane.analytics.models import (
+    SUCCEEDED,
+    AnalyticsRun,
+    CollectorState,
+    GoldGroupExpiry,
+    GoldGroupLag,
+    GoldTopicRetention,
+    RunCluster,
+)
+from controlplane.analytics.schedule import COLLECT_INTERVAL_S
+from controlplane.clusters.models import Cluster
+from controlplane.clusters.selectors import cluster_row
+from controlplane.common.problems import NotFound
+from controlplane.tenants.models import Tenant
+from spark_analytics.contracts import Rules
+
+SPAN_DEFAULT_S = 3 * 3600
+POINTS_MAX = 400
+# A group or topic without a row in this long before the newest one is not there any more.
+PRESENT_WITHIN_S = 300
+
+
+def lag_series(
+    tenant: Tenant,
+    cluster_id: str,
+    *,
+    group: str | None = None,
+    topic: str | None = None,
+    from_ms: int | None = None,
+    to_ms: int | None = None,
+    latest: bool = False,
+) -> dict[str, Any]:
+    """{as_of, run_id, data}: at most `POINTS_MAX` points per group and topic, ascending in time.
+
+    `latest` gives the newest point of each that is still present. The range is by sample time and
+    defaults to the three hours before the newest row.
+    """
+    cluster_row(tenant, cluster_id)
+    rows = GoldGroupLag.objects.filter(cluster_id=cluster_id)
+    newest = rows.order_by("-ts_ms").first()
+    if group is not None:
+        rows = rows.filter(group=group)
+    if topic is not None:
+        rows = rows.filter(topic=topic)
+    if newest is None:
+        return _answer(None, [])
+    if latest:
+        found = _newest_of_each(rows, newest.ts_ms, ("group", "topic"))
+    else:
+        end_ms = to_ms if to_ms is not None else newest.sampled_ms + 1
+        begin_ms = from_ms if from_ms is not None else end_ms - SPAN_DEFAULT_S * 1000
+        found = _thinned(rows, begin_ms, end_ms)
+    return _answer(newest, [lag_dict(row) for row in found])
+
+
+def retention_table(tenant: Tenant, cluster_id: str, *, topic: str | None = None) -> dict[str, Any]:
+    """{as_of, run_id, data}: every topic's newest row with its groups' expiry."""
+    cluster_row(tenant, cluster_id)
+    rows = GoldTopicRetention.objects.filter(cluster_id=cluster_id)
+    newest = rows.order_by("-ts_ms").first()
+    if newest is None:
+        return _answer(None, [])
+    expiries = GoldGroupExpiry.objects.filter(cluster_id=cluster_id)
+    if topic is not None:
+        rows, expiries = rows.filter(topic=topic), expiries.filter(topic=topic)
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in _newest_of_each(expiries, newest.ts_ms, ("topic", "group")):
+        groups.setdefault(row.topic, []).append(expiry_dict(row))
+    found = _newest_of_each(rows, newest.ts_ms, ("topic",))
+    return _answer(newest, [retention_dict(row, groups.get(row.topic, [])) for row in found])
+
+
+def retention_series(
+    tenant: Tenant,
+    cluster_id: str,
+    topic: str,
+    *,
+    from_ms: int | None = None,
+    to_ms: int | None = None,
+) -> dict[str, Any]:
+    """{as_of, run_id, data}: one topic's bytes and age over time, without its groups."""
+    cluster_row(tenant, cluster_id)
+    rows = GoldTopicRetention.objects.filter(cluster_id=cluster_id, topic=topic)
+    newest = rows.order_by("-ts_ms").first()
+    if newest is None:
+        return _answer(None, [])
+    end_ms = to_ms if to_ms is not None else newest.sampled_ms + 1
+    begin_ms = from_ms if from_ms is not None else end_ms - SPAN_DEFAULT_S * 1000
+    return _answer(newest, [retention_dict(row, []) for row in _thinned(rows, begin_ms, end_ms)])
+
+
+def run_rows(tenant: Tenant) -> QuerySet[AnalyticsRun]:
+    """Every run, each with the part of the tenant's own clusters only."""
+    return AnalyticsRun.objects.prefetch_related(
+        Prefetch(
+            "clusters",
+            queryset=RunCluster.objects.filter(cluster_id__in=_own_ids(tenant)).order_by("pk"),
+            to_attr="own_clusters",
+        )
+    )
+
+
+def run_row(tenant: Tenant, run_id: str) -> AnalyticsRun:
+    found = run_rows(tenant).filter(pk=run_id).first()
+    if found is None:
+        raise NotFound("There is no such run.")
+    return found
+
+
+def collector_state(tenant: Tenant, cluster_id: str) -> dict[str, Any]:
+    """When the cluster was sampled last, how late, and what went wrong."""
+    cluster_row(tenant, cluster_id)
+    state = CollectorState.objects.filter(pk=cluster_id).first()
+    if state is None:
+        state = CollectorState(pk=cluster_id)
+    return {
+        "interval_s": COLLECT_INTERVAL_S,
+        "last_sample_at": _iso(state.last_sample_at),
+        "took_ms": state.took_ms,
+        "lateness_ms": state.lateness_ms,
+        "slices": state.slices,
+        "samples": state.samples,
+        "failures": state.failures,
+        "last_error": state.last_error or None,
+    }
+
+
+def lag_dict(row: GoldGroupLag) -> dict[str, Any]:
+    return {
+        "group": row.group,
+        "topic": row.topic,
+        "ts": iso_ms(row.sampled_ms),
+        "partitions": row.partitions,
+        "lag_records": row.lag_records,
+        "lag_seconds": row.lag_seconds,
+        "lag_seconds_at_least": row.lag_seconds_at_least,
+        "method": row.method,
+        "trend": row.trend,
+        "trend_records_per_s": row.trend_records_per_s,
+        "produce_records_per_s": row.produce_records_per_s,
+        "consume_records_per_s": row.consume_records_per_s,
+        "eta_seconds": row.eta_seconds,
+        "lost_records": row.lost_records,
+        "members": row.members,
+        "state": row.state,
+        "status": row.status,
+    }
+
+
+def retention_dict(row: GoldTopicRetention, groups: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "topic": row.topic,
+        "ts": iso_ms(row.sampled_ms),
+        "partitions": row.partitions,
+        "bytes": row.bytes,
+        "records": row.records,
+        "age_seconds": row.age_seconds,
+        "retention_ms": row.retention_ms,
+        "retention_bytes": row.retention_bytes,
+        "groups": groups,
+    }
+
+
+def expiry_dict(row: GoldGroupExpiry) -> dict[str, Any]:
+    return {
+        "group": row.group,
+        "oldest_unread_expires_in_s": row.oldest_unread_expires_in_s,
+        "method": row.method,
+        "lost_records": row.lost_records,
+        "status": row.status,
+    }
+
+
+def run_dict(row: AnalyticsRun) -> dict[str, Any]:
+    clusters: list[RunCluster] = row.own_clusters  # type: ignore[attr-defined] # set by run_rows
+    return {
+        "id": row.pk,
+        "state": row.state,
+        "trigger": row.trigger,
+        "attempt": row.attempt,
+        "from": iso_ms(row.from_ts_ms),
+        "to": iso_ms(row.to_ts_ms),
+        "progress": row.progress,
+        "cancel_requested": row.cancel_requested,
+        "created_at": _iso(row.created_at),
+        "started_at": _iso(row.started_at),
+        "finished_at": _iso(row.finished_at),
+        "rows_in": sum(cluster.records_in for cluster in clusters),
+        "rows_rejected": sum(cluster.records_rejected for cluster in clusters),
+        "rows_out": row.rows_out,
+        "wall_s": row.wall_s,
+        "phases_s": row.phases_s,
+        "formula_version": row.formula_version,
+        # Whose cluster failed, and how, is that tenant's own matter.
+        "error": row.error if row.state != SUCCEEDED else "",
+        "clusters": [
+            {
+                "cluster_id": cluster.cluster_id,
+                "offsets_end": cluster.offsets_end,
+                "records_in": cluster.records_in,
+                "records_rejected": cluster.records_rejected,
+                "error": cluster.error or None,
+            }
+            for cluster in clusters
+        ],
+    }
+
+
+def iso_ms(ms: int) -> str:
+    at = datetime.fromtimestamp(ms / 1000, UTC)
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _iso(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat().replace("+00:00", "Z")
+
+
+def _answer(
+    newest: GoldGroupLag | GoldTopicRetention | None, data: list[dict[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "as_of": iso_ms(newest.sampled_ms) if newest else None,
+        "run_id": newest.run_id if newest else None,
+        "data": data,
+    }
+
+
+def _newest_of_each(rows: QuerySet[Any], newest_ms: int, key: tuple[str, ...]) -> list[Any]:
+    """The last row of each key among those that are still present."""
+    recent = rows.filter(ts_ms__gt=newest_ms - PRESENT_WITHIN_S * 1000)
+    last: dict[tuple[str, ...], Any] = {}
+    for row in recent.order_by("ts_ms"):
+        last[tuple(getattr(row, name) for name in key)] = row
+    return [last[name] for name in sorted(last)]
+
+
+def _thinned(rows: QuerySet[Any], begin_ms: int, end_ms: int) -> list[Any]:
+    """Rows of [begin, end), every n-th window when there are too many, the newest always."""
+    window_ms = Rules().window_s * 1000
+    inside = rows.filter(ts_ms__gt=begin_ms - window_ms, ts_ms__lt=end_ms)
+    last_ms = inside.aggregate(at=Max("ts_ms"))["at"]
+    if last_ms is None:
+        return []
+    windows = max(1, (end_ms - begin_ms) // window_ms)
+    step_ms = -(-windows // POINTS_MAX) * window_ms
+    if step_ms > window_ms:
+        inside = inside.annotate(phase=F("ts_ms") % step_ms).filter(phase=last_ms % step_ms)
+    return list(inside.order_by("ts_ms", "pk"))
+
+
+def _own_ids(tenant: Tenant) -> QuerySet[Cluster, str]:
+    return Cluster.objects.filter(tenant=tenant).values_list("pk", flat=True)

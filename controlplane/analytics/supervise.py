@@ -1,0 +1,183 @@
+"""One tick of supervision: re-reads the truth (row, process, files) and takes one step.
+
+Whoever dies, the next tick goes on: a worker killed while Spark runs finds the process again by its
+pid file; a run without a supervisor ends itself when its lease file gets old.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import socket
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from django.db.models import F, Q
+from django.utils import timezone
+
+from controlplane.analytics import process, services
+from controlplane.analytics.conf import AnalyticsConf, conf
+from controlplane.analytics.launch import LEASE_FILE, launch
+from controlplane.analytics.load import LoadError, load_result
+from controlplane.analytics.models import (
+    ACTIVE_STATES,
+    CANCELLED,
+    FAILED,
+    QUEUED,
+    RUNNING,
+    AnalyticsRun,
+)
+from spark_analytics.contracts import PROGRESS_FILE, RESULT_FILE, ContractError, RunResult
+
+log = logging.getLogger(__name__)
+TICK_LEASE = timedelta(seconds=60)
+HOST_LOST_AFTER = timedelta(seconds=120)
+ATTEMPTS_MAX = 3
+WORK_DIRS_KEPT = 5
+
+
+def tick() -> None:
+    """Start what is due, follow what runs, finish what is done."""
+    now = timezone.now()
+    settings = conf()
+    run = AnalyticsRun.objects.filter(state__in=ACTIVE_STATES).first()
+    if run is None:
+        run = services.run_schedule(settings)
+        if run is None:
+            return
+    if not _take(run, now):
+        return
+    try:
+        _step(run, settings, now)
+    finally:
+        AnalyticsRun.objects.filter(pk=run.pk).update(lease_until=None)
+
+
+def _take(run: AnalyticsRun, now: datetime) -> bool:
+    free = Q(lease_until=None) | Q(lease_until__lt=now)
+    taken = AnalyticsRun.objects.filter(free, pk=run.pk, state__in=ACTIVE_STATES).update(
+        lease_until=now + TICK_LEASE
+    )
+    if taken:
+        run.refresh_from_db()
+    return bool(taken)
+
+
+def _step(run: AnalyticsRun, settings: AnalyticsConf, now: datetime) -> None:
+    here = socket.gethostname()
+    if run.state == QUEUED:
+        if run.cancel_requested:
+            _finish(run, CANCELLED, "")
+        else:
+            _launch(run, settings, now, here)
+    elif run.host == here:
+        _follow(run, now)
+    elif run.heartbeat_at is None or now - run.heartbeat_at > HOST_LOST_AFTER:
+        _again(run, f"host {run.host} does not report any more")
+
+
+def _launch(run: AnalyticsRun, settings: AnalyticsConf, now: datetime, here: str) -> None:
+    run.attempt += 1
+    run.state = RUNNING
+    run.host = here
+    run.work_dir = str(settings.runs_dir / f"{run.id}-{run.attempt}")
+    run.started_at = run.started_at or now
+    run.heartbeat_at = now
+    run.deadline_at = now + timedelta(seconds=settings.deadline_s)
+    run.progress = {"phase": "starting", "done": 0, "total": 0, "message": ""}
+    # The row first: a process that nobody knows of could not be ended.
+    run.save()
+    try:
+        launch(run, settings)
+    except OSError as error:
+        _finish(run, FAILED, f"could not be started: {error}")
+
+
+def _follow(run: AnalyticsRun, now: datetime) -> None:
+    work = Path(run.work_dir)
+    if work.exists():
+        os.utime(work / LEASE_FILE) if (work / LEASE_FILE).exists() else None
+    running = process.find(work)
+    AnalyticsRun.objects.filter(pk=run.pk).update(heartbeat_at=now, progress=_progress(work))
+    if run.cancel_requested:
+        _end(running)
+        _finish(run, CANCELLED, "")
+    elif (work / RESULT_FILE).exists():
+        _end(running)
+        _complete(run, work)
+    elif running is None or not process.is_alive(running):
+        _again(run, process.last_words(work) or "the process went away")
+    elif run.deadline_at is not None and now > run.deadline_at:
+        _end(running)
+        _finish(run, FAILED, "the deadline has passed")
+
+
+def _complete(run: AnalyticsRun, work: Path) -> None:
+    try:
+        result = RunResult.from_json((work / RESULT_FILE).read_text())
+        if not result.ok:
+            _finish(run, FAILED, result.error or "the run failed")
+            return
+        load_result(run, result)
+    except (LoadError, ContractError, OSError) as error:
+        _finish(run, FAILED, str(error))
+        return
+    _tidy(run)
+
+
+def _again(run: AnalyticsRun, reason: str) -> None:
+    """The same run once more, in a new folder; a few times, then it has failed."""
+    running = process.find(Path(run.work_dir))
+    _end(running)
+    if run.attempt >= ATTEMPTS_MAX:
+        _finish(run, FAILED, reason)
+        return
+    log.warning("analytics run %s, attempt %s: %s; starting again", run.id, run.attempt, reason)
+    AnalyticsRun.objects.filter(pk=run.pk, state=RUNNING).update(
+        state=QUEUED, error=reason[:400], attempt=F("attempt")
+    )
+
+
+def _finish(run: AnalyticsRun, state: str, error: str) -> None:
+    if error:
+        log.warning("analytics run %s %s: %s", run.id, state, error)
+    AnalyticsRun.objects.filter(pk=run.pk, state__in=ACTIVE_STATES).update(
+        state=state, error=error[:400], finished_at=timezone.now()
+    )
+    _tidy(run)
+
+
+def _end(running: process.RunProcess | None) -> None:
+    if running is not None:
+        process.end(running)
+
+
+def _progress(work: Path) -> dict[str, Any]:
+    """The last whole line of the run's progress."""
+    try:
+        lines = (work / PROGRESS_FILE).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return {}
+    for line in reversed(lines):
+        try:
+            row: dict[str, Any] = json.loads(line)
+        except ValueError:
+            continue
+        return row
+    return {}
+
+
+def _tidy(run: AnalyticsRun) -> None:
+    """Keep the last few runs' logs; Spark's scratch goes at once."""
+    if not run.work_dir:
+        return
+    work = Path(run.work_dir)
+    for name in ("scratch", "warehouse", "secrets.json"):
+        path = work / name
+        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+    kept = sorted(work.parent.glob("run_*"), key=lambda path: path.stat().st_mtime)
+    for old in kept[:-WORK_DIRS_KEPT]:
+        shutil.rmtree(old, ignore_errors=True)

@@ -1,0 +1,30 @@
+"""Celery's doors into this room; each fetches and calls, nothing more."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from controlplane.analytics import collect, schedule, services, supervise
+from controlplane.analytics.conf import conf
+
+
+@shared_task(name=schedule.COLLECT)
+def collect_all() -> None:
+    """One task a cluster: a slow one keeps nobody else waiting."""
+    for cluster_id in collect.watched_cluster_ids():
+        collect_cluster.apply_async((cluster_id,), expires=schedule.COLLECT_INTERVAL_S)
+
+
+@shared_task(name=schedule.COLLECT_CLUSTER)
+def collect_cluster(cluster_id: str) -> bool:
+    return collect.collect_cluster(cluster_id)
+
+
+@shared_task(name=schedule.TICK)
+def tick() -> None:
+    supervise.tick()
+
+
+@shared_task(name=schedule.HOUSEKEEPING)
+def housekeeping() -> int:
+    return services.forget_old(conf())

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Final
 
-from dataplane.broker.change_notifications import ChangeListener
+from dataplane.broker.change_notifications import ChangeListener, announce
 from dataplane.broker.scram_store import ScramStore
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.coordinator import (
@@ -145,7 +145,8 @@ class Authorizer:
                 before, after = await self._write(pattern, change)
                 self.index.replace(pattern, after)
             if before != after:
-                await self._notify(pattern)
+                prefix = change_path_prefix(pattern.pattern_type)
+                await announce(self._services.coordinator, prefix, encode_change(pattern))
         except CoordinatorError as error:
             _log.warning("ACLs of %s not changed: %r", pattern, error)
             raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error!r}") from error
@@ -179,20 +180,6 @@ class Authorizer:
                     continue
             return before, after
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, f"the ACLs of {pattern} are contended")
-
-    async def _notify(self, pattern: ResourcePattern) -> None:
-        """Tell the other brokers; tried again, because a lost notice means a missed revocation."""
-        prefix = change_path_prefix(pattern.pattern_type)
-        for attempt in range(UPDATE_ATTEMPTS):
-            try:
-                await self._services.coordinator.create(
-                    prefix, encode_change(pattern), sequential=True, make_parents=True
-                )
-            except ConnectionLossError:
-                if attempt == UPDATE_ATTEMPTS - 1:
-                    raise
-            else:
-                return
 
     # loading
 

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Final
 
-from dataplane.ports.coordinator import CoordinatorError, NoNodeError
+from dataplane.ports.coordinator import ConnectionLossError, CoordinatorError, NoNodeError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -16,8 +16,23 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+ANNOUNCE_ATTEMPTS: Final = 20
 KEPT_MS: Final = 15 * 60_000
 """Change nodes older than this are removed by whoever sees them, as in Kafka."""
+
+
+async def announce(coordinator: Coordinator, prefix: str, data: bytes) -> None:
+    """Create a change node. Tried again when its fate is unknown: told twice is harmless, a lost
+    notice may be a revocation that others miss. CoordinatorError.
+    """
+    for attempt in range(ANNOUNCE_ATTEMPTS):
+        try:
+            await coordinator.create(prefix, data, sequential=True, make_parents=True)
+        except ConnectionLossError:
+            if attempt == ANNOUNCE_ATTEMPTS - 1:
+                raise
+        else:
+            return
 
 
 class ChangeListener:

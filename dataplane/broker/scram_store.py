@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Final
 
-from dataplane.broker.change_notifications import ChangeListener
+from dataplane.broker.change_notifications import ChangeListener, announce
 from dataplane.cluster.znodes import (
     CONFIG,
     CONFIG_CHANGE_PREFIX,
@@ -111,12 +111,8 @@ class ScramStore:
             break
         else:
             raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, f"user {username!r} is contended")
-        await coordinator.create(
-            CONFIG_CHANGE_PREFIX,
-            encode_config_change(f"{USERS}/{entity}"),
-            sequential=True,
-            make_parents=True,
-        )
+        change = encode_config_change(f"{USERS}/{entity}")
+        await announce(coordinator, CONFIG_CHANGE_PREFIX, change)
         await self._reload(username)
 
     async def _bootstrap(self) -> None:

@@ -4,7 +4,6 @@ import pytest
 
 from dataplane.groups.requests import Protocol
 from dataplane.model.errors import ErrorCode as E
-
 from tests.dataplane.groups.driver import RANGE, Driver
 
 

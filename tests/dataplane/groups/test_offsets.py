@@ -5,7 +5,6 @@ import pytest
 from dataplane.groups.requests import Protocol
 from dataplane.model.errors import ErrorCode as E
 from dataplane.model.ids import TopicPartition
-
 from tests.dataplane.groups.driver import GROUP, Driver, subscription
 
 WEEK_MS = 7 * 24 * 3_600_000

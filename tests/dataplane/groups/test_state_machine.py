@@ -11,7 +11,6 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from dataplane.groups.requests import Protocol
 from dataplane.model.errors import ErrorCode as E
-
 from tests.dataplane.groups.driver import GROUP, Driver
 
 instances = st.sampled_from([None, None, "a", "b"])

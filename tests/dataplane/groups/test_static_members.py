@@ -2,7 +2,6 @@
 
 from dataplane.groups.requests import Protocol
 from dataplane.model.errors import ErrorCode as E
-
 from tests.dataplane.groups.driver import GROUP, Driver
 
 

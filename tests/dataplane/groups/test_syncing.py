@@ -3,7 +3,6 @@
 import pytest
 
 from dataplane.model.errors import ErrorCode as E
-
 from tests.dataplane.groups.driver import GROUP, Driver
 
 
@@ -70,7 +69,7 @@ def test_an_assignment_that_is_not_stored_starts_the_rebalance_over(log_error, a
 
 def test_an_assignment_overtaken_by_a_new_member_is_void():
     driver = Driver()
-    leader, follower, generation = two_joined(driver)
+    leader, _follower, generation = two_joined(driver)
     driver.hold_writes = True
     ticket = driver.sync(leader, generation, {leader: b"L"})
     driver.join()

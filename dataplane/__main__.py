@@ -24,7 +24,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         return run_broker(options.config, options.set, check=options.check)
     if options.command == "agent":
-        from dataplane.agent.main import main as run_agent
+        from dataplane.compose.agent import main as run_agent
 
         return run_agent(options)
     from dataplane.local_cluster import main as run_local_cluster
@@ -56,6 +56,16 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rack", default=None)
     parser.add_argument("--address", default="127.0.0.1", help="where clients reach this host")
     parser.add_argument("--port-range", default="19100-19999", metavar="LOW-HIGH")
+    parser.add_argument(
+        "--keep-brokers",
+        action="store_true",
+        help="on SIGTERM leave the brokers running, for the next agent to take up",
+    )
+    parser.add_argument(
+        "--brokers-die-with-agent",
+        action="store_true",
+        help="stop the brokers also when the agent is killed",
+    )
 
 
 def _add_local_cluster(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,252 @@
+"""The agent of one host: watches what is wanted in ZooKeeper, reports what is."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+import logging
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dataplane.agent import spec as layout
+from dataplane.agent.managed_broker import ManagedBroker, leftovers
+from dataplane.agent.processes import adopt
+from dataplane.agent.spec import SpecError
+from dataplane.ports.coordinator import (
+    CoordinatorError,
+    NodeExistsError,
+    NoNodeError,
+    SessionState,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from dataplane.ports.clock import Clock
+    from dataplane.ports.coordinator import Coordinator, NodeStat, Watch
+
+log = logging.getLogger(__name__)
+
+VERSION = "0.1.0"
+RETRY_MS = 200
+ORPHAN_STOP_TIMEOUT_S = 20.0
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HostSettings:
+    """What this host is. `port_range` is inclusive at both ends."""
+
+    host_id: str
+    data_dir: Path
+    rack: str
+    address: str
+    port_range: tuple[int, int]
+
+
+class HostAgent:
+    """Runs the brokers of one host until told to stop."""
+
+    def __init__(
+        self,
+        settings: HostSettings,
+        coordinator: Coordinator,
+        *,
+        clock: Clock,
+        unseal: Callable[[str], Mapping[str, str]],
+        preexec: Callable[[], None] | None = None,
+    ) -> None:
+        self._settings = settings
+        self._coordinator = coordinator
+        self._clock = clock
+        self._unseal = unseal
+        self._preexec = preexec
+        self._brokers: dict[str, ManagedBroker] = {}
+        self._watches: dict[str, Watch] = {}
+        self._desired_watch: Watch | None = None
+        self._unwritten: dict[str, bytes] = {}
+        self._written: dict[str, bytes] = {}
+        self._write_now = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+        self._started_at_ms = clock.realtime_ms()
+        self._expired = False
+
+    async def start(self) -> None:
+        settings = self._settings
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        self._coordinator.on_session(self._on_session)
+        await self._announce_host()
+        self._tasks.append(asyncio.get_running_loop().create_task(self._write_reports()))
+        desired = layout.desired_path(settings.host_id)
+        await self._stop_unwanted(set(await self._coordinator.children(desired)))
+        self._desired_watch = self._coordinator.watch_children(desired, self._on_desired)
+        log.info("agent of host %s, data in %s", settings.host_id, settings.data_dir)
+
+    async def stop(self, *, keep_brokers: bool) -> None:
+        """Stop the brokers too, unless they shall go on for the next agent."""
+        if self._desired_watch is not None:
+            self._desired_watch.cancel()
+        for watch in self._watches.values():
+            watch.cancel()
+        await asyncio.gather(
+            *(broker.close(keep_running=keep_brokers) for broker in self._brokers.values())
+        )
+        await self._flush()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        alive = layout.alive_path(self._settings.host_id)
+        try:
+            stat = await self._coordinator.exists(alive)
+            if stat is not None and stat.ephemeral_owner == self._coordinator.session_id:
+                await self._coordinator.delete(alive)
+        except CoordinatorError as error:
+            log.info("the host's sign of life ends with the session: %s", error)
+
+    # -- the host itself ------------------------------------------------------------------------
+
+    async def _announce_host(self) -> None:
+        settings = self._settings
+        described = layout.encode_host(
+            host_id=settings.host_id,
+            rack=settings.rack,
+            address=settings.address,
+            port_range=settings.port_range,
+            agent_version=VERSION,
+        )
+        await self._put(layout.host_path(settings.host_id), described)
+        for path in (
+            layout.desired_path(settings.host_id),
+            layout.observed_path(settings.host_id),
+        ):
+            if await self._coordinator.exists(path) is None:
+                await self._put(path, b"")
+        await self._announce_alive()
+
+    async def _announce_alive(self) -> None:
+        """An earlier agent's sign of life may still stand: its session has not timed out yet."""
+        path = layout.alive_path(self._settings.host_id)
+        sign = json.dumps({"pid": os.getpid(), "started_at_ms": self._started_at_ms}).encode()
+        while True:
+            try:
+                await self._coordinator.create(path, sign, ephemeral=True)
+            except NodeExistsError:
+                stat = await self._coordinator.exists(path)
+                if stat is None:
+                    continue
+                if stat.ephemeral_owner == self._coordinator.session_id:
+                    return
+                # The data directory's lock says that no other agent of this host runs.
+                try:
+                    await self._coordinator.delete(path, stat.version)
+                except NoNodeError:
+                    continue
+            else:
+                return
+
+    async def _put(self, path: str, data: bytes) -> None:
+        try:
+            await self._coordinator.set(path, data)
+        except NoNodeError:
+            try:
+                await self._coordinator.create(path, data, make_parents=True)
+            except NodeExistsError:
+                await self._coordinator.set(path, data)
+
+    def _on_session(self, state: SessionState) -> None:
+        if state is SessionState.EXPIRED:
+            self._expired = True
+        elif state is SessionState.CONNECTED:
+            self._write_now.set()
+            if self._expired:
+                self._expired = False
+                self._tasks.append(asyncio.get_running_loop().create_task(self._announce_again()))
+
+    async def _announce_again(self) -> None:
+        while True:
+            try:
+                await self._announce_host()
+            except CoordinatorError as error:
+                log.warning("the host could not be announced: %s", error)
+                await asyncio.sleep(RETRY_MS / 1000)
+            else:
+                return
+
+    # -- what is wanted -------------------------------------------------------------------------
+
+    def _on_desired(self, keys: list[str]) -> None:
+        for key in keys:
+            if key not in self._watches:
+                self._brokers[key] = self._manage(key)
+                self._watches[key] = self._coordinator.watch_data(
+                    layout.desired_path(self._settings.host_id, key), self._follow(key)
+                )
+        for key in self._watches.keys() - set(keys):
+            # Forgotten without a word: the process ends, the data stays.
+            self._watches.pop(key).cancel()
+            broker = self._brokers.pop(key)
+            self._unwritten.pop(key, None)
+            self._written.pop(key, None)
+            self._tasks.append(
+                asyncio.get_running_loop().create_task(broker.close(keep_running=False))
+            )
+
+    def _manage(self, key: str) -> ManagedBroker:
+        return ManagedBroker(
+            key,
+            self._settings.data_dir / key,
+            self._coordinator,
+            clock=self._clock,
+            unseal=self._unseal,
+            report=self._on_report,
+            preexec=self._preexec,
+        )
+
+    def _follow(self, key: str) -> Callable[[bytes | None, NodeStat | None], None]:
+        def changed(data: bytes | None, _stat: NodeStat | None) -> None:
+            if data is None:
+                return
+            broker = self._brokers[key]
+            try:
+                broker.want(layout.decode_desired(key, data))
+            except SpecError as error:
+                broker.refuse(f"the desired state cannot be understood: {error}")
+
+        return changed
+
+    async def _stop_unwanted(self, wanted: set[str]) -> None:
+        """Processes that an earlier agent left and nobody wants any more."""
+        for key, identity in leftovers(self._settings.data_dir):
+            if key in wanted:
+                continue  # taken up, or stopped, by its ManagedBroker
+            process = adopt(identity)
+            if process is not None:
+                log.warning("stopping %s, pid %d, which nobody wants", key, identity.pid)
+                await process.stop(ORPHAN_STOP_TIMEOUT_S)
+            (self._settings.data_dir / key / "broker.pid").unlink(missing_ok=True)
+
+    # -- what is --------------------------------------------------------------------------------
+
+    def _on_report(self, key: str, data: bytes) -> None:
+        self._unwritten[key] = data
+        self._write_now.set()
+
+    async def _write_reports(self) -> None:
+        while True:
+            await self._write_now.wait()
+            self._write_now.clear()
+            await self._flush()
+
+    async def _flush(self) -> None:
+        """Write what has changed; what cannot be written now is kept for later."""
+        batch, self._unwritten = self._unwritten, {}
+        for key, data in batch.items():
+            if key not in self._brokers or self._written.get(key) == data:
+                continue
+            try:
+                await self._put(layout.observed_path(self._settings.host_id, key), data)
+                self._written[key] = data
+            except CoordinatorError as error:
+                log.warning("the report of %s could not be written: %s", key, error)
+                self._unwritten.setdefault(key, data)

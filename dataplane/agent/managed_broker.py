@@ -1,0 +1,205 @@
+"""One broker that this host shall run: files on disk, a supervisor, and what to report."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dataplane.agent.processes import Identity
+from dataplane.agent.spec import DesiredBroker, Wanted, chroot_of, encode_observed
+from dataplane.agent.states import BrokerState
+from dataplane.agent.supervisor import BrokerSpec, Report, Supervisor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from dataplane.ports.clock import Clock
+    from dataplane.ports.coordinator import Coordinator
+
+log = logging.getLogger(__name__)
+
+
+class ManagedBroker:
+    """Makes a broker what is wanted, one wish after another; the latest wish wins."""
+
+    def __init__(
+        self,
+        key: str,
+        home: Path,
+        coordinator: Coordinator,
+        *,
+        clock: Clock,
+        unseal: Callable[[str], Mapping[str, str]],
+        report: Callable[[str, bytes], None],
+        preexec: Callable[[], None] | None = None,
+    ) -> None:
+        self.key = key
+        self.home = home
+        self._coordinator = coordinator
+        self._clock = clock
+        self._unseal = unseal
+        self._report = report
+        self._preexec = preexec
+        self._supervisor: Supervisor | None = None
+        self._wish: DesiredBroker | None = None
+        self._done: DesiredBroker | None = None
+        self._changed = asyncio.Event()
+        self._task = asyncio.get_running_loop().create_task(self._run(), name=f"broker-{key}")
+
+    # -- from outside ---------------------------------------------------------------------------
+
+    def want(self, wish: DesiredBroker) -> None:
+        self._wish = wish
+        self._changed.set()
+
+    def refuse(self, message: str) -> None:
+        """What is wanted cannot be understood: what runs is left as it is."""
+        log.warning("%s: %s", self.key, message)
+        state = self._supervisor.report.state if self._supervisor else BrokerState.FAILED
+        self._publish(Report(state=state, message=message, since_ms=self._clock.realtime_ms()))
+
+    async def close(self, *, keep_running: bool) -> None:
+        """The agent ends. With `keep_running` the process stays, for the next agent to take up."""
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        if self._supervisor is None:
+            return
+        if keep_running:
+            await self._supervisor.release()
+        else:
+            await self._supervisor.stop()
+
+    def publish(self) -> None:
+        """Report the present state again."""
+        if self._supervisor is not None:
+            self._publish(self._supervisor.report)
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            wish = self._wish
+            if wish is None or wish == self._done:
+                continue
+            try:
+                await self._fulfil(wish)
+            except Exception as error:
+                log.exception("%s could not be made %s", self.key, wish.wanted.value)
+                now_ms = self._clock.realtime_ms()
+                failed = Report(BrokerState.FAILED, message=str(error), since_ms=now_ms)
+                self._publish(failed)
+            else:
+                self._done = wish
+
+    async def _fulfil(self, wish: DesiredBroker) -> None:
+        log.info("%s shall be %s, generation %d", self.key, wish.wanted.value, wish.generation)
+        spec = self._spec(wish)
+        if wish.wanted is Wanted.RUNNING:
+            self.home.mkdir(parents=True, exist_ok=True)
+            self._write_properties(wish)
+            if self._supervisor is not None:
+                if self._supervisor.spec == spec and self._is_up(self._supervisor):
+                    return
+                await self._supervisor.stop()
+            self._supervisor = self._supervise(spec)
+            await self._supervisor.start()
+            return
+        if self._supervisor is None:
+            self._supervisor = self._supervise(spec)
+        await self._supervisor.stop()
+        if wish.wanted is Wanted.DELETED:
+            await asyncio.to_thread(_remove_tree, self.home)
+            now_ms = self._clock.realtime_ms()
+            self._publish(Report(BrokerState.DELETED, since_ms=now_ms))
+        else:
+            self._publish(self._supervisor.report)
+
+    @staticmethod
+    def _is_up(supervisor: Supervisor) -> bool:
+        return supervisor.report.state not in (BrokerState.STOPPED, BrokerState.FAILED)
+
+    def _supervise(self, spec: BrokerSpec) -> Supervisor:
+        return Supervisor(
+            spec,
+            self._coordinator,
+            clock=self._clock,
+            on_change=self._publish,
+            preexec=self._preexec,
+        )
+
+    def _spec(self, wish: DesiredBroker) -> BrokerSpec:
+        return BrokerSpec(
+            broker_id=wish.broker_id,
+            command=(
+                *(sys.executable, "-m", "dataplane", "broker"),
+                *("--config", str(self.home / "broker.properties")),
+            ),
+            log_dir=self.home / "data",
+            log_file=self.home / "broker.log",
+            pid_file=self.home / "broker.pid",
+            root=chroot_of(wish.config.get("zookeeper.connect", "")),
+            generation=wish.generation,
+        )
+
+    def _write_properties(self, wish: DesiredBroker) -> None:
+        """The file holds passwords: readable by this user alone from its first byte."""
+        settings = {
+            **wish.config,
+            **self._unseal(wish.secret),
+            "broker.id": str(wish.broker_id),
+            "log.dirs": str(self.home / "data"),
+        }
+        text = "".join(f"{_escape(k)}={_escape(v)}\n" for k, v in sorted(settings.items()))
+        temporary = self.home / "broker.properties.tmp"
+        with contextlib.suppress(FileNotFoundError):
+            temporary.unlink()
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(text)
+        temporary.replace(self.home / "broker.properties")
+
+    def _publish(self, report: Report) -> None:
+        wish = self._wish
+        tail = self._supervisor.log_tail() if self._supervisor else []
+        self._report(
+            self.key,
+            encode_observed(
+                generation=wish.generation if wish else 0,
+                state=report.state.value,
+                pid=report.pid,
+                restarts=report.restarts,
+                since_ms=report.since_ms,
+                exit_code=report.exit_code,
+                message=report.message,
+                log_tail=tail if report.state is not BrokerState.RUNNING else [],
+            ),
+        )
+
+
+def _escape(text: str) -> str:
+    """As a properties file spells it."""
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
+
+
+def _remove_tree(home: Path) -> None:
+    """Blocking. Only ever a directory that an agent made for a broker."""
+    if home.is_dir():
+        shutil.rmtree(home)
+
+
+def leftovers(data_dir: Path) -> list[tuple[str, Identity]]:
+    """Broker processes that an earlier agent left behind, by key."""
+    found = []
+    for pid_file in sorted(data_dir.glob("*/broker.pid")):
+        identity = Identity.load(pid_file)
+        if identity is not None:
+            found.append((pid_file.parent.name, identity))
+    return found

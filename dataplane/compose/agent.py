@@ -1,0 +1,36 @@
+"""Puts a host agent together: the supervisor, real ZooKeeper, the real clock."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataplane.agent.main import run
+from dataplane.runtime.os_clock import OsClock
+from dataplane.runtime.parent_death import die_with_parent
+from dataplane.runtime.zookeeper import ZooKeeperCoordinator
+
+if TYPE_CHECKING:
+    import argparse
+
+    from dataplane.agent.main import Closable
+    from dataplane.ports.coordinator import Coordinator
+
+SESSION_TIMEOUT_MS = 10_000
+
+
+async def _connect(connect_string: str) -> tuple[Coordinator, Closable]:
+    session = await ZooKeeperCoordinator.connect(
+        connect_string, session_timeout_ms=SESSION_TIMEOUT_MS
+    )
+    return session, session
+
+
+def main(options: argparse.Namespace) -> int:
+    """Run until SIGTERM or SIGINT. Brokers outlive a killed agent unless told otherwise."""
+    tied = bool(getattr(options, "brokers_die_with_agent", False))
+    return run(
+        options,
+        connect=_connect,
+        clock=OsClock(),
+        preexec=die_with_parent() if tied else None,
+    )

@@ -1,0 +1,1 @@
+"""Logins (SCRAM users) and grants (ACLs) of a cluster."""

@@ -1,0 +1,19 @@
+from django.apps import AppConfig
+
+
+class AccessConfig(AppConfig):
+    name = "controlplane.access"
+    label = "access"
+
+    def ready(self) -> None:
+        from controlplane.access.kinds import (
+            AclCreate,
+            AclDelete,
+            UserCreate,
+            UserDelete,
+            UserRotate,
+        )
+        from controlplane.operations.kinds import register
+
+        for kind in (UserCreate(), UserDelete(), UserRotate(), AclCreate(), AclDelete()):
+            register(kind)

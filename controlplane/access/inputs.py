@@ -1,0 +1,116 @@
+"""What users may say about logins and grants."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from controlplane.common.problems import field_problem
+from controlplane.common.serializers import Shape
+from controlplane.gateway.types import AclBinding
+
+MECHANISMS = ["SCRAM-SHA-256", "SCRAM-SHA-512"]
+OPERATIONS = [
+    "ALL",
+    "READ",
+    "WRITE",
+    "CREATE",
+    "DELETE",
+    "ALTER",
+    "DESCRIBE",
+    "CLUSTER_ACTION",
+    "DESCRIBE_CONFIGS",
+    "ALTER_CONFIGS",
+    "IDEMPOTENT_WRITE",
+]
+PERMISSIONS = ["ALLOW", "DENY"]
+RESOURCE_TYPES = ["TOPIC", "GROUP", "CLUSTER", "TRANSACTIONAL_ID"]
+PATTERN_TYPES = ["LITERAL", "PREFIXED"]
+BINDINGS_MAX = 200
+CLUSTER_RESOURCE = "kafka-cluster"
+VALID_OPERATIONS = {
+    "TOPIC": {
+        "ALL",
+        "READ",
+        "WRITE",
+        "CREATE",
+        "DELETE",
+        "ALTER",
+        "DESCRIBE",
+        "DESCRIBE_CONFIGS",
+        "ALTER_CONFIGS",
+    },
+    "GROUP": {"ALL", "READ", "DELETE", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS"},
+    "TRANSACTIONAL_ID": {"ALL", "WRITE", "DESCRIBE"},
+    "CLUSTER": {
+        "ALL",
+        "CREATE",
+        "ALTER",
+        "DESCRIBE",
+        "CLUSTER_ACTION",
+        "DESCRIBE_CONFIGS",
+        "ALTER_CONFIGS",
+        "IDEMPOTENT_WRITE",
+    },
+}
+
+
+class UpperChoice(serializers.ChoiceField):
+    """Kafka's words in any case; stored in upper case."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        return super().to_internal_value(data.upper() if isinstance(data, str) else data)
+
+
+class BindingInputs(Shape):
+    principal = serializers.RegexField(r"^User:[^\s,;]{1,200}$", help_text="`User:<name>`")
+    host = serializers.CharField(default="*", max_length=200)
+    operation = UpperChoice(OPERATIONS)
+    permission = UpperChoice(PERMISSIONS, default="ALLOW")
+    resource_type = UpperChoice(RESOURCE_TYPES)
+    resource_name = serializers.CharField(max_length=249)
+    pattern_type = UpperChoice(PATTERN_TYPES, default="LITERAL")
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        kind = attrs["resource_type"]
+        if attrs["operation"] not in VALID_OPERATIONS[kind]:
+            raise serializers.ValidationError(
+                {"operation": f"{attrs['operation']} does not apply to a {kind}."}
+            )
+        if kind == "CLUSTER" and attrs["resource_name"] != CLUSTER_RESOURCE:
+            raise serializers.ValidationError(
+                {"resource_name": f"The cluster's resource is called {CLUSTER_RESOURCE}."}
+            )
+        return attrs
+
+
+def username_field() -> serializers.RegexField:
+    return serializers.RegexField(
+        r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", help_text="Letters, digits, dot, hyphen."
+    )
+
+
+class UserCreateInputs(Shape):
+    username = username_field()
+    mechanism = UpperChoice(MECHANISMS, default="SCRAM-SHA-512")
+    acls = BindingInputs(many=True, required=False)
+
+
+class UserInputs(Shape):
+    username = username_field()
+
+
+class AclInputs(Shape):
+    bindings = BindingInputs(many=True, allow_empty=False, max_length=BINDINGS_MAX)
+
+
+def bindings_of(rows: list[dict[str, Any]]) -> list[AclBinding]:
+    return [AclBinding(**row) for row in rows]
+
+
+def check_own_principal(username: str, rows: list[dict[str, Any]]) -> None:
+    """Grants that come with a new login are that login's."""
+    for index, row in enumerate(rows):
+        if row["principal"] != f"User:{username}":
+            raise field_problem(
+                f"/inputs/acls/{index}/principal", f"must be User:{username} here", "mismatch"
+            )

@@ -1,0 +1,318 @@
+"""user.create, user.delete, user.rotate, acl.create, acl.delete."""
+
+from dataclasses import asdict
+from typing import Any
+
+from controlplane.access.inputs import (
+    AclInputs,
+    UserCreateInputs,
+    UserInputs,
+    bindings_of,
+    check_own_principal,
+)
+from controlplane.access.selectors import SERVICE_USERS
+from controlplane.clusters.kinds_base import ClusterOperationKind
+from controlplane.common.crypto import new_password
+from controlplane.common.problems import Conflict, NotFound
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.types import AclBinding
+from controlplane.operations.kinds import (
+    Done,
+    Phase,
+    PlanContext,
+    PlanDraft,
+    StepContext,
+    StepSpec,
+    Wait,
+    warning,
+)
+from controlplane.operations.models import Operation, Plan
+from controlplane.operations.services import secret_keep, secret_peek
+
+POLL_S = 0.2
+_VERIFY = StepSpec(
+    name="verify", title="The brokers read it back", phase=Phase.VERIFY, deadline_s=30.0
+)
+
+
+class UserCreate(ClusterOperationKind):
+    """A new login with a generated password, and its first grants."""
+
+    name = "user.create"
+    inputs = UserCreateInputs
+    steps = (
+        StepSpec(name="credential", title="Store the login"),
+        StepSpec(name="grants", title="Give its grants"),
+        _VERIFY,
+    )
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        gateway, username = self.gateway(context), inputs["username"]
+        check_not_service_user(username)
+        rows = inputs.setdefault("acls", [])
+        check_own_principal(username, rows)
+        if mechanisms_of(gateway, username):
+            raise Conflict(f"There is a login {username} already.", code="name-taken")
+        return PlanDraft(
+            resource=f"user/{username}",
+            diff={
+                "before": None,
+                "after": {"username": username, "mechanism": inputs["mechanism"], "acls": rows},
+            },
+            summary=f"Create the login {username} with {len(rows)} grants.",
+            basis={"exists": False},
+            warnings=[]
+            if rows
+            else [warning("no-grants", "Without a grant the login can do nothing.", "info")],
+        )
+
+    def prepare(self, operation: Operation, plan: Plan) -> None:
+        keep_new_password(operation, plan.inputs["username"], plan.inputs["mechanism"])
+
+    def run(self, context: StepContext, step: str) -> Done | Wait:
+        gateway, inputs = self.gateway(context), context.inputs
+        username, mechanism = inputs["username"], inputs["mechanism"]
+        bindings = bindings_of(inputs.get("acls", []))
+        if step == "credential":
+            secret = secret_peek(context.operation)
+            gateway.upsert_user(username, mechanism, secret["password"])
+            return Done(detail=mechanism)
+        if step == "grants":
+            gateway.create_acls(bindings)
+            return Done(detail=f"{len(bindings)} grants")
+        if mechanism not in mechanisms_of(gateway, username):
+            return Wait(seconds=POLL_S, detail="the login is not seen yet")
+        return verify_acls(gateway, present=bindings)
+
+    def undo(self, operation: Operation, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        return "user.delete", {"username": plan.inputs["username"]}
+
+
+class UserDelete(ClusterOperationKind):
+    """Remove a login in every mechanism, and every rule about it."""
+
+    name = "user.delete"
+    inputs = UserInputs
+    steps = (
+        StepSpec(name="credential", title="Remove the login"),
+        StepSpec(name="grants", title="Remove its rules"),
+        _VERIFY,
+    )
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        gateway, username = self.gateway(context), inputs["username"]
+        check_not_service_user(username)
+        mechanisms = existing_mechanisms(gateway, username)
+        rows = [asdict(binding) for binding in acls_of(gateway, username)]
+        return PlanDraft(
+            resource=f"user/{username}",
+            diff={
+                "before": {"username": username, "mechanisms": mechanisms, "acls": rows},
+                "after": None,
+            },
+            summary=f"Delete the login {username} and {len(rows)} rules about it.",
+            basis={"mechanisms": mechanisms, "acls": rows},
+            warnings=[
+                warning(
+                    "clients-lose-access",
+                    "Clients with this login are refused at their next connection.",
+                    "danger",
+                )
+            ],
+            confirm_phrase=username,
+        )
+
+    def run(self, context: StepContext, step: str) -> Done | Wait:
+        gateway, username = self.gateway(context), context.inputs["username"]
+        if step == "credential":
+            for mechanism in mechanisms_of(gateway, username):
+                try:
+                    gateway.delete_user(username, mechanism)
+                except GatewayError as error:
+                    if error.code != "RESOURCE_NOT_FOUND":
+                        raise
+            return Done()
+        bindings = bindings_of(context.basis["acls"])
+        if step == "grants":
+            gateway.delete_acls(bindings)
+            return Done(detail=f"{len(bindings)} rules")
+        if mechanisms_of(gateway, username):
+            return Wait(seconds=POLL_S, detail="the login is still seen")
+        return verify_acls(gateway, absent=bindings)
+
+
+class UserRotate(ClusterOperationKind):
+    """A new password for an existing login; open connections go on."""
+
+    name = "user.rotate"
+    inputs = UserInputs
+    steps = (StepSpec(name="credential", title="Store the new password"), _VERIFY)
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        gateway, username = self.gateway(context), inputs["username"]
+        check_not_service_user(username)
+        mechanisms = existing_mechanisms(gateway, username)
+        return PlanDraft(
+            resource=f"user/{username}",
+            diff={
+                "before": {"mechanisms": mechanisms},
+                "after": {"mechanisms": mechanisms, "password": "new"},
+            },
+            summary=f"Give {username} a new password.",
+            basis={"mechanisms": mechanisms},
+            warnings=[
+                warning(
+                    "old-password-ends",
+                    "The old password is refused at the next connection of each client.",
+                )
+            ],
+        )
+
+    def prepare(self, operation: Operation, plan: Plan) -> None:
+        mechanisms = plan.basis["mechanisms"]
+        keep_new_password(operation, plan.inputs["username"], ",".join(mechanisms))
+
+    def run(self, context: StepContext, step: str) -> Done | Wait:
+        gateway, username = self.gateway(context), context.inputs["username"]
+        mechanisms = context.basis["mechanisms"]
+        if step == "credential":
+            password = secret_peek(context.operation)["password"]
+            for mechanism in mechanisms:
+                gateway.upsert_user(username, mechanism, password)
+            return Done(detail=", ".join(mechanisms))
+        if set(mechanisms) - set(mechanisms_of(gateway, username)):
+            return Wait(seconds=POLL_S, detail="the login is not seen yet")
+        return Done()
+
+
+class AclCreate(ClusterOperationKind):
+    name = "acl.create"
+    inputs = AclInputs
+    steps = (StepSpec(name="create", title="Add the rules"), _VERIFY)
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        have = set(self.gateway(context).list_acls())
+        added = [row for row in inputs["bindings"] if bindings_of([row])[0] not in have]
+        if not added:
+            raise Conflict("Every one of these rules is there already.", code="nothing-to-do")
+        return PlanDraft(
+            resource=_resource(added),
+            diff={"before": [], "after": added},
+            summary=f"Add {len(added)} access rules.",
+            basis={"added": added},
+            warnings=_acl_warnings(bindings_of(added)),
+        )
+
+    def lock(self, plan: Plan) -> str | None:
+        return None
+
+    def run(self, context: StepContext, step: str) -> Done | Wait:
+        gateway, added = self.gateway(context), bindings_of(context.diff["after"])
+        if step == "create":
+            gateway.create_acls(added)
+            return Done(detail=f"{len(added)} rules")
+        return verify_acls(gateway, present=added)
+
+    def undo(self, operation: Operation, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        return "acl.delete", {"bindings": plan.diff["after"]}
+
+
+class AclDelete(ClusterOperationKind):
+    name = "acl.delete"
+    inputs = AclInputs
+    steps = (StepSpec(name="delete", title="Remove the rules"), _VERIFY)
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        have = set(self.gateway(context).list_acls())
+        removed = [row for row in inputs["bindings"] if bindings_of([row])[0] in have]
+        if not removed:
+            raise NotFound("None of these rules exists.")
+        lifted = [row for row in removed if row["permission"] == "DENY"]
+        warnings = [
+            warning("deny-lifted", f"{len(lifted)} DENY rules end: more is allowed then.", "danger")
+        ]
+        return PlanDraft(
+            resource=_resource(removed),
+            diff={"before": removed, "after": []},
+            summary=f"Remove {len(removed)} access rules.",
+            basis={"removed": removed},
+            warnings=warnings if lifted else [],
+        )
+
+    def lock(self, plan: Plan) -> str | None:
+        return None
+
+    def run(self, context: StepContext, step: str) -> Done | Wait:
+        gateway, removed = self.gateway(context), bindings_of(context.diff["before"])
+        if step == "delete":
+            gateway.delete_acls(removed)
+            return Done(detail=f"{len(removed)} rules")
+        return verify_acls(gateway, absent=removed)
+
+    def undo(self, operation: Operation, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        return "acl.create", {"bindings": plan.diff["before"]}
+
+
+def verify_acls(
+    gateway: ClusterGateway,
+    *,
+    present: list[AclBinding] | None = None,
+    absent: list[AclBinding] | None = None,
+) -> Done | Wait:
+    have = set(gateway.list_acls())
+    missing = [binding for binding in present or [] if binding not in have]
+    left = [binding for binding in absent or [] if binding in have]
+    if missing or left:
+        detail = f"{len(missing)} rules not seen yet, {len(left)} still seen"
+        return Wait(seconds=POLL_S, detail=detail)
+    return Done(detail="read back as planned")
+
+
+def mechanisms_of(gateway: ClusterGateway, username: str) -> list[str]:
+    return sorted(
+        credential.mechanism
+        for credential in gateway.list_users()
+        if credential.username == username
+    )
+
+
+def existing_mechanisms(gateway: ClusterGateway, username: str) -> list[str]:
+    found = mechanisms_of(gateway, username)
+    if not found:
+        raise NotFound(f"There is no login {username}.")
+    return found
+
+
+def acls_of(gateway: ClusterGateway, username: str) -> list[AclBinding]:
+    principal = f"User:{username}"
+    return [binding for binding in gateway.list_acls() if binding.principal == principal]
+
+
+def check_not_service_user(username: str) -> None:
+    if username in SERVICE_USERS:
+        raise Conflict(f"{username} is the service's own login.", code="service-login")
+
+
+def keep_new_password(operation: Operation, username: str, mechanism: str) -> None:
+    values = {"username": username, "password": new_password(), "mechanism": mechanism}
+    secret_keep(operation, values)
+
+
+def _resource(rows: list[dict[str, Any]]) -> str:
+    principals = sorted({row["principal"] for row in rows})
+    more = f" and {len(principals) - 1} more" if len(principals) > 1 else ""
+    return f"acl/{principals[0]}{more}"
+
+
+def _acl_warnings(bindings: list[AclBinding]) -> list[dict[str, str]]:
+    found = []
+    if any(binding.principal == "User:*" for binding in bindings):
+        found.append(warning("everyone", "User:* means every login on this cluster.", "danger"))
+    if any(b.resource_name == "*" and b.permission == "ALLOW" for b in bindings):
+        found.append(
+            warning("every-resource", "The name * covers everything, also later.", "warning")
+        )
+    if any(binding.permission == "DENY" for binding in bindings):
+        found.append(warning("deny-wins", "A DENY rule beats every ALLOW rule.", "warning"))
+    return found

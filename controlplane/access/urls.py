@@ -1,0 +1,8 @@
+from django.urls import path
+
+from controlplane.access import api
+
+urlpatterns = [
+    path("clusters/<str:cluster_id>/users", api.UsersView.as_view()),
+    path("clusters/<str:cluster_id>/acls", api.AclsView.as_view()),
+]

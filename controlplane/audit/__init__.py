@@ -1,0 +1,1 @@
+"""Who changed what, when, from where; appended, never edited."""

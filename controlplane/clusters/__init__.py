@@ -1,0 +1,1 @@
+"""Clusters: provisioned on hosts through their agents, or registered as they are."""

@@ -1,0 +1,335 @@
+"""cluster.create, cluster.register, cluster.delete."""
+
+import re
+import secrets
+from dataclasses import asdict
+from typing import Any
+
+from django.utils import timezone
+from rest_framework import serializers
+
+from controlplane.clusters import provisioning
+from controlplane.clusters.connections import drop_gateway, gateway_for
+from controlplane.clusters.hosts import Host, HostsUnavailableError, hosts
+from controlplane.clusters.kinds_base import ClusterOperationKind
+from controlplane.clusters.models import (
+    CREATING,
+    DELETED,
+    DELETING,
+    FAILED,
+    MANAGED,
+    MECHANISM_CHOICES,
+    REGISTERED,
+    RUNNING,
+    SECURITY_CHOICES,
+    Broker,
+    Cluster,
+)
+from controlplane.clusters.placement import NoRoomError, Placement, place
+from controlplane.clusters.selectors import cluster_row
+from controlplane.clusters.specs import ADMIN_MECHANISM, ADMIN_USER, BROKER_USER, RESERVED
+from controlplane.common.crypto import new_password, seal
+from controlplane.common.problems import Conflict, Unavailable, field_problem
+from controlplane.common.serializers import Shape
+from controlplane.operations.kinds import (
+    Done,
+    OperationKind,
+    Phase,
+    PlanContext,
+    PlanDraft,
+    StepContext,
+    StepSpec,
+    Wait,
+    warning,
+)
+from controlplane.operations.models import Operation, Plan
+from controlplane.operations.states import ACTIVE_STATES, CANCELLED, SUCCEEDED
+from controlplane.tenants.models import Tenant
+
+NAME = re.compile(r"^[a-z][a-z0-9-]{0,62}$")
+BROKERS_MAX = 30
+
+
+class ClusterCreateInputs(Shape):
+    name = serializers.RegexField(NAME, help_text="Lower-case letters, digits, hyphens.")
+    broker_count = serializers.IntegerField(min_value=1, max_value=BROKERS_MAX, default=3)
+    host_ids = serializers.ListField(child=serializers.CharField(), required=False)
+    config = serializers.DictField(child=serializers.CharField(), required=False)
+
+
+class ClusterCreate(OperationKind):
+    name = "cluster.create"
+    inputs = ClusterCreateInputs
+    cancellable = True
+    steps = (
+        StepSpec(name="desired", title="Tell the hosts what to run"),
+        StepSpec(name="processes", title="Broker processes start"),
+        StepSpec(name="registration", title="Brokers register with the cluster"),
+        StepSpec(name="verify", title="The cluster answers its administrator", phase=Phase.VERIFY),
+        StepSpec(name="remove", title="Stop and delete brokers", phase=Phase.TEARDOWN),
+        StepSpec(name="removed", title="Brokers are gone", phase=Phase.TEARDOWN),
+        StepSpec(name="purge", title="Clear ZooKeeper", phase=Phase.TEARDOWN),
+    )
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        check_name_free(context.tenant, inputs["name"])
+        for key in sorted(RESERVED & set(inputs.get("config", {}))):
+            raise field_problem(f"/inputs/config/{key}", f"{key} is the service's to set.")
+        offered = live_hosts(inputs.get("host_ids"))
+        count = inputs["broker_count"]
+        try:
+            placed = place(
+                offered,
+                broker_count=count,
+                load={host.host_id: len(host.brokers) for host in offered},
+                ports_taken=ports_taken(),
+            )
+        except NoRoomError as error:
+            raise Conflict(f"{error}.".capitalize(), code="no-room") from error
+        racks = {placement.rack for placement in placed}
+        return PlanDraft(
+            resource=f"cluster/{inputs['name']}",
+            diff={"before": None, "after": {"brokers": [asdict(row) for row in placed]}},
+            summary=f"Start {count} brokers on {len({p.host_id for p in placed})} hosts.",
+            basis={"placement": [asdict(row) for row in placed]},
+            warnings=_create_warnings(count, len(racks)),
+        )
+
+    def lock(self, plan: Plan) -> str | None:
+        return f"{plan.tenant_id}:{plan.resource}"
+
+    def prepare(self, operation: Operation, plan: Plan) -> None:
+        placed = [Placement(**row) for row in plan.diff["after"]["brokers"]]
+        cluster = Cluster.objects.create(
+            tenant_id=plan.tenant_id,
+            name=plan.inputs["name"],
+            kind=MANAGED,
+            phase=CREATING,
+            bootstrap_servers=",".join(f"{p.address}:{p.client_port}" for p in placed),
+            security_protocol="SASL_PLAINTEXT",
+            sasl_mechanism=ADMIN_MECHANISM,
+            admin_username=ADMIN_USER,
+            secrets_token=seal(_first_secrets()),
+            config=plan.inputs.get("config", {}),
+        )
+        Broker.objects.bulk_create(
+            Broker(cluster=cluster, **asdict(placement)) for placement in placed
+        )
+        operation.cluster_id = cluster.id
+        operation.save(update_fields=["cluster_id"])
+
+    def run(self, context: StepContext, step: str) -> Done | Wait:
+        cluster = cluster_row(context.tenant, context.operation.cluster_id or "")
+        if step == "desired":
+            return provisioning.write_desired(cluster, state="running")
+        if step == "processes":
+            return provisioning.await_processes(cluster)
+        if step == "registration":
+            return provisioning.await_registration(cluster)
+        if step == "verify":
+            context.memo["outcome"] = {"cluster_id": cluster.id}
+            return provisioning.verify_cluster(cluster)
+        return run_removal(cluster, step)
+
+    def finish(self, operation: Operation, plan: Plan) -> None:
+        if operation.state == CANCELLED:
+            mark_deleted(operation.cluster_id)
+        else:
+            phase = RUNNING if operation.state == SUCCEEDED else FAILED
+            Cluster.objects.filter(pk=operation.cluster_id).update(phase=phase)
+
+
+class ClusterRegisterInputs(Shape):
+    name = serializers.RegexField(NAME)
+    bootstrap_servers = serializers.RegexField(
+        r"^[^\s,:]+:\d{1,5}(,[^\s,:]+:\d{1,5})*$", max_length=2000
+    )
+    security_protocol = serializers.ChoiceField(SECURITY_CHOICES, default="PLAINTEXT")
+    sasl_mechanism = serializers.ChoiceField(MECHANISM_CHOICES, required=False)
+    username = serializers.CharField(required=False, max_length=200)
+    password = serializers.CharField(required=False, max_length=500, write_only=True)
+
+
+class ClusterRegister(OperationKind):
+    """Take in a cluster that runs elsewhere; it is governed, not owned."""
+
+    name = "cluster.register"
+    inputs = ClusterRegisterInputs
+    secret_inputs = ("password",)
+    steps = (
+        StepSpec(name="connect", title="The cluster answers", deadline_s=30.0),
+        StepSpec(name="verify", title="Its topics can be read", phase=Phase.VERIFY),
+    )
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        check_name_free(context.tenant, inputs["name"])
+        if inputs["security_protocol"].startswith("SASL"):
+            for field in ("sasl_mechanism", "username"):
+                if not inputs.get(field):
+                    raise field_problem(f"/inputs/{field}", "SASL needs it.", "required")
+        return PlanDraft(
+            resource=f"cluster/{inputs['name']}",
+            diff={"before": None, "after": {"bootstrap_servers": inputs["bootstrap_servers"]}},
+            summary=f"Govern the cluster at {inputs['bootstrap_servers']}.",
+            basis={"name": inputs["name"]},
+        )
+
+    def lock(self, plan: Plan) -> str | None:
+        return f"{plan.tenant_id}:{plan.resource}"
+
+    def prepare(self, operation: Operation, plan: Plan) -> None:
+        from controlplane.operations.plans import plan_secrets
+
+        password = plan_secrets(plan).get("password")
+        cluster = Cluster.objects.create(
+            tenant_id=plan.tenant_id,
+            name=plan.inputs["name"],
+            kind=REGISTERED,
+            phase=CREATING,
+            bootstrap_servers=plan.inputs["bootstrap_servers"],
+            security_protocol=plan.inputs["security_protocol"],
+            sasl_mechanism=plan.inputs.get("sasl_mechanism", ""),
+            admin_username=plan.inputs.get("username", ""),
+            secrets_token=seal({"admin": password}) if password else "",
+        )
+        operation.cluster_id = cluster.id
+        operation.save(update_fields=["cluster_id"])
+
+    def run(self, context: StepContext, step: str) -> Done | Wait:
+        cluster = cluster_row(context.tenant, context.operation.cluster_id or "")
+        gateway = gateway_for(cluster)
+        if step == "connect":
+            brokers = gateway.describe_cluster().brokers
+            return Done(detail=f"{len(brokers)} brokers answer")
+        context.memo["outcome"] = {"cluster_id": cluster.id}
+        return Done(detail=f"{len(gateway.list_topics())} topics")
+
+    def finish(self, operation: Operation, plan: Plan) -> None:
+        if operation.state == SUCCEEDED:
+            Cluster.objects.filter(pk=operation.cluster_id).update(phase=RUNNING)
+        else:
+            mark_deleted(operation.cluster_id)
+
+
+class NoInputs(Shape):
+    """Nothing to say beyond the cluster itself."""
+
+
+class ClusterDelete(ClusterOperationKind):
+    name = "cluster.delete"
+    inputs = NoInputs
+    steps = (
+        StepSpec(name="remove", title="Stop and delete brokers"),
+        StepSpec(name="removed", title="Brokers are gone"),
+        StepSpec(name="purge", title="Clear ZooKeeper", phase=Phase.VERIFY),
+    )
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        cluster = self.cluster(context)
+        if cluster.phase == DELETING:
+            raise Conflict("The cluster is being deleted already.", code="cluster-not-running")
+        managed = cluster.kind == MANAGED
+        brokers = [broker.key for broker in cluster.brokers.all()]
+        return PlanDraft(
+            resource=f"cluster/{cluster.name}",
+            diff={"before": {"brokers": brokers, "kind": cluster.kind}, "after": None},
+            summary=f"Delete {len(brokers)} brokers and all their data."
+            if managed
+            else "Stop governing this cluster; it goes on running.",
+            basis={"brokers": brokers},
+            warnings=[warning("data-loss", "Every topic on this cluster is deleted.", "danger")]
+            if managed
+            else [],
+            confirm_phrase=cluster.name,
+        )
+
+    def lock(self, plan: Plan) -> str | None:
+        return f"{plan.cluster_id}:cluster"
+
+    def prepare(self, operation: Operation, plan: Plan) -> None:
+        busy = (
+            Operation.objects.filter(cluster_id=plan.cluster_id, state__in=ACTIVE_STATES)
+            .exclude(pk=operation.pk)
+            .first()
+        )
+        if busy is not None:
+            raise Conflict(
+                f"{busy.kind} {busy.id} is under way on this cluster.",
+                code="operation-in-progress",
+            )
+        Cluster.objects.filter(pk=plan.cluster_id).update(phase=DELETING)
+
+    def run(self, context: StepContext, step: str) -> Done | Wait:
+        return run_removal(self.cluster(context), step)
+
+    def finish(self, operation: Operation, plan: Plan) -> None:
+        if operation.state == SUCCEEDED:
+            mark_deleted(operation.cluster_id)
+        else:
+            Cluster.objects.filter(pk=operation.cluster_id).update(phase=FAILED)
+
+
+def run_removal(cluster: Cluster, step: str) -> Done | Wait:
+    if cluster.kind == REGISTERED:
+        drop_gateway(cluster.id)
+        return Done(detail="it is not ours to stop")
+    if step == "remove":
+        return provisioning.write_desired(cluster, state="deleted")
+    if step == "removed":
+        return provisioning.await_deleted(cluster)
+    return provisioning.purge(cluster)
+
+
+def mark_deleted(cluster_id: str | None) -> None:
+    Broker.objects.filter(cluster_id=cluster_id).delete()
+    Cluster.objects.filter(pk=cluster_id).update(
+        phase=DELETED, deleted_at=timezone.now(), secrets_token=""
+    )
+
+
+def check_name_free(tenant: Tenant, name: str) -> None:
+    if Cluster.objects.filter(tenant=tenant, name=name, deleted_at=None).exists():
+        raise Conflict(f"There is a cluster called {name}.", code="name-taken")
+
+
+def live_hosts(host_ids: list[str] | None) -> list[Host]:
+    try:
+        found = [host for host in hosts().hosts() if host.alive]
+    except HostsUnavailableError as error:
+        raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
+    if host_ids is None:
+        return found
+    missing = sorted(set(host_ids) - {host.host_id for host in found})
+    if missing:
+        raise field_problem("/inputs/host_ids", f"Not a live host: {', '.join(missing)}.")
+    return [host for host in found if host.host_id in set(host_ids)]
+
+
+def ports_taken() -> dict[str, set[int]]:
+    taken: dict[str, set[int]] = {}
+    rows = Broker.objects.values_list("host_id", "client_port", "internal_port")
+    for host_id, client_port, internal_port in rows:
+        taken.setdefault(host_id, set()).update((client_port, internal_port))
+    return taken
+
+
+def _first_secrets() -> dict[str, str]:
+    return {
+        "admin": new_password(),
+        "broker": new_password(),
+        f"salt:{BROKER_USER}": secrets.token_hex(24),
+        f"salt:{ADMIN_USER}": secrets.token_hex(24),
+    }
+
+
+def _create_warnings(brokers: int, racks: int) -> list[dict[str, str]]:
+    found = []
+    if brokers < 3:
+        found.append(
+            warning("few-brokers", "Fewer than 3 brokers: a lost broker can mean lost data.")
+        )
+    if racks == 1 and brokers > 1:
+        found.append(
+            warning("one-rack", "All brokers share one rack: it can fail as a whole.", "info")
+        )
+    return found

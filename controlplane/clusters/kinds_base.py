@@ -1,0 +1,25 @@
+"""What every kind of operation on a cluster shares."""
+
+from controlplane.clusters.connections import gateway_for
+from controlplane.clusters.models import CREATING, DELETING, Cluster
+from controlplane.clusters.selectors import cluster_row
+from controlplane.common.problems import Conflict, NotFound
+from controlplane.gateway.port import ClusterGateway
+from controlplane.operations.kinds import OperationKind, PlanContext, StepContext
+
+
+class ClusterOperationKind(OperationKind):
+    """An operation on an existing cluster, seen through its gateway."""
+
+    def cluster(self, context: PlanContext | StepContext) -> Cluster:
+        if isinstance(context, StepContext):
+            return cluster_row(context.tenant, context.operation.cluster_id or "")
+        if not context.cluster_id:
+            raise NotFound("This kind of plan needs a cluster_id.")
+        return cluster_row(context.tenant, context.cluster_id)
+
+    def gateway(self, context: PlanContext | StepContext) -> ClusterGateway:
+        cluster = self.cluster(context)
+        if cluster.phase in {CREATING, DELETING}:
+            raise Conflict(f"The cluster is {cluster.phase}.", code="cluster-not-running")
+        return gateway_for(cluster)

@@ -1,0 +1,83 @@
+"""Cluster and, for managed ones, the brokers that it should have."""
+
+from django.db import models
+
+from controlplane.common.ids import new_id
+from controlplane.tenants.models import Tenant
+
+MANAGED, REGISTERED = "managed", "registered"
+KIND_CHOICES = [(MANAGED, MANAGED), (REGISTERED, REGISTERED)]
+CREATING, RUNNING, UPDATING, DEGRADED = "CREATING", "RUNNING", "UPDATING", "DEGRADED"
+DELETING, FAILED, DELETED = "DELETING", "FAILED", "DELETED"
+PHASE_CHOICES = [
+    (phase, phase) for phase in (CREATING, RUNNING, UPDATING, DEGRADED, DELETING, FAILED, DELETED)
+]
+SECURITY_CHOICES = ["PLAINTEXT", "SASL_PLAINTEXT", "SSL", "SASL_SSL"]
+MECHANISM_CHOICES = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+
+
+def new_cluster_id() -> str:
+    return new_id("kc")
+
+
+class Cluster(models.Model):
+    """Intent and the way in. What the brokers really do is asked of them, never stored here."""
+
+    id = models.CharField(primary_key=True, max_length=40, default=new_cluster_id)
+    tenant = models.ForeignKey(Tenant, on_delete=models.PROTECT, related_name="clusters")
+    name = models.CharField(max_length=100)
+    kind = models.CharField(max_length=20, choices=KIND_CHOICES)
+    phase = models.CharField(max_length=20, choices=PHASE_CHOICES)
+    bootstrap_servers = models.TextField()
+    security_protocol = models.CharField(max_length=20)
+    sasl_mechanism = models.CharField(max_length=20, blank=True)
+    admin_username = models.CharField(max_length=200, blank=True)
+    # Fernet token of {"admin": …, "broker": …}; empty for clusters without a login.
+    secrets_token = models.TextField(blank=True)
+    config = models.JSONField(default=dict)
+    created_at = models.DateTimeField(auto_now_add=True)
+    deleted_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "name"],
+                condition=models.Q(deleted_at=None),
+                name="cluster_name_once",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.id})"
+
+    @property
+    def zookeeper_path(self) -> str:
+        return f"/penstock/clusters/{self.id}"
+
+
+class Broker(models.Model):
+    """One broker process that a managed cluster should have on a host."""
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="brokers")
+    broker_id = models.PositiveIntegerField()
+    host_id = models.CharField(max_length=100)
+    address = models.CharField(max_length=100)
+    rack = models.CharField(max_length=100, blank=True)
+    client_port = models.PositiveIntegerField()
+    internal_port = models.PositiveIntegerField()
+    generation = models.PositiveIntegerField(default=1)
+
+    class Meta:
+        ordering = ["broker_id"]
+        constraints = [
+            models.UniqueConstraint(fields=["cluster", "broker_id"], name="broker_once"),
+            models.UniqueConstraint(fields=["host_id", "client_port"], name="client_port_once"),
+            models.UniqueConstraint(fields=["host_id", "internal_port"], name="internal_port_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.cluster_id}-{self.broker_id}@{self.host_id}"
+
+    @property
+    def key(self) -> str:
+        return f"{self.cluster_id}-{self.broker_id}"

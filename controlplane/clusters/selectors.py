@@ -1,0 +1,185 @@
+"""Reads: clusters and hosts of one tenant, with what agents and brokers say of them."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from controlplane.clusters.connections import gateway_for as gateway_for  # noqa: PLC0414 - public
+from controlplane.clusters.hosts import (
+    BrokerKey,
+    Host,
+    HostsUnavailableError,
+    Observed,
+    hosts,
+)
+from controlplane.clusters.models import DEGRADED, MANAGED, RUNNING, Broker, Cluster
+from controlplane.common.problems import NotFound, Unavailable
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.types import ClusterDescription
+from controlplane.tenants.models import Tenant
+
+ObservedBrokers = dict[BrokerKey, Observed]
+
+
+def cluster_row(tenant: Tenant, cluster_id: str) -> Cluster:
+    """The model row; a foreign or deleted id is not found."""
+    found = (
+        Cluster.objects.filter(tenant=tenant, id=cluster_id, deleted_at=None)
+        .prefetch_related("brokers")
+        .first()
+    )
+    if found is None:
+        raise NotFound("There is no such cluster.")
+    return found
+
+
+def cluster_rows(tenant: Tenant) -> list[Cluster]:
+    rows = Cluster.objects.filter(tenant=tenant, deleted_at=None).prefetch_related("brokers")
+    return list(rows.order_by("-pk"))
+
+
+def cluster_list(tenant: Tenant) -> list[dict[str, Any]]:
+    """Every cluster with its brokers as the agents see them; the brokers are not asked."""
+    rows = cluster_rows(tenant)
+    observed = _observed(broker for row in rows for broker in row.brokers.all())
+    return [cluster_dict(row, observed, None) for row in rows]
+
+
+def cluster_get(tenant: Tenant, cluster_id: str) -> dict[str, Any]:
+    """One cluster; asks the cluster itself who is alive and who is controller."""
+    row = cluster_row(tenant, cluster_id)
+    observed = _observed(row.brokers.all())
+    return cluster_dict(row, observed, described(row))
+
+
+def described(cluster: Cluster) -> ClusterDescription | None:
+    """The cluster's own word; None while it does not answer."""
+    if cluster.phase != RUNNING:
+        return None
+    try:
+        return gateway_for(cluster).describe_cluster()
+    except GatewayError:
+        return None
+
+
+def cluster_dict(
+    cluster: Cluster, observed: ObservedBrokers | None, live: ClusterDescription | None
+) -> dict[str, Any]:
+    brokers = (
+        [broker_dict(broker, observed, live) for broker in cluster.brokers.all()]
+        if cluster.kind == MANAGED
+        else _registered_brokers(live)
+    )
+    phase = cluster.phase
+    if phase == RUNNING and any(broker["alive"] is False for broker in brokers):
+        phase = DEGRADED
+    return {
+        "id": cluster.id,
+        "name": cluster.name,
+        "kind": cluster.kind,
+        "phase": phase,
+        "bootstrap_servers": cluster.bootstrap_servers,
+        "security_protocol": cluster.security_protocol,
+        "sasl_mechanism": cluster.sasl_mechanism or None,
+        "brokers": brokers,
+        "controller_id": live.controller_id if live else None,
+        "zookeeper_path": cluster.zookeeper_path if cluster.kind == MANAGED else None,
+        "created_at": cluster.created_at.isoformat(),
+    }
+
+
+def broker_dict(
+    broker: Broker, observed: ObservedBrokers | None, live: ClusterDescription | None
+) -> dict[str, Any]:
+    seen = observed.get((broker.host_id, broker.key)) if observed is not None else None
+    alive: bool | None
+    if live is not None:
+        alive = any(node.id == broker.broker_id for node in live.brokers)
+    else:
+        alive = None if seen is None else seen.state == "running"
+    return {
+        "id": broker.broker_id,
+        "host": broker.address,
+        "port": broker.client_port,
+        "rack": broker.rack or None,
+        "host_id": broker.host_id,
+        "alive": alive,
+        "observed_state": seen.state if seen else "unknown",
+        "pid": seen.pid if seen else None,
+        "restarts": seen.restarts if seen else 0,
+        "since_ms": seen.since_ms if seen else None,
+        "message": seen.message if seen else "",
+    }
+
+
+def _registered_brokers(live: ClusterDescription | None) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": node.id,
+            "host": node.host,
+            "port": node.port,
+            "rack": node.rack,
+            "host_id": None,
+            "alive": True,
+            "observed_state": "registered",
+            "pid": None,
+            "restarts": 0,
+            "since_ms": None,
+            "message": "",
+        }
+        for node in (live.brokers if live else ())
+    ]
+
+
+def host_list() -> list[dict[str, Any]]:
+    try:
+        return [host_dict(host) for host in hosts().hosts()]
+    except HostsUnavailableError as error:
+        raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
+
+
+def host_dict(host: Host) -> dict[str, Any]:
+    return {
+        "host_id": host.host_id,
+        "rack": host.rack,
+        "address": host.address,
+        "port_range": [host.port_first, host.port_last],
+        "agent_version": host.agent_version,
+        "alive": host.alive,
+        "brokers": len(host.brokers),
+    }
+
+
+def client_config(cluster: Cluster) -> dict[str, Any]:
+    """A client's configuration with a placeholder where its own password goes."""
+    values = {"bootstrap.servers": cluster.bootstrap_servers}
+    values["security.protocol"] = cluster.security_protocol
+    if cluster.security_protocol.startswith("SASL"):
+        values["sasl.mechanism"] = (
+            "SCRAM-SHA-512" if cluster.kind == MANAGED else (cluster.sasl_mechanism)
+        )
+        values["sasl.username"] = "<user>"
+        values["sasl.password"] = "<password>"  # noqa: S105 - a placeholder, shown to people
+    return {
+        "values": values,
+        "properties": "".join(f"{key}={value}\n" for key, value in values.items()),
+        "python": python_snippet(values),
+    }
+
+
+def python_snippet(values: dict[str, str]) -> str:
+    rows = "".join(f'    "{key}": "{value}",\n' for key, value in values.items())
+    return (
+        "from confluent_kafka import Producer\n\n"
+        f"producer = Producer({{\n{rows}}})\n"
+        'producer.produce("my-topic", b"hello")\nproducer.flush()\n'
+    )
+
+
+def _observed(brokers: Iterable[Broker]) -> ObservedBrokers | None:
+    keys = [(broker.host_id, broker.key) for broker in brokers]
+    if not keys:
+        return {}
+    try:
+        return hosts().observed(keys)
+    except HostsUnavailableError:
+        return None

@@ -1,0 +1,66 @@
+from rest_framework import serializers
+
+from controlplane.clusters.kinds import ClusterCreateInputs
+from controlplane.clusters.models import KIND_CHOICES, PHASE_CHOICES
+from controlplane.common.serializers import Shape, page_serializer
+from controlplane.operations.serializers import OperationSerializer, PlanSerializer
+
+
+class BrokerSerializer(Shape):
+    id = serializers.IntegerField()
+    host = serializers.CharField()
+    port = serializers.IntegerField()
+    rack = serializers.CharField(allow_null=True)
+    host_id = serializers.CharField(allow_null=True)
+    alive = serializers.BooleanField(allow_null=True)
+    observed_state = serializers.CharField()
+    pid = serializers.IntegerField(allow_null=True)
+    restarts = serializers.IntegerField()
+    since_ms = serializers.IntegerField(allow_null=True)
+    message = serializers.CharField(allow_blank=True)
+
+
+class ClusterSerializer(Shape):
+    id = serializers.CharField()
+    name = serializers.CharField()
+    kind = serializers.ChoiceField(KIND_CHOICES)
+    phase = serializers.ChoiceField(PHASE_CHOICES)
+    bootstrap_servers = serializers.CharField()
+    security_protocol = serializers.CharField()
+    sasl_mechanism = serializers.CharField(allow_null=True)
+    brokers = BrokerSerializer(many=True)
+    controller_id = serializers.IntegerField(allow_null=True)
+    zookeeper_path = serializers.CharField(allow_null=True)
+    created_at = serializers.DateTimeField()
+
+
+ClusterPageSerializer = page_serializer(ClusterSerializer)
+
+
+class ClusterPlanInputSerializer(ClusterCreateInputs):
+    confirm = serializers.BooleanField(default=False, help_text="Start at once.")
+
+
+class ClusterPlanSerializer(Shape):
+    plan = PlanSerializer()
+    operation = OperationSerializer(allow_null=True)
+
+
+class HostSerializer(Shape):
+    host_id = serializers.CharField()
+    rack = serializers.CharField()
+    address = serializers.CharField()
+    port_range = serializers.ListField(child=serializers.IntegerField())
+    agent_version = serializers.CharField()
+    alive = serializers.BooleanField()
+    brokers = serializers.IntegerField()
+
+
+class HostListSerializer(Shape):
+    data = HostSerializer(many=True)
+
+
+class ClientConfigSerializer(Shape):
+    values = serializers.DictField(child=serializers.CharField())
+    properties = serializers.CharField()
+    python = serializers.CharField()

@@ -1,0 +1,109 @@
+"""Every refusal of the REST API in one shape, whoever raised it."""
+
+import logging
+from typing import Any, Protocol, runtime_checkable
+
+from django.core.exceptions import PermissionDenied
+from django.db import OperationalError
+from django.http import Http404
+from rest_framework import exceptions
+from rest_framework.response import Response
+
+from controlplane.common.problems import (
+    Forbidden,
+    NotFound,
+    Problem,
+    Unavailable,
+)
+
+log = logging.getLogger(__name__)
+MEDIA_TYPE = "application/problem+json"
+
+
+@runtime_checkable
+class HasProblem(Protocol):
+    """An error of a room above that knows how it reads over REST."""
+
+    def as_problem(self) -> Problem: ...
+
+
+def problem_handler(error: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's exception hook. Returns None only for programmer errors, which become a 500."""
+    problem = to_problem(error)
+    if problem is None:
+        log.exception("unhandled error in %s", type(context.get("view")).__name__, exc_info=error)
+        problem = Problem(
+            "The service failed on its side; the request id finds it in the log.",
+            status=500,
+            code="internal",
+            retryable=True,
+        )
+    request = context.get("request")
+    body = problem.as_dict()
+    body["request_id"] = getattr(request, "request_id", None)
+    body["instance"] = getattr(request, "path", None)
+    response = Response(body, status=problem.status, content_type=MEDIA_TYPE)
+    if isinstance(error, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
+        response["WWW-Authenticate"] = "Bearer"
+    if problem.retryable:
+        response["Retry-After"] = "2"
+    return response
+
+
+def to_problem(error: Exception) -> Problem | None:
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, HasProblem):
+        return error.as_problem()
+    if isinstance(error, Http404):
+        return NotFound()
+    if isinstance(error, PermissionDenied):
+        return Forbidden(str(error))
+    if isinstance(error, OperationalError):
+        return Unavailable("The database is busy or away.")
+    if isinstance(error, exceptions.ValidationError):
+        return Problem(
+            "Some fields are not valid.",
+            status=422,
+            code="invalid",
+            errors=list(_flatten(error.get_full_details(), "")),
+        )
+    if isinstance(error, exceptions.APIException):
+        return _from_api_exception(error)
+    return None
+
+
+def _from_api_exception(error: exceptions.APIException) -> Problem:
+    codes = {
+        exceptions.NotAuthenticated: (401, "unauthenticated"),
+        exceptions.AuthenticationFailed: (401, "unauthenticated"),
+        exceptions.PermissionDenied: (403, "forbidden"),
+        exceptions.ParseError: (400, "malformed"),
+        exceptions.MethodNotAllowed: (405, "method-not-allowed"),
+        exceptions.UnsupportedMediaType: (415, "unsupported-media-type"),
+        exceptions.NotAcceptable: (406, "not-acceptable"),
+        exceptions.Throttled: (429, "too-many-requests"),
+    }
+    status, code = codes.get(type(error), (error.status_code, "bad-request"))
+    problem = Problem(str(error.detail), status=status, code=code)
+    problem.title = str(error.default_detail)
+    return problem
+
+
+def _flatten(details: Any, pointer: str) -> Any:
+    """DRF's nested details as RFC 9457 style rows {pointer, code, detail}."""
+    if isinstance(details, dict) and "message" in details and "code" in details:
+        yield {"pointer": pointer, "code": details["code"], "detail": str(details["message"])}
+    elif isinstance(details, dict):
+        for key, value in details.items():
+            yield from _flatten(
+                value, pointer if key == "non_field_errors" else f"{pointer}/{_escape(key)}"
+            )
+    elif isinstance(details, list):
+        leaf = all(isinstance(item, dict) and "message" in item for item in details)
+        for index, value in enumerate(details):
+            yield from _flatten(value, pointer if leaf else f"{pointer}/{index}")
+
+
+def _escape(key: object) -> str:
+    return str(key).replace("~", "~0").replace("/", "~1")

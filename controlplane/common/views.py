@@ -1,0 +1,30 @@
+"""Doors that belong to no room: refusals outside DRF."""
+
+from typing import Any
+
+from django.http import HttpRequest, JsonResponse
+
+from controlplane.common.exception_handler import MEDIA_TYPE
+from controlplane.common.problems import Forbidden, NotFound, Problem
+
+
+def csrf_failure(request: HttpRequest, reason: str = "") -> JsonResponse:
+    problem = Forbidden(f"The CSRF check failed: {reason}", code="csrf-failed")
+    return problem_response(request, problem)
+
+
+def no_such_api(request: HttpRequest, **_: Any) -> JsonResponse:
+    return problem_response(request, NotFound("There is no such resource in the API."))
+
+
+def server_error(request: HttpRequest) -> JsonResponse:
+    return problem_response(
+        request, Problem("The service failed on its side.", status=500, code="internal")
+    )
+
+
+def problem_response(request: HttpRequest, problem: Problem) -> JsonResponse:
+    body = problem.as_dict()
+    body["request_id"] = getattr(request, "request_id", None)
+    body["instance"] = request.path
+    return JsonResponse(body, status=problem.status, content_type=MEDIA_TYPE)

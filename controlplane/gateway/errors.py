@@ -1,0 +1,37 @@
+"""What a gateway call may end in, besides its value.
+
+A timeout after a write was sent is `unknown_outcome`: the caller re-reads the truth.
+"""
+
+from controlplane.common.problems import Conflict, Problem, Unavailable
+
+
+class GatewayError(Exception):
+    """`code` is Kafka's error name (`TOPIC_ALREADY_EXISTS`) or one of ours in lower case."""
+
+    def __init__(
+        self, code: str, detail: str = "", *, retriable: bool = False, unknown_outcome: bool = False
+    ) -> None:
+        super().__init__(f"{code}: {detail}" if detail else code)
+        self.code = code
+        self.detail = detail
+        self.retriable = retriable
+        self.unknown_outcome = unknown_outcome
+
+    def as_problem(self) -> Problem:
+        """For REST: the cluster is away (503), or it refuses (409) in Kafka's own words."""
+        if self.retriable:
+            return Unavailable(str(self), code="cluster-unreachable")
+        return Conflict(self.detail or self.code, code="refused-by-cluster", kafka_error=self.code)
+
+
+UNREACHABLE = "unreachable"
+TIMED_OUT = "timed-out"
+
+
+def unreachable(detail: str) -> GatewayError:
+    return GatewayError(UNREACHABLE, detail, retriable=True)
+
+
+def timed_out(detail: str, *, write: bool) -> GatewayError:
+    return GatewayError(TIMED_OUT, detail, retriable=True, unknown_outcome=write)

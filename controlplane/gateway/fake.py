@@ -1,0 +1,406 @@
+"""FakeGateway: a whole small cluster in memory, stateful, with faults on request.
+
+For tests of everything above the gateway. Reassignments take `polls_to_move` looks to finish,
+so that progress, cancelling and crashes in the middle can be tested.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from controlplane.gateway.errors import GatewayError, unreachable
+from controlplane.gateway.types import (
+    EARLIEST,
+    LATEST,
+    TP,
+    AclBinding,
+    BrokerNode,
+    ClusterDescription,
+    CommittedOffset,
+    ConfigEntry,
+    GroupDescription,
+    GroupListing,
+    GroupMember,
+    NewTopic,
+    OffsetAt,
+    OngoingReassignment,
+    PartitionDescription,
+    ReplicaSize,
+    ScramCredential,
+    TopicDescription,
+)
+
+TOPIC_DEFAULTS = {
+    "cleanup.policy": "delete",
+    "retention.ms": "604800000",
+    "retention.bytes": "-1",
+    "segment.bytes": "1073741824",
+    "min.insync.replicas": "2",
+    "max.message.bytes": "1048588",
+    "follower.replication.throttled.replicas": "",
+    "leader.replication.throttled.replicas": "",
+}
+BYTES_PER_RECORD = 100
+
+
+@dataclass(slots=True)
+class FakePartition:
+    replicas: tuple[int, ...]
+    log_start: int = 0
+    log_end: int = 0
+    timestamps_ms: list[int] = field(default_factory=list)
+    target: tuple[int, ...] | None = None
+    polls_left: int = 0
+
+    @property
+    def size_bytes(self) -> int:
+        return (self.log_end - self.log_start) * BYTES_PER_RECORD
+
+
+@dataclass(slots=True)
+class FakeTopic:
+    topic_id: str
+    partitions: list[FakePartition]
+    configs: dict[str, str]
+
+
+class FakeGateway:
+    def __init__(self, brokers: int = 3) -> None:
+        self.brokers = {
+            i: BrokerNode(id=i, host="127.0.0.1", port=9000 + i, rack=f"r{i}")
+            for i in range(1, brokers + 1)
+        }
+        self.topics: dict[str, FakeTopic] = {}
+        self.users: dict[tuple[str, str], str] = {}
+        self.acls: set[AclBinding] = set()
+        self.groups: dict[str, GroupDescription] = {}
+        self.committed: dict[str, dict[TP, CommittedOffset]] = {}
+        self.broker_overrides: dict[int, dict[str, str]] = {i: {} for i in self.brokers}
+        self.polls_to_move = 2
+        self.calls: list[str] = []
+        self.failures: dict[str, list[GatewayError]] = {}
+        self.offline = False
+        self._topic_count = 0
+
+    # -- arranging a test ---------------------------------------------------------------------
+    def fail_next(self, method: str, *errors: GatewayError) -> None:
+        self.failures.setdefault(method, []).extend(errors)
+
+    def add_topic(self, name: str, partitions: int = 1, rf: int = 3, records: int = 0) -> None:
+        self.create_topic(NewTopic(name=name, partitions=partitions, replication_factor=rf))
+        for part in self.topics[name].partitions:
+            part.log_end = records
+            part.timestamps_ms = [1_000 * i for i in range(records)]
+
+    def add_group(
+        self, name: str, offsets: Mapping[TP, int], *, members: int = 0, state: str = ""
+    ) -> None:
+        self.groups[name] = GroupDescription(
+            group=name,
+            state=state or ("Stable" if members else "Empty"),
+            protocol_type="consumer",
+            protocol="range" if members else "",
+            coordinator=1,
+            members=tuple(
+                GroupMember(
+                    member_id=f"{name}-{i}", client_id=name, host="/127.0.0.1", partitions=()
+                )
+                for i in range(members)
+            ),
+        )
+        self.committed[name] = {tp: CommittedOffset(offset=at) for tp, at in offsets.items()}
+
+    def _called(self, method: str) -> None:
+        self.calls.append(method)
+        if self.offline:
+            raise unreachable("the fake cluster is off")
+        waiting = self.failures.get(method)
+        if waiting:
+            raise waiting.pop(0)
+
+    # -- cluster and topics -------------------------------------------------------------------
+    def describe_cluster(self) -> ClusterDescription:
+        self._called("describe_cluster")
+        return ClusterDescription(
+            cluster_id="fake",
+            controller_id=min(self.brokers) if self.brokers else None,
+            brokers=tuple(self.brokers[i] for i in sorted(self.brokers)),
+        )
+
+    def list_topics(self) -> list[TopicDescription]:
+        self._called("list_topics")
+        return [self._described(name) for name in sorted(self.topics)]
+
+    def describe_topics(self, names: Collection[str]) -> dict[str, TopicDescription]:
+        self._called("describe_topics")
+        return {name: self._described(name) for name in names if name in self.topics}
+
+    def _described(self, name: str) -> TopicDescription:
+        topic = self.topics[name]
+        return TopicDescription(
+            name=name,
+            topic_id=topic.topic_id,
+            internal=name.startswith("__"),
+            partitions=tuple(
+                PartitionDescription(
+                    partition=index,
+                    leader=part.replicas[0],
+                    leader_epoch=0,
+                    replicas=part.replicas,
+                    isr=part.replicas,
+                )
+                for index, part in enumerate(topic.partitions)
+            ),
+        )
+
+    def topic_configs(self, names: Collection[str]) -> dict[str, list[ConfigEntry]]:
+        self._called("topic_configs")
+        return {name: self._topic_config(name) for name in names if name in self.topics}
+
+    def _topic_config(self, name: str) -> list[ConfigEntry]:
+        own = self.topics[name].configs
+        return [
+            ConfigEntry(
+                name=key,
+                value=own.get(key, default),
+                source="DYNAMIC_TOPIC_CONFIG" if key in own else "DEFAULT_CONFIG",
+                is_default=key not in own,
+            )
+            for key, default in sorted(TOPIC_DEFAULTS.items())
+        ]
+
+    def create_topic(self, topic: NewTopic, *, validate_only: bool = False) -> None:
+        self._called("create_topic")
+        if topic.name in self.topics:
+            raise GatewayError("TOPIC_ALREADY_EXISTS", topic.name)
+        if topic.replication_factor > len(self.brokers):
+            raise GatewayError("INVALID_REPLICATION_FACTOR", topic.name)
+        self._check_configs(topic.configs)
+        if validate_only:
+            return
+        self._topic_count += 1
+        ids = sorted(self.brokers)
+        self.topics[topic.name] = FakeTopic(
+            topic_id=f"00000000-0000-0000-0000-{self._topic_count:012d}",
+            partitions=[
+                FakePartition(replicas=self._placed(ids, index, topic.replication_factor))
+                for index in range(topic.partitions)
+            ],
+            configs=dict(topic.configs),
+        )
+
+    @staticmethod
+    def _placed(ids: list[int], index: int, rf: int) -> tuple[int, ...]:
+        return tuple(ids[(index + offset) % len(ids)] for offset in range(rf))
+
+    @staticmethod
+    def _check_configs(configs: Mapping[str, str | None]) -> None:
+        for key, value in configs.items():
+            if key not in TOPIC_DEFAULTS:
+                raise GatewayError("INVALID_CONFIG", f"Unknown topic config name: {key}")
+            if key.endswith((".ms", ".bytes")) and value is not None and not _is_int(value):
+                raise GatewayError("INVALID_CONFIG", f"Invalid value {value} for {key}")
+
+    def delete_topic(self, name: str) -> None:
+        self._called("delete_topic")
+        self._topic(name)
+        del self.topics[name]
+
+    def create_partitions(self, name: str, total: int, *, validate_only: bool = False) -> None:
+        self._called("create_partitions")
+        topic = self._topic(name)
+        have = len(topic.partitions)
+        if total <= have:
+            raise GatewayError("INVALID_PARTITIONS", f"{name} has {have} partitions")
+        if validate_only:
+            return
+        rf = len(topic.partitions[0].replicas)
+        ids = sorted(self.brokers)
+        topic.partitions += [
+            FakePartition(replicas=self._placed(ids, index, rf)) for index in range(have, total)
+        ]
+
+    def alter_topic_configs(
+        self, name: str, changes: Mapping[str, str | None], *, validate_only: bool = False
+    ) -> None:
+        self._called("alter_topic_configs")
+        topic = self._topic(name)
+        self._check_configs(changes)
+        if not validate_only:
+            _apply(topic.configs, changes)
+
+    def _topic(self, name: str) -> FakeTopic:
+        if name not in self.topics:
+            raise GatewayError("UNKNOWN_TOPIC_OR_PARTITION", name)
+        return self.topics[name]
+
+    def broker_configs(self, broker_ids: Collection[int]) -> dict[int, list[ConfigEntry]]:
+        self._called("broker_configs")
+        return {
+            i: [
+                ConfigEntry(name=k, value=v, source="DYNAMIC_BROKER_CONFIG", is_default=False)
+                for k, v in sorted(self.broker_overrides[i].items())
+            ]
+            for i in broker_ids
+        }
+
+    def alter_broker_configs(self, broker_id: int, changes: Mapping[str, str | None]) -> None:
+        self._called("alter_broker_configs")
+        _apply(self.broker_overrides[broker_id], changes)
+
+    # -- users and grants ---------------------------------------------------------------------
+    def list_users(self) -> list[ScramCredential]:
+        self._called("list_users")
+        return [
+            ScramCredential(username=name, mechanism=mechanism, iterations=4096)
+            for name, mechanism in sorted(self.users)
+        ]
+
+    def upsert_user(self, username: str, mechanism: str, password: str) -> None:
+        self._called("upsert_user")
+        self.users[username, mechanism] = password
+
+    def delete_user(self, username: str, mechanism: str) -> None:
+        self._called("delete_user")
+        if self.users.pop((username, mechanism), None) is None:
+            raise GatewayError("RESOURCE_NOT_FOUND", username)
+
+    def list_acls(self) -> list[AclBinding]:
+        self._called("list_acls")
+        return sorted(self.acls)
+
+    def create_acls(self, bindings: Sequence[AclBinding]) -> None:
+        self._called("create_acls")
+        self.acls |= set(bindings)
+
+    def delete_acls(self, bindings: Sequence[AclBinding]) -> None:
+        self._called("delete_acls")
+        self.acls -= set(bindings)
+
+    # -- groups and offsets -------------------------------------------------------------------
+    def list_groups(self) -> list[GroupListing]:
+        self._called("list_groups")
+        return [
+            GroupListing(group=g.group, protocol_type=g.protocol_type, state=g.state)
+            for g in self.groups.values()
+        ]
+
+    def describe_groups(self, groups: Collection[str]) -> dict[str, GroupDescription]:
+        self._called("describe_groups")
+        return {name: self.groups.get(name, _dead(name)) for name in groups}
+
+    def group_offsets(self, groups: Collection[str]) -> dict[str, dict[TP, CommittedOffset]]:
+        self._called("group_offsets")
+        return {name: dict(self.committed.get(name, {})) for name in groups}
+
+    def commit_group_offsets(self, group: str, offsets: Mapping[TP, CommittedOffset]) -> None:
+        self._called("commit_group_offsets")
+        if group in self.groups and self.groups[group].members:
+            raise GatewayError("UNKNOWN_MEMBER_ID", group)
+        self.committed.setdefault(group, {}).update(offsets)
+
+    def delete_group_offsets(self, group: str, partitions: Collection[TP]) -> None:
+        self._called("delete_group_offsets")
+        for tp in partitions:
+            self.committed.get(group, {}).pop(tp, None)
+
+    def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
+        self._called("offsets")
+        found = {}
+        for tp, spec in specs.items():
+            topic = self.topics.get(tp.topic)
+            if topic is not None and tp.partition < len(topic.partitions):
+                found[tp] = _offset_at(topic.partitions[tp.partition], spec)
+        return found
+
+    # -- replicas -----------------------------------------------------------------------------
+    def log_dirs(self, topics: Collection[str] | None = None) -> list[ReplicaSize]:
+        self._called("log_dirs")
+        return [
+            ReplicaSize(
+                broker=broker,
+                log_dir="/data",
+                tp=TP(name, index),
+                size_bytes=part.size_bytes if broker in part.replicas else part.size_bytes // 2,
+                offset_lag=0,
+            )
+            for name, topic in self.topics.items()
+            if topics is None or name in topics
+            for index, part in enumerate(topic.partitions)
+            for broker in dict.fromkeys((*part.replicas, *(part.target or ())))
+        ]
+
+    def reassign(self, moves: Mapping[TP, Sequence[int] | None]) -> None:
+        self._called("reassign")
+        for tp, replicas in moves.items():
+            part = self._topic(tp.topic).partitions[tp.partition]
+            if replicas is None:
+                if part.target is None:
+                    raise GatewayError("NO_REASSIGNMENT_IN_PROGRESS", str(tp))
+                part.target = None
+            else:
+                part.target = tuple(replicas)
+                part.polls_left = self.polls_to_move
+
+    def list_reassignments(self) -> list[OngoingReassignment]:
+        self._called("list_reassignments")
+        ongoing = []
+        for name, topic in self.topics.items():
+            for index, part in enumerate(topic.partitions):
+                if part.target is None:
+                    continue
+                part.polls_left -= 1
+                if part.polls_left < 0:
+                    part.replicas, part.target = part.target, None
+                    continue
+                ongoing.append(
+                    OngoingReassignment(
+                        tp=TP(name, index),
+                        replicas=tuple(dict.fromkeys((*part.target, *part.replicas))),
+                        adding=tuple(b for b in part.target if b not in part.replicas),
+                        removing=tuple(b for b in part.replicas if b not in part.target),
+                    )
+                )
+        return ongoing
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def remove_broker(self, broker_id: int) -> None:
+        del self.brokers[broker_id]
+
+    def set_members(self, group: str, members: int) -> None:
+        self.add_group(
+            group,
+            {tp: at.offset for tp, at in self.committed.get(group, {}).items()},
+            members=members,
+        )
+
+
+def _offset_at(part: FakePartition, spec: int) -> OffsetAt:
+    if spec == EARLIEST:
+        return OffsetAt(offset=part.log_start)
+    if spec == LATEST:
+        return OffsetAt(offset=part.log_end)
+    for offset, at_ms in enumerate(part.timestamps_ms):
+        if at_ms >= spec and offset >= part.log_start:
+            return OffsetAt(offset=offset, timestamp_ms=at_ms)
+    return OffsetAt(offset=-1)
+
+
+def _apply(configs: dict[str, str], changes: Mapping[str, str | None]) -> None:
+    for key, value in changes.items():
+        if value is None:
+            configs.pop(key, None)
+        else:
+            configs[key] = value
+
+
+def _dead(name: str) -> GroupDescription:
+    empty = GroupDescription(
+        group=name, state="Dead", protocol_type="", protocol="", coordinator=1, members=()
+    )
+    return empty
+
+
+def _is_int(text: str) -> bool:
+    return text.lstrip("-").isdigit()

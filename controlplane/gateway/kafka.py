@@ -1,0 +1,337 @@
+"""KafkaGateway: the port over kafka-python's admin client. Works with any Kafka ≥ 2.6."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from kafka.admin import ConfigResource, ConfigResourceType
+from kafka.errors import NoError
+from kafka.structs import OffsetAndMetadata, TopicPartition
+
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.kafka_access import KafkaAccessMixin
+from controlplane.gateway.kafka_link import ConnectionSpec, KafkaLink, check, refusal
+from controlplane.gateway.kafka_parse import (
+    cluster_description,
+    config_entries,
+    group_description,
+    topic_description,
+)
+from controlplane.gateway.types import (
+    TP,
+    ClusterDescription,
+    CommittedOffset,
+    ConfigEntry,
+    GroupDescription,
+    GroupListing,
+    NewTopic,
+    OffsetAt,
+    OngoingReassignment,
+    ReplicaSize,
+    TopicDescription,
+)
+
+UNKNOWN_TOPIC = 3
+
+
+class KafkaGateway(KafkaAccessMixin):
+    def __init__(self, spec: ConnectionSpec) -> None:
+        self._link = KafkaLink(spec)
+
+    def close(self) -> None:
+        self._link.close()
+
+    # -- cluster and topics -----------------------------------------------------------------
+    def describe_cluster(self) -> ClusterDescription:
+        found = self._link.call(lambda admin: admin.describe_cluster(), what="describe cluster")
+        return cluster_description(found)
+
+    def list_topics(self) -> list[TopicDescription]:
+        found = self._link.call(lambda admin: admin.describe_topics(), what="list topics")
+        return [topic_description(topic) for topic in found if not topic["error_code"]]
+
+    def describe_topics(self, names: Collection[str]) -> dict[str, TopicDescription]:
+        if not names:
+            return {}
+        found = self._link.call(
+            lambda admin: admin.describe_topics(sorted(names)), what="describe topics"
+        )
+        described = {}
+        for topic in found:
+            if topic["error_code"] == UNKNOWN_TOPIC:
+                continue
+            check(topic["error_code"], None, f"topic {topic['name']}")
+            described[topic["name"]] = topic_description(topic)
+        return described
+
+    def topic_configs(self, names: Collection[str]) -> dict[str, list[ConfigEntry]]:
+        return self._configs(ConfigResourceType.TOPIC, names)
+
+    def broker_configs(self, broker_ids: Collection[int]) -> dict[int, list[ConfigEntry]]:
+        found = self._configs(ConfigResourceType.BROKER, [str(i) for i in broker_ids])
+        return {int(name): entries for name, entries in found.items()}
+
+    def _configs(self, kind: Any, names: Collection[str]) -> dict[str, list[ConfigEntry]]:
+        if not names:
+            return {}
+        resources = [ConfigResource(kind, name) for name in sorted(names)]
+        found = self._link.call(
+            lambda admin: admin.describe_configs(resources, config_filter="all"),
+            what="describe configs",
+        )
+        by_name = found.get(kind.name.lower(), {})
+        return {name: config_entries(by_name.get(name, {})) for name in names}
+
+    def create_topic(self, topic: NewTopic, *, validate_only: bool = False) -> None:
+        wanted = {
+            topic.name: {
+                "num_partitions": topic.partitions,
+                "replication_factor": topic.replication_factor,
+                "configs": dict(topic.configs),
+            }
+        }
+        answer = self._link.call(
+            lambda admin: admin.create_topics(
+                wanted, validate_only=validate_only, raise_errors=False
+            ),
+            what=f"create topic {topic.name}",
+            write=not validate_only,
+        )
+        for row in answer["topics"]:
+            check(row["error_code"], row.get("error_message"), f"create topic {topic.name}")
+
+    def delete_topic(self, name: str) -> None:
+        answer = self._link.call(
+            lambda admin: admin.delete_topics([name], raise_errors=False),
+            what=f"delete topic {name}",
+            write=True,
+        )
+        for row in answer["responses"]:
+            check(row["error_code"], row.get("error_message"), f"delete topic {name}")
+
+    def create_partitions(self, name: str, total: int, *, validate_only: bool = False) -> None:
+        answer = self._link.call(
+            lambda admin: admin.create_partitions(
+                {name: total}, validate_only=validate_only, raise_errors=False
+            ),
+            what=f"add partitions to {name}",
+            write=not validate_only,
+        )
+        for row in answer.results:
+            check(row.error_code, row.error_message, f"add partitions to {name}")
+
+    def alter_topic_configs(
+        self, name: str, changes: Mapping[str, str | None], *, validate_only: bool = False
+    ) -> None:
+        self._alter(ConfigResourceType.TOPIC, name, changes, validate_only=validate_only)
+
+    def alter_broker_configs(self, broker_id: int, changes: Mapping[str, str | None]) -> None:
+        self._alter(ConfigResourceType.BROKER, str(broker_id), changes, validate_only=False)
+
+    def _alter(
+        self, kind: Any, name: str, changes: Mapping[str, str | None], *, validate_only: bool
+    ) -> None:
+        if not changes:
+            return
+        operations = {
+            key: ("DELETE", None) if value is None else ("SET", value)
+            for key, value in changes.items()
+        }
+        what = f"configure {kind.name.lower()} {name}"
+        answer = self._link.call(
+            lambda admin: admin.alter_configs(
+                [ConfigResource(kind, name, operations)],
+                validate_only=validate_only,
+                raise_on_unknown=False,
+                incremental=True,
+            ),
+            what=what,
+            write=not validate_only,
+        )
+        result = answer.get(kind.name.lower(), {}).get(name, "OK")
+        if result != "OK":
+            raise _refusal_from_text(str(result), what)
+
+    # -- groups and offsets -----------------------------------------------------------------
+    def list_groups(self) -> list[GroupListing]:
+        brokers = [broker.id for broker in self.describe_cluster().brokers]
+        found = self._link.call(
+            lambda admin: admin.list_groups(broker_ids=brokers), what="list groups"
+        )
+        return [
+            GroupListing(
+                group=row["group_id"],
+                protocol_type=row.get("protocol_type", ""),
+                state=row.get("group_state", "") or "",
+            )
+            for row in found
+        ]
+
+    def describe_groups(self, groups: Collection[str]) -> dict[str, GroupDescription]:
+        if not groups:
+            return {}
+        found = self._link.call(
+            lambda admin: admin.describe_groups(sorted(groups)), what="describe groups"
+        )
+        coordinators = self._coordinators(groups)
+        described = {}
+        for name, row in found.items():
+            if row.get("error"):
+                raise _refusal_from_text(str(row["error"]), f"describe group {name}")
+            described[name] = group_description(row, coordinators.get(name))
+        return described
+
+    def _coordinators(self, groups: Collection[str]) -> dict[str, int]:
+        """Who coordinates: from the cache that describing the groups has just filled."""
+
+        def cached(admin: Any) -> dict[str, int]:
+            cluster = admin._manager.cluster  # noqa: SLF001 - the library shows it nowhere else
+            found = {name: cluster.get_coordinator(name, 0) for name in groups}
+            return {name: node for name, node in found.items() if isinstance(node, int)}
+
+        return self._link.call(cached, what="group coordinators")
+
+    def group_offsets(self, groups: Collection[str]) -> dict[str, dict[TP, CommittedOffset]]:
+        if not groups:
+            return {}
+        found = self._link.call(
+            lambda admin: admin.list_group_offsets(sorted(groups)), what="group offsets"
+        )
+        return {
+            group: {
+                TP(tp.topic, tp.partition): CommittedOffset(
+                    offset=committed.offset,
+                    metadata=committed.metadata or "",
+                    leader_epoch=committed.leader_epoch,
+                )
+                for tp, committed in offsets.items()
+                if committed.offset >= 0
+            }
+            for group, offsets in found.items()
+        }
+
+    def commit_group_offsets(self, group: str, offsets: Mapping[TP, CommittedOffset]) -> None:
+        wanted = {
+            TopicPartition(*tp): OffsetAndMetadata(
+                committed.offset, committed.metadata, committed.leader_epoch
+            )
+            for tp, committed in offsets.items()
+        }
+        answer = self._link.call(
+            lambda admin: admin.alter_group_offsets(group, wanted),
+            what=f"commit offsets of {group}",
+            write=True,
+        )
+        _check_partitions(answer, f"commit offsets of {group}")
+
+    def delete_group_offsets(self, group: str, partitions: Collection[TP]) -> None:
+        answer = self._link.call(
+            lambda admin: admin.delete_group_offsets(
+                group, [TopicPartition(*tp) for tp in partitions]
+            ),
+            what=f"delete offsets of {group}",
+            write=True,
+        )
+        _check_partitions(answer, f"delete offsets of {group}")
+
+    def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
+        try:
+            return self._offsets(specs)
+        except GatewayError as error:
+            if not error.retriable and error.code != "UNKNOWN_TOPIC_OR_PARTITION":
+                raise
+        # Some partition has no leader now: answer for those that have one.
+        topics = self.describe_topics({tp.topic for tp in specs})
+        led = {
+            TP(topic.name, part.partition)
+            for topic in topics.values()
+            for part in topic.partitions
+            if part.leader is not None
+        }
+        return self._offsets({tp: spec for tp, spec in specs.items() if tp in led})
+
+    def _offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
+        if not specs:
+            return {}
+        found = self._link.call(
+            lambda admin: admin.list_partition_offsets(
+                {TopicPartition(*tp): spec for tp, spec in specs.items()}, timeout_ms=2000
+            ),
+            what="list offsets",
+        )
+        return {
+            TP(tp.topic, tp.partition): OffsetAt(offset=at.offset, timestamp_ms=at.timestamp)
+            for tp, at in found.items()
+        }
+
+    # -- replicas ---------------------------------------------------------------------------
+    def log_dirs(self, topics: Collection[str] | None = None) -> list[ReplicaSize]:
+        brokers = [broker.id for broker in self.describe_cluster().brokers]
+        wanted = None if topics is None else sorted(topics)
+        found = self._link.call(
+            lambda admin: admin.describe_log_dirs(wanted, brokers=brokers), what="log dirs"
+        )
+        sizes = []
+        for broker in found:
+            for directory in broker["log_dirs"]:
+                check(directory["error_code"], None, f"log dirs of broker {broker['broker']}")
+                sizes += [
+                    ReplicaSize(
+                        broker=broker["broker"],
+                        log_dir=directory["log_dir"],
+                        tp=TP(topic["name"], part["partition_index"]),
+                        size_bytes=part["partition_size"],
+                        offset_lag=part["offset_lag"],
+                        is_future=part["is_future_key"],
+                    )
+                    for topic in directory["topics"]
+                    for part in topic["partitions"]
+                ]
+        return sizes
+
+    def reassign(self, moves: Mapping[TP, Sequence[int] | None]) -> None:
+        wanted = {
+            TopicPartition(*tp): None if replicas is None else list(replicas)
+            for tp, replicas in moves.items()
+        }
+        answer = self._link.call(
+            lambda admin: admin.alter_partition_reassignments(wanted),
+            what="reassign partitions",
+            write=True,
+        )
+        for tp, error in answer.items():
+            if error is not None:
+                raise refusal(error, f"reassign {tp.topic}-{tp.partition}")
+
+    def list_reassignments(self) -> list[OngoingReassignment]:
+        found = self._link.call(
+            lambda admin: admin.list_partition_reassignments(), what="list reassignments"
+        )
+        return [
+            OngoingReassignment(
+                tp=TP(tp.topic, tp.partition),
+                replicas=tuple(row["replicas"]),
+                adding=tuple(row["adding_replicas"]),
+                removing=tuple(row["removing_replicas"]),
+            )
+            for tp, row in found.items()
+        ]
+
+
+def _check_partitions(answer: Mapping[Any, Any], what: str) -> None:
+    for tp, error in answer.items():
+        if error is not None and error is not NoError:
+            raise refusal(error, f"{what}: {tp.topic}-{tp.partition}")
+
+
+def _refusal_from_text(text: str, what: str) -> GatewayError:
+    """The library gives some errors as `ClassName: message` or `[Error n] NAME: message`."""
+    import kafka.errors
+
+    words = text.replace("[", " ").replace("]", " ").replace(":", " ").split()
+    for word in words[:4]:
+        found = getattr(kafka.errors, word, None)
+        if isinstance(found, type):
+            return refusal(found, f"{what}: {text}")
+        if word.isdigit():
+            return refusal(kafka.errors.for_code(int(word)), f"{what}: {text}")
+    return GatewayError("UNKNOWN_SERVER_ERROR", f"{what}: {text}")

@@ -1,0 +1,142 @@
+"""The half of KafkaGateway about users and grants."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from kafka.admin import (
+    ACL,
+    ACLFilter,
+    ACLOperation,
+    ACLPermissionType,
+    ACLResourcePatternType,
+    ResourcePattern,
+    ResourcePatternFilter,
+    ResourceType,
+    UserScramCredentialDeletion,
+    UserScramCredentialUpsertion,
+)
+from kafka.errors import NoError
+
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.kafka_link import KafkaLink, refusal
+from controlplane.gateway.types import AclBinding, ScramCredential
+
+SCRAM_ITERATIONS = 4096
+
+
+class KafkaAccessMixin:
+    _link: KafkaLink
+
+    def list_users(self) -> list[ScramCredential]:
+        found = self._link.call(
+            lambda admin: admin.describe_user_scram_credentials(), what="list users"
+        )
+        return [
+            ScramCredential(
+                username=name,
+                mechanism=info["mechanism"].name.replace("_", "-"),
+                iterations=info["iterations"],
+            )
+            for name, row in sorted(found.items())
+            for info in row["credential_infos"]
+        ]
+
+    def upsert_user(self, username: str, mechanism: str, password: str) -> None:
+        change = UserScramCredentialUpsertion(
+            username, mechanism, password, iterations=SCRAM_ITERATIONS
+        )
+        self._alter_user(change, username)
+
+    def delete_user(self, username: str, mechanism: str) -> None:
+        self._alter_user(UserScramCredentialDeletion(username, mechanism), username)
+
+    def _alter_user(self, change: Any, username: str) -> None:
+        what = f"change the login {username}"
+        answer = self._link.call(
+            lambda admin: admin.alter_user_scram_credentials([change]), what=what, write=True
+        )
+        for message in answer.values():
+            if message is not None:
+                raise GatewayError(_scram_code(str(message)), f"{what}: {message}")
+
+    def list_acls(self) -> list[AclBinding]:
+        everything = ACLFilter(
+            principal=None,
+            host=None,
+            operation=ACLOperation.ANY,
+            permission_type=ACLPermissionType.ANY,
+            resource_pattern=ResourcePatternFilter(
+                ResourceType.ANY, None, ACLResourcePatternType.ANY
+            ),
+        )
+        found, _ = self._link.call(lambda admin: admin.describe_acls(everything), what="list ACLs")
+        return sorted(_binding(acl) for acl in found)
+
+    def create_acls(self, bindings: Sequence[AclBinding]) -> None:
+        if not bindings:
+            return
+        answer = self._link.call(
+            lambda admin: admin.create_acls([_acl(binding) for binding in bindings]),
+            what="create ACLs",
+            write=True,
+        )
+        for error in answer["failed"]:
+            raise refusal(error, "create ACLs")
+
+    def delete_acls(self, bindings: Sequence[AclBinding]) -> None:
+        if not bindings:
+            return
+        answer = self._link.call(
+            lambda admin: admin.delete_acls([_acl_filter(binding) for binding in bindings]),
+            what="delete ACLs",
+            write=True,
+        )
+        for _, _, error in answer:
+            if error is not NoError:
+                raise refusal(error, "delete ACLs")
+
+
+def _scram_code(message: str) -> str:
+    """The library keeps only the message; Kafka's own texts tell the cases apart."""
+    lowered = message.lower()
+    if "does not exist" in lowered or "not found" in lowered or "delete a" in lowered:
+        return "RESOURCE_NOT_FOUND"
+    return "UNACCEPTABLE_CREDENTIAL"
+
+
+def _binding(acl: Any) -> AclBinding:
+    pattern = acl.resource_pattern
+    return AclBinding(
+        principal=acl.principal,
+        host=acl.host,
+        operation=acl.operation.name,
+        permission=acl.permission_type.name,
+        resource_type=pattern.resource_type.name,
+        resource_name=pattern.resource_name,
+        pattern_type=pattern.pattern_type.name,
+    )
+
+
+def _acl(binding: AclBinding) -> Any:
+    return ACL(**_fields(binding), resource_pattern=ResourcePattern(*_pattern(binding)))
+
+
+def _acl_filter(binding: AclBinding) -> Any:
+    return ACLFilter(**_fields(binding), resource_pattern=ResourcePatternFilter(*_pattern(binding)))
+
+
+def _fields(binding: AclBinding) -> dict[str, Any]:
+    return {
+        "principal": binding.principal,
+        "host": binding.host,
+        "operation": ACLOperation[binding.operation],
+        "permission_type": ACLPermissionType[binding.permission],
+    }
+
+
+def _pattern(binding: AclBinding) -> tuple[Any, str, Any]:
+    return (
+        ResourceType[binding.resource_type],
+        binding.resource_name,
+        ACLResourcePatternType[binding.pattern_type],
+    )

@@ -1,0 +1,130 @@
+"""One admin connection: opened on first use, every call bounded, errors made ours.
+
+A call runs in a small thread pool so that its deadline holds whatever the library does. After
+a retriable error the client is dropped: the next call starts from fresh metadata, so a dead
+controller or coordinator in the library's caches is never asked twice.
+"""
+
+import concurrent.futures
+import contextlib
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from kafka.admin import KafkaAdminClient
+from kafka.errors import BrokerResponseError, KafkaError, UnsupportedVersionError, for_code
+
+from controlplane.gateway.errors import GatewayError, timed_out, unreachable
+
+log = logging.getLogger(__name__)
+R = TypeVar("R")
+CALLS_AT_ONCE = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionSpec:
+    """How to reach a cluster as its administrator."""
+
+    bootstrap_servers: tuple[str, ...]
+    security_protocol: str = "PLAINTEXT"
+    sasl_mechanism: str | None = None
+    username: str | None = None
+    password: str | None = None
+    timeout_s: float = 10.0
+
+
+class KafkaLink:
+    def __init__(self, spec: ConnectionSpec) -> None:
+        self._spec = spec
+        self._lock = threading.Lock()
+        self._client: Any = None
+        self._pool = concurrent.futures.ThreadPoolExecutor(CALLS_AT_ONCE, "gateway")
+
+    def call(
+        self, work: Callable[[Any], R], *, what: str, write: bool = False, timeout_s: float = 0.0
+    ) -> R:
+        """`work(admin client)` within the deadline.
+
+        Raises:
+            GatewayError: refused, unreachable, or timed out (unknown when `write`).
+        """
+        limit_s = timeout_s or self._spec.timeout_s
+        future = self._pool.submit(self._work, work)
+        try:
+            return future.result(limit_s)
+        except concurrent.futures.TimeoutError as error:
+            self._drop()
+            raise timed_out(f"{what}: no answer in {limit_s:.0f} s", write=write) from error
+        except GatewayError as error:
+            if error.retriable:
+                self._drop()
+            raise
+        except UnsupportedVersionError as error:
+            raise GatewayError("UNSUPPORTED_VERSION", f"{what}: {error}") from error
+        except BrokerResponseError as error:
+            found = refusal(type(error), str(error))
+            if found.retriable:
+                self._drop()
+            raise found from error
+        except (KafkaError, OSError, RuntimeError) as error:
+            self._drop()
+            found = unreachable(f"{what}: {error}")
+            found.unknown_outcome = write
+            raise found from error
+
+    def close(self) -> None:
+        self._drop()
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _work(self, work: Callable[[Any], R]) -> R:
+        return work(self._connected())
+
+    def _connected(self) -> Any:
+        with self._lock:
+            if self._client is None:
+                spec = self._spec
+                timeout_ms = int(spec.timeout_s * 1000)
+                self._client = KafkaAdminClient(
+                    bootstrap_servers=list(spec.bootstrap_servers),
+                    client_id="penstock-control",
+                    security_protocol=spec.security_protocol,
+                    sasl_mechanism=spec.sasl_mechanism,
+                    sasl_plain_username=spec.username,
+                    sasl_plain_password=spec.password,
+                    request_timeout_ms=timeout_ms,
+                    bootstrap_timeout_ms=timeout_ms,
+                    reconnect_backoff_max_ms=500,
+                    retry_backoff_ms=50,
+                )
+            return self._client
+
+    def _drop(self) -> None:
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            threading.Thread(target=_close_quietly, args=(client,), daemon=True).start()
+
+
+def _close_quietly(client: Any) -> None:
+    with contextlib.suppress(Exception):
+        client.close()
+
+
+def check(code: int, detail: str | None, what: str) -> None:
+    """Raise unless `code` is NONE."""
+    if code:
+        raise refusal(for_code(code), f"{what}: {detail or ''}".rstrip(": "))
+
+
+def refusal(error_type: Any, detail: str) -> GatewayError:
+    """Kafka's error class as ours, with Kafka's own name."""
+    name = str(getattr(error_type, "message", "") or error_type.__name__)
+    request_timed_out = name == "REQUEST_TIMED_OUT"
+    return GatewayError(
+        name,
+        detail,
+        retriable=bool(getattr(error_type, "retriable", False)) or request_timed_out,
+        unknown_outcome=request_timed_out,
+    )

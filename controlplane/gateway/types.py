@@ -1,0 +1,154 @@
+"""The values that cross the gateway: frozen, Kafka's spelling, offsets exclusive at the end."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class TP(NamedTuple):
+    """A topic partition."""
+
+    topic: str
+    partition: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerNode:
+    id: int
+    host: str
+    port: int
+    rack: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterDescription:
+    cluster_id: str
+    controller_id: int | None
+    brokers: tuple[BrokerNode, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionDescription:
+    partition: int
+    leader: int | None
+    leader_epoch: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    offline: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicDescription:
+    name: str
+    topic_id: str
+    internal: bool
+    partitions: tuple[PartitionDescription, ...]
+
+    @property
+    def replication_factor(self) -> int:
+        return max((len(p.replicas) for p in self.partitions), default=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigEntry:
+    """`source` is Kafka's: TOPIC_CONFIG, DYNAMIC_BROKER_CONFIG, STATIC_…, DEFAULT_CONFIG."""
+
+    name: str
+    value: str | None
+    source: str
+    is_default: bool
+    read_only: bool = False
+    sensitive: bool = False
+    doc: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTopic:
+    name: str
+    partitions: int
+    replication_factor: int
+    configs: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScramCredential:
+    username: str
+    mechanism: str
+    iterations: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class AclBinding:
+    """One rule in Kafka's words, upper case: `READ`, `ALLOW`, `TOPIC`, `PREFIXED`."""
+
+    principal: str
+    host: str
+    operation: str
+    permission: str
+    resource_type: str
+    resource_name: str
+    pattern_type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupListing:
+    group: str
+    protocol_type: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupMember:
+    member_id: str
+    client_id: str
+    host: str
+    partitions: tuple[TP, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupDescription:
+    """`state`: Empty, Stable, PreparingRebalance, CompletingRebalance, Dead."""
+
+    group: str
+    state: str
+    protocol_type: str
+    protocol: str
+    coordinator: int | None
+    members: tuple[GroupMember, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommittedOffset:
+    offset: int
+    metadata: str = ""
+    leader_epoch: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetAt:
+    """An answer of ListOffsets; offset -1 means: no record at or after the timestamp."""
+
+    offset: int
+    timestamp_ms: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaSize:
+    broker: int
+    log_dir: str
+    tp: TP
+    size_bytes: int
+    offset_lag: int
+    is_future: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OngoingReassignment:
+    tp: TP
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
+
+
+EARLIEST = -2
+LATEST = -1

@@ -1,0 +1,1 @@
+"""Consumer groups of a cluster and the moving of their committed offsets."""

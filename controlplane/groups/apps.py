@@ -1,0 +1,13 @@
+from django.apps import AppConfig
+
+
+class GroupsConfig(AppConfig):
+    name = "controlplane.groups"
+    label = "groups"
+
+    def ready(self) -> None:
+        from controlplane.groups.kinds import OffsetReset, OffsetRestore
+        from controlplane.operations.kinds import register
+
+        for kind in (OffsetReset(), OffsetRestore()):
+            register(kind)

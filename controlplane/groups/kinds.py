@@ -1,0 +1,311 @@
+"""offset.reset and its undoing, offset.restore.
+
+Plan with from and to → group still empty and offsets still the plan's "from" → commit → read
+back. The coordinator is the last guard: it refuses a commit to a group with members.
+"""
+
+from abc import abstractmethod
+from typing import Any
+
+from controlplane.clusters.kinds_base import ClusterOperationKind
+from controlplane.common.problems import Conflict, NotFound, field_problem
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset, OffsetAt
+from controlplane.groups import planner
+from controlplane.groups.inputs import OffsetResetInputs, OffsetRestoreInputs
+from controlplane.groups.planner import PartitionFacts, PlannedOffset
+from controlplane.operations.kinds import (
+    Done,
+    Phase,
+    PlanContext,
+    PlanDraft,
+    Progress,
+    StepContext,
+    StepFailedError,
+    StepSpec,
+    Wait,
+    warning,
+)
+from controlplane.operations.models import Operation, Plan
+
+IDLE_STATES = frozenset({"Empty", "Dead"})
+MEMBER_ERRORS = frozenset(
+    {"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS", "NON_EMPTY_GROUP"}
+)
+POLL_S = 0.2
+Targets = dict[TP, int | None]
+
+
+class _OffsetKind(ClusterOperationKind):
+    """What resetting and restoring share: everything but how the targets are found."""
+
+    steps = (
+        StepSpec(name="check", title="The group is empty and where the plan saw it"),
+        StepSpec(name="commit", title="Commit the planned offsets"),
+        StepSpec(name="verify", title="Read back and compare", phase=Phase.VERIFY, deadline_s=30.0),
+    )
+
+    @abstractmethod
+    def rows(self, gateway: ClusterGateway, inputs: dict[str, Any]) -> list[PlannedOffset]:
+        """From and to of every partition in scope."""
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        gateway, group = self.gateway(context), inputs["group"]
+        check_idle(gateway, group)
+        rows = self.rows(gateway, inputs)
+        if not planner.changes(rows):
+            raise Conflict("Every offset is there already.", code="nothing-to-do")
+        reread, skipped = planner.totals(rows)
+        return PlanDraft(
+            resource=f"group/{group}",
+            diff={"partitions": [row_dict(row) for row in rows]},
+            summary=f"Move {len(planner.changes(rows))} partitions of {group}: {reread} records"
+            f" read again, {skipped} skipped.",
+            basis=basis_of({row.tp: row.from_offset for row in rows}),
+            warnings=_warnings(reread, skipped),
+            impact={"records_reread": reread, "records_skipped": skipped},
+        )
+
+    def lock(self, plan: Plan) -> str | None:
+        return f"{plan.cluster_id}:group/{plan.inputs['group']}"
+
+    def basis_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
+        """The targets stay as confirmed; only the group and its offsets must not have moved."""
+        gateway, group = self.gateway(context), plan.inputs["group"]
+        check_idle(gateway, group)
+        committed = gateway.group_offsets([group]).get(group, {})
+        in_scope = [TP(row["topic"], row["partition"]) for row in plan.diff["partitions"]]
+        return basis_of({tp: _offset(committed.get(tp)) for tp in in_scope})
+
+    def run(self, context: StepContext, step: str) -> Done | Wait:
+        gateway, group = self.gateway(context), context.inputs["group"]
+        before, after = _targets(context.diff)
+        if step == "check":
+            return _check(gateway, group, before, after)
+        if step == "commit":
+            return _commit(gateway, group, before, after)
+        return _verify(gateway, group, after)
+
+    def undo(self, operation: Operation, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        before, _ = _targets(plan.diff)
+        return "offset.restore", {
+            "group": plan.inputs["group"],
+            "partitions": [
+                {"topic": tp.topic, "partition": tp.partition, "offset": offset}
+                for tp, offset in before.items()
+            ],
+        }
+
+
+class OffsetReset(_OffsetKind):
+    name = "offset.reset"
+    inputs = OffsetResetInputs
+
+    def rows(self, gateway: ClusterGateway, inputs: dict[str, Any]) -> list[PlannedOffset]:
+        committed = gateway.group_offsets([inputs["group"]]).get(inputs["group"], {})
+        scope = _scope(gateway, inputs, committed)
+        found = facts(gateway, scope, committed)
+        strategy, value = inputs["strategy"], inputs.get("value")
+        if strategy == planner.TIMESTAMP:
+            found = _with_timestamps(gateway, found, value)
+        return planner.plan_reset(found, strategy=strategy, value=value)
+
+
+class OffsetRestore(_OffsetKind):
+    name = "offset.restore"
+    inputs = OffsetRestoreInputs
+
+    def rows(self, gateway: ClusterGateway, inputs: dict[str, Any]) -> list[PlannedOffset]:
+        wanted = {TP(row["topic"], row["partition"]): row["offset"] for row in inputs["partitions"]}
+        committed = gateway.group_offsets([inputs["group"]]).get(inputs["group"], {})
+        return planner.plan_restore(facts(gateway, sorted(wanted), committed), wanted)
+
+
+def check_idle(gateway: ClusterGateway, group: str) -> None:
+    """Refuse while anybody reads in this group: a running consumer would undo the change."""
+    described = gateway.describe_groups([group]).get(group)
+    if described is None or described.state in IDLE_STATES:
+        return
+    members = [
+        {"member_id": member.member_id, "client_id": member.client_id, "host": member.host}
+        for member in described.members
+    ]
+    raise Conflict(
+        f"The group {group} is {described.state} with {len(members)} members; stop its consumers"
+        " first.",
+        code="group-active",
+        members=members,
+    )
+
+
+def facts(
+    gateway: ClusterGateway, scope: list[TP], committed: dict[TP, CommittedOffset]
+) -> list[PartitionFacts]:
+    starts = gateway.offsets(dict.fromkeys(scope, EARLIEST))
+    ends = gateway.offsets(dict.fromkeys(scope, LATEST))
+    for tp in scope:
+        if tp not in starts or tp not in ends:
+            raise Conflict(
+                f"{tp.topic}-{tp.partition} has no leader now, or is gone.", code="partition-away"
+            )
+    return [
+        PartitionFacts(
+            tp=tp,
+            committed=_offset(committed.get(tp)),
+            log_start=starts[tp].offset,
+            log_end=ends[tp].offset,
+        )
+        for tp in scope
+    ]
+
+
+def basis_of(offsets: Targets) -> dict[str, Any]:
+    return {f"{tp.topic}-{tp.partition}": offset for tp, offset in sorted(offsets.items())}
+
+
+def row_dict(row: PlannedOffset) -> dict[str, Any]:
+    return {
+        "topic": row.tp.topic,
+        "partition": row.tp.partition,
+        "from": row.from_offset,
+        "to": row.to_offset,
+        "log_start": row.log_start,
+        "log_end": row.log_end,
+        "effect": row.effect,
+        "records": row.records,
+        "reason": row.reason,
+    }
+
+
+def _scope(
+    gateway: ClusterGateway, inputs: dict[str, Any], committed: dict[TP, CommittedOffset]
+) -> list[TP]:
+    """Exactly the partitions that the reset is about."""
+    if inputs.get("partitions"):
+        asked = sorted({TP(row["topic"], row["partition"]) for row in inputs["partitions"]})
+        known = _partitions_of(gateway, {tp.topic for tp in asked})
+        for index, tp in enumerate(asked):
+            if tp not in known:
+                raise field_problem(
+                    f"/inputs/partitions/{index}", f"There is no {tp.topic}-{tp.partition}."
+                )
+        return asked
+    if inputs.get("topics"):
+        known = _partitions_of(gateway, set(inputs["topics"]))
+        for index, name in enumerate(inputs["topics"]):
+            if not any(tp.topic == name for tp in known):
+                raise field_problem(f"/inputs/topics/{index}", f"There is no topic {name}.")
+        return sorted(known)
+    if not committed:
+        raise NotFound(
+            f"The group {inputs['group']} has committed nothing; name topics or partitions."
+        )
+    still_there = _partitions_of(gateway, {tp.topic for tp in committed})
+    return sorted(tp for tp in committed if tp in still_there)
+
+
+def _partitions_of(gateway: ClusterGateway, topics: set[str]) -> set[TP]:
+    return {
+        TP(topic.name, part.partition)
+        for topic in gateway.describe_topics(topics).values()
+        for part in topic.partitions
+    }
+
+
+def _with_timestamps(
+    gateway: ClusterGateway, found: list[PartitionFacts], at_ms: int | None
+) -> list[PartitionFacts]:
+    answers: dict[TP, OffsetAt] = gateway.offsets(
+        dict.fromkeys((fact.tp for fact in found), at_ms or 0)
+    )
+    return [
+        PartitionFacts(
+            tp=fact.tp,
+            committed=fact.committed,
+            log_start=fact.log_start,
+            log_end=fact.log_end,
+            at_timestamp=answers[fact.tp].offset
+            if fact.tp in answers and answers[fact.tp].offset >= 0
+            else None,
+        )
+        for fact in found
+    ]
+
+
+def _targets(diff: dict[str, Any]) -> tuple[Targets, Targets]:
+    """(from, to) of the partitions that the plan moves."""
+    moved = [row for row in diff["partitions"] if row["from"] != row["to"]]
+    before = {TP(row["topic"], row["partition"]): row["from"] for row in moved}
+    return before, {TP(row["topic"], row["partition"]): row["to"] for row in moved}
+
+
+def _check(gateway: ClusterGateway, group: str, before: Targets, after: Targets) -> Done:
+    """Nothing may have moved since the plan; what is there already is our own earlier try."""
+    try:
+        check_idle(gateway, group)
+    except Conflict as refusal:
+        raise StepFailedError(refusal.code, refusal.detail, **refusal.extra) from refusal
+    committed = gateway.group_offsets([group]).get(group, {})
+    for tp, planned in before.items():
+        now = _offset(committed.get(tp))
+        if now not in {planned, after[tp]}:
+            raise StepFailedError(
+                "plan-stale",
+                f"{tp.topic}-{tp.partition} was at {planned} in the plan and is at {now} now.",
+            )
+    return Done(detail=f"{len(before)} partitions as planned")
+
+
+def _commit(gateway: ClusterGateway, group: str, before: Targets, after: Targets) -> Done:
+    _check(gateway, group, before, after)
+    kept = {tp: at for tp, at in after.items() if at is not None}
+    dropped = [tp for tp, at in after.items() if at is None]
+    try:
+        if kept:
+            gateway.commit_group_offsets(
+                group, {tp: CommittedOffset(offset=at) for tp, at in kept.items()}
+            )
+        if dropped:
+            gateway.delete_group_offsets(group, dropped)
+    except GatewayError as error:
+        if error.code in MEMBER_ERRORS:
+            raise StepFailedError(
+                "group-active", f"The coordinator refused: the group has members ({error.code})."
+            ) from error
+        raise
+    return Done(detail=f"{len(kept)} committed, {len(dropped)} removed")
+
+
+def _verify(gateway: ClusterGateway, group: str, after: Targets) -> Done | Wait:
+    committed = gateway.group_offsets([group]).get(group, {})
+    right = [tp for tp, at in after.items() if _offset(committed.get(tp)) == at]
+    progress = Progress(done=len(right), total=len(after), unit="partitions")
+    if len(right) == len(after):
+        return Done(detail="read back as planned", progress=progress)
+    wrong = sorted(set(after) - set(right))[0]
+    now = _offset(committed.get(wrong))
+    return Wait(
+        seconds=POLL_S,
+        detail=f"{wrong.topic}-{wrong.partition} reads {now}, planned {after[wrong]}",
+        progress=progress,
+    )
+
+
+def _offset(committed: CommittedOffset | None) -> int | None:
+    return committed.offset if committed else None
+
+
+def _warnings(reread: int, skipped: int) -> list[dict[str, str]]:
+    found = []
+    if skipped:
+        found.append(
+            warning(
+                "records-skipped", f"{skipped} records will not be read by this group.", "danger"
+            )
+        )
+    if reread:
+        found.append(
+            warning("records-reread", f"{reread} records will be read a second time.", "warning")
+        )
+    return found

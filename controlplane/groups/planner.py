@@ -1,0 +1,126 @@
+"""Where a reset puts each partition, and what that re-reads or skips. Pure.
+
+Ends are exclusive: log_end is the offset of the next record. A target is kept within
+[log_start, log_end]; the reason says when it had to be.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from controlplane.gateway.types import TP
+
+EARLIEST, LATEST, TIMESTAMP, SHIFT, OFFSET = "earliest", "latest", "timestamp", "shift", "offset"
+STRATEGIES = (EARLIEST, LATEST, TIMESTAMP, SHIFT, OFFSET)
+REREAD, SKIP, NONE = "reread", "skip", "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionFacts:
+    """What the brokers say of one partition.
+
+    Attributes:
+        committed: the group's offset, None without one.
+        at_timestamp: first offset at or after the asked time, None when there is none.
+    """
+
+    tp: TP
+    committed: int | None
+    log_start: int
+    log_end: int
+    at_timestamp: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedOffset:
+    tp: TP
+    from_offset: int | None
+    to_offset: int | None
+    log_start: int
+    log_end: int
+    effect: str
+    records: int
+    reason: str
+
+
+def plan_reset(
+    facts: Collection[PartitionFacts], *, strategy: str, value: int | None
+) -> list[PlannedOffset]:
+    """One row per partition, also for those that stay."""
+    return [_planned(fact, strategy, value) for fact in sorted(facts, key=lambda f: f.tp)]
+
+
+def plan_restore(
+    facts: Collection[PartitionFacts], wanted: Mapping[TP, int | None]
+) -> list[PlannedOffset]:
+    """Back to exactly the offsets that were; None removes the commit."""
+    rows = []
+    for fact in sorted(facts, key=lambda f: f.tp):
+        target = wanted[fact.tp]
+        if target is None:
+            rows.append(_row(fact, None, "there was no commit"))
+        else:
+            at, reason = _clamped(fact, target)
+            rows.append(_row(fact, at, reason or "as it was"))
+    return rows
+
+
+def _planned(fact: PartitionFacts, strategy: str, value: int | None) -> PlannedOffset:
+    if strategy == EARLIEST:
+        return _row(fact, fact.log_start, "the first record there is")
+    if strategy == LATEST:
+        return _row(fact, fact.log_end, "behind the last record")
+    if strategy == TIMESTAMP:
+        if fact.at_timestamp is None:
+            return _row(fact, fact.log_end, "no record at or after that time: the end")
+        at, reason = _clamped(fact, fact.at_timestamp)
+        return _row(fact, at, reason or "the first record at or after that time")
+    if value is None:
+        raise ValueError(f"the strategy {strategy} needs a value")
+    if strategy == SHIFT:
+        if fact.committed is None:
+            return _row(fact, None, "nothing committed, so nothing to shift")
+        at, reason = _clamped(fact, fact.committed + value)
+        return _row(fact, at, reason or f"shifted by {value:+d}")
+    at, reason = _clamped(fact, value)
+    return _row(fact, at, reason or "as asked")
+
+
+def _clamped(fact: PartitionFacts, target: int) -> tuple[int, str]:
+    if target < fact.log_start:
+        return fact.log_start, f"{target} is not there any more: the first record there is"
+    if target > fact.log_end:
+        return fact.log_end, f"{target} is not there yet: behind the last record"
+    return target, ""
+
+
+def _row(fact: PartitionFacts, target: int | None, reason: str) -> PlannedOffset:
+    before = fact.committed
+    effect, records = NONE, 0
+    if target is not None:
+        # Without a commit nothing was read in the group's name; reading from `target` is new.
+        start = fact.log_end if before is None else max(before, fact.log_start)
+        moved = min(target, fact.log_end) - min(start, fact.log_end)
+        effect = SKIP if moved > 0 else REREAD if moved < 0 else NONE
+        records = abs(moved)
+    if target == before:
+        reason = "it is there already"
+    return PlannedOffset(
+        tp=fact.tp,
+        from_offset=before,
+        to_offset=target,
+        log_start=fact.log_start,
+        log_end=fact.log_end,
+        effect=effect,
+        records=records,
+        reason=reason,
+    )
+
+
+def changes(rows: Collection[PlannedOffset]) -> list[PlannedOffset]:
+    return [row for row in rows if row.to_offset != row.from_offset]
+
+
+def totals(rows: Collection[PlannedOffset]) -> tuple[int, int]:
+    """(records re-read, records skipped)."""
+    reread = sum(row.records for row in rows if row.effect == REREAD)
+    return reread, sum(row.records for row in rows if row.effect == SKIP)

@@ -1,0 +1,49 @@
+from rest_framework import serializers
+
+from controlplane.common.serializers import Shape, page_serializer
+
+
+class GroupRowSerializer(Shape):
+    group = serializers.CharField()
+    state = serializers.CharField()
+    protocol_type = serializers.CharField(allow_blank=True)
+    members = serializers.IntegerField()
+    coordinator = serializers.IntegerField(allow_null=True)
+    lag = serializers.IntegerField(allow_null=True)
+    topics = serializers.ListField(child=serializers.CharField())
+
+
+GroupRowPageSerializer = page_serializer(GroupRowSerializer)
+
+
+class TopicPartitionSerializer(Shape):
+    topic = serializers.CharField()
+    partition = serializers.IntegerField()
+
+
+class GroupMemberSerializer(Shape):
+    member_id = serializers.CharField()
+    client_id = serializers.CharField()
+    host = serializers.CharField()
+    partitions = TopicPartitionSerializer(many=True)
+
+
+class GroupOffsetSerializer(Shape):
+    topic = serializers.CharField()
+    partition = serializers.IntegerField()
+    committed = serializers.IntegerField(allow_null=True)
+    log_start = serializers.IntegerField(allow_null=True)
+    log_end = serializers.IntegerField(allow_null=True)
+    lag = serializers.IntegerField(allow_null=True)
+    metadata = serializers.CharField(allow_blank=True)
+
+
+class GroupSerializer(Shape):
+    group = serializers.CharField()
+    state = serializers.CharField()
+    protocol_type = serializers.CharField(allow_blank=True)
+    coordinator = serializers.IntegerField(allow_null=True)
+    lag = serializers.IntegerField(allow_null=True)
+    topics = serializers.ListField(child=serializers.CharField())
+    members = GroupMemberSerializer(many=True)
+    offsets = GroupOffsetSerializer(many=True)

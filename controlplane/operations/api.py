@@ -1,0 +1,155 @@
+"""`/plans`, `/operations` and an operation's sub-resources."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from controlplane.common.idempotency import run_idempotently
+from controlplane.common.openapi import IDEMPOTENCY, PAGED, PROBLEM, documented
+from controlplane.common.paging import page_of
+from controlplane.common.problems import Forbidden
+from controlplane.operations import plans, selectors, services
+from controlplane.operations.serializers import (
+    OperationInputSerializer,
+    OperationPageSerializer,
+    OperationSerializer,
+    PlanInputSerializer,
+    PlanSerializer,
+    SecretSerializer,
+)
+from controlplane.tenants.views import TenantView
+
+TAG = "operations"
+_PROBLEM = "application/problem+json"
+
+
+class PlansView(TenantView):
+    @documented(
+        "plan_create",
+        body=PlanInputSerializer,
+        answers={201: PlanSerializer, (503, _PROBLEM): PROBLEM},
+        tag=TAG,
+        summary="Say what would be done",
+    )
+    def post(self, request: Request) -> Response:
+        given = PlanInputSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        plan = plans.plan_create(
+            tenant=self.tenant,
+            actor=self.access.actor,
+            kind_name=given.validated_data["kind"],
+            cluster_id=given.validated_data["cluster_id"],
+            inputs=given.validated_data["inputs"],
+        )
+        return Response(selectors.plan_dict(plan), status=status.HTTP_201_CREATED)
+
+
+class PlanView(TenantView):
+    @documented("plan_get", answers={200: PlanSerializer}, tag=TAG, summary="One plan")
+    def get(self, request: Request, plan_id: str) -> Response:
+        return Response(selectors.plan_dict(plans.plan_get(self.tenant, plan_id)))
+
+
+class OperationsView(TenantView):
+    @documented(
+        "operation_list",
+        answers={200: OperationPageSerializer},
+        parameters=[
+            *PAGED,
+            OpenApiParameter("cluster_id", str),
+            OpenApiParameter("state", str, description="A state, several by comma, or `active`."),
+        ],
+        tag=TAG,
+        summary="Operations, newest first",
+    )
+    def get(self, request: Request) -> Response:
+        rows = selectors.filtered(
+            selectors.operations(self.tenant),
+            cluster_id=request.query_params.get("cluster_id"),
+            state=request.query_params.get("state"),
+        )
+        return Response(page_of(request, rows, selectors.operation_dict))
+
+    @documented(
+        "operation_create",
+        body=OperationInputSerializer,
+        answers={
+            202: OperationSerializer,
+            (409, _PROBLEM): PROBLEM,
+            (410, _PROBLEM): PROBLEM,
+        },
+        parameters=[IDEMPOTENCY],
+        tag=TAG,
+        summary="Confirm a plan and start it",
+    )
+    def post(self, request: Request) -> Response:
+        given = OperationInputSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        fields = dict(given.validated_data)
+        fields["confirm"] = fields["confirm"] or ""
+
+        def start() -> tuple[int, dict[str, Any]]:
+            operation = services.operation_start(
+                tenant=self.tenant, actor=self.access.actor, **fields
+            )
+            return status.HTTP_202_ACCEPTED, selectors.operation_get(self.tenant, operation.id)
+
+        response = run_idempotently(request, self.tenant.id, start)
+        response["Location"] = f"/api/v1/operations/{response.data['id']}"
+        return response
+
+
+class OperationView(TenantView):
+    @documented(
+        "operation_get", answers={200: OperationSerializer}, tag=TAG, summary="One operation"
+    )
+    def get(self, request: Request, operation_id: str) -> Response:
+        return Response(selectors.operation_get(self.tenant, operation_id))
+
+
+class CancellationView(TenantView):
+    @documented(
+        "operation_cancel",
+        answers={202: OperationSerializer, (409, _PROBLEM): PROBLEM},
+        tag=TAG,
+        summary="Ask an operation to stop and restore",
+    )
+    def post(self, request: Request, operation_id: str) -> Response:
+        services.operation_cancel(
+            tenant=self.tenant, actor=self.access.actor, operation_id=operation_id
+        )
+        body = selectors.operation_get(self.tenant, operation_id)
+        return Response(body, status=status.HTTP_202_ACCEPTED)
+
+
+class UndoPlanView(TenantView):
+    @documented(
+        "operation_undo_plan",
+        answers={201: PlanSerializer, (409, _PROBLEM): PROBLEM},
+        tag=TAG,
+        summary="A plan that puts back what the operation changed",
+    )
+    def post(self, request: Request, operation_id: str) -> Response:
+        plan = services.undo_plan_create(
+            tenant=self.tenant, actor=self.access.actor, operation_id=operation_id
+        )
+        return Response(selectors.plan_dict(plan), status=status.HTTP_201_CREATED)
+
+
+class SecretView(TenantView):
+    @documented(
+        "operation_secret",
+        answers={200: SecretSerializer, (409, _PROBLEM): PROBLEM, (410, _PROBLEM): PROBLEM},
+        tag=TAG,
+        summary="The password that the operation made: shown once, to those who may write",
+    )
+    def get(self, request: Request, operation_id: str) -> Response:
+        if not self.access.may_write:
+            raise Forbidden("Reading a secret needs the role operator.")
+        values = services.secret_take(
+            tenant=self.tenant, actor=self.access.actor, operation_id=operation_id
+        )
+        return Response(values, headers={"Cache-Control": "no-store"})

@@ -1,0 +1,314 @@
+"""One tick: take the lease, take one step, store its outcome, ask for the next tick.
+
+Killed before the outcome is stored, the step runs again when the lease has run out; killed
+after, the outbox row or the sweep brings the next tick. Steps are idempotent, so both are safe.
+"""
+
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from controlplane.audit.services import Actor, audit_record
+from controlplane.common.problems import Problem
+from controlplane.gateway.errors import GatewayError
+from controlplane.operations import leases, outbox
+from controlplane.operations.kinds import (
+    Done,
+    OperationKind,
+    Progress,
+    StepContext,
+    StepFailedError,
+    StepRetryError,
+    StepSpec,
+    Wait,
+)
+from controlplane.operations.models import Operation, Plan, Step
+from controlplane.operations.plans import plan_secrets, required_kind
+from controlplane.operations.rules import (
+    UNWIND_DEADLINE_S,
+    Finish,
+    backoff_s,
+    next_action,
+    phases_of_way,
+)
+from controlplane.operations.states import (
+    CANCELLING,
+    PENDING,
+    REVERTED,
+    RUNNING,
+    STEP_DONE,
+    STEP_FAILED,
+    STEP_PENDING,
+    STEP_RUNNING,
+    STEP_SKIPPED,
+    SUCCEEDED,
+    TERMINAL_STATES,
+    VERIFYING,
+)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Retry:
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    error: dict[str, Any]
+
+
+_Outcome = Done | Wait | _Retry | _Failed
+
+
+def tick(operation_id: str) -> bool:
+    """Take one step of an operation, if nobody else is at it. True when a step was taken."""
+    token = leases.claim(operation_id)
+    if token is None:
+        return False
+    operation = (Operation.objects.select_related("plan", "tenant").prefetch_related("steps")).get(
+        pk=operation_id
+    )
+    kind = required_kind(operation.kind)
+    _enter(operation, token)
+    steps = list(operation.steps.all())
+    action = next_action(
+        state=operation.state,
+        unwinding=operation.unwinding,
+        failed=operation.error is not None,
+        steps=steps,
+    )
+    if isinstance(action, Finish):
+        _finish(operation, kind, token, action.state)
+        return True
+    step = steps[action.index]
+    _begin(operation, step, token)
+    context = _context(operation, token)
+    try:
+        outcome = _run(kind, context, step)
+    except LeaseLostError:
+        log.warning("%s: the lease was lost during %s", operation.id, step.name)
+        return False
+    _settle(operation.id, token, step, outcome, context.memo)
+    return True
+
+
+def _enter(operation: Operation, token: str) -> None:
+    """Start a pending operation; turn a cancelled one round."""
+    if operation.state == PENDING:
+        with transaction.atomic():
+            row = _mine(operation.id, token)
+            if row is not None and row.state == PENDING:
+                row.move_to(RUNNING)
+                row.started_at = timezone.now()
+                row.save()
+    operation.refresh_from_db(fields=["state", "unwinding", "error", "memo"])
+    if operation.state == CANCELLING and not operation.unwinding:
+        with transaction.atomic():
+            row = _mine(operation.id, token)
+            if row is not None:
+                _turn_round(row)
+                row.save()
+        operation.refresh_from_db(fields=["state", "unwinding", "error", "memo"])
+
+
+def _turn_round(operation: Operation) -> None:
+    """From here on the unwind steps run: what was not done is skipped, ALWAYS runs again."""
+    operation.unwinding = True
+    phases = phases_of_way(state=operation.state)
+    nothing_done = not operation.steps.exclude(state=STEP_PENDING).exists()
+    operation.steps.exclude(phase__in=phases).filter(state__in=[STEP_PENDING, STEP_RUNNING]).update(
+        state=STEP_SKIPPED
+    )
+    unwind = operation.steps.filter(phase__in=phases)
+    unwind.update(
+        state=STEP_SKIPPED if nothing_done else STEP_PENDING,
+        started_at=None,
+        finished_at=None,
+        attempts=0,
+    )
+
+
+def _begin(operation: Operation, step: Step, token: str) -> None:
+    """Record that the step is under way, so that a reader sees it before it ends."""
+    with transaction.atomic():
+        row = _mine(operation.id, token)
+        if row is None:
+            return
+        if step.phase == "verify" and row.state == RUNNING and not row.unwinding:
+            row.move_to(VERIFYING)
+            row.save()
+        if step.started_at is None:
+            step.started_at = timezone.now()
+        step.state = STEP_RUNNING
+        step.save(update_fields=["state", "started_at"])
+
+
+def _context(operation: Operation, token: str) -> StepContext:
+    plan: Plan = operation.plan
+    return StepContext(
+        operation=operation,
+        tenant=operation.tenant,
+        inputs=plan.inputs,
+        diff=plan.diff,
+        basis=plan.basis,
+        memo=dict(operation.memo),
+        secrets=plan_secrets(plan),
+        heartbeat=lambda: _keep(operation.id, token),
+    )
+
+
+class LeaseLostError(Exception):
+    """Another worker took over; what this one finds out no longer counts."""
+
+
+def _keep(operation_id: str, token: str) -> None:
+    if not leases.renew(operation_id, token):
+        raise LeaseLostError(operation_id)
+
+
+def _run(kind: OperationKind, context: StepContext, step: Step) -> _Outcome:
+    try:
+        return kind.run(context, step.name)
+    except StepFailedError as error:
+        problem = Problem(error.detail, code=error.code, status=409, **error.extra)
+        return _Failed(problem.as_dict())
+    except StepRetryError as error:
+        return _Retry(str(error))
+    except GatewayError as error:
+        if error.retriable or error.unknown_outcome:
+            return _Retry(str(error))
+        return _Failed(error.as_problem().as_dict())
+    except Problem as problem:
+        return _Failed(problem.as_dict())
+    except LeaseLostError:
+        raise
+    except Exception as error:
+        log.exception("%s: step %s broke", context.operation.id, step.name)
+        problem = Problem(f"{type(error).__name__}: {error}", code="internal", status=500)
+        return _Failed(problem.as_dict())
+
+
+def _settle(
+    operation_id: str, token: str, step: Step, outcome: _Outcome, memo: dict[str, Any]
+) -> None:
+    """Store the outcome, give the lease back, ask for the next tick: one transaction."""
+    with transaction.atomic():
+        operation = _mine(operation_id, token)
+        if operation is None:
+            return
+        operation.memo = memo
+        kind = required_kind(operation.kind)
+        now = timezone.now()
+        outcome = _with_deadline(operation, kind.steps[step.index], step, outcome)
+        wait_s = 0.0
+        if isinstance(outcome, Done):
+            step.state, step.finished_at = STEP_DONE, now
+            _note(step, outcome.detail, outcome.progress)
+        elif isinstance(outcome, Wait):
+            wait_s = outcome.seconds
+            _note(step, outcome.detail, outcome.progress)
+        elif isinstance(outcome, _Retry):
+            wait_s = backoff_s(step.attempts)
+            step.attempts += 1
+            step.detail = outcome.detail
+        else:
+            step.state, step.finished_at = STEP_FAILED, now
+            step.detail = outcome.error["detail"]
+            _fail(operation, step, outcome.error)
+        step.save()
+        operation.lease_token, operation.lease_expires_at = "", None
+        operation.next_run_at = now + timedelta(seconds=wait_s)
+        operation.save()
+        outbox.enqueue(outbox.TICK, [operation.id], countdown_s=wait_s)
+
+
+def _fail(operation: Operation, step: Step, error: dict[str, Any]) -> None:
+    error = {**error, "step": step.name}
+    if operation.unwinding:
+        # Unwinding itself failed: say so, keep the first cause, go on with what is left.
+        operation.error = {**(operation.error or error), "unwind_incomplete": step.name}
+    elif operation.state != CANCELLING:
+        step.save()
+        operation.error = error
+        _turn_round(operation)
+        if step.phase in phases_of_way(state=operation.state):
+            step.refresh_from_db()  # an ALWAYS step that failed on the way runs again now
+
+
+def _with_deadline(operation: Operation, spec: StepSpec, step: Step, outcome: _Outcome) -> _Outcome:
+    """A step that is not done within its deadline fails; an unwind step gets longer."""
+    if isinstance(outcome, Done):
+        return outcome
+    limit_s = max(spec.deadline_s, UNWIND_DEADLINE_S if operation.unwinding else 0.0)
+    if isinstance(outcome, _Failed) and not operation.unwinding:
+        return outcome
+    elapsed_s = (timezone.now() - (step.started_at or timezone.now())).total_seconds()
+    if elapsed_s <= limit_s:
+        # While unwinding, a refusal is tried again until the deadline: nothing may stay behind.
+        return _Retry(outcome.error["detail"]) if isinstance(outcome, _Failed) else outcome
+    detail = outcome.error["detail"] if isinstance(outcome, _Failed) else outcome.detail
+    problem = Problem(
+        f"{spec.title} took longer than {limit_s:.0f} s; last seen: {detail or 'nothing'}",
+        code="step-timeout",
+        status=504,
+        retryable=True,
+    )
+    return _Failed(problem.as_dict())
+
+
+def _note(step: Step, detail: str, progress: Progress | None) -> None:
+    step.detail = detail
+    if progress is not None:
+        step.progress_done, step.progress_total = progress.done, progress.total
+        step.unit = progress.unit
+
+
+def _finish(operation: Operation, kind: OperationKind, token: str, state: str) -> None:
+    with transaction.atomic():
+        row = _mine(operation.id, token)
+        if row is None:
+            return
+        if row.state == CANCELLING and state == SUCCEEDED:
+            # Cancelled between the last step and here: the next tick turns it round.
+            row.lease_token, row.lease_expires_at = "", None
+            row.save()
+            outbox.enqueue(outbox.TICK, [row.id])
+            return
+        row.move_to(state)
+        row.finished_at = timezone.now()
+        row.lock_key = None
+        row.lease_token, row.lease_expires_at = "", None
+        row.save()
+        kind.finish(row, row.plan)
+        Plan.objects.filter(pk=row.plan_id).update(secret_token="")
+        _mark_reverted(row)
+        audit_record(
+            tenant_id=row.tenant_id,
+            actor=Actor(name=row.actor),
+            action=f"{row.kind}.{state}",
+            resource=row.resource,
+            outcome=state,
+            reason=row.reason,
+            data={"operation_id": row.id, "error": row.error},
+        )
+
+
+def _mark_reverted(operation: Operation) -> None:
+    if operation.state != SUCCEEDED or operation.reverts_id is None:
+        return
+    original = Operation.objects.select_for_update().get(pk=operation.reverts_id)
+    if original.state == SUCCEEDED:
+        original.move_to(REVERTED)
+        original.save(update_fields=["state", "updated_at"])
+
+
+def _mine(operation_id: str, token: str) -> Operation | None:
+    """The locked row, if the lease is still ours; its outcome counts only then."""
+    row = Operation.objects.select_for_update().filter(pk=operation_id, lease_token=token).first()
+    return None if row is None or row.state in TERMINAL_STATES else row

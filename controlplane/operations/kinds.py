@@ -1,0 +1,174 @@
+"""What a kind of operation offers, and the registry of kinds.
+
+A kind is stateless. `plan` reads the truth and decides; each step re-reads the truth, does at
+most one idempotent thing and says Done or Wait. Whatever a step must remember goes to
+`context.memo`, which is stored with its outcome.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from rest_framework.serializers import Serializer
+
+from controlplane.audit.services import Actor
+from controlplane.operations.models import Operation, Plan
+from controlplane.tenants.models import Tenant
+
+
+class Phase(StrEnum):
+    """When a step runs.
+
+    EXECUTE and VERIFY on the way to success; ALWAYS on every way out; RESTORE when the
+    operation failed or was cancelled; TEARDOWN when it was cancelled.
+    """
+
+    EXECUTE = "execute"
+    VERIFY = "verify"
+    ALWAYS = "always"
+    RESTORE = "restore"
+    TEARDOWN = "teardown"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepSpec:
+    name: str
+    title: str
+    phase: Phase = Phase.EXECUTE
+    deadline_s: float = 120.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    done: int
+    total: int
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    detail: str = ""
+    progress: Progress | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """Not yet: look again in `seconds`."""
+
+    seconds: float = 0.3
+    detail: str = ""
+    progress: Progress | None = None
+
+
+class StepFailedError(Exception):
+    """The step cannot succeed; the operation fails with this code."""
+
+    def __init__(self, code: str, detail: str, **extra: Any) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.detail = detail
+        self.extra = extra
+
+
+class StepRetryError(Exception):
+    """The world is away for a moment (ZooKeeper, a broker): try again with backoff."""
+
+
+def warning(code: str, text: str, severity: str = "warning") -> dict[str, str]:
+    """One row of `impact.warnings`; severity is info, warning or danger."""
+    return {"code": code, "severity": severity, "text": text}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanDraft:
+    """What a kind decided. `basis` is what must still hold when the plan is executed."""
+
+    resource: str
+    diff: dict[str, Any]
+    summary: str
+    basis: dict[str, Any]
+    warnings: list[dict[str, str]] = field(default_factory=list)
+    impact: dict[str, Any] = field(default_factory=dict)
+    confirm_phrase: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanContext:
+    tenant: Tenant
+    cluster_id: str | None
+    actor: Actor
+    secrets: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(slots=True, kw_only=True)
+class StepContext:
+    """A step's view of its operation. `memo` is stored after the step, whatever it answers."""
+
+    operation: Operation
+    tenant: Tenant
+    inputs: dict[str, Any]
+    diff: dict[str, Any]
+    basis: dict[str, Any]
+    memo: dict[str, Any]
+    secrets: dict[str, Any]
+    heartbeat: Callable[[], None]
+
+
+class OperationKind(ABC):
+    """Stateless behaviour of one kind of operation."""
+
+    name: ClassVar[str]
+    inputs: ClassVar[type[Serializer[Any]]]
+    steps: ClassVar[tuple[StepSpec, ...]]
+    cancellable: ClassVar[bool] = False
+    secret_inputs: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        """Read the truth, decide, change nothing.
+
+        Raises:
+            Problem: the inputs do not fit the truth.
+            GatewayError: the cluster cannot be read.
+        """
+
+    @abstractmethod
+    def run(self, context: StepContext, step: str) -> Done | Wait:
+        """One idempotent step. It may run again after a crash at any point."""
+
+    def basis_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
+        """The plan's basis as the world is now; another value makes the plan stale."""
+        return self.plan(context, plan.inputs).basis
+
+    def lock(self, plan: Plan) -> str | None:
+        """Only one operation at a time may hold this name; None needs no lock."""
+        return f"{plan.cluster_id}:{plan.resource}"
+
+    def prepare(self, operation: Operation, plan: Plan) -> None:
+        """Rows that must exist with the operation, in its transaction."""
+
+    def finish(self, operation: Operation, plan: Plan) -> None:
+        """Rows that must change with the operation's end, in its transaction."""
+
+    def undo(self, operation: Operation, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        """(kind, inputs) of the plan that would revert a succeeded operation."""
+        return None
+
+
+_KINDS: dict[str, OperationKind] = {}
+
+
+def register(kind: OperationKind) -> None:
+    if kind.name in _KINDS and type(_KINDS[kind.name]) is not type(kind):
+        raise ValueError(f"two kinds are called {kind.name}")
+    _KINDS[kind.name] = kind
+
+
+def kind_of(name: str) -> OperationKind | None:
+    return _KINDS.get(name)
+
+
+def kind_names() -> list[str]:
+    return sorted(_KINDS)

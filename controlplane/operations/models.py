@@ -1,0 +1,149 @@
+"""Plan, Operation with its Steps, the one-time secret, and the outbox."""
+
+from django.db import models
+
+from controlplane.common.ids import new_id
+from controlplane.operations.states import (
+    OPERATION_STATES,
+    PENDING,
+    PLAN_OPEN,
+    PLAN_STATE_CHOICES,
+    STATE_CHOICES,
+    STEP_PENDING,
+    STEP_STATE_CHOICES,
+    TERMINAL_STATES,
+    check_move,
+)
+from controlplane.tenants.models import Tenant
+
+
+def new_plan_id() -> str:
+    return new_id("pl")
+
+
+def new_operation_id() -> str:
+    return new_id("op")
+
+
+class Plan(models.Model):
+    """What would be done and why it is safe or not; confirmed by its hash."""
+
+    id = models.CharField(primary_key=True, max_length=40, default=new_plan_id)
+    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
+    kind = models.CharField(max_length=60)
+    cluster_id = models.CharField(max_length=40, null=True, db_index=True)
+    resource = models.CharField(max_length=400)
+    inputs = models.JSONField()
+    diff = models.JSONField()
+    impact = models.JSONField()
+    basis = models.JSONField()
+    secret_token = models.TextField(blank=True)
+    plan_hash = models.CharField(max_length=64)
+    confirm_phrase = models.CharField(max_length=300, null=True)
+    state = models.CharField(max_length=20, choices=PLAN_STATE_CHOICES, default=PLAN_OPEN)
+    reverts = models.CharField(max_length=40, null=True)
+    created_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.id} {self.kind} {self.resource}"
+
+
+class Operation(models.Model):
+    """A confirmed plan under way. Only the engine moves its state."""
+
+    id = models.CharField(primary_key=True, max_length=40, default=new_operation_id)
+    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
+    plan = models.OneToOneField(Plan, on_delete=models.PROTECT, related_name="operation")
+    kind = models.CharField(max_length=60)
+    cluster_id = models.CharField(max_length=40, null=True, db_index=True)
+    resource = models.CharField(max_length=400)
+    state = models.CharField(max_length=20, choices=STATE_CHOICES, default=PENDING)
+    unwinding = models.BooleanField(default=False)
+    memo = models.JSONField(default=dict)
+    error = models.JSONField(null=True)
+    actor = models.CharField(max_length=200)
+    reason = models.TextField(blank=True)
+    reverts = models.ForeignKey(
+        "self", null=True, on_delete=models.SET_NULL, related_name="reverted_by"
+    )
+    lock_key = models.CharField(max_length=500, null=True, unique=True)
+    lease_token = models.CharField(max_length=40, blank=True)
+    lease_expires_at = models.DateTimeField(null=True)
+    next_run_at = models.DateTimeField(auto_now_add=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["tenant", "-id"], name="operation_tenant_newest"),
+            models.Index(
+                fields=["next_run_at"],
+                condition=~models.Q(state__in=sorted(TERMINAL_STATES)),
+                name="operation_due",
+            ),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(state__in=OPERATION_STATES), name="operation_state_known"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.id} {self.kind} {self.state}"
+
+    def move_to(self, state: str) -> None:
+        """Change the state by the table; the caller saves."""
+        check_move(self.state, state)
+        self.state = state
+
+
+class Step(models.Model):
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="steps")
+    index = models.PositiveSmallIntegerField()
+    name = models.CharField(max_length=60)
+    title = models.CharField(max_length=200)
+    phase = models.CharField(max_length=20)
+    state = models.CharField(max_length=20, choices=STEP_STATE_CHOICES, default=STEP_PENDING)
+    attempts = models.PositiveIntegerField(default=0)
+    detail = models.TextField(blank=True)
+    progress_done = models.BigIntegerField(null=True)
+    progress_total = models.BigIntegerField(null=True)
+    unit = models.CharField(max_length=20, blank=True)
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["index"]
+        constraints = [
+            models.UniqueConstraint(fields=["operation", "index"], name="one_step_per_index")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.operation_id}[{self.index}] {self.name} {self.state}"
+
+
+class OperationSecret(models.Model):
+    """A password that an operation made, sealed; readable once."""
+
+    operation = models.OneToOneField(Operation, on_delete=models.CASCADE, related_name="secret")
+    token = models.TextField(blank=True)
+    read_at = models.DateTimeField(null=True)
+
+    def __str__(self) -> str:
+        return f"secret of {self.operation_id}"
+
+
+class OutboxMessage(models.Model):
+    """A task to start, written with the change that asks for it; deleted once Celery has it."""
+
+    task = models.CharField(max_length=100)
+    args = models.JSONField(default=list)
+    countdown_s = models.FloatField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"{self.task}{self.args}"

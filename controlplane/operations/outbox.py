@@ -1,0 +1,56 @@
+"""Tasks leave through the outbox: a row in the caller's transaction, sent after its commit.
+
+A crash between commit and send leaves the row; beat drains it. A crash between send and
+delete sends twice; every task bears that.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+from django.db import transaction
+
+from controlplane.operations.models import OutboxMessage
+
+log = logging.getLogger(__name__)
+DRAIN_BATCH = 200
+TICK = "operations.tick"
+
+Publisher = Callable[[str, list[Any], float], None]
+
+
+def enqueue(task: str, args: list[Any], *, countdown_s: float = 0.0) -> None:
+    """Ask for a task. Must run in a transaction with the change that needs it."""
+    if not transaction.get_connection().in_atomic_block:
+        raise RuntimeError("the outbox is written inside a transaction")
+    OutboxMessage.objects.create(task=task, args=args, countdown_s=countdown_s)
+    transaction.on_commit(drain, robust=True)
+
+
+def drain() -> int:
+    """Hand every waiting row to Celery; stops at the first refusal (Redis is away)."""
+    sent = 0
+    for message in OutboxMessage.objects.order_by("pk")[:DRAIN_BATCH]:
+        try:
+            _publish(message.task, message.args, message.countdown_s)
+        except Exception as error:  # noqa: BLE001 - whatever the transport raises, the row stays
+            log.warning("outbox: %s waits, the queue is away: %s", message.task, error)
+            break
+        OutboxMessage.objects.filter(pk=message.pk).delete()
+        sent += 1
+    return sent
+
+
+def _send_by_celery(task: str, args: list[Any], countdown_s: float) -> None:
+    from celery import current_app
+
+    current_app.send_task(task, args=args, countdown=countdown_s or None)
+
+
+_publish: Publisher = _send_by_celery
+
+
+def use_publisher(publisher: Publisher | None) -> None:
+    """Tests collect what would be sent; None goes back to Celery."""
+    global _publish  # noqa: PLW0603 - one process, one transport
+    _publish = publisher or _send_by_celery

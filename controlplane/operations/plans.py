@@ -1,0 +1,156 @@
+"""Making a plan and telling whether it still holds."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.conf import settings
+from django.utils import timezone
+
+from controlplane.audit.services import Actor
+from controlplane.common.crypto import seal, unseal
+from controlplane.common.hashing import content_hash
+from controlplane.common.problems import Conflict, Gone, Invalid, NotFound, field_problem
+from controlplane.operations.kinds import OperationKind, PlanContext, kind_names, kind_of
+from controlplane.operations.models import Plan
+from controlplane.operations.states import PLAN_EXPIRED, PLAN_OPEN, PLAN_STALE, PLAN_USED
+from controlplane.tenants.models import Tenant
+
+
+def plan_create(
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    kind_name: str,
+    cluster_id: str | None,
+    inputs: dict[str, Any],
+    reverts: str | None = None,
+) -> Plan:
+    """Validate the inputs, let the kind decide, store its decision for 15 minutes."""
+    kind = required_kind(kind_name)
+    checked, secrets = _checked_inputs(kind, inputs)
+    context = PlanContext(tenant=tenant, cluster_id=cluster_id, actor=actor, secrets=secrets)
+    draft = kind.plan(context, checked)
+    plan = Plan(
+        tenant=tenant,
+        kind=kind.name,
+        cluster_id=cluster_id,
+        resource=draft.resource,
+        inputs=checked,
+        diff=draft.diff,
+        impact={"summary": draft.summary, "warnings": draft.warnings, **draft.impact},
+        basis=draft.basis,
+        secret_token=seal(secrets) if secrets else "",
+        confirm_phrase=draft.confirm_phrase,
+        reverts=reverts,
+        created_by=actor.name,
+        expires_at=timezone.now() + timedelta(seconds=settings.PLAN_LIFETIME_S),
+    )
+    plan.plan_hash = content_hash(
+        [plan.kind, plan.cluster_id, plan.resource, checked, draft.diff, draft.basis]
+    )
+    plan.save(force_insert=True)
+    return plan
+
+
+def required_kind(name: str) -> OperationKind:
+    kind = kind_of(name)
+    if kind is None:
+        raise field_problem("/kind", f"A kind is one of: {', '.join(kind_names())}.", "choice")
+    return kind
+
+
+def plan_get(tenant: Tenant, plan_id: str) -> Plan:
+    plan = Plan.objects.filter(tenant=tenant, id=plan_id).select_related("tenant").first()
+    if plan is None:
+        raise NotFound("There is no such plan.")
+    return plan
+
+
+def plan_state(plan: Plan) -> str:
+    if plan.state == PLAN_OPEN and plan.expires_at <= timezone.now():
+        return PLAN_EXPIRED
+    return plan.state
+
+
+def check_confirmable(plan: Plan, *, plan_hash: str, confirm: str) -> None:
+    """Refuse a plan that is used, expired, stale, another one, or not really confirmed."""
+    state = plan_state(plan)
+    if state == PLAN_USED:
+        operation = getattr(plan, "operation", None)
+        raise Conflict(
+            "This plan was confirmed already.",
+            code="plan-used",
+            operation_id=operation.id if operation else None,
+        )
+    if state == PLAN_EXPIRED:
+        raise Gone("This plan is older than 15 minutes; make a new one.", code="plan-expired")
+    if state == PLAN_STALE:
+        raise Conflict("The world has moved since this plan was made.", code="plan-stale")
+    if plan_hash != plan.plan_hash:
+        raise Conflict("The hash is not this plan's.", code="plan-hash-mismatch")
+    if plan.confirm_phrase and confirm != plan.confirm_phrase:
+        raise Invalid(
+            f"Type {plan.confirm_phrase!r} to confirm.",
+            code="confirm-mismatch",
+            errors=[
+                {
+                    "pointer": "/confirm",
+                    "code": "confirm-mismatch",
+                    "detail": f"must equal {plan.confirm_phrase!r}",
+                }
+            ],
+        )
+
+
+def check_fresh(plan: Plan, actor: Actor) -> None:
+    """Compare the plan's basis with the world now; mark and refuse a stale plan."""
+    difference = staleness(plan, actor)
+    if difference:
+        Plan.objects.filter(pk=plan.pk).update(state=PLAN_STALE)
+        raise Conflict(
+            f"The world has moved since this plan was made: {difference}. Make a new plan.",
+            code="plan-stale",
+        )
+
+
+def staleness(plan: Plan, actor: Actor) -> str:
+    """What differs between the plan's basis and now; empty when nothing does."""
+    kind = required_kind(plan.kind)
+    context = PlanContext(
+        tenant=plan.tenant, cluster_id=plan.cluster_id, actor=actor, secrets=plan_secrets(plan)
+    )
+    try:
+        now = kind.basis_now(context, plan)
+    except (Invalid, Conflict, NotFound) as refusal:
+        return refusal.detail
+    changed = sorted(
+        key for key in {*now, *plan.basis} if content_hash(now.get(key)) != _hash_of(plan, key)
+    )
+    return ", ".join(changed)
+
+
+def plan_secrets(plan: Plan) -> dict[str, Any]:
+    return unseal(plan.secret_token) if plan.secret_token else {}
+
+
+def _hash_of(plan: Plan, key: str) -> str:
+    return content_hash(plan.basis.get(key))
+
+
+def _checked_inputs(
+    kind: OperationKind, inputs: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    serializer = kind.inputs(data=inputs)
+    if not serializer.is_valid():
+        from rest_framework.exceptions import ValidationError
+
+        from controlplane.common.exception_handler import to_problem
+
+        problem = to_problem(ValidationError({"inputs": serializer.errors}))
+        raise problem or Invalid()
+    checked = dict(serializer.validated_data)
+    unknown = sorted(set(inputs) - set(serializer.fields))
+    if unknown:
+        raise field_problem(f"/inputs/{unknown[0]}", "There is no such input.", "unknown")
+    secrets = {name: checked.pop(name) for name in kind.secret_inputs if checked.get(name)}
+    return checked, secrets

@@ -1,0 +1,146 @@
+"""Reads: plans and operations as the JSON of the REST shapes, one tenant at a time."""
+
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+from django.utils import timezone
+
+from controlplane.common.problems import NotFound
+from controlplane.operations.models import Operation, Plan, Step
+from controlplane.operations.plans import plan_state, required_kind
+from controlplane.operations.rules import eta_s, fraction_done
+from controlplane.operations.services import is_cancellable
+from controlplane.operations.states import ACTIVE_STATES, STEP_RUNNING, SUCCEEDED
+from controlplane.tenants.models import Tenant
+
+
+def operations(tenant: Tenant) -> QuerySet[Operation]:
+    """Everything that `operation_dict` reads, in a fixed number of queries."""
+    return (
+        Operation.objects.filter(tenant=tenant)
+        .select_related("plan", "secret")
+        .prefetch_related(
+            "steps",
+            Prefetch("reverted_by", queryset=Operation.objects.order_by("-pk")),
+        )
+    )
+
+
+def operation_list(
+    tenant: Tenant,
+    *,
+    cluster_id: str | None = None,
+    state: str | None = None,
+    limit: int = 50,
+) -> list[dict[str, Any]]:
+    rows = filtered(operations(tenant), cluster_id=cluster_id, state=state)
+    return [operation_dict(row) for row in rows.order_by("-pk")[:limit]]
+
+
+def filtered(
+    rows: QuerySet[Operation], *, cluster_id: str | None, state: str | None
+) -> QuerySet[Operation]:
+    """By cluster; by state, where `active` means every state that is not an end."""
+    if cluster_id:
+        rows = rows.filter(cluster_id=cluster_id)
+    if state == "active":
+        rows = rows.filter(state__in=ACTIVE_STATES)
+    elif state:
+        rows = rows.filter(state__in=state.split(","))
+    return rows
+
+
+def operation_get(tenant: Tenant, operation_id: str) -> dict[str, Any]:
+    row = operations(tenant).filter(id=operation_id).first()
+    if row is None:
+        raise NotFound("There is no such operation.")
+    return operation_dict(row)
+
+
+def operation_dict(operation: Operation) -> dict[str, Any]:
+    steps = list(operation.steps.all())
+    kind = required_kind(operation.kind)
+    done, total = fraction_done(steps)
+    secret = getattr(operation, "secret", None)
+    reverted_by = [row for row in operation.reverted_by.all() if row.state == SUCCEEDED]
+    revertible = operation.state == SUCCEEDED and kind.undo(operation, operation.plan) is not None
+    return {
+        "id": operation.id,
+        "kind": operation.kind,
+        "state": operation.state,
+        "unwinding": operation.unwinding,
+        "cluster_id": operation.cluster_id,
+        "resource": operation.resource,
+        "summary": operation.plan.impact.get("summary", ""),
+        "plan_id": operation.plan_id,
+        "steps": [step_dict(step) for step in steps],
+        "progress": {"done": done, "total": total, "unit": "steps"},
+        "eta_seconds": _eta(steps) if operation.state in ACTIVE_STATES else None,
+        "error": operation.error,
+        "cancellable": is_cancellable(operation),
+        "revertible": revertible,
+        "reverts": operation.reverts_id,
+        "reverted_by": reverted_by[0].id if reverted_by else None,
+        "has_secret": bool(secret and secret.read_at is None and secret.token),
+        "outcome": operation.memo.get("outcome"),
+        "actor": operation.actor,
+        "reason": operation.reason,
+        "created_at": operation.created_at.isoformat(),
+        "started_at": _stamp(operation.started_at),
+        "finished_at": _stamp(operation.finished_at),
+    }
+
+
+def step_dict(step: Step) -> dict[str, Any]:
+    return {
+        "index": step.index,
+        "name": step.name,
+        "title": step.title,
+        "phase": step.phase,
+        "state": step.state,
+        "attempts": step.attempts,
+        "detail": step.detail,
+        "progress_done": step.progress_done,
+        "progress_total": step.progress_total,
+        "unit": step.unit,
+        "started_at": _stamp(step.started_at),
+        "finished_at": _stamp(step.finished_at),
+    }
+
+
+def plan_dict(plan: Plan) -> dict[str, Any]:
+    operation = getattr(plan, "operation", None)
+    return {
+        "id": plan.id,
+        "kind": plan.kind,
+        "cluster_id": plan.cluster_id,
+        "resource": plan.resource,
+        "inputs": plan.inputs,
+        "diff": plan.diff,
+        "impact": plan.impact,
+        "plan_hash": plan.plan_hash,
+        "confirm_phrase": plan.confirm_phrase,
+        "state": plan_state(plan),
+        "reverts": plan.reverts,
+        "operation_id": operation.id if operation else None,
+        "created_by": plan.created_by,
+        "created_at": plan.created_at.isoformat(),
+        "expires_at": plan.expires_at.isoformat(),
+    }
+
+
+def _eta(steps: list[Step]) -> float | None:
+    """The running step's estimate, when it counts something."""
+    for step in steps:
+        if step.state == STEP_RUNNING and step.started_at and step.progress_total:
+            return eta_s(
+                done=step.progress_done or 0,
+                total=step.progress_total,
+                started_at=step.started_at,
+                now=timezone.now(),
+            )
+    return None
+
+
+def _stamp(value: Any) -> str | None:
+    return value.isoformat() if value else None

@@ -1,0 +1,120 @@
+from rest_framework import serializers
+
+from controlplane.common.serializers import ProblemSerializer, Shape, page_serializer
+from controlplane.operations.states import (
+    PLAN_STATE_CHOICES,
+    STATE_CHOICES,
+    STEP_STATE_CHOICES,
+)
+
+
+class StepSerializer(Shape):
+    index = serializers.IntegerField()
+    name = serializers.CharField()
+    title = serializers.CharField()
+    phase = serializers.ChoiceField(["execute", "verify", "always", "restore", "teardown"])
+    state = serializers.ChoiceField(STEP_STATE_CHOICES)
+    attempts = serializers.IntegerField()
+    detail = serializers.CharField(allow_blank=True)
+    progress_done = serializers.IntegerField(allow_null=True)
+    progress_total = serializers.IntegerField(allow_null=True)
+    unit = serializers.CharField(allow_blank=True)
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class ProgressSerializer(Shape):
+    done = serializers.IntegerField()
+    total = serializers.IntegerField()
+    unit = serializers.CharField()
+
+
+class OperationErrorSerializer(ProblemSerializer):
+    step = serializers.CharField(required=False)
+    kafka_error = serializers.CharField(required=False)
+    unwind_incomplete = serializers.CharField(required=False)
+    request_id = None
+    instance = None
+
+
+class OperationSerializer(Shape):
+    id = serializers.CharField()
+    kind = serializers.CharField()
+    state = serializers.ChoiceField(STATE_CHOICES)
+    unwinding = serializers.BooleanField()
+    cluster_id = serializers.CharField(allow_null=True)
+    resource = serializers.CharField()
+    summary = serializers.CharField()
+    plan_id = serializers.CharField()
+    steps = StepSerializer(many=True)
+    progress = ProgressSerializer()
+    eta_seconds = serializers.FloatField(allow_null=True)
+    error = OperationErrorSerializer(allow_null=True)
+    cancellable = serializers.BooleanField()
+    revertible = serializers.BooleanField()
+    reverts = serializers.CharField(allow_null=True)
+    reverted_by = serializers.CharField(allow_null=True)
+    has_secret = serializers.BooleanField()
+    outcome = serializers.DictField(allow_null=True)
+    actor = serializers.CharField()
+    reason = serializers.CharField(allow_blank=True)
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(allow_null=True)
+    finished_at = serializers.DateTimeField(allow_null=True)
+
+
+OperationPageSerializer = page_serializer(OperationSerializer)
+
+
+class WarningSerializer(Shape):
+    code = serializers.CharField()
+    severity = serializers.ChoiceField(["info", "warning", "danger"])
+    text = serializers.CharField()
+
+
+class ImpactSerializer(Shape):
+    summary = serializers.CharField()
+    warnings = WarningSerializer(many=True)
+    bytes_to_move = serializers.IntegerField(required=False)
+    records_reread = serializers.IntegerField(required=False)
+    records_skipped = serializers.IntegerField(required=False)
+    seconds_estimated = serializers.FloatField(required=False, allow_null=True)
+
+
+class PlanSerializer(Shape):
+    id = serializers.CharField()
+    kind = serializers.CharField()
+    cluster_id = serializers.CharField(allow_null=True)
+    resource = serializers.CharField()
+    inputs = serializers.DictField()
+    diff = serializers.DictField()
+    impact = ImpactSerializer()
+    plan_hash = serializers.CharField()
+    confirm_phrase = serializers.CharField(allow_null=True)
+    state = serializers.ChoiceField(PLAN_STATE_CHOICES)
+    reverts = serializers.CharField(allow_null=True)
+    operation_id = serializers.CharField(allow_null=True)
+    created_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    expires_at = serializers.DateTimeField()
+
+
+class PlanInputSerializer(Shape):
+    kind = serializers.CharField(max_length=60)
+    cluster_id = serializers.CharField(max_length=40, allow_null=True, default=None)
+    inputs = serializers.DictField()
+
+
+class OperationInputSerializer(Shape):
+    plan_id = serializers.CharField(max_length=40)
+    plan_hash = serializers.CharField(max_length=64)
+    confirm = serializers.CharField(
+        max_length=300, allow_blank=True, allow_null=True, default="", trim_whitespace=False
+    )
+    reason = serializers.CharField(max_length=2000, allow_blank=True, default="")
+
+
+class SecretSerializer(Shape):
+    username = serializers.CharField()
+    password = serializers.CharField()
+    mechanism = serializers.CharField()

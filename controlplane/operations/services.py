@@ -1,0 +1,182 @@
+"""Writes: start an operation from a confirmed plan, ask to cancel it, plan its undoing."""
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from controlplane.audit.services import Actor, audit_record
+from controlplane.common.crypto import seal, unseal
+from controlplane.common.problems import Conflict, Gone, NotFound
+from controlplane.operations import outbox
+from controlplane.operations.models import Operation, OperationSecret, Plan, Step
+from controlplane.operations.plans import (
+    check_confirmable,
+    check_fresh,
+    plan_create,
+    plan_get,
+    required_kind,
+)
+from controlplane.operations.states import (
+    CANCELLING,
+    PENDING,
+    PLAN_OPEN,
+    PLAN_USED,
+    RUNNING,
+    SUCCEEDED,
+    VERIFYING,
+)
+from controlplane.tenants.models import Tenant
+
+
+def operation_start(
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    plan_id: str,
+    plan_hash: str,
+    confirm: str = "",
+    reason: str = "",
+) -> Operation:
+    """Confirm a plan. The world is looked at again first; a moved world refuses the plan."""
+    plan = plan_get(tenant, plan_id)
+    check_confirmable(plan, plan_hash=plan_hash, confirm=confirm)
+    check_fresh(plan, actor)
+    try:
+        with transaction.atomic():
+            return _start(plan, actor=actor, reason=reason)
+    except IntegrityError as error:
+        raise Conflict(
+            f"Another operation on {plan.resource} is under way.", code="operation-in-progress"
+        ) from error
+
+
+def _start(plan: Plan, *, actor: Actor, reason: str) -> Operation:
+    kind = required_kind(plan.kind)
+    if not Plan.objects.filter(pk=plan.pk, state=PLAN_OPEN).update(state=PLAN_USED):
+        raise Conflict("This plan was confirmed already.", code="plan-used")
+    operation = Operation.objects.create(
+        tenant_id=plan.tenant_id,
+        plan=plan,
+        kind=plan.kind,
+        cluster_id=plan.cluster_id,
+        resource=plan.resource,
+        actor=actor.name,
+        reason=reason,
+        reverts_id=plan.reverts,
+        lock_key=kind.lock(plan),
+    )
+    Step.objects.bulk_create(
+        Step(operation=operation, index=index, name=spec.name, title=spec.title, phase=spec.phase)
+        for index, spec in enumerate(kind.steps)
+    )
+    kind.prepare(operation, plan)
+    audit_record(
+        tenant_id=plan.tenant_id,
+        actor=actor,
+        action=f"{plan.kind}.start",
+        resource=plan.resource,
+        reason=reason,
+        data={"operation_id": operation.id, "diff": plan.diff},
+    )
+    outbox.enqueue(outbox.TICK, [operation.id])
+    return operation
+
+
+def operation_cancel(*, tenant: Tenant, actor: Actor, operation_id: str) -> Operation:
+    """Ask an operation to stop and restore what it changed; it ends as cancelled."""
+    with transaction.atomic():
+        operation = (
+            Operation.objects.select_for_update().filter(tenant=tenant, id=operation_id).first()
+        )
+        if operation is None:
+            raise NotFound("There is no such operation.")
+        if operation.state == CANCELLING:
+            return operation
+        if not is_cancellable(operation):
+            raise Conflict(
+                f"A {operation.kind} in state {operation.state} cannot be cancelled.",
+                code="not-cancellable",
+            )
+        operation.move_to(CANCELLING)
+        operation.save(update_fields=["state", "updated_at"])
+        audit_record(
+            tenant_id=tenant.id,
+            actor=actor,
+            action=f"{operation.kind}.cancel",
+            resource=operation.resource,
+            data={"operation_id": operation.id},
+        )
+        outbox.enqueue(outbox.TICK, [operation.id])
+    return operation
+
+
+def is_cancellable(operation: Operation) -> bool:
+    if operation.unwinding:
+        return False
+    kind = required_kind(operation.kind)
+    if operation.state == PENDING:
+        return True
+    return kind.cancellable and operation.state in {RUNNING, VERIFYING}
+
+
+def undo_plan_create(*, tenant: Tenant, actor: Actor, operation_id: str) -> Plan:
+    """A plan that puts back what a succeeded operation changed."""
+    operation = (
+        Operation.objects.select_related("plan").filter(tenant=tenant, id=operation_id).first()
+    )
+    if operation is None:
+        raise NotFound("There is no such operation.")
+    if operation.state != SUCCEEDED:
+        raise Conflict(
+            f"Only a succeeded operation can be undone; this one is {operation.state}.",
+            code="not-revertible",
+        )
+    undo = required_kind(operation.kind).undo(operation, operation.plan)
+    if undo is None:
+        raise Conflict(f"A {operation.kind} cannot be undone.", code="not-revertible")
+    kind_name, inputs = undo
+    return plan_create(
+        tenant=tenant,
+        actor=actor,
+        kind_name=kind_name,
+        cluster_id=operation.cluster_id,
+        inputs=inputs,
+        reverts=operation.id,
+    )
+
+
+def secret_keep(operation: Operation, values: dict[str, str]) -> None:
+    """Keep a generated password with its operation; the same one if it is there already."""
+    OperationSecret.objects.get_or_create(operation=operation, defaults={"token": seal(values)})
+
+
+def secret_peek(operation: Operation) -> dict[str, str]:
+    """For the operation's own steps."""
+    return unseal(OperationSecret.objects.get(operation=operation).token)
+
+
+@transaction.atomic
+def secret_take(*, tenant: Tenant, actor: Actor, operation_id: str) -> dict[str, str]:
+    """The secret of a succeeded operation: once."""
+    row = (
+        OperationSecret.objects.select_for_update()
+        .filter(operation__tenant=tenant, operation_id=operation_id)
+        .first()
+    )
+    if row is None:
+        raise NotFound("This operation has no secret.")
+    operation = Operation.objects.get(pk=operation_id)
+    if row.read_at is not None or not row.token:
+        raise Gone("The secret was shown already.", code="secret-read")
+    if operation.state != SUCCEEDED:
+        raise Conflict("The operation has not succeeded yet.", code="secret-not-ready")
+    values = unseal(row.token)
+    row.read_at, row.token = timezone.now(), ""
+    row.save()
+    audit_record(
+        tenant_id=tenant.id,
+        actor=actor,
+        action="secret.read",
+        resource=operation.resource,
+        data={"operation_id": operation_id},
+    )
+    return values

@@ -1,0 +1,53 @@
+"""Celery's doors into the engine; each fetches and calls, nothing more."""
+
+from datetime import timedelta
+
+from celery import shared_task
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from controlplane.common.idempotency import forget_old_keys
+from controlplane.operations import engine, outbox
+from controlplane.operations.models import Operation, Plan
+from controlplane.operations.states import ACTIVE_STATES, PLAN_EXPIRED, PLAN_OPEN
+
+# A tick that is due for longer than this was lost with its worker or its queue.
+LOST_AFTER = timedelta(seconds=2)
+PLANS_KEPT = timedelta(days=30)
+
+
+@shared_task(name=outbox.TICK)
+def operation_tick(operation_id: str) -> None:
+    engine.tick(operation_id)
+
+
+@shared_task(name="operations.sweep")
+def sweep() -> int:
+    """Drive every operation that is due and that nobody holds."""
+    now = timezone.now()
+    lost = list(
+        Operation.objects.filter(state__in=ACTIVE_STATES, next_run_at__lt=now - LOST_AFTER)
+        .filter(Q(lease_expires_at=None) | Q(lease_expires_at__lt=now))
+        .values_list("pk", flat=True)[:100]
+    )
+    if lost:
+        with transaction.atomic():
+            for operation_id in lost:
+                outbox.enqueue(outbox.TICK, [operation_id])
+    return len(lost)
+
+
+@shared_task(name="operations.drain_outbox")
+def drain_outbox() -> int:
+    return outbox.drain()
+
+
+@shared_task(name="operations.housekeeping")
+def housekeeping() -> None:
+    now = timezone.now()
+    Plan.objects.filter(state=PLAN_OPEN, expires_at__lt=now).update(
+        state=PLAN_EXPIRED, secret_token=""
+    )
+    Plan.objects.filter(operation=None, created_at__lt=now - PLANS_KEPT).delete()
+    forget_old_keys()

@@ -1,0 +1,1 @@
+"""Moving partitions between brokers: planned with sizes, throttled, verified, restorable."""

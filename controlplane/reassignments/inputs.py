@@ -1,0 +1,50 @@
+"""What users may say: exact moves, or topics and the brokers they should be on."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from controlplane.common.serializers import Shape
+
+BATCH_DEFAULT = 10
+PARTITIONS_MAX = 5_000
+THROTTLE_MIN_BYTES_PER_S = 1_024
+
+
+class MoveInputs(Shape):
+    topic = serializers.CharField(max_length=249)
+    partition = serializers.IntegerField(min_value=0)
+    replicas = serializers.ListField(
+        child=serializers.IntegerField(min_value=0), min_length=1, max_length=100
+    )
+
+    def validate_replicas(self, value: list[int]) -> list[int]:
+        if len(set(value)) != len(value):
+            raise serializers.ValidationError("A broker is named twice.")
+        return value
+
+
+class ReassignmentInputs(Shape):
+    moves = MoveInputs(many=True, required=False, max_length=PARTITIONS_MAX)
+    topics = serializers.ListField(
+        child=serializers.CharField(max_length=249), required=False, max_length=1_000
+    )
+    target_brokers = serializers.ListField(
+        child=serializers.IntegerField(min_value=0), required=False, max_length=1_000
+    )
+    throttle_bytes_per_s = serializers.IntegerField(
+        min_value=THROTTLE_MIN_BYTES_PER_S, required=False, allow_null=True
+    )
+    batch_size = serializers.IntegerField(min_value=1, max_value=1_000, default=BATCH_DEFAULT)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        by_moves = bool(attrs.get("moves"))
+        by_topics = bool(attrs.get("topics")) and bool(attrs.get("target_brokers"))
+        if by_moves == by_topics:
+            raise serializers.ValidationError(
+                "Give either moves, or topics together with target_brokers."
+            )
+        seen = [(move["topic"], move["partition"]) for move in attrs.get("moves", [])]
+        if len(set(seen)) != len(seen):
+            raise serializers.ValidationError({"moves": "A partition is named twice."})
+        return attrs

@@ -1,0 +1,297 @@
+"""reassignment: throttle → move in bounded batches → throttle off → verify on disk.
+
+Cancelled, it stops what is under way and moves back what had arrived; failed, it stops what
+is under way. The throttle goes on every way out.
+"""
+
+from dataclasses import asdict
+from typing import Any
+
+from controlplane.clusters.kinds_base import ClusterOperationKind
+from controlplane.common.problems import Conflict, field_problem
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.types import TP
+from controlplane.operations.kinds import (
+    Done,
+    Phase,
+    PlanContext,
+    PlanDraft,
+    Progress,
+    StepContext,
+    StepFailedError,
+    StepSpec,
+    Wait,
+)
+from controlplane.operations.models import Operation, Plan
+from controlplane.reassignments import planner
+from controlplane.reassignments.inputs import ReassignmentInputs
+from controlplane.reassignments.planner import Move, Replicas, Survey
+from controlplane.reassignments.selectors import Truth, read_truth
+from controlplane.reassignments.throttle import throttle_release, throttle_renew, throttle_set
+from controlplane.reassignments.warnings import plan_warnings
+
+DAY_S = 86_400.0
+POLL_S = 0.5
+
+
+class Reassignment(ClusterOperationKind):
+    name = "reassignment"
+    inputs = ReassignmentInputs
+    cancellable = True
+    steps = (
+        StepSpec(name="throttle", title="Limit replication"),
+        StepSpec(name="move", title="Move replicas", deadline_s=7 * DAY_S),
+        StepSpec(name="stop", title="Stop moves under way", phase=Phase.RESTORE),
+        StepSpec(
+            name="move-back",
+            title="Move back what had arrived",
+            phase=Phase.TEARDOWN,
+            deadline_s=7 * DAY_S,
+        ),
+        StepSpec(name="unthrottle", title="Lift the limit", phase=Phase.ALWAYS),
+        StepSpec(
+            name="verify",
+            title="Data is on the new brokers and gone from the old",
+            phase=Phase.VERIFY,
+            deadline_s=300.0,
+        ),
+    )
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        gateway = self.gateway(context)
+        topics = sorted(
+            {move["topic"] for move in inputs.get("moves", [])} | set(inputs.get("topics", []))
+        )
+        truth = read_truth(gateway, topics)
+        wanted = _wanted(inputs, truth)
+        moves = planner.moves_of(truth.assignment, wanted, truth.sizes)
+        if not moves:
+            raise Conflict("Every partition is where it should be.", code="nothing-to-do")
+        touched = {move.tp for move in moves}
+        ongoing = sorted(row.tp for row in gateway.list_reassignments() if row.tp in touched)
+        if ongoing:
+            raise Conflict(
+                f"{ongoing[0].topic}-{ongoing[0].partition} is being moved already.",
+                code="reassignment-in-progress",
+            )
+        throttle = inputs.get("throttle_bytes_per_s")
+        total = sum(move.bytes_to_move for move in moves)
+        loads = planner.broker_loads(
+            moves,
+            brokers=truth.racks,
+            bytes_now=truth.bytes_by_broker,
+            replicas_now=truth.replicas_by_broker,
+        )
+        return PlanDraft(
+            resource=_resource(moves),
+            diff={
+                "partitions": [move_dict(move) for move in moves],
+                "brokers": [asdict(load) for load in loads],
+            },
+            summary=f"Move {len(moves)} partitions, {total} bytes.",
+            basis={"before": {f"{m.tp.topic}-{m.tp.partition}": list(m.before) for m in moves}},
+            warnings=plan_warnings(gateway, moves, truth, throttle),
+            impact={
+                "bytes_to_move": total,
+                "seconds_estimated": planner.seconds_estimated(moves, throttle),
+            },
+        )
+
+    def lock(self, plan: Plan) -> str | None:
+        return f"{plan.cluster_id}:reassignment"
+
+    def basis_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
+        """The same partitions' replicas now; sizes may grow meanwhile."""
+        now = assignment_now(self.gateway(context), moves_in(plan.diff))
+        return {"before": {f"{tp.topic}-{tp.partition}": list(now[tp]) for tp in sorted(now)}}
+
+    def run(self, context: StepContext, step: str) -> Done | Wait:
+        gateway, moves = self.gateway(context), moves_in(context.diff)
+        if step == "throttle":
+            return self._throttle(context, gateway, moves)
+        if step == "move":
+            throttle_renew(context.operation.id)
+            return self._move(context, gateway, moves)
+        if step == "stop":
+            return _stop(gateway, moves)
+        if step == "move-back":
+            throttle_renew(context.operation.id)
+            return self._move(context, gateway, [_reversed(move) for move in moves])
+        if step == "unthrottle":
+            return Done(detail=throttle_release(gateway, context.operation.id))
+        return _verify(gateway, moves)
+
+    def _throttle(self, context: StepContext, gateway: ClusterGateway, moves: list[Move]) -> Done:
+        bytes_per_s = context.inputs.get("throttle_bytes_per_s")
+        if not bytes_per_s:
+            return Done(detail="no limit was asked for")
+        throttle_set(
+            gateway,
+            operation_id=context.operation.id,
+            cluster_id=context.operation.cluster_id or "",
+            moves=moves,
+            bytes_per_s=bytes_per_s,
+        )
+        return Done(detail=f"{bytes_per_s} bytes/s per broker")
+
+    def _move(
+        self, context: StepContext, gateway: ClusterGateway, moves: list[Move]
+    ) -> Done | Wait:
+        found = survey_now(gateway, moves)
+        if found.foreign:
+            tp = found.foreign[0].tp
+            raise StepFailedError(
+                "plan-stale", f"Somebody else moved {tp.topic}-{tp.partition} meanwhile."
+            )
+        batch = planner.next_batch(found, batch_size=context.inputs["batch_size"])
+        if batch:
+            gateway.reassign({move.tp: move.after for move in batch})
+        arrived, total = planner.bytes_arrived(moves, _sizes_now(gateway, moves))
+        settled = len(found.done) == len(moves)
+        progress = Progress(done=total if settled else arrived, total=total, unit="bytes")
+        detail = f"{len(found.done)} of {len(moves)} partitions are there"
+        if settled:
+            return Done(detail=detail, progress=progress)
+        return Wait(seconds=POLL_S, detail=detail, progress=progress)
+
+    def undo(self, operation: Operation, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        back = [
+            {"topic": m.tp.topic, "partition": m.tp.partition, "replicas": list(m.before)}
+            for m in moves_in(plan.diff)
+        ]
+        inputs: dict[str, Any] = {"moves": back, "batch_size": plan.inputs["batch_size"]}
+        if plan.inputs.get("throttle_bytes_per_s"):
+            inputs["throttle_bytes_per_s"] = plan.inputs["throttle_bytes_per_s"]
+        return self.name, inputs
+
+
+def move_dict(move: Move) -> dict[str, Any]:
+    return {
+        "topic": move.tp.topic,
+        "partition": move.tp.partition,
+        "before": list(move.before),
+        "after": list(move.after),
+        "bytes": move.bytes_to_move,
+        "size_bytes": move.size_bytes,
+    }
+
+
+def moves_in(diff: dict[str, Any]) -> list[Move]:
+    return [
+        Move(
+            tp=TP(row["topic"], row["partition"]),
+            before=tuple(row["before"]),
+            after=tuple(row["after"]),
+            size_bytes=row["size_bytes"],
+        )
+        for row in diff["partitions"]
+    ]
+
+
+def assignment_now(gateway: ClusterGateway, moves: list[Move]) -> dict[TP, Replicas]:
+    topics = gateway.describe_topics({move.tp.topic for move in moves})
+    replicas = {
+        TP(topic.name, part.partition): part.replicas
+        for topic in topics.values()
+        for part in topic.partitions
+    }
+    return {move.tp: replicas[move.tp] for move in moves if move.tp in replicas}
+
+
+def survey_now(gateway: ClusterGateway, moves: list[Move]) -> Survey:
+    """Ongoing first, assignment after: a move that ends in between is seen as done."""
+    ongoing = {row.tp for row in gateway.list_reassignments()}
+    return planner.survey(moves, now=assignment_now(gateway, moves), ongoing=ongoing)
+
+
+def _wanted(inputs: dict[str, Any], truth: Truth) -> dict[TP, Replicas]:
+    if inputs.get("moves"):
+        return _wanted_by_moves(inputs["moves"], truth)
+    for index, broker in enumerate(inputs["target_brokers"]):
+        _check_alive(broker, truth, f"/inputs/target_brokers/{index}")
+    try:
+        return planner.spread(
+            truth.assignment, targets=set(inputs["target_brokers"]), racks=truth.racks
+        )
+    except planner.UnplannableError as error:
+        raise field_problem("/inputs/target_brokers", f"{error}.") from error
+
+
+def _wanted_by_moves(moves: list[dict[str, Any]], truth: Truth) -> dict[TP, Replicas]:
+    wanted = {}
+    for index, move in enumerate(moves):
+        tp = TP(move["topic"], move["partition"])
+        if tp not in truth.assignment:
+            raise field_problem(
+                f"/inputs/moves/{index}/partition",
+                f"{tp.topic} has no partition {tp.partition}.",
+            )
+        for broker in move["replicas"]:
+            _check_alive(broker, truth, f"/inputs/moves/{index}/replicas")
+        wanted[tp] = tuple(move["replicas"])
+    return wanted
+
+
+def _check_alive(broker: int, truth: Truth, pointer: str) -> None:
+    if broker not in truth.racks:
+        raise field_problem(pointer, f"Broker {broker} is not alive in this cluster.")
+
+
+def _stop(gateway: ClusterGateway, moves: list[Move]) -> Done | Wait:
+    """Cancel what is under way, so that unfinished partitions are as before."""
+    found = survey_now(gateway, moves)
+    if not found.moving:
+        return Done(detail=f"{len(found.done)} had finished, none is under way")
+    try:
+        gateway.reassign({move.tp: None for move in found.moving})
+    except GatewayError as error:
+        if error.code != "NO_REASSIGNMENT_IN_PROGRESS":
+            raise
+    return Wait(seconds=POLL_S, detail=f"stopping {len(found.moving)} moves")
+
+
+def _verify(gateway: ClusterGateway, moves: list[Move]) -> Done | Wait:
+    """Assignment, in-sync replicas and log directories all say what the plan says."""
+    topics = gateway.describe_topics({move.tp.topic for move in moves})
+    parts = {
+        TP(topic.name, part.partition): part
+        for topic in topics.values()
+        for part in topic.partitions
+    }
+    held = _sizes_now(gateway, moves)
+    wrong = []
+    for move in moves:
+        part = parts.get(move.tp)
+        name = f"{move.tp.topic}-{move.tp.partition}"
+        if part is None or part.replicas != move.after:
+            wrong.append(f"{name} is not assigned as planned")
+        elif set(part.isr) != set(move.after):
+            wrong.append(f"{name} is not in sync everywhere")
+        elif any((broker, move.tp) not in held for broker in move.after):
+            wrong.append(f"{name} is missing on a new broker")
+        elif any((broker, move.tp) in held for broker in move.removing):
+            wrong.append(f"{name} is still on an old broker")
+    progress = Progress(done=len(moves) - len(wrong), total=len(moves), unit="partitions")
+    if wrong:
+        return Wait(seconds=POLL_S, detail=wrong[0], progress=progress)
+    return Done(detail="log directories agree with the plan", progress=progress)
+
+
+def _sizes_now(gateway: ClusterGateway, moves: list[Move]) -> dict[tuple[int, TP], int]:
+    wanted = {move.tp for move in moves}
+    return {
+        (replica.broker, replica.tp): replica.size_bytes
+        for replica in gateway.log_dirs(sorted({move.tp.topic for move in moves}))
+        if replica.tp in wanted and not replica.is_future
+    }
+
+
+def _reversed(move: Move) -> Move:
+    return Move(tp=move.tp, before=move.after, after=move.before, size_bytes=move.size_bytes)
+
+
+def _resource(moves: list[Move]) -> str:
+    topics = sorted({move.tp.topic for move in moves})
+    more = f" and {len(topics) - 1} more" if len(topics) > 1 else ""
+    return f"reassignment/{topics[0]}{more}"

@@ -1,0 +1,32 @@
+"""Beat's safety net under the throttle."""
+
+import logging
+
+from celery import shared_task
+from django.utils import timezone
+
+from controlplane.clusters.models import RUNNING, Cluster
+from controlplane.clusters.selectors import gateway_for
+from controlplane.gateway.errors import GatewayError
+from controlplane.reassignments.models import ThrottleLease
+from controlplane.reassignments.throttle import throttle_release
+
+log = logging.getLogger(__name__)
+
+
+@shared_task(name="reassignments.release_expired")
+def release_expired() -> int:
+    """Remove throttles whose lease ran out: their operation is dead or could not."""
+    now = timezone.now()
+    released = 0
+    for lease in ThrottleLease.objects.filter(released_at=None, expires_at__lt=now)[:50]:
+        cluster = Cluster.objects.filter(pk=lease.cluster_id, phase=RUNNING).first()
+        if cluster is None:
+            ThrottleLease.objects.filter(pk=lease.pk).update(released_at=now)
+            continue
+        try:
+            throttle_release(gateway_for(cluster), lease.operation_id)
+            released += 1
+        except GatewayError as error:
+            log.warning("the throttle of %s stays for now: %s", lease.operation_id, error)
+    return released

@@ -1,0 +1,76 @@
+"""What a user should know before moving replicas."""
+
+from collections.abc import Sequence
+
+from controlplane.gateway.port import ClusterGateway
+from controlplane.operations.kinds import warning
+from controlplane.reassignments.planner import Move
+from controlplane.reassignments.selectors import Truth
+from controlplane.reassignments.throttle import RATE_KEYS
+
+
+def plan_warnings(
+    gateway: ClusterGateway, moves: Sequence[Move], truth: Truth, throttle: int | None
+) -> list[dict[str, str]]:
+    found = []
+    if throttle is None and sum(move.bytes_to_move for move in moves):
+        found.append(warning("unthrottled", "No limit: the move may take bandwidth from clients."))
+    if throttle is not None:
+        found.append(
+            warning(
+                "throttle-is-wide",
+                "The limit holds for all replication of these partitions, not only the move.",
+                "info",
+            )
+        )
+    fewer = [move for move in moves if len(move.after) < len(move.before)]
+    if fewer:
+        found.append(
+            warning("fewer-replicas", f"{len(fewer)} partitions lose a replica.", "danger")
+        )
+    one_rack = [move for move in moves if _on_one_rack(move, truth)]
+    if one_rack:
+        found.append(
+            warning("one-rack", f"{len(one_rack)} partitions end with all replicas on one rack.")
+        )
+    out_of_sync = _out_of_sync(moves, truth)
+    if out_of_sync:
+        found.append(
+            warning("under-replicated", f"{out_of_sync} partitions are not in sync now.", "danger")
+        )
+    leftover = _leftover_throttle(gateway, truth)
+    if leftover:
+        found.append(
+            warning("throttle-present", f"Brokers {leftover} have a throttle already.", "warning")
+        )
+    return found
+
+
+def _on_one_rack(move: Move, truth: Truth) -> bool:
+    """Newly so, and avoidable: the cluster has more than one rack."""
+    if len(set(truth.racks.values())) < 2 or len(move.after) < 2:
+        return False
+    return (
+        len({truth.racks.get(broker) for broker in move.after}) == 1
+        and len({truth.racks.get(broker) for broker in move.before}) > 1
+    )
+
+
+def _out_of_sync(moves: Sequence[Move], truth: Truth) -> int:
+    touched = {move.tp for move in moves}
+    return sum(
+        len(part.isr) < len(part.replicas)
+        for topic in truth.topics.values()
+        for part in topic.partitions
+        if (topic.name, part.partition) in touched
+    )
+
+
+def _leftover_throttle(gateway: ClusterGateway, truth: Truth) -> list[int]:
+    return sorted(
+        broker
+        for broker, entries in gateway.broker_configs(list(truth.racks)).items()
+        if any(
+            entry.name in RATE_KEYS and entry.source == "DYNAMIC_BROKER_CONFIG" for entry in entries
+        )
+    )

@@ -1,0 +1,198 @@
+"""Settings from the environment, prefix `PENSTOCK_`; every value has an embedded default."""
+
+import importlib.util
+import os
+from pathlib import Path
+
+import environ
+
+from controlplane.common.keyfiles import key_from_file
+
+env = environ.Env()
+REPOSITORY = Path(__file__).resolve().parent.parent
+
+# -- where things are -------------------------------------------------------------------------
+DATA_DIR = Path(env.str("PENSTOCK_DATA_DIR", default=str(REPOSITORY / ".penstock"))).resolve()
+DATA_DIR.mkdir(parents=True, exist_ok=True)
+ZOOKEEPER = env.str("PENSTOCK_ZOOKEEPER", default="127.0.0.1:2181")
+REDIS_URL = env.str("PENSTOCK_REDIS_URL", default="redis://127.0.0.1:6379/0")
+SPARK_MASTER = env.str("PENSTOCK_SPARK_MASTER", default="local[2]")
+SPARK_JARS_DIR = Path(env.str("PENSTOCK_SPARK_JARS_DIR", default=str(DATA_DIR / "jars")))
+ANALYTICS_URI = env.str("PENSTOCK_ANALYTICS_URI", default=f"file://{DATA_DIR}/analytics")
+FRONTEND_DIST = REPOSITORY / "frontend" / "dist"
+
+# -- secrets ----------------------------------------------------------------------------------
+SECRET_KEY = env.str("PENSTOCK_SECRET_KEY", default="") or key_from_file(DATA_DIR / "secret.key")
+FERNET_KEY = env.str("PENSTOCK_FERNET_KEY", default="") or key_from_file(DATA_DIR / "fernet.key")
+
+# -- Django -----------------------------------------------------------------------------------
+DEBUG = env.bool("PENSTOCK_DEBUG", default=False)
+ALLOWED_HOSTS = env.list("PENSTOCK_ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "testserver"])
+CSRF_TRUSTED_ORIGINS = env.list("PENSTOCK_TRUSTED_ORIGINS", default=[])
+USE_TZ = True
+TIME_ZONE = "UTC"
+USE_I18N = False
+ROOT_URLCONF = "controlplane.urls"
+ASGI_APPLICATION = "controlplane.asgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+APPEND_SLASH = False
+
+ROOMS = [
+    "controlplane.common",
+    "controlplane.audit",
+    "controlplane.tenants",
+    "controlplane.operations",
+    "controlplane.clusters",
+    "controlplane.topics",
+    "controlplane.access",
+    "controlplane.reassignments",
+    "controlplane.groups",
+]
+# Rooms that other teams deliver on their own; each is wired as soon as it is there.
+OPTIONAL_ROOMS = [
+    room
+    for room in ("controlplane.analytics", "console")
+    if importlib.util.find_spec(f"{room}.apps") is not None
+]
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "rest_framework",
+    "drf_spectacular",
+    "django_celery_beat",
+    *ROOMS,
+    *OPTIONAL_ROOMS,
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "controlplane.common.middleware.RequestIdMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+TEMPLATES = [
+    {"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True, "OPTIONS": {}}
+]
+STATIC_URL = "/static/"
+WHITENOISE_ROOT = FRONTEND_DIST if FRONTEND_DIST.is_dir() else None
+WHITENOISE_AUTOREFRESH = DEBUG
+X_FRAME_OPTIONS = "DENY"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_NAME = "penstock_session"
+CSRF_COOKIE_NAME = "penstock_csrf"
+CSRF_FAILURE_VIEW = "controlplane.common.views.csrf_failure"
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+]
+
+# -- database ---------------------------------------------------------------------------------
+DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{DATA_DIR}/penstock.sqlite3")}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # Web, worker and beat share the file: WAL lets readers go on beside one writer, BEGIN
+    # IMMEDIATE takes the write lock up front, so nobody meets "database is locked" on upgrade.
+    DATABASES["default"]["OPTIONS"] = {
+        "transaction_mode": "IMMEDIATE",
+        "timeout": 20,
+        "init_command": "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;",
+    }
+    DATABASES["default"]["TEST"] = {
+        "NAME": os.environ.get("PENSTOCK_TEST_SQLITE") or str(DATA_DIR / "test.sqlite3")
+    }
+DATABASES["default"]["CONN_MAX_AGE"] = 60
+
+# -- REST -------------------------------------------------------------------------------------
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "controlplane.tenants.authentication.ApiKeyAuthentication",
+        "controlplane.tenants.authentication.ConsoleSessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["controlplane.tenants.permissions.TenantPermission"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "controlplane.common.exception_handler.problem_handler",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+    "COERCE_DECIMAL_TO_STRING": False,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Penstock",
+    "DESCRIPTION": "Kafka-compatible clusters as a product: plan, confirm, execute, verify, undo.",
+    "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SCHEMA_PATH_PREFIX": r"/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_GENERATE_CHOICE_DESCRIPTION": False,
+    "ENUM_NAME_OVERRIDES": {
+        "OperationStateEnum": "controlplane.operations.states.STATE_CHOICES",
+        "StepStateEnum": "controlplane.operations.states.STEP_STATE_CHOICES",
+        "PlanStateEnum": "controlplane.operations.states.PLAN_STATE_CHOICES",
+        "RoleEnum": "controlplane.tenants.models.ROLE_CHOICES",
+    },
+}
+
+# -- Celery -----------------------------------------------------------------------------------
+CELERY_BROKER_URL = REDIS_URL
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_SERIALIZER = "json"
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_WORKER_POOL = "threads"  # tasks wait on brokers and SQL; threads start at once and are small
+CELERY_WORKER_CONCURRENCY = env.int("PENSTOCK_WORKER_CONCURRENCY", default=4)
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_TRANSPORT_OPTIONS = {
+    "visibility_timeout": 60,
+    "socket_connect_timeout": 2,
+    "socket_timeout": 5,
+    "queue_order_strategy": "sorted",
+}
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1, "interval_max": 0.2}
+CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_MAX_LOOP_INTERVAL = 2
+CELERY_BEAT_SCHEDULE = {
+    "operations-sweep": {"task": "operations.sweep", "schedule": 5.0, "options": {"expires": 5}},
+    "outbox-drain": {"task": "operations.drain_outbox", "schedule": 5.0, "options": {"expires": 5}},
+    "throttle-leases": {
+        "task": "reassignments.release_expired",
+        "schedule": 15.0,
+        "options": {"expires": 15},
+    },
+    "housekeeping": {"task": "operations.housekeeping", "schedule": 300.0},
+}
+if "controlplane.analytics" in OPTIONAL_ROOMS and importlib.util.find_spec(
+    "controlplane.analytics.schedule"
+):
+    from controlplane.analytics.schedule import BEAT_SCHEDULE as _ANALYTICS_SCHEDULE
+
+    CELERY_BEAT_SCHEDULE = {**CELERY_BEAT_SCHEDULE, **_ANALYTICS_SCHEDULE}
+
+# -- the engine's bounds ----------------------------------------------------------------------
+PLAN_LIFETIME_S = 15 * 60
+OPERATION_LEASE_S = env.float("PENSTOCK_OPERATION_LEASE_S", default=20.0)
+GATEWAY_TIMEOUT_S = env.float("PENSTOCK_GATEWAY_TIMEOUT_S", default=10.0)
+AGENT_PORT_WAIT_S = 60
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.str("PENSTOCK_LOG_LEVEL", default="INFO")},
+    "loggers": {
+        "kafka": {"level": "ERROR"},
+        "kazoo": {"level": "WARNING"},
+        "django_celery_beat": {"level": "WARNING"},
+    },
+}

@@ -1,0 +1,1 @@
+"""Tenants, their members and API keys; who may do what."""

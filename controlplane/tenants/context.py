@@ -1,0 +1,33 @@
+"""AccessContext: which tenant a request acts for, as whom, with which rights."""
+
+from dataclasses import dataclass
+
+from rest_framework.request import Request
+
+from controlplane.audit.services import Actor
+from controlplane.tenants.models import OPERATOR, OWNER, Tenant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessContext:
+    tenant: Tenant
+    actor: Actor
+    role: str
+    is_key: bool = False
+
+    @property
+    def may_write(self) -> bool:
+        return self.role in {OWNER, OPERATOR}
+
+    @property
+    def may_administer(self) -> bool:
+        """Keys and members: owners in person only, so a leaked key cannot mint another."""
+        return self.role == OWNER and not self.is_key
+
+
+def actor_of(request: Request, name: str) -> Actor:
+    return Actor(
+        name=name,
+        remote_address=str(request.META.get("REMOTE_ADDR", "")),
+        user_agent=request.headers.get("User-Agent", ""),
+    )

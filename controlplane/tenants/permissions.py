@@ -1,0 +1,88 @@
+"""One permission class for all of `/api/v1`: resolves the tenant, then checks the role.
+
+No credential → 401. A tenant the caller is no member of → 404 (never 403, which would tell
+that it exists). A write without the right role or scope → 403.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.auth.models import User
+from rest_framework.exceptions import NotAuthenticated
+from rest_framework.permissions import SAFE_METHODS, BasePermission
+from rest_framework.request import Request
+
+from controlplane.common.problems import Forbidden, NotFound
+from controlplane.tenants.context import AccessContext, actor_of
+from controlplane.tenants.models import OPERATOR, OWNER, VIEWER, WRITE, ApiKey, Membership, Tenant
+
+if TYPE_CHECKING:
+    from rest_framework.views import APIView
+
+TENANT_HEADER = "X-Penstock-Tenant"
+SESSION_TENANT = "penstock_tenant"
+
+
+class TenantPermission(BasePermission):
+    """Sets `request.access`; a view may say `needs = "administer"` for owners' doors."""
+
+    def has_permission(self, request: Request, view: "APIView") -> bool:
+        access = access_of(request)
+        request.access = access  # type: ignore[attr-defined] # TenantView.access reads it
+        if request.method in SAFE_METHODS:
+            return True
+        needs = getattr(view, "needs", "write")
+        allowed = access.may_administer if needs == "administer" else access.may_write
+        if not allowed:
+            raise Forbidden(
+                f"This needs the role {'owner, signed in' if needs == 'administer' else 'operator'}"
+                " or a key with scope write."
+            )
+        return True
+
+
+def access_of(request: Request) -> AccessContext:
+    if isinstance(request.auth, ApiKey):
+        return _key_access(request, request.auth)
+    user = request.user
+    if not isinstance(user, User) or not user.is_active:
+        raise NotAuthenticated
+    return user_access(request, user)
+
+
+def _key_access(request: Request, key: ApiKey) -> AccessContext:
+    asked = request.headers.get(TENANT_HEADER)
+    if asked and asked != key.tenant.slug:
+        raise NotFound("There is no such tenant.")
+    return AccessContext(
+        tenant=key.tenant,
+        actor=actor_of(request, f"key:{key.name}"),
+        role=OPERATOR if key.scope == WRITE else VIEWER,
+        is_key=True,
+    )
+
+
+def user_access(request: Any, user: User) -> AccessContext:
+    """The tenant of the header, else of the session, else the first one of the user."""
+    asked = request.headers.get(TENANT_HEADER) or request.session.get(SESSION_TENANT)
+    memberships = Membership.objects.select_related("tenant").filter(user=user)
+    if asked:
+        memberships = memberships.filter(tenant__slug=asked)
+    membership = memberships.order_by("pk").first()
+    if membership is not None:
+        tenant, role = membership.tenant, membership.role
+    else:
+        tenant, role = _staff_tenant(user, asked), OWNER
+    return AccessContext(
+        tenant=tenant, actor=actor_of(request, f"user:{user.get_username()}"), role=role
+    )
+
+
+def _staff_tenant(user: User, asked: str | None) -> Tenant:
+    """A platform operator may act for any tenant, one at a time."""
+    found = None
+    if user.is_staff:
+        tenants = Tenant.objects.filter(slug=asked) if asked else Tenant.objects.order_by("pk")
+        found = tenants.first()
+    if found is None:
+        raise NotFound("There is no such tenant.")
+    return found

@@ -1,0 +1,61 @@
+"""Reads: who I am, my tenants, a tenant's keys."""
+
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+
+from controlplane.tenants.context import AccessContext
+from controlplane.tenants.models import OWNER, ApiKey, Membership, Tenant
+
+
+def tenant_dict(tenant: Tenant, role: str) -> dict[str, Any]:
+    return {"id": tenant.id, "slug": tenant.slug, "name": tenant.name, "role": role}
+
+
+def user_tenants(user: User) -> list[dict[str, Any]]:
+    """The tenants a user may act for; a platform operator sees all, as owner."""
+    roles = {
+        membership.tenant_id: membership.role for membership in Membership.objects.filter(user=user)
+    }
+    tenants = Tenant.objects.order_by("slug")
+    if not user.is_staff:
+        tenants = tenants.filter(pk__in=list(roles))
+    return [tenant_dict(tenant, roles.get(tenant.pk, OWNER)) for tenant in tenants]
+
+
+def me(access: AccessContext, user: Any) -> dict[str, Any]:
+    person = user if isinstance(user, User) else None
+    return {
+        "actor": access.actor.name,
+        "user": None
+        if person is None
+        else {
+            "id": person.pk,
+            "username": person.get_username(),
+            "is_staff": person.is_staff,
+        },
+        "tenant": tenant_dict(access.tenant, access.role),
+        "role": access.role,
+        "may_write": access.may_write,
+    }
+
+
+def api_keys(tenant: Tenant) -> QuerySet[ApiKey]:
+    return ApiKey.objects.filter(tenant=tenant)
+
+
+def api_key_dict(key: ApiKey) -> dict[str, Any]:
+    def stamp(value: Any) -> str | None:
+        return value.isoformat() if value else None
+
+    return {
+        "id": key.id,
+        "name": key.name,
+        "scope": key.scope,
+        "prefix": f"psk_{key.lookup}",
+        "created_by": key.created_by,
+        "created_at": stamp(key.created_at),
+        "last_used_at": stamp(key.last_used_at),
+        "revoked_at": stamp(key.revoked_at),
+    }

@@ -1,0 +1,67 @@
+from rest_framework import serializers
+
+from controlplane.common.serializers import Shape, page_serializer
+from controlplane.tenants.models import ROLE_CHOICES, SCOPE_CHOICES
+
+
+class TenantSerializer(Shape):
+    id = serializers.CharField()
+    slug = serializers.CharField()
+    name = serializers.CharField()
+    role = serializers.ChoiceField(ROLE_CHOICES)
+
+
+class UserSerializer(Shape):
+    id = serializers.IntegerField()
+    username = serializers.CharField()
+    is_staff = serializers.BooleanField()
+
+
+class MeSerializer(Shape):
+    actor = serializers.CharField()
+    user = UserSerializer(allow_null=True)
+    tenant = TenantSerializer()
+    role = serializers.ChoiceField(ROLE_CHOICES)
+    may_write = serializers.BooleanField()
+
+
+class TenantListSerializer(Shape):
+    data = TenantSerializer(many=True)
+
+
+class ApiKeySerializer(Shape):
+    id = serializers.CharField()
+    name = serializers.CharField()
+    scope = serializers.ChoiceField(SCOPE_CHOICES)
+    prefix = serializers.CharField()
+    created_by = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    last_used_at = serializers.DateTimeField(allow_null=True)
+    revoked_at = serializers.DateTimeField(allow_null=True)
+
+
+class ApiKeyCreatedSerializer(ApiKeySerializer):
+    key = serializers.CharField(help_text="The whole key, shown this once.")
+
+
+class ApiKeyInputSerializer(Shape):
+    name = serializers.CharField(max_length=100)
+    scope = serializers.ChoiceField(SCOPE_CHOICES, default="read")
+
+
+ApiKeyPageSerializer = page_serializer(ApiKeySerializer)
+
+
+class AuditEventSerializer(Shape):
+    id = serializers.CharField()
+    at = serializers.DateTimeField()
+    actor = serializers.CharField()
+    action = serializers.CharField()
+    resource = serializers.CharField()
+    outcome = serializers.CharField()
+    reason = serializers.CharField()
+    remote_address = serializers.CharField()
+    data = serializers.DictField()
+
+
+AuditEventPageSerializer = page_serializer(AuditEventSerializer)

@@ -1,0 +1,1 @@
+"""Topics of a cluster: read through the gateway, changed by operations."""

@@ -1,0 +1,18 @@
+from django.apps import AppConfig
+
+
+class TopicsConfig(AppConfig):
+    name = "controlplane.topics"
+    label = "topics"
+
+    def ready(self) -> None:
+        from controlplane.operations.kinds import register
+        from controlplane.topics.kinds import (
+            TopicCreate,
+            TopicDelete,
+            TopicPartitions,
+            TopicUpdate,
+        )
+
+        for kind in (TopicCreate(), TopicUpdate(), TopicPartitions(), TopicDelete()):
+            register(kind)

@@ -1,0 +1,316 @@
+"""topic.create, topic.update, topic.partitions, topic.delete."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from controlplane.clusters.kinds_base import ClusterOperationKind
+from controlplane.common.problems import Conflict, field_problem
+from controlplane.common.serializers import Shape
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.types import NewTopic, TopicDescription
+from controlplane.operations.kinds import (
+    Done,
+    Phase,
+    PlanContext,
+    PlanDraft,
+    Progress,
+    StepContext,
+    StepFailedError,
+    StepSpec,
+    Wait,
+)
+from controlplane.operations.models import Operation, Plan
+from controlplane.topics import rules
+from controlplane.topics.impact import deletion_impact, groups_reading
+from controlplane.topics.selectors import config_values, described_topic
+
+NAME = r"^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$"
+PARTITIONS_MAX = 10_000
+POLL_S = 0.2
+
+
+def name_field() -> serializers.RegexField:
+    return serializers.RegexField(
+        NAME, help_text="1 to 249 of letters, digits, dot, underscore, hyphen."
+    )
+
+
+class TopicCreateInputs(Shape):
+    name = name_field()
+    partitions = serializers.IntegerField(min_value=1, max_value=PARTITIONS_MAX, default=1)
+    replication_factor = serializers.IntegerField(min_value=1, max_value=100, default=3)
+    configs = serializers.DictField(child=serializers.CharField(allow_blank=True), default=dict)
+
+
+class TopicCreate(ClusterOperationKind):
+    name = "topic.create"
+    inputs = TopicCreateInputs
+    steps = (
+        StepSpec(name="create", title="Create the topic"),
+        StepSpec(
+            name="verify",
+            title="Every partition has a leader and all its replicas",
+            phase=Phase.VERIFY,
+            deadline_s=60.0,
+        ),
+    )
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        gateway = self.gateway(context)
+        name = inputs["name"]
+        if gateway.describe_topics([name]):
+            raise Conflict(f"There is a topic {name} already.", code="name-taken")
+        gateway.create_topic(_new_topic(inputs), validate_only=True)
+        brokers = len(gateway.describe_cluster().brokers)
+        return PlanDraft(
+            resource=f"topic/{name}",
+            diff={"before": None, "after": inputs},
+            summary=f"Create {name}: {inputs['partitions']} partitions,"
+            f" {inputs['replication_factor']} replicas each.",
+            basis={"exists": False},
+            warnings=rules.create_warnings(
+                replication_factor=inputs["replication_factor"],
+                configs=inputs["configs"],
+                brokers=brokers,
+            ),
+        )
+
+    def run(self, context: StepContext, step: str) -> Done | Wait:
+        gateway, inputs = self.gateway(context), context.inputs
+        if step == "create":
+            return self._create(gateway, inputs)
+        return verify_topic(
+            gateway, inputs["name"], partitions=inputs["partitions"], configs=inputs["configs"]
+        )
+
+    def _create(self, gateway: ClusterGateway, inputs: dict[str, Any]) -> Done:
+        """The plan saw no such topic, so one of the planned shape is our own earlier try."""
+        found = gateway.describe_topics([inputs["name"]]).get(inputs["name"])
+        if found is None:
+            try:
+                gateway.create_topic(_new_topic(inputs))
+            except GatewayError as error:
+                if error.code != "TOPIC_ALREADY_EXISTS":
+                    raise
+                found = gateway.describe_topics([inputs["name"]]).get(inputs["name"])
+        if found is not None and len(found.partitions) != inputs["partitions"]:
+            raise StepFailedError(
+                "name-taken", f"Somebody else made {inputs['name']} in another shape."
+            )
+        return Done(detail=f"{inputs['partitions']} partitions")
+
+    def undo(self, operation: Operation, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        return "topic.delete", {"name": plan.inputs["name"]}
+
+
+class TopicUpdateInputs(Shape):
+    name = name_field()
+    configs = serializers.DictField(child=serializers.CharField(allow_null=True, allow_blank=True))
+
+
+class TopicUpdate(ClusterOperationKind):
+    """Change settings; null puts a key back to its default. Other keys stay."""
+
+    name = "topic.update"
+    inputs = TopicUpdateInputs
+    steps = (
+        StepSpec(name="alter", title="Change the configuration"),
+        StepSpec(name="verify", title="The brokers read it back", phase=Phase.VERIFY),
+    )
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        gateway = self.gateway(context)
+        topic = described_topic(gateway, inputs["name"])
+        if not inputs["configs"]:
+            raise field_problem("/inputs/configs", "Name at least one setting.", "required")
+        own, effective = _settings(gateway, topic.name)
+        changes = rules.config_changes(own, inputs["configs"])
+        if not changes:
+            raise Conflict("Every setting has this value already.", code="nothing-to-do")
+        gateway.alter_topic_configs(topic.name, changes, validate_only=True)
+        before = {key: own.get(key) for key in changes}
+        return PlanDraft(
+            resource=f"topic/{topic.name}",
+            diff={
+                "before": {"configs": before},
+                "after": {"configs": changes},
+                "effective_before": {key: effective.get(key) for key in changes},
+            },
+            summary=f"Change {len(changes)} settings of {topic.name}.",
+            basis={"configs": before, "topic_id": topic.topic_id},
+            warnings=rules.update_warnings(
+                before={key: effective.get(key) for key in changes},
+                after=changes,
+                replication_factor=topic.replication_factor,
+            ),
+        )
+
+    def basis_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
+        gateway = self.gateway(context)
+        own, _ = _settings(gateway, plan.inputs["name"])
+        topic = described_topic(gateway, plan.inputs["name"])
+        keys = plan.basis["configs"]
+        return {"configs": {key: own.get(key) for key in keys}, "topic_id": topic.topic_id}
+
+    def run(self, context: StepContext, step: str) -> Done | Wait:
+        gateway, name = self.gateway(context), context.inputs["name"]
+        wanted = context.diff["after"]["configs"]
+        if step == "alter":
+            gateway.alter_topic_configs(name, wanted)
+            return Done(detail=", ".join(sorted(wanted)))
+        own, _ = _settings(gateway, name)
+        differing = sorted(key for key, value in wanted.items() if own.get(key) != value)
+        if differing:
+            return Wait(seconds=POLL_S, detail=f"not seen yet: {', '.join(differing)}")
+        return Done(detail="read back as planned")
+
+    def undo(self, operation: Operation, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        return self.name, {"name": plan.inputs["name"], "configs": plan.diff["before"]["configs"]}
+
+
+class TopicPartitionsInputs(Shape):
+    name = name_field()
+    partitions = serializers.IntegerField(min_value=1, max_value=PARTITIONS_MAX)
+
+
+class TopicPartitions(ClusterOperationKind):
+    name = "topic.partitions"
+    inputs = TopicPartitionsInputs
+    steps = (
+        StepSpec(name="add", title="Add partitions"),
+        StepSpec(
+            name="verify",
+            title="Every partition has a leader and all its replicas",
+            phase=Phase.VERIFY,
+            deadline_s=60.0,
+        ),
+    )
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        gateway = self.gateway(context)
+        topic = described_topic(gateway, inputs["name"])
+        have, want = len(topic.partitions), inputs["partitions"]
+        if want <= have:
+            raise field_problem(
+                "/inputs/partitions", f"{topic.name} has {have} partitions; give more.", "min_value"
+            )
+        gateway.create_partitions(topic.name, want, validate_only=True)
+        _, effective = _settings(gateway, topic.name)
+        return PlanDraft(
+            resource=f"topic/{topic.name}",
+            diff={"before": {"partitions": have}, "after": {"partitions": want}},
+            summary=f"Add {want - have} partitions to {topic.name}.",
+            basis={"partitions": have, "topic_id": topic.topic_id},
+            warnings=rules.partitions_warnings(
+                keyed_hint="compact" in (effective.get("cleanup.policy") or ""),
+                groups=len(groups_reading(gateway, topic.name)),
+            ),
+        )
+
+    def run(self, context: StepContext, step: str) -> Done | Wait:
+        gateway, inputs = self.gateway(context), context.inputs
+        if step == "add":
+            topic = described_topic(gateway, inputs["name"])
+            if len(topic.partitions) < inputs["partitions"]:
+                gateway.create_partitions(inputs["name"], inputs["partitions"])
+            return Done(detail=f"{inputs['partitions']} partitions")
+        return verify_topic(gateway, inputs["name"], partitions=inputs["partitions"], configs={})
+
+
+class TopicDeleteInputs(Shape):
+    name = name_field()
+
+
+class TopicDelete(ClusterOperationKind):
+    name = "topic.delete"
+    inputs = TopicDeleteInputs
+    steps = (
+        StepSpec(name="delete", title="Delete the topic"),
+        StepSpec(
+            name="verify", title="No broker knows it any more", phase=Phase.VERIFY, deadline_s=60.0
+        ),
+    )
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        gateway = self.gateway(context)
+        topic = described_topic(gateway, inputs["name"])
+        if topic.internal:
+            raise Conflict(f"{topic.name} is internal to the cluster.", code="internal-topic")
+        impact, warnings = deletion_impact(gateway, topic)
+        return PlanDraft(
+            resource=f"topic/{topic.name}",
+            diff={
+                "before": {
+                    "partitions": len(topic.partitions),
+                    "replication_factor": topic.replication_factor,
+                    **impact,
+                },
+                "after": None,
+            },
+            summary=f"Delete {topic.name} and its data for good.",
+            basis={"topic_id": topic.topic_id, "partitions": len(topic.partitions)},
+            warnings=warnings,
+            impact=impact,
+            confirm_phrase=topic.name,
+        )
+
+    def run(self, context: StepContext, step: str) -> Done | Wait:
+        gateway, name = self.gateway(context), context.inputs["name"]
+        found = gateway.describe_topics([name]).get(name)
+        ours = found is not None and found.topic_id == context.basis["topic_id"]
+        if step == "delete":
+            if ours:
+                try:
+                    gateway.delete_topic(name)
+                except GatewayError as error:
+                    if error.code != "UNKNOWN_TOPIC_OR_PARTITION":
+                        raise
+            return Done(detail="the controller took it")
+        if ours:
+            return Wait(seconds=POLL_S, detail="brokers are still deleting")
+        return Done(detail="gone from the metadata")
+
+
+def verify_topic(
+    gateway: ClusterGateway, name: str, *, partitions: int, configs: dict[str, str]
+) -> Done | Wait:
+    """All partitions there, led, fully replicated, configured as planned."""
+    topic = gateway.describe_topics([name]).get(name)
+    if topic is None:
+        return Wait(seconds=POLL_S, detail="not in the metadata yet")
+    ready = _ready_partitions(topic)
+    progress = Progress(done=ready, total=partitions, unit="partitions")
+    if ready < partitions:
+        return Wait(seconds=POLL_S, detail=f"{ready} of {partitions} ready", progress=progress)
+    if configs:
+        _, effective = _settings(gateway, name)
+        differing = sorted(key for key, value in configs.items() if effective.get(key) != value)
+        if differing:
+            return Wait(seconds=POLL_S, detail=f"not seen yet: {', '.join(differing)}")
+    return Done(detail="as planned", progress=progress)
+
+
+def _ready_partitions(topic: TopicDescription) -> int:
+    return sum(
+        part.leader is not None and set(part.isr) == set(part.replicas) for part in topic.partitions
+    )
+
+
+def _settings(
+    gateway: ClusterGateway, name: str
+) -> tuple[dict[str, str | None], dict[str, str | None]]:
+    """(settings made on the topic itself, effective values)."""
+    entries = gateway.topic_configs([name]).get(name, [])
+    own = config_values(entry for entry in entries if not entry.is_default)
+    return own, config_values(entries)
+
+
+def _new_topic(inputs: dict[str, Any]) -> NewTopic:
+    return NewTopic(
+        name=inputs["name"],
+        partitions=inputs["partitions"],
+        replication_factor=inputs["replication_factor"],
+        configs=inputs["configs"],
+    )

@@ -1,0 +1,50 @@
+from rest_framework import serializers
+
+from controlplane.common.serializers import Shape, page_serializer
+
+
+class TopicRowSerializer(Shape):
+    name = serializers.CharField()
+    internal = serializers.BooleanField()
+    topic_id = serializers.CharField(allow_blank=True)
+    partitions = serializers.IntegerField()
+    replication_factor = serializers.IntegerField()
+    under_replicated = serializers.IntegerField()
+    offline = serializers.IntegerField()
+    records = serializers.IntegerField(allow_null=True)
+    size_bytes = serializers.IntegerField(allow_null=True)
+    cleanup_policy = serializers.CharField(allow_null=True)
+    retention_ms = serializers.IntegerField(allow_null=True)
+
+
+TopicRowPageSerializer = page_serializer(TopicRowSerializer)
+
+
+class PartitionSerializer(Shape):
+    partition = serializers.IntegerField()
+    leader = serializers.IntegerField(allow_null=True)
+    leader_epoch = serializers.IntegerField()
+    replicas = serializers.ListField(child=serializers.IntegerField())
+    isr = serializers.ListField(child=serializers.IntegerField())
+    log_start = serializers.IntegerField(allow_null=True)
+    log_end = serializers.IntegerField(allow_null=True)
+    size_bytes = serializers.IntegerField(allow_null=True)
+
+
+class ConfigEntrySerializer(Shape):
+    name = serializers.CharField()
+    value = serializers.CharField(allow_null=True)
+    source = serializers.CharField()
+    is_default = serializers.BooleanField()
+    read_only = serializers.BooleanField()
+    sensitive = serializers.BooleanField()
+    doc = serializers.CharField(allow_blank=True)
+
+
+class TopicSerializer(Shape):
+    name = serializers.CharField()
+    internal = serializers.BooleanField()
+    topic_id = serializers.CharField(allow_blank=True)
+    partitions = PartitionSerializer(many=True)
+    configs = ConfigEntrySerializer(many=True)
+    size_bytes = serializers.IntegerField(allow_null=True)

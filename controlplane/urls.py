@@ -1,0 +1,33 @@
+"""Every address: `/api/v1` here, `/console` and the pages by the console, `/healthz`."""
+
+import importlib.util
+
+from django.urls import URLPattern, URLResolver, include, path, re_path
+from drf_spectacular.views import SpectacularJSONAPIView
+
+from controlplane.common.views import no_such_api
+from controlplane.health import healthz
+
+api_v1: list[URLPattern | URLResolver] = [
+    path("openapi.json", SpectacularJSONAPIView.as_view(permission_classes=[])),
+    path("", include("controlplane.tenants.urls")),
+    path("", include("controlplane.operations.urls")),
+    path("", include("controlplane.clusters.urls")),
+    path("", include("controlplane.topics.urls")),
+    path("", include("controlplane.access.urls")),
+    path("", include("controlplane.reassignments.urls")),
+    path("", include("controlplane.groups.urls")),
+]
+if importlib.util.find_spec("controlplane.analytics.urls"):
+    api_v1.append(path("", include("controlplane.analytics.urls")))
+api_v1.append(re_path(r"^.*$", no_such_api))
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("healthz", healthz),
+    path("api/v1/", include(api_v1)),
+]
+if importlib.util.find_spec("console.urls"):
+    # The console's urls hold /console/… and, last of all, the page for everything else.
+    urlpatterns.append(path("", include("console.urls")))
+
+handler500 = "controlplane.common.views.server_error"

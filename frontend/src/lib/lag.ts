@@ -42,3 +42,18 @@ export function seriesByTopic(points: LagPoint[], value: "lag_records" | "lag_se
     .map(([name, list]) => ({ name, points: list.sort((left, right) => left[0] - right[0]) }))
     .sort((left, right) => left.name.localeCompare(right.name));
 }
+
+/** One series per group: its topics' lag summed at each moment; null when no topic is known there. */
+export function totalByGroup(points: LagPoint[]): { name: string; points: [number, number | null][] }[] {
+  const found = new Map<string, Map<number, number | null>>();
+  for (const point of points) {
+    const moments = found.get(point.group) ?? new Map<number, number | null>();
+    const before = moments.get(time(point));
+    const value = point.lag_records;
+    moments.set(time(point), value === null ? (before ?? null) : (before ?? 0) + value);
+    found.set(point.group, moments);
+  }
+  return [...found.entries()]
+    .map(([name, moments]) => ({ name, points: [...moments.entries()].sort((left, right) => left[0] - right[0]) }))
+    .sort((left, right) => left.name.localeCompare(right.name));
+}

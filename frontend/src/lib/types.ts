@@ -253,3 +253,11 @@ export const TERMINAL: ReadonlySet<OperationState> = new Set(["succeeded", "fail
 
 export const percentDone = ({ progress }: Operation): number =>
   progress && progress.total > 0 ? (100 * progress.done) / progress.total : 0;
+
+export interface AnalyticsRun {
+  id: string;
+  state: string;
+  started_at: string;
+  finished_at: string | null;
+  error?: unknown;
+}

@@ -1,3 +1,125 @@
+import { Button, Tabs } from "@mantine/core";
+import { IconKey, IconShieldLock, IconUserPlus } from "@tabler/icons-react";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { Card, PartView } from "@/components/card";
+import { Empty } from "@/components/empty";
+import { PageHeader } from "@/components/page-header";
+import { PlanFlow } from "@/components/plan-dialog";
+import { kindLabel } from "@/lib/kinds";
+import { usePage } from "@/lib/page";
+import type { PlanRequest } from "@/lib/plans";
+import { useSession } from "@/lib/session";
+import type { AclBinding, ScramUser } from "@/lib/types";
+import { AclTable } from "./acl-table";
+import { GrantForm } from "./grant-form";
+import { NewUserForm } from "./new-user-form";
+import { UserTable } from "./user-table";
+
+const route = getRouteApi("/app/clusters/$clusterId/access");
+
+interface AccessParts {
+  users: ScramUser[];
+  acls: AclBinding[];
+}
+
+type Form = { kind: "user" } | { kind: "grant"; principal?: string } | null;
+
 export function AccessPage() {
-  return null;
+  const { clusterId } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: session } = useSession();
+  const query = usePage<AccessParts>(`access/${clusterId}`);
+  const [form, setForm] = useState<Form>(null);
+  const [request, setRequest] = useState<PlanRequest | null>(null);
+  const canWrite = session?.can_write === true;
+  const plan = (kind: string, inputs: Record<string, unknown>) => {
+    setForm(null);
+    setRequest({ kind, cluster_id: clusterId, inputs });
+  };
+  const users = query.data?.parts.users.data ?? [];
+  const acls = query.data?.parts.acls.data ?? [];
+  const tab = search.tab ?? "users";
+  return (
+    <>
+      <PageHeader
+        title="Access"
+        sub="Who may connect, and what they may do. The brokers enforce it: a denial wins over any grant."
+        actions={
+          canWrite && (
+            <>
+              <Button variant="default" leftSection={<IconKey size={15} />} onClick={() => setForm({ kind: "grant" })}>
+                Grant access
+              </Button>
+              <Button leftSection={<IconUserPlus size={15} />} onClick={() => setForm({ kind: "user" })}>
+                New user
+              </Button>
+            </>
+          )
+        }
+      />
+      <Tabs
+        value={tab}
+        keepMounted={false}
+        onChange={(value) => void navigate({ search: { tab: value === "grants" ? "grants" : undefined }, replace: true })}
+      >
+        <Tabs.List mb={12}>
+          <Tabs.Tab value="users">Users{users.length > 0 && ` (${users.length})`}</Tabs.Tab>
+          <Tabs.Tab value="grants">Grants{acls.length > 0 && ` (${acls.length})`}</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="users">
+          <Card>
+            <PartView query={query} name="users">
+              {(rows) => (
+                <UserTable
+                  users={rows}
+                  acls={acls}
+                  canWrite={canWrite}
+                  onGrant={(username) => setForm({ kind: "grant", principal: `User:${username}` })}
+                  onRotate={(username) => plan("user.rotate", { username })}
+                  onDelete={(username) => plan("user.delete", { username })}
+                  empty={
+                    <Empty icon={<IconUserPlus size={20} />} title="No users yet">
+                      Create one for each application: its password is generated and shown once.
+                    </Empty>
+                  }
+                />
+              )}
+            </PartView>
+          </Card>
+        </Tabs.Panel>
+        <Tabs.Panel value="grants">
+          <Card>
+            <PartView query={query} name="acls">
+              {(rows) => (
+                <AclTable
+                  acls={rows}
+                  canWrite={canWrite}
+                  view={search}
+                  onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
+                  onRevoke={(bindings) => plan("acl.delete", { bindings })}
+                  empty={
+                    <Empty icon={<IconShieldLock size={20} />} title="No grants yet">
+                      Without a grant a user can connect, but neither read nor write.
+                    </Empty>
+                  }
+                />
+              )}
+            </PartView>
+          </Card>
+        </Tabs.Panel>
+      </Tabs>
+      <NewUserForm opened={form?.kind === "user"} onClose={() => setForm(null)} onPlan={(inputs) => plan("user.create", inputs)} />
+      <GrantForm
+        key={form?.kind === "grant" ? `open-${form.principal ?? ""}` : "closed"}
+        opened={form?.kind === "grant"}
+        principal={form?.kind === "grant" ? form.principal : undefined}
+        users={users}
+        onClose={() => setForm(null)}
+        onPlan={(bindings) => plan("acl.create", { bindings })}
+      />
+      <PlanFlow request={request} title={request ? kindLabel(request.kind) : ""} onClose={() => setRequest(null)} />
+    </>
+  );
 }

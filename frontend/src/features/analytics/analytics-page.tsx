@@ -1,3 +1,185 @@
+import { Button, SegmentedControl } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { IconChartHistogram, IconPlayerPlay } from "@tabler/icons-react";
+import { useMutation } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { Card, PartView } from "@/components/card";
+import { TimeChart } from "@/components/charts/time-chart";
+import { Empty } from "@/components/empty";
+import { PageHeader } from "@/components/page-header";
+import { ProblemPanel } from "@/components/problem-panel";
+import { RelTime } from "@/components/rel-time";
+import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
+import { Status } from "@/components/status";
+import { useLag } from "@/lib/analytics";
+import { api } from "@/lib/api-client";
+import { formatBytes, formatDuration, formatInteger } from "@/lib/format";
+import { newest, totalByGroup } from "@/lib/lag";
+import { usePage } from "@/lib/page";
+import { toProblem } from "@/lib/problem";
+import { RANGES, type Range } from "@/lib/search";
+import { useSession } from "@/lib/session";
+import type { AnalyticsRun, Gold, LagPoint, RetentionRow } from "@/lib/types";
+import { LagTable } from "./lag-table";
+import { RetentionTable } from "./retention-table";
+
+const route = getRouteApi("/app/clusters/$clusterId/analytics");
+
+interface AnalyticsParts {
+  lag: Gold<LagPoint>;
+  retention: Gold<RetentionRow>;
+  runs: AnalyticsRun[];
+}
+
+const BAD = new Set(["FALLING_BEHIND", "STALLED", "STOPPED", "DATA_LOST", "RETENTION_RISK"]);
+
+function figures(lag: Gold<LagPoint> | null | undefined, retention: Gold<RetentionRow> | null | undefined): Stat[] {
+  const now = newest(lag?.data ?? []);
+  const groups = new Set(now.map((point) => point.group));
+  const bad = new Set(now.filter((point) => BAD.has(point.status ?? "")).map((point) => point.group));
+  const behind = now.map((point) => point.lag_seconds ?? 0);
+  const expiries = (retention?.data ?? []).flatMap((row) => row.groups).map((row) => row.oldest_unread_expires_in_s).filter((value): value is number => value !== null);
+  const soonest = expiries.length > 0 ? Math.min(...expiries) : null;
+  return [
+    { label: "Groups followed", value: formatInteger(groups.size), note: `${formatInteger(now.length)} group and topic pairs` },
+    { label: "Groups in trouble", value: formatInteger(bad.size), tone: bad.size > 0 ? "warn" : undefined, note: bad.size > 0 ? [...bad].slice(0, 2).join(", ") : "all keep pace" },
+    { label: "Unread records", value: formatInteger(now.reduce((sum, point) => sum + (point.lag_records ?? 0), 0)) },
+    { label: "Furthest behind", value: now.length > 0 ? formatDuration(Math.max(0, ...behind)) : "–" },
+    {
+      label: "Next unread expiry",
+      value: soonest === null ? "–" : soonest <= 0 ? "now" : `in ${formatDuration(soonest)}`,
+      tone: soonest !== null && soonest < 3600 ? "bad" : undefined,
+      note: soonest === null ? "nothing at risk" : "oldest unread record",
+    },
+    { label: "Data held", value: formatBytes((retention?.data ?? []).reduce((sum, row) => sum + (row.bytes ?? 0), 0)) },
+  ];
+}
+
+function RunNow() {
+  const run = useMutation({
+    mutationFn: () => api.post<AnalyticsRun>("/api/v1/analytics/runs"),
+    onSuccess: () => notifications.show({ title: "Analytics run started", message: "Results appear here when it has finished." }),
+    onError: (error) => {
+      const problem = toProblem(error);
+      notifications.show({ color: "red", title: problem.title, message: problem.detail ?? "" });
+    },
+  });
+  return (
+    <Button variant="default" leftSection={<IconPlayerPlay size={15} />} loading={run.isPending} onClick={() => run.mutate()}>
+      Run now
+    </Button>
+  );
+}
+
+const RUN_TONES = { succeeded: "ok", failed: "bad", running: "run", cancelled: "warn" } as const;
+
+function Runs({ runs }: { runs: AnalyticsRun[] }) {
+  if (runs.length === 0) return <Empty title="No run yet">Runs start by themselves every few minutes once a cluster has telemetry.</Empty>;
+  return (
+    <div className="ps-table-wrap">
+      <table className="ps-table" aria-label="Analytics runs">
+        <thead>
+          <tr>
+            <th scope="col">Started</th>
+            <th scope="col">State</th>
+            <th scope="col" data-align="right">Took</th>
+            <th scope="col" className="ps-hide-sm">Run</th>
+          </tr>
+        </thead>
+        <tbody>
+          {runs.slice(0, 8).map((run) => {
+            const took = run.finished_at ? (new Date(run.finished_at).getTime() - new Date(run.started_at).getTime()) / 1000 : null;
+            return (
+              <tr key={run.id}>
+                <td>
+                  <RelTime at={run.started_at} />
+                </td>
+                <td title={typeof run.error === "string" ? run.error : undefined}>
+                  <Status tone={RUN_TONES[run.state as keyof typeof RUN_TONES] ?? "muted"} label={run.state} pulse={run.state === "running"} />
+                </td>
+                <td data-align="right">{formatDuration(took)}</td>
+                <td className="ps-mono ps-muted ps-hide-sm">{run.id}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
 export function AnalyticsPage() {
-  return null;
+  const { clusterId } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: session } = useSession();
+  const range: Range = search.range ?? "1h";
+  const query = usePage<AnalyticsParts>(`analytics/${clusterId}`, 30_000);
+  const history = useLag(clusterId, range);
+  const parts = query.data?.parts;
+  const series = useMemo(() => totalByGroup(history.data?.data ?? []), [history.data]);
+  const asOf = parts?.lag.data?.as_of ?? history.data?.as_of;
+  return (
+    <>
+      <PageHeader
+        title="Lag and retention"
+        sub={
+          <>
+            Worked out by Spark from the sampled offsets
+            {asOf ? (
+              <>
+                , as of <RelTime at={asOf} />.
+              </>
+            ) : (
+              "."
+            )}
+          </>
+        }
+        actions={session?.can_write && <RunNow />}
+      />
+      <div className="ps-stack">
+        {query.isPending ? <StatsSkeleton count={6} /> : <Stats items={figures(parts?.lag.data, parts?.retention.data)} />}
+        <Card
+          title="Unread records by group"
+          aside={
+            <SegmentedControl
+              size="xs"
+              aria-label="Time range"
+              data={Object.keys(RANGES)}
+              value={range}
+              onChange={(value) => void navigate({ search: (old) => ({ ...old, range: value === "1h" ? undefined : (value as Range) }), replace: true })}
+            />
+          }
+        >
+          <div className="ps-card-body">
+            {history.isError && !history.data ? (
+              <ProblemPanel error={history.error} onRetry={() => void history.refetch()} />
+            ) : series.length === 0 && !history.isPending ? (
+              <Empty icon={<IconChartHistogram size={20} />} title="No history in this range yet">
+                Offsets are sampled every few seconds; the next Spark run turns them into history.
+              </Empty>
+            ) : (
+              <TimeChart series={series} label="Unread records by group over time" height={260} />
+            )}
+          </div>
+        </Card>
+        <Card title="Groups">
+          <PartView query={query} name="lag">
+            {(gold) => <LagTable gold={gold} clusterId={clusterId} />}
+          </PartView>
+        </Card>
+        <Card title="Topics: what is held, and when unread records expire">
+          <PartView query={query} name="retention">
+            {(gold) => <RetentionTable gold={gold} clusterId={clusterId} />}
+          </PartView>
+        </Card>
+        <Card title="Runs">
+          <PartView query={query} name="runs">
+            {(runs) => <Runs runs={runs} />}
+          </PartView>
+        </Card>
+      </div>
+    </>
+  );
 }

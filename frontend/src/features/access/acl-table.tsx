@@ -1,0 +1,79 @@
+import { Button, Checkbox } from "@mantine/core";
+import { createColumnHelper } from "@tanstack/react-table";
+import { type ReactNode, useState } from "react";
+import { DataTable, type TableView } from "@/components/data-table";
+import { SearchBox } from "@/components/search-box";
+import { plural } from "@/lib/format";
+import type { AclBinding } from "@/lib/types";
+
+const idOf = (acl: AclBinding) => JSON.stringify([acl.principal, acl.host, acl.permission, acl.operation, acl.resource_type, acl.pattern_type, acl.resource_name]);
+const column = createColumnHelper<AclBinding>();
+
+interface AclTableProps {
+  acls: AclBinding[];
+  canWrite: boolean;
+  view: TableView & { q?: string };
+  onView: (view: TableView & { q?: string }) => void;
+  onRevoke: (bindings: AclBinding[]) => void;
+  empty: ReactNode;
+}
+
+export function AclTable({ acls, canWrite, view, onView, onRevoke, empty }: AclTableProps) {
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const needle = view.q?.toLowerCase() ?? "";
+  const rows = acls.filter((acl) => Object.values(acl).join(" ").toLowerCase().includes(needle));
+  const picked = acls.filter((acl) => chosen.has(idOf(acl)));
+  const toggle = (id: string) => {
+    const next = new Set(chosen);
+    if (!next.delete(id)) next.add(id);
+    setChosen(next);
+  };
+  const columns = [
+    ...(canWrite
+      ? [
+          column.display({
+            id: "pick",
+            header: () => <span className="mantine-visually-hidden">Choose</span>,
+            cell: ({ row }) => (
+              <Checkbox
+                size="xs"
+                aria-label={`Choose ${row.original.principal} ${row.original.operation} ${row.original.resource_name}`}
+                checked={chosen.has(row.id)}
+                onChange={() => toggle(row.id)}
+              />
+            ),
+          }),
+        ]
+      : []),
+    column.accessor("principal", { header: "Principal", cell: (cell) => <span className="ps-mono">{cell.getValue()}</span> }),
+    column.accessor("permission", {
+      header: "Rule",
+      cell: (cell) => <span className={cell.getValue() === "DENY" ? "ps-bad" : "ps-ok"}>{cell.getValue() === "DENY" ? "may not" : "may"}</span>,
+    }),
+    column.accessor("operation", { header: "Operation", cell: (cell) => cell.getValue().toLowerCase().replaceAll("_", " ") }),
+    column.accessor((row) => `${row.resource_type} ${row.resource_name}`, {
+      id: "resource",
+      header: "On",
+      cell: ({ row: { original: acl } }) => (
+        <>
+          <span className="ps-muted">{acl.resource_type.toLowerCase().replace("_", " ")}</span> <span className="ps-mono">{acl.resource_name}</span>
+          {acl.pattern_type === "PREFIXED" && <span className="ps-tag">and all that start so</span>}
+        </>
+      ),
+    }),
+    column.accessor("host", { header: "From", meta: { hideBelow: "sm" }, cell: (cell) => (cell.getValue() === "*" ? <span className="ps-muted">anywhere</span> : cell.getValue()) }),
+  ];
+  return (
+    <>
+      <div className="ps-toolbar">
+        <SearchBox value={view.q ?? ""} label="Search grants" onChange={(q) => onView({ ...view, q: q || undefined, page: undefined })} />
+        {picked.length > 0 && (
+          <Button color="red" variant="light" ml="auto" onClick={() => onRevoke(picked)}>
+            Revoke {plural(picked.length, "rule")}
+          </Button>
+        )}
+      </div>
+      <DataTable rows={rows} columns={columns} rowId={idOf} label="Grants" defaultSort="principal" view={view} onView={onView} empty={empty} />
+    </>
+  );
+}

@@ -1,0 +1,51 @@
+/** ACLs in words, and templates of ACLs for what people mean. */
+import type { AclBinding } from "@/lib/types";
+
+/** "read, describe demo.*; read group workers" for a list of one principal's rules. */
+export function grantSummary(acls: AclBinding[]): string {
+  const byResource = new Map<string, string[]>();
+  for (const acl of acls) {
+    const name = acl.pattern_type === "PREFIXED" ? `${acl.resource_name}*` : acl.resource_name;
+    const kind = acl.resource_type === "TOPIC" ? "" : `${acl.resource_type.toLowerCase().replace("_", " ")} `;
+    const key = acl.resource_type === "CLUSTER" ? "the cluster" : `${kind}${name}`;
+    const verb = `${acl.permission === "DENY" ? "not " : ""}${acl.operation.toLowerCase().replaceAll("_", " ")}`;
+    byResource.set(key, [...(byResource.get(key) ?? []), verb]);
+  }
+  return [...byResource].map(([resource, verbs]) => `${verbs.join(", ")} ${resource}`).join("; ");
+}
+
+export type Purpose = "consume" | "produce" | "custom";
+
+interface Target {
+  principal: string;
+  name: string;
+  prefixed: boolean;
+  group?: string;
+}
+
+const rule = (target: Target, operation: string, resource_type: string, resource_name: string): AclBinding => ({
+  principal: target.principal,
+  host: "*",
+  operation,
+  permission: "ALLOW",
+  resource_type,
+  resource_name,
+  pattern_type: target.prefixed && resource_type === "TOPIC" ? "PREFIXED" : "LITERAL",
+});
+
+/** The rules that an application needs to consume from or produce to topics. */
+export function templateBindings(purpose: "consume" | "produce", target: Target): AclBinding[] {
+  if (purpose === "produce") return [rule(target, "WRITE", "TOPIC", target.name), rule(target, "DESCRIBE", "TOPIC", target.name)];
+  const bindings = [rule(target, "READ", "TOPIC", target.name), rule(target, "DESCRIBE", "TOPIC", target.name)];
+  return target.group ? [...bindings, rule(target, "READ", "GROUP", target.group)] : bindings;
+}
+
+/** Operations that Kafka knows for each type of resource. */
+export const OPERATIONS: Record<string, string[]> = {
+  TOPIC: ["READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "ALL"],
+  GROUP: ["READ", "DELETE", "DESCRIBE", "ALL"],
+  TRANSACTIONAL_ID: ["WRITE", "DESCRIBE", "ALL"],
+  CLUSTER: ["CREATE", "ALTER", "DESCRIBE", "CLUSTER_ACTION", "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "IDEMPOTENT_WRITE", "ALL"],
+};
+
+export const CLUSTER_RESOURCE = "kafka-cluster";

@@ -1,0 +1,84 @@
+import { ActionIcon, Menu } from "@mantine/core";
+import { IconDots, IconKey, IconRefresh, IconTrash } from "@tabler/icons-react";
+import { createColumnHelper } from "@tanstack/react-table";
+import type { ReactNode } from "react";
+import { DataTable } from "@/components/data-table";
+import { plural } from "@/lib/format";
+import type { AclBinding, ScramUser } from "@/lib/types";
+import { grantSummary } from "./acl-words";
+
+interface UserTableProps {
+  users: ScramUser[];
+  acls: AclBinding[];
+  canWrite: boolean;
+  onGrant: (username: string) => void;
+  onRotate: (username: string) => void;
+  onDelete: (username: string) => void;
+  empty: ReactNode;
+}
+
+const column = createColumnHelper<ScramUser>();
+
+export function UserTable({ users, acls, canWrite, onGrant, onRotate, onDelete, empty }: UserTableProps) {
+  const of = (user: ScramUser) => acls.filter((acl) => acl.principal === `User:${user.username}`);
+  const columns = [
+    column.accessor("username", {
+      header: "User",
+      cell: ({ row, getValue }) => (
+        <>
+          <span className="ps-mono">{getValue()}</span>
+          {row.original.managed && (
+            <span className="ps-tag" data-tone="muted">
+              service
+            </span>
+          )}
+        </>
+      ),
+    }),
+    column.accessor((row) => row.mechanisms.join(", "), { id: "mechanisms", header: "Signs in with", meta: { hideBelow: "sm" } }),
+    column.accessor((row) => of(row).length, {
+      id: "grants",
+      header: "May",
+      cell: ({ row }) => {
+        if (row.original.managed) return <span className="ps-muted">everything: super user of the service</span>;
+        const mine = of(row.original);
+        if (mine.length === 0) return <span className="ps-warn">nothing yet</span>;
+        return (
+          <span title={plural(mine.length, "rule")}>
+            {grantSummary(mine)}
+            {mine.some((acl) => acl.permission === "DENY") && <span className="ps-tag ps-bad">DENY</span>}
+          </span>
+        );
+      },
+    }),
+    column.display({
+      id: "actions",
+      header: () => <span className="mantine-visually-hidden">Actions</span>,
+      meta: { align: "right" },
+      cell: ({ row }) =>
+        canWrite &&
+        !row.original.managed && (
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <ActionIcon size="sm" aria-label={`Actions for ${row.original.username}`}>
+                <IconDots size={16} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item leftSection={<IconKey size={15} />} onClick={() => onGrant(row.original.username)}>
+                Grant access
+              </Menu.Item>
+              <Menu.Item leftSection={<IconRefresh size={15} />} onClick={() => onRotate(row.original.username)}>
+                New password
+              </Menu.Item>
+              <Menu.Divider />
+              <Menu.Item color="red" leftSection={<IconTrash size={15} />} onClick={() => onDelete(row.original.username)}>
+                Delete user
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        ),
+    }),
+  ];
+  return <DataTable rows={users} columns={columns} rowId={(row) => row.username} label="Users" defaultSort="username" empty={empty} />;
+}

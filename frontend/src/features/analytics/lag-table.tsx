@@ -1,0 +1,73 @@
+import { Link } from "@tanstack/react-router";
+import { createColumnHelper } from "@tanstack/react-table";
+import { DataTable } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { LagStatus } from "@/components/status";
+import { formatDuration, formatInteger } from "@/lib/format";
+import { newest } from "@/lib/lag";
+import type { Gold, LagPoint } from "@/lib/types";
+
+const METHODS: Record<string, string> = {
+  exact: "from the unread record's own time",
+  interpolated: "interpolated between samples",
+  caught_up: "nothing unread",
+  out_of_history: "older than the sampled history",
+  no_commit: "no committed offset",
+};
+
+const column = createColumnHelper<LagPoint>();
+const columns = (clusterId: string) => [
+  column.accessor("group", {
+    header: "Group",
+    cell: (cell) => (
+      <Link to="/clusters/$clusterId/groups/$group" params={{ clusterId, group: cell.getValue() }} search={{ tab: "history" }} className="ps-link ps-mono">
+        {cell.getValue()}
+      </Link>
+    ),
+  }),
+  column.accessor("topic", { header: "Topic", meta: { hideBelow: "sm" }, cell: (cell) => <span className="ps-mono">{cell.getValue()}</span> }),
+  column.accessor((row) => row.status ?? "", { id: "status", header: "State", cell: (cell) => <LagStatus status={cell.getValue()} /> }),
+  column.accessor((row) => row.lag_records ?? -1, { id: "records", header: "Unread", meta: { align: "right" }, cell: ({ row }) => formatInteger(row.original.lag_records) }),
+  column.accessor((row) => row.lag_seconds ?? row.lag_seconds_at_least ?? -1, {
+    id: "seconds",
+    header: "Behind by",
+    meta: { align: "right" },
+    cell: ({ row: { original: point } }) => (
+      <span title={METHODS[point.method ?? ""] ?? undefined}>
+        {point.lag_seconds !== null ? formatDuration(point.lag_seconds) : point.lag_seconds_at_least ? `≥ ${formatDuration(point.lag_seconds_at_least)}` : "–"}
+      </span>
+    ),
+  }),
+  column.accessor((row) => row.trend_records_per_s ?? 0, {
+    id: "trend",
+    header: "Trend",
+    meta: { align: "right", hideBelow: "sm" },
+    cell: ({ row: { original: point } }) => <Trend point={point} />,
+  }),
+  column.accessor((row) => row.eta_seconds ?? Number.POSITIVE_INFINITY, {
+    id: "eta",
+    header: "Caught up in",
+    meta: { align: "right", hideBelow: "md" },
+    cell: ({ row }) => (row.original.eta_seconds ? formatDuration(row.original.eta_seconds) : <span className="ps-muted">–</span>),
+  }),
+];
+
+function Trend({ point }: { point: LagPoint }) {
+  const rate = point.trend_records_per_s;
+  if (rate === null || rate === undefined) return <span className="ps-muted">{point.trend ?? "–"}</span>;
+  const text = `${rate > 0 ? "+" : rate < 0 ? "−" : ""}${Math.abs(rate) < 10 ? Math.abs(rate).toFixed(1) : formatInteger(Math.abs(rate))}/s`;
+  return <span className={point.trend === "growing" ? "ps-warn" : point.trend === "shrinking" ? "ps-ok" : "ps-muted"}>{text}</span>;
+}
+
+export function LagTable({ gold, clusterId }: { gold: Gold<LagPoint>; clusterId: string }) {
+  return (
+    <DataTable
+      rows={newest(gold.data)}
+      columns={columns(clusterId)}
+      rowId={(row) => JSON.stringify([row.group, row.topic])}
+      label="Lag by group and topic"
+      defaultSort="-records"
+      empty={<Empty title="No group has been followed yet">A group appears after it has committed offsets and a run has seen them.</Empty>}
+    />
+  );
+}

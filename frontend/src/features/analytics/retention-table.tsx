@@ -1,0 +1,85 @@
+import { Link } from "@tanstack/react-router";
+import { createColumnHelper } from "@tanstack/react-table";
+import { DataTable } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { LagStatus } from "@/components/status";
+import { formatBytes, formatDuration, formatDurationMs } from "@/lib/format";
+import type { Gold, RetentionRow } from "@/lib/types";
+
+type Risk = RetentionRow["groups"][number];
+
+/** The group whose unread records expire first. */
+const soonest = (row: RetentionRow): Risk | null =>
+  row.groups.filter((group) => group.oldest_unread_expires_in_s !== null).sort((left, right) => (left.oldest_unread_expires_in_s ?? 0) - (right.oldest_unread_expires_in_s ?? 0))[0] ?? null;
+
+const column = createColumnHelper<RetentionRow>();
+const columns = (clusterId: string) => [
+  column.accessor("topic", {
+    header: "Topic",
+    cell: (cell) => (
+      <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: cell.getValue() }} className="ps-link ps-mono">
+        {cell.getValue()}
+      </Link>
+    ),
+  }),
+  column.accessor((row) => row.bytes ?? -1, { id: "bytes", header: "Held", meta: { align: "right" }, cell: ({ row }) => formatBytes(row.original.bytes) }),
+  column.accessor((row) => row.age_seconds ?? -1, {
+    id: "age",
+    header: "Oldest record",
+    meta: { align: "right", hideBelow: "sm" },
+    cell: ({ row: { original: topic } }) => <Age topic={topic} />,
+  }),
+  column.accessor((row) => row.retention_ms ?? -1, {
+    id: "retention",
+    header: "Kept for",
+    meta: { align: "right", hideBelow: "sm" },
+    cell: ({ row }) => (row.original.retention_ms !== null && row.original.retention_ms < 0 ? "for ever" : formatDurationMs(row.original.retention_ms)),
+  }),
+  column.accessor((row) => soonest(row)?.oldest_unread_expires_in_s ?? Number.POSITIVE_INFINITY, {
+    id: "expiry",
+    header: "First unread expiry",
+    meta: { align: "right" },
+    cell: ({ row }) => {
+      const first = soonest(row.original);
+      if (!first) return <span className="ps-muted">nothing unread</span>;
+      const left = first.oldest_unread_expires_in_s ?? 0;
+      return <span title={first.group}>{left <= 0 ? "now" : `in ${formatDuration(left)}`}</span>;
+    },
+  }),
+  column.accessor((row) => soonest(row)?.status ?? "", {
+    id: "risk",
+    header: "Risk",
+    meta: { hideBelow: "sm" },
+    cell: ({ row }) => {
+      const first = soonest(row.original);
+      return first ? <LagStatus status={first.status} /> : <span className="ps-muted">–</span>;
+    },
+  }),
+];
+
+/** Age of the oldest record against the time limit. */
+function Age({ topic }: { topic: RetentionRow }) {
+  if (topic.age_seconds === null) return <span className="ps-muted">–</span>;
+  const share = topic.retention_ms && topic.retention_ms > 0 ? Math.min(1, (topic.age_seconds * 1000) / topic.retention_ms) : 0;
+  return (
+    <span style={{ display: "inline-flex", gap: 8, alignItems: "center" }}>
+      <span className="ps-meter ps-hide-md" title={`${Math.round(share * 100)}% of the retention time`}>
+        <i style={{ width: `${100 * share}%` }} />
+      </span>
+      {formatDuration(topic.age_seconds)}
+    </span>
+  );
+}
+
+export function RetentionTable({ gold, clusterId }: { gold: Gold<RetentionRow>; clusterId: string }) {
+  return (
+    <DataTable
+      rows={gold.data}
+      columns={columns(clusterId)}
+      rowId={(row) => row.topic}
+      label="Retention by topic"
+      defaultSort="-bytes"
+      empty={<Empty title="No topic has been measured yet">The next run reads log sizes and ages from the telemetry.</Empty>}
+    />
+  );
+}

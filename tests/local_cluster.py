@@ -38,7 +38,11 @@ def free_ports(count: int) -> int:
 
 
 class LocalCluster:
-    """A started cluster. `bootstrap` is for clients; brokers are named by id, from 0."""
+    """A started cluster; brokers are named by id, from 0.
+
+    `bootstrap` is for clients of the PLAINTEXT listener that every cluster has, `bootstraps` for
+    those of the listeners named.
+    """
 
     def __init__(
         self,
@@ -49,7 +53,7 @@ class LocalCluster:
         listeners: Sequence[str] = (),
     ) -> None:
         self.brokers = brokers
-        self.port = free_ports(brokers)
+        self.port = free_ports(brokers * (1 + len(listeners)))
         self.data_dir = data_dir
         self.output: list[str] = []
         command = [sys.executable, "-m", "dataplane", "local-cluster"]
@@ -61,8 +65,12 @@ class LocalCluster:
             "--data-dir",
             str(data_dir),
         ]
-        for listener in listeners:
-            command += ["--listener", listener.format(port=self.port)]
+        self.bootstraps: dict[str, str] = {}
+        for number, name in enumerate(listeners, 1):
+            first = self.port + number * brokers
+            command += ["--listener", f"{name}://127.0.0.1:{first}"]
+            ports = range(first, first + brokers)
+            self.bootstraps[name] = ",".join(f"127.0.0.1:{port}" for port in ports)
         for key, value in (settings or {}).items():
             command += ["--set", f"{key}={value}"]
         self.process = subprocess.Popen(

@@ -43,7 +43,7 @@ def sasl_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalClus
         **QUICK,
         "sasl.enabled.mechanisms": "SCRAM-SHA-256,SCRAM-SHA-512",
         "sasl.mechanism.inter.broker.protocol": "SCRAM-SHA-256",
-        "listener.security.protocol.map": "SASL_PLAINTEXT:SASL_PLAINTEXT",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,SASL_PLAINTEXT:SASL_PLAINTEXT",
         "inter.broker.listener.name": "SASL_PLAINTEXT",
         "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
         "super.users": "User:admin;User:peer",
@@ -56,8 +56,9 @@ def sasl_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalClus
     with local_cluster(
         tmp_path_factory.mktemp("sasl"),
         settings=settings,
-        listeners=["SASL_PLAINTEXT://127.0.0.1:{port}"],
+        listeners=["SASL_PLAINTEXT"],
     ) as started:
+        started.bootstrap = started.bootstraps["SASL_PLAINTEXT"]
         yield started
 
 

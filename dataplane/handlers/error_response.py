@@ -31,12 +31,14 @@ def error_response(
 ) -> Any | None:
     """A response in which everything that was asked failed with `code`; None if it cannot say so.
 
-    `request` None means that it could not be read: then only a top-level error can be told.
+    `request` None means that it could not be read: then only a top-level error can be told. Who
+    asked about nothing gets an answer about nothing.
     """
     response = response_class()
     said = _set_error(response, code, message)
     if request is not None:
-        said = _mirror(response, request, code, message) or said
+        asked_nothing = not _source_arrays(request)
+        said = _mirror(response, request, code, message) or said or asked_nothing
     return response if said else None
 
 

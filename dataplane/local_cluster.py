@@ -11,12 +11,16 @@ import asyncio
 import contextlib
 import logging
 import signal
+import socket
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from dataplane.agent.states import BrokerState
+from dataplane.agent.supervisor import BrokerSpec, Supervisor
 from dataplane.config import BrokerConfig, ConfigError
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper, ZooKeeperStartError
+from dataplane.runtime.os_clock import OsClock
 from dataplane.runtime.parent_death import die_with_parent
 from dataplane.runtime.zookeeper import ZooKeeperCoordinator
 from dataplane.wire.codec import decode
@@ -30,7 +34,6 @@ _log = logging.getLogger("dataplane.local-cluster")
 
 HOST = "127.0.0.1"
 READY_TIMEOUT_S = 60.0
-STOP_TIMEOUT_S = 20.0
 POLL_S = 0.02
 METADATA_VERSION = 1
 EXIT_BAD_CONFIG = 2
@@ -45,6 +48,7 @@ class Plan(NamedTuple):
 
     broker_id: int
     config: Path
+    log_dir: Path
     log_file: Path
     bootstrap: str
 
@@ -70,8 +74,7 @@ async def _run(options: argparse.Namespace) -> int:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    data_dir = Path(options.data_dir).absolute()
-    data_dir.mkdir(parents=True, exist_ok=True)
+    data_dir = _made(options.data_dir)
     async with contextlib.AsyncExitStack() as undo:
         zookeeper = EmbeddedZooKeeper(data_dir / "zookeeper", port=options.zookeeper_port)
         plans = plan_brokers(options, data_dir, zookeeper.connect_string)
@@ -79,11 +82,11 @@ async def _run(options: argparse.Namespace) -> int:
         undo.push_async_callback(asyncio.to_thread, zookeeper.stop)
         coordinator = await ZooKeeperCoordinator.connect(zookeeper.connect_string)
         undo.push_async_callback(coordinator.close)
-        children = [_Child(plan) for plan in plans]
-        undo.push_async_callback(_stop_all, children)
-        for child in children:
-            await child.start()
-        await _until_ready(children, stop)
+        supervisors = [_supervisor(plan, coordinator) for plan in plans]
+        undo.push_async_callback(_stop_all, supervisors)
+        for supervisor in supervisors:
+            await supervisor.start()
+        await _until_ready(plans, supervisors, stop)
         if not stop.is_set():
             sys.stdout.write(f"ready bootstrap={','.join(plan.bootstrap for plan in plans)}\n")
             sys.stdout.flush()
@@ -91,10 +94,34 @@ async def _run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _made(directory: str) -> Path:
+    path = Path(directory).absolute()
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
 def plan_brokers(options: argparse.Namespace, data_dir: Path, zookeeper: str) -> list[Plan]:
     """Write each broker's properties and check them. ConfigError, ValueError."""
     ids = _broker_ids(options.broker_ids, options.brokers)
+    if options.port == 0:
+        options.port = _free_ports(len(ids))
     return [_plan(options, data_dir, zookeeper, ids, place) for place in range(len(ids))]
+
+
+def _free_ports(count: int) -> int:
+    """The first of `count` neighbouring ports that were free a moment ago."""
+    for _ in range(100):
+        with contextlib.ExitStack() as held:
+            first = held.enter_context(socket.socket())
+            first.bind((HOST, 0))
+            base = int(first.getsockname()[1])
+            try:
+                for port in range(base + 1, base + count):
+                    held.enter_context(socket.socket()).bind((HOST, port))
+            except (OSError, OverflowError):
+                continue
+            return base
+    raise LocalClusterError(f"no {count} neighbouring ports are free")
 
 
 def _broker_ids(text: str | None, count: int) -> list[int]:
@@ -132,12 +159,12 @@ def _plan(
         if not separator:
             raise ValueError(f"--set {item}: expected KEY=VALUE")
         settings[key.strip()] = value.strip().replace("{broker}", str(broker_id))
-    BrokerConfig.parse(settings)
+    log_dir = Path(BrokerConfig.parse(settings).log_dirs[0])
     config = home / "broker.properties"
     config.touch(mode=0o600)
     config.write_text("".join(f"{k}={_escaped(v)}\n" for k, v in settings.items()))
     host, port = listeners["PLAINTEXT"]
-    return Plan(broker_id, config, home / "broker.log", f"{host}:{port}")
+    return Plan(broker_id, config, log_dir, home / "broker.log", f"{host}:{port}")
 
 
 def _listener(text: str) -> tuple[str, str, int]:
@@ -152,85 +179,38 @@ def _escaped(value: str) -> str:
     return value.replace("\\", "\\\\")
 
 
-class _Child:
-    """One broker process: its log goes to a file, its one line on stdout says that it serves."""
-
-    def __init__(self, plan: Plan) -> None:
-        self.plan = plan
-        self.process: asyncio.subprocess.Process | None = None
-        self.started = asyncio.Event()
-        self._reader: asyncio.Task[None] | None = None
-
-    async def start(self) -> None:
-        with self.plan.log_file.open("ab") as log:
-            self.process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-m",
-                "dataplane",
-                "broker",
-                "--config",
-                str(self.plan.config),
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=log,
-                start_new_session=True,  # a Ctrl-C is for us; we stop the brokers in order
-                preexec_fn=die_with_parent(),
-            )
-        self._reader = asyncio.get_running_loop().create_task(self._read())
-
-    async def _read(self) -> None:
-        assert self.process is not None  # noqa: S101 - set before this task exists
-        assert self.process.stdout is not None  # noqa: S101 - a pipe was asked for
-        async for line in self.process.stdout:
-            if line.startswith(b"started "):
-                self.started.set()
-
-    async def stop(self) -> None:
-        if self.process is None or self.process.returncode is not None:
-            return
-        self.process.terminate()
-        try:
-            async with asyncio.timeout(STOP_TIMEOUT_S):
-                await self.process.wait()
-        except TimeoutError:
-            _log.warning("broker %d does not stop: killing it", self.plan.broker_id)
-            self.process.kill()
-            await self.process.wait()
-
-    def log_tail(self, lines: int = 15) -> str:
-        try:
-            return "\n".join(self.plan.log_file.read_text(errors="replace").splitlines()[-lines:])
-        except OSError:
-            return ""
+def _supervisor(plan: Plan, coordinator: ZooKeeperCoordinator) -> Supervisor:
+    spec = BrokerSpec(
+        broker_id=plan.broker_id,
+        command=[sys.executable, "-m", "dataplane", "broker", "--config", str(plan.config)],
+        log_dir=plan.log_dir,
+        log_file=plan.log_file,
+        pid_file=plan.config.with_name("broker.pid"),
+    )
+    return Supervisor(spec, coordinator, clock=OsClock(), preexec=die_with_parent())
 
 
-async def _stop_all(children: list[_Child]) -> None:
-    """In order, so that the last ones have somebody to hand their leaderships to for longest."""
-    await asyncio.gather(*(child.stop() for child in children))
+async def _stop_all(supervisors: list[Supervisor]) -> None:
+    await asyncio.gather(*(supervisor.stop() for supervisor in supervisors))
 
 
-async def _until_ready(children: list[_Child], stop: asyncio.Event) -> None:
+async def _until_ready(
+    plans: list[Plan], supervisors: list[Supervisor], stop: asyncio.Event
+) -> None:
     """Until every broker tells clients about every broker. LocalClusterError when one fails."""
-    wanted = {child.plan.broker_id for child in children}
+    wanted = {plan.broker_id for plan in plans}
     try:
         async with asyncio.timeout(READY_TIMEOUT_S):
-            for child in children:
-                await _until_serving(child, wanted, stop)
+            for plan, supervisor in zip(plans, supervisors, strict=True):
+                while not stop.is_set() and not await _known_brokers(plan.bootstrap) >= wanted:
+                    report = supervisor.report
+                    if report.exit_code is not None or report.state is BrokerState.FAILED:
+                        tail = "\n".join(supervisor.log_tail())
+                        what = f"exited with {report.exit_code}" if report.exit_code else "failed"
+                        raise LocalClusterError(f"broker {plan.broker_id} {what}\n{tail}")
+                    await asyncio.sleep(POLL_S)
     except TimeoutError:
         raise LocalClusterError(f"not every broker serves after {READY_TIMEOUT_S:.0f} s") from None
-
-
-async def _until_serving(child: _Child, wanted: set[int], stop: asyncio.Event) -> None:
-    process = child.process
-    assert process is not None  # noqa: S101 - started before
-    while not stop.is_set():
-        if process.returncode is not None:
-            raise LocalClusterError(
-                f"broker {child.plan.broker_id} exited with {process.returncode}\n{child.log_tail()}"
-            )
-        if child.started.is_set() and await _known_brokers(child.plan.bootstrap) >= wanted:
-            return
-        await asyncio.sleep(POLL_S)
 
 
 async def _known_brokers(bootstrap: str) -> set[int]:

@@ -1,0 +1,138 @@
+"""Brokers that only obey the controller: they keep what they were told, as images and roles."""
+
+from __future__ import annotations
+
+import asyncio
+import types
+
+from dataplane.broker.config_store import ConfigStore
+from dataplane.broker.controller_host import ControllerHost
+from dataplane.broker.peer_client import PeerUnavailableError
+from dataplane.broker.registration import Registration, ensure_cluster_id, ensure_layout
+from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint
+from dataplane.config import BrokerConfig
+from dataplane.model.ids import TopicPartition
+from dataplane.ports.fakes.clock import FakeClock
+from dataplane.ports.fakes.entropy import FakeEntropy
+from dataplane.wire.codec import decode, encode
+from dataplane.wire.messages.leader_and_isr import LeaderAndIsrRequest, LeaderAndIsrResponse
+from dataplane.wire.messages.stop_replica import StopReplicaRequest, StopReplicaResponse
+from dataplane.wire.messages.update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
+
+
+class Network:
+    """Finds a fake broker by its port and carries encoded messages to it."""
+
+    def __init__(self):
+        self.brokers = {}
+
+    async def request_to(self, endpoint, message, version, *, timeout_ms, channel):
+        await asyncio.sleep(0)
+        broker = self.brokers.get(endpoint.port)
+        if broker is None or not broker.reachable:
+            raise PeerUnavailableError("down")
+        received, _ = decode(type(message), version, memoryview(encode(message, version)))
+        return broker.obey(received)
+
+
+class FakeBroker:
+    """A registered broker with a part in the controller election."""
+
+    def __init__(self, broker_id, coordinator, network, tmp_path, rack=None, settings=None):
+        self.id = broker_id
+        self.coordinator = coordinator
+        self.network = network
+        self.reachable = True
+        self.image = ClusterImage()
+        self.roles = {}
+        self.new_roles = set()
+        self.deleted = []
+        self.stopped = []
+        self.requests = []
+        config = BrokerConfig.parse(
+            {
+                "broker.id": str(broker_id),
+                "zookeeper.connect": "fake",
+                "listeners": f"PLAINTEXT://127.0.0.1:{9000 + broker_id}",
+                **(settings or {}),
+            }
+        )
+        self.services = types.SimpleNamespace(
+            broker_id=broker_id,
+            broker_epoch=-1,
+            config=config,
+            clock=FakeClock(),
+            entropy=FakeEntropy(broker_id),
+            coordinator=coordinator,
+            peers=network,
+        )
+        self.configs = self.services.configs = ConfigStore(self.services)
+        self.host = self.services.controller = ControllerHost(self.services)
+        listeners = {"PLAINTEXT": Endpoint("127.0.0.1", 9000 + broker_id, "PLAINTEXT")}
+        self.registration = Registration(
+            coordinator,
+            BrokerInfo(broker_id, rack=rack, listeners=listeners),
+            clock=self.services.clock,
+            log_dir=tmp_path / str(broker_id),
+            on_registered=lambda epoch: setattr(self.services, "broker_epoch", epoch),
+        )
+
+    async def start(self):
+        await ensure_layout(self.coordinator)
+        await ensure_cluster_id(self.coordinator, self.services.entropy)
+        self.network.brokers[9000 + self.id] = self
+        await self.configs.start()
+        await self.registration.start()
+        await self.host.start()
+        return self
+
+    async def die(self):
+        """The process is gone; its session lingers until somebody ends it."""
+        self.reachable = False
+        self.coordinator.vanish()
+        for task in self.host._tasks:
+            task.cancel()
+        if self.host._controller:
+            await self.host._controller.stop()
+
+    async def stop(self):
+        await self.host.stop()
+        await self.configs.stop()
+        await self.registration.stop()
+
+    def obey(self, request):
+        self.requests.append(request)
+        match request:
+            case UpdateMetadataRequest():
+                self.image = self.image.with_update(request)
+                return UpdateMetadataResponse()
+            case LeaderAndIsrRequest():
+                for topic in request.topic_states:
+                    for state in topic.partition_states:
+                        key = TopicPartition(topic.topic_name, state.partition_index)
+                        self.roles[key] = state
+                        if state.is_new:
+                            self.new_roles.add(key)
+                return LeaderAndIsrResponse()
+            case StopReplicaRequest():
+                for topic in request.topic_states:
+                    for state in topic.partition_states:
+                        key = TopicPartition(topic.topic_name, state.partition_index)
+                        self.roles.pop(key, None)
+                        (self.deleted if state.delete_partition else self.stopped).append(key)
+                return StopReplicaResponse()
+        raise AssertionError(request)
+
+
+async def until(condition, timeout_s=5.0, what=""):
+    try:
+        async with asyncio.timeout(timeout_s):
+            while not condition():
+                await asyncio.sleep(0.005)
+    except TimeoutError:
+        raise AssertionError(f"never became true: {what or condition}") from None
+
+
+def active(brokers):
+    found = [b for b in brokers if b.host.is_active]
+    return found[0] if len(found) == 1 else None

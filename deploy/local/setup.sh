@@ -124,5 +124,7 @@ java_is_17 || need "Java 17+" openjdk-17-jre-headless
 java_is_17 || fail "Java 17+ is missing. Install it and run this again."
 install_lock runtime
 [ "$purpose" = test ] && { install_lock dev; setup_test_programs; }
+# Broker start-up is mostly imports: compiled once here, also where the environment forbids caching.
+.venv/bin/python -m compileall -q dataplane controlplane console spark_analytics deploy
 setup_frontend
 setup_jars

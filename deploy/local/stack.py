@@ -19,9 +19,7 @@ HOST_ID = "host-1"
 
 
 def zookeeper(config: LocalConfig) -> ChildSpec:
-    command = embedded_zookeeper.server_command(
-        data_dir=str(config.data_dir / "zookeeper"), port=config.zookeeper_port
-    )
+    command = embedded_zookeeper.command(config.data_dir / "zookeeper", port=config.zookeeper_port)
     return ChildSpec(name="zookeeper", command=tuple(command))
 
 

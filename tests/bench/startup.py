@@ -172,7 +172,7 @@ def running(*arguments: str, **options: object) -> Iterator[subprocess.Popen[byt
 @contextlib.contextmanager
 def zookeeper(work: str) -> Iterator[str]:
     port = free_port()
-    command = embedded_zookeeper.server_command(data_dir=f"{work}/zookeeper", port=port)
+    command = embedded_zookeeper.command(Path(work) / "zookeeper", port=port)
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         while not connects(port):

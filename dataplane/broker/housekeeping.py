@@ -36,5 +36,5 @@ class Housekeeping:
             await asyncio.sleep(interval_s)
             try:
                 chore()
-            except Exception:  # the chore is tried again; what it keeps tidy must not take us down
+            except Exception:  # noqa: BLE001 - the chore is tried again in its turn
                 _log.exception("%s failed", name)

@@ -37,5 +37,5 @@ class MetadataCache:
         for listener in self._listeners:
             try:
                 listener(before, image)
-            except Exception:
+            except Exception:  # noqa: BLE001 - one listener's bug must not stop the others
                 _log.exception("a listener of cluster metadata failed")

@@ -174,7 +174,7 @@ class PartitionManager:
         for listener in self._listeners:
             try:
                 listener(topic_partition, is_leader, epoch)
-            except Exception:
+            except Exception:  # noqa: BLE001 - one listener's bug must not stop the others
                 _log.exception("a listener of leadership failed for %s", topic_partition)
 
     # -- running

@@ -33,11 +33,7 @@ def broker_id(config: BrokerConfig) -> int:
 async def open_logs(services: BrokerServices, background: Background) -> LogManager:
     """Load every log. ConfigError or StorageError in one line when a directory is unfit."""
     config = services.config
-    for directory in config.log_dirs:
-        try:
-            Path(directory).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ConfigError("log.dirs", directory, error.strerror or str(error)) from error
+    _make_directories(config)
 
     def config_for(topic: str) -> LogConfig:
         return LogConfig.from_topic_config(services.configs.topic_config(topic))
@@ -59,6 +55,14 @@ async def open_logs(services: BrokerServices, background: Background) -> LogMana
     except (DirectoryInUseError, InconsistentIdentityError, KafkaError) as error:
         raise StorageError(f"log.dirs: {error}") from error
     return logs
+
+
+def _make_directories(config: BrokerConfig) -> None:
+    for directory in config.log_dirs:
+        try:
+            Path(directory).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ConfigError("log.dirs", directory, error.strerror or str(error)) from error
 
 
 def _settings(config: BrokerConfig) -> LogManagerSettings:

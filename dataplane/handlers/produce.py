@@ -43,7 +43,7 @@ ATTRIBUTES_LOW_BYTE_AT = 22  # the codec is in its lowest three bits
 
 _deadlines = Deadlines()
 
-# What stands for a partition's outcome until it is known: name, index in the answer, and whom to ask.
+# What waits for replicas: topic, place of its result in the topic, partition, offset to commit.
 Pending = tuple["_Topic", int, "Partition", int]
 
 
@@ -86,7 +86,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     return _answer(context, topics, failed=failed)
 
 
-def _append(
+def _append(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of a microsecond each
     context: RequestContext,
     topic: _Topic,
     index: int,

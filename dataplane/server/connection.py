@@ -133,7 +133,7 @@ class Connection(asyncio.BufferedProtocol):
         except CloseConnection as reason:
             _log.info("closing %s: %s", self.info.client_host, reason)
             self.close()
-        except Exception:  # whatever it was, only this connection may suffer
+        except Exception:  # noqa: BLE001 - whatever it was, only this connection may suffer
             _log.exception("closing %s: its request broke the connection", self.info.client_host)
             self.close()
         finally:

@@ -130,7 +130,7 @@ class Dispatcher:
             return error_response(response_class, request, error.code, error.message)
         except asyncio.CancelledError:
             raise
-        except Exception:
+        except Exception:  # noqa: BLE001 - answered in shape, logged, counted
             _log.exception("%s failed", ApiKey(context.header.api_key).name)
             self._metrics.failed_requests.inc()
             return error_response(response_class, request, ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -144,7 +144,7 @@ class Dispatcher:
             return self._malformed(context, load(context.header.api_key)[1], error)
         except CloseConnection:
             raise
-        except Exception:
+        except Exception:  # noqa: BLE001 - answered in shape, logged, counted
             header = context.header
             _log.exception("%s failed", ApiKey(header.api_key).name)
             self._metrics.failed_requests.inc()

@@ -9,6 +9,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from typing import Any
 
 from asgiref.sync import sync_to_async
@@ -51,7 +52,7 @@ async def events_view(request: HttpRequest) -> HttpResponseBase:
             raise Problem(f"topics are any of: {', '.join(TOPICS)}.", code="invalid", status=422)
         tenant = access.tenant
         feeds = {
-            name: FEEDS.get(f"{tenant.id}/{name}", lambda n=name: TOPICS[n](tenant))
+            name: FEEDS.get(f"{tenant.id}/{name}", partial(TOPICS[name], tenant))
             for name in dict.fromkeys(asked)
         }
     except TooManyFeeds:

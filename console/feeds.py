@@ -19,7 +19,7 @@ POLL_S = 0.5
 FEEDS_MAX = 256
 """Feeds at the same time in this process; one more is refused and the browser polls."""
 
-type Read = Callable[[], Any]
+Read = Callable[[], Any]
 
 _THREAD = ThreadPoolExecutor(1, thread_name_prefix="live-feed")
 

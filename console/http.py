@@ -20,7 +20,7 @@ class SignedOut(Problem):
     status, code, title = 401, "signed-out", "You are not signed in"
 
 
-type View = Callable[..., HttpResponseBase]
+View = Callable[..., HttpResponseBase]
 
 
 def json_door(*methods: str) -> Callable[[View], View]:

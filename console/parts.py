@@ -15,6 +15,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from django.db import close_old_connections
@@ -33,7 +34,7 @@ KEPT_PARTS = 512
 FRESH_S = 1.0
 """An answer this young is given again without asking, so many viewers cost as one."""
 
-type Read = Callable[[], Any]
+Read = Callable[[], Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +72,16 @@ class PartRunner:
         Args:
             scope: what the kept answers belong to; names the tenant first, so that no answer
                 can cross from one tenant to another.
+            parts: by name, in the order of the answer.
 
         Raises:
             NotFound, Forbidden: a part says that the page's own subject is not there.
         """
         started = self.monotonic()
         pending = {
-            name: self._start(f"{scope}/{name}", part) for name, part in parts.items() if part.remote
+            name: self._start(f"{scope}/{name}", part)
+            for name, part in parts.items()
+            if part.remote
         }
         answer: dict[str, Any] = {}
         for name, part in parts.items():
@@ -86,7 +90,7 @@ class PartRunner:
                 answer[name] = self._settle(key, part.read)
                 continue
             left_s = max(0.0, part.deadline_s - (self.monotonic() - started))
-            answer[name] = self._settle(key, lambda f=pending[name], s=left_s: _result(f, s))
+            answer[name] = self._settle(key, partial(pending[name].result, left_s))
         return {name: answer[name] for name in parts}
 
     def _start(self, key: str, part: Part) -> Future[Any]:
@@ -119,7 +123,7 @@ class PartRunner:
             data = read()
         except (NotFound, Forbidden):
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - one part must never blank the page
             return self._degraded(key, reason_of(error))
         with self._lock:
             kept = self._kept.get(key)
@@ -146,10 +150,6 @@ class PartRunner:
                 self._kept.popitem(last=False)
 
 
-def _result(future: Future[Any], timeout_s: float) -> Any:
-    return future.result(timeout=timeout_s)
-
-
 def reason_of(error: Exception) -> str:
     """One sentence for the page; the trace goes to the log."""
     if isinstance(error, FutureTimeoutError):
@@ -158,7 +158,7 @@ def reason_of(error: Exception) -> str:
         return error.detail
     if isinstance(error, GatewayError):
         return f"The cluster could not be asked: {error}"
-    log.exception("a page part failed", exc_info=error)
+    log.error("a page part failed", exc_info=error)
     return "It failed on the server's side; the log has the details."
 
 

@@ -1,0 +1,26 @@
+"""Operations of a tenant, newest first, and one with the plan that was confirmed."""
+
+from typing import Any
+
+from console.parts import Part
+from controlplane.operations.plans import plan_get
+from controlplane.operations.selectors import operation_get, operation_list, plan_dict
+from controlplane.tenants.models import Tenant
+
+LISTED = 500
+"""Operations on the page; older ones are found over REST with its cursor."""
+
+
+def operations(tenant: Tenant) -> dict[str, Part]:
+    return {"operations": Part(lambda: operation_list(tenant, limit=LISTED))}
+
+
+def operation(tenant: Tenant, operation_id: str) -> dict[str, Part]:
+    def plan() -> dict[str, Any]:
+        plan_id = operation_get(tenant, operation_id)["plan_id"]
+        return plan_dict(plan_get(tenant, plan_id))
+
+    return {
+        "operation": Part(lambda: operation_get(tenant, operation_id)),
+        "plan": Part(plan),
+    }

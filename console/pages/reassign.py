@@ -1,0 +1,17 @@
+"""What the reassignment wizard chooses from, and what moves already."""
+
+from console.pages.shared import asked, cluster_part
+from console.parts import Part
+from controlplane.clusters.selectors import cluster_row
+from controlplane.reassignments.selectors import active
+from controlplane.tenants.models import Tenant
+from controlplane.topics.selectors import topic_list
+
+
+def reassign(tenant: Tenant, cluster_id: str) -> dict[str, Part]:
+    row = cluster_row(tenant, cluster_id)
+    return {
+        "cluster": cluster_part(tenant, cluster_id),
+        "topics": asked(row, topic_list),
+        "reassignments": asked(row, active),
+    }

@@ -1,0 +1,180 @@
+"""A broker's group coordinator on real partitions in memory, and handlers called as on the wire."""
+
+from __future__ import annotations
+
+import types
+import uuid
+
+from dataplane.broker.authorizer import Authorizer
+from dataplane.broker.context import ConnectionInfo, RequestContext
+from dataplane.broker.group_host import OFFSETS_TOPIC, GroupHost
+from dataplane.broker.metadata_cache import MetadataCache
+from dataplane.broker.partition import Partition
+from dataplane.broker.producer_ids import ProducerIdManager
+from dataplane.broker.waiting import Wakeups
+from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
+from dataplane.config.broker_config import BrokerConfig
+from dataplane.handlers.registry import HANDLED, handler
+from dataplane.log.config import LogConfig
+from dataplane.log.partition_log import PartitionLog
+from dataplane.model.ids import TopicPartition
+from dataplane.model.partition import PartitionState
+from dataplane.ports.fakes.background import InlineBackground
+from dataplane.ports.fakes.clock import FakeClock
+from dataplane.ports.fakes.coordinator import FakeZooKeeper
+from dataplane.ports.fakes.entropy import FakeEntropy
+from dataplane.ports.fakes.filesystem import MemoryFileSystem
+from dataplane.security.principal import ANONYMOUS
+from dataplane.wire import apis
+from dataplane.wire.codec import decode, encode
+from dataplane.wire.headers import RequestHeader
+
+ME, OTHER = 1, 2
+
+
+class Partitions:
+    """As much of the partition manager as the group coordinator asks of it."""
+
+    def __init__(self) -> None:
+        self.by_name = {}
+        self.listeners = []
+
+    def get(self, topic_partition):
+        return self.by_name.get(topic_partition)
+
+    def led(self):
+        return [partition for partition in self.by_name.values() if partition.is_leader]
+
+    def on_leadership(self, listener):
+        self.listeners.append(listener)
+
+
+class Hosted:
+    """One broker. With `replicas` (1, 2) writes wait until `replicate` is called."""
+
+    def __init__(self, *, replicas=(ME,), partition_count=2, **settings: str) -> None:
+        defaults = {
+            "listeners": "PLAINTEXT://127.0.0.1:0",
+            "group.initial.rebalance.delay.ms": "0",
+            "offsets.topic.num.partitions": str(partition_count),
+            "sasl.enabled.mechanisms": "SCRAM-SHA-256,SCRAM-SHA-512",
+        }
+        given = {key.replace("_", "."): value for key, value in settings.items()}
+        self.clock = FakeClock()
+        self.fs = MemoryFileSystem()
+        self.epoch = 0
+        self.replicas = replicas
+        self.partitions = Partitions()
+        topics = {name: _topic(name, partition_count) for name in (OFFSETS_TOPIC, "t", "old")}
+        listener = {"PLAINTEXT": Endpoint("127.0.0.1", 9092, "PLAINTEXT")}
+        image = ClusterImage(
+            cluster_id="c", brokers={ME: BrokerInfo(id=ME, listeners=listener)}, topics=topics
+        )
+        self.services = types.SimpleNamespace(
+            config=BrokerConfig.parse(defaults | given),
+            clock=self.clock,
+            entropy=FakeEntropy(),
+            coordinator=FakeZooKeeper().connect(),
+            partitions=self.partitions,
+            metadata=MetadataCache(image),
+            broker_id=ME,
+        )
+        self.services.authorizer = Authorizer(self.services)
+        self.services.producer_ids = ProducerIdManager(self.services)
+        for index in range(partition_count):
+            self._open(TopicPartition(OFFSETS_TOPIC, index))
+        self.services.groups = self.groups = GroupHost(self.services)
+        self.connection = ConnectionInfo("PLAINTEXT", "PLAINTEXT", "127.0.0.1", ANONYMOUS)
+
+    async def start(self) -> Hosted:
+        await self.services.authorizer.start()
+        await self.groups.start()
+        for partition in self.partitions.by_name.values():
+            self.lead(partition.topic_partition)
+        return self
+
+    async def stop(self) -> None:
+        await self.groups.stop()
+        await self.services.authorizer.stop()
+
+    def _open(self, topic_partition) -> None:
+        directory = f"/data/{topic_partition}"
+        self.fs.make_dirs(directory)
+        log = PartitionLog(
+            self.fs,
+            self.clock,
+            InlineBackground(),
+            topic_partition=topic_partition,
+            directory=directory,
+            config=LogConfig(),
+        )
+        self.partitions.by_name[topic_partition] = Partition(
+            topic_partition,
+            uuid.uuid4(),
+            log,
+            broker_id=ME,
+            clock=self.clock,
+            lag_ms_max=30_000,
+            min_isr=1,
+            wakeups=Wakeups(),
+            propose_isr=lambda _partition, _effect: None,
+        )
+
+    def _announce(self, topic_partition, *, is_leader: bool) -> None:
+        for listener in self.partitions.listeners:
+            listener(topic_partition, is_leader, self.epoch)
+
+    def lead(self, topic_partition) -> None:
+        self.epoch += 1
+        state = PartitionState(
+            index=topic_partition.partition,
+            leader=ME,
+            leader_epoch=self.epoch,
+            replicas=self.replicas,
+            isr=self.replicas,
+        )
+        self.partitions.by_name[topic_partition].become_leader(state)
+        self._announce(topic_partition, is_leader=True)
+
+    def follow(self, topic_partition) -> None:
+        self.epoch += 1
+        partition = self.partitions.by_name[topic_partition]
+        partition.become_follower(
+            PartitionState(
+                index=topic_partition.partition,
+                leader=OTHER,
+                leader_epoch=self.epoch,
+                replicas=self.replicas,
+                isr=self.replicas,
+            )
+        )
+        self._announce(topic_partition, is_leader=False)
+
+    def replicate(self) -> None:
+        """The other replica fetches up to the end of every log."""
+        for partition in self.partitions.by_name.values():
+            partition.on_follower_fetch(OTHER, partition.log.log_end_offset)
+
+    async def call(self, api, version: int, **fields):
+        """Send a request through codec and handler, and read the answer as a client would."""
+        lowest, highest = HANDLED[api]
+        assert lowest <= version <= highest
+        request_class, response_class = apis.load(api)
+        sent = encode(request_class(**fields), version)
+        request, end = decode(request_class, version, memoryview(sent))
+        assert end == len(sent)
+        header = RequestHeader(api, version, 1, "client", 0)
+        response = await handler(api)(
+            RequestContext(self.services, self.connection, header), request
+        )
+        received = encode(response, version)
+        answer, end = decode(response_class, version, memoryview(received))
+        assert end == len(received)
+        return answer
+
+
+def _topic(name: str, count: int) -> TopicImage:
+    partitions = tuple(
+        PartitionState(index=i, leader=ME, replicas=(ME,), isr=(ME,)) for i in range(count)
+    )
+    return TopicImage(name, uuid.uuid4(), partitions)

@@ -1,0 +1,194 @@
+"""The coordinator's host: loading, unloading, waiting for replicas, running out of patience."""
+
+import asyncio
+
+import pytest
+
+from dataplane.broker.group_host import OFFSETS_TOPIC
+from dataplane.cluster.image import ClusterImage
+from dataplane.groups.requests import CommitRequest, JoinRequest, OffsetToCommit, Protocol
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.ids import TopicPartition
+from tests.dataplane.groups.hosted import Hosted
+
+WHERE = TopicPartition("t", 0)
+
+
+@pytest.fixture
+async def started():
+    made = []
+
+    async def start(**settings) -> Hosted:
+        made.append(await Hosted(**settings).start())
+        await settle()
+        return made[-1]
+
+    yield start
+    for hosted in made:
+        await hosted.stop()
+
+
+async def settle() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def commit(offset: int, group: str = "g", **offsets) -> CommitRequest:
+    return CommitRequest(
+        group_id=group,
+        member_id="",
+        group_instance_id=None,
+        generation=-1,
+        offsets={WHERE: OffsetToCommit(offset=offset, **offsets)},
+    )
+
+
+def join(group: str = "g", session_ms: int = 10_000) -> JoinRequest:
+    return JoinRequest(
+        group_id=group,
+        member_id="",
+        group_instance_id=None,
+        client_id="c",
+        client_host="/h",
+        session_timeout_ms=session_ms,
+        rebalance_timeout_ms=60_000,
+        protocol_type="consumer",
+        protocols=(Protocol("range", b""),),
+        require_known_member_id=False,
+    )
+
+
+def offset_of(hosted: Hosted, group: str = "g") -> int:
+    return hosted.groups.fetch_offsets(group, [WHERE])[WHERE].offset
+
+
+async def test_a_commit_is_answered_once_the_replicas_have_it(started):
+    hosted = await started(replicas=(1, 2))
+    asked = asyncio.create_task(hosted.groups.commit(commit(7)))
+    await settle()
+    assert not asked.done()
+    assert offset_of(hosted) == -1
+    hosted.replicate()
+    assert await asked == {WHERE: ErrorCode.NONE}
+    assert offset_of(hosted) == 7
+
+
+async def test_commits_of_one_step_share_a_batch(started):
+    hosted = await started(partition_count=1)
+    await asyncio.gather(*(hosted.groups.commit(commit(n, f"g{n}")) for n in range(50)))
+    log = hosted.partitions.get(TopicPartition(OFFSETS_TOPIC, 0)).log
+    assert log.log_end_offset == 50
+    slice_ = log.read(0, 1 << 20, log.log_end_offset)
+    assert slice_.read().count(b"\0\x01\0\x02g7") == 1
+    from dataplane.wire.record_batch import iter_batches
+
+    assert len(list(iter_batches(slice_.read()))) == 1
+
+
+async def test_a_timed_out_commit_is_unknown_and_served_once_it_is_committed(started):
+    hosted = await started(replicas=(1, 2), offsets_commit_timeout_ms="20")
+    assert await hosted.groups.commit(commit(7)) == {WHERE: ErrorCode.REQUEST_TIMED_OUT}
+    assert offset_of(hosted) == -1
+    hosted.replicate()
+    assert offset_of(hosted) == 7
+
+
+async def test_losing_leadership_sends_everybody_elsewhere(started):
+    hosted = await started(replicas=(1, 2), group_initial_rebalance_delay_ms="3000")
+    home = hosted.groups.partition_of("g")
+    waiting = [
+        asyncio.create_task(hosted.groups.commit(commit(7))),
+        asyncio.create_task(hosted.groups.join(join())),
+    ]
+    await settle()
+    hosted.follow(home)
+    assert await waiting[0] == {WHERE: ErrorCode.NOT_COORDINATOR}
+    with pytest.raises(KafkaError) as refused:
+        offset_of(hosted)
+    assert refused.value.code is ErrorCode.NOT_COORDINATOR
+    answer = await asyncio.gather(waiting[1], return_exceptions=True)
+    assert getattr(answer[0], "error", None) is ErrorCode.NOT_COORDINATOR
+
+
+async def test_what_was_committed_is_read_back_by_the_next_leader(started):
+    hosted = await started()
+    await hosted.groups.commit(commit(7))
+    home = hosted.groups.partition_of("g")
+    hosted.follow(home)
+    hosted.lead(home)
+    with pytest.raises(KafkaError) as refused:
+        offset_of(hosted)
+    assert refused.value.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    assert hosted.groups.list_groups()[0] is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    await settle()
+    assert offset_of(hosted) == 7
+
+
+async def test_a_new_epoch_of_the_same_leader_keeps_the_groups(started):
+    hosted = await started()
+    joined = asyncio.create_task(hosted.groups.join(join()))
+    await asyncio.sleep(0.01)
+    member = (await joined).member_id
+    hosted.lead(hosted.groups.partition_of("g"))
+    assert hosted.groups.heartbeat("g", member, None, 1) is ErrorCode.NONE
+
+
+async def test_a_damaged_record_does_not_stop_the_loading(started):
+    hosted = await started(partition_count=1)
+    await hosted.groups.commit(commit(7))
+    home = TopicPartition(OFFSETS_TOPIC, 0)
+    from dataplane.wire.record_batch import NewRecord, build_batch
+
+    bad = [NewRecord(b"\0\x01\0\x01g", b"?"), NewRecord(b"\0\x63", b""), NewRecord(b"", b"")]
+    hosted.partitions.get(home).append_now(build_batch(bad), 1)
+    hosted.follow(home)
+    hosted.lead(home)
+    await settle()
+    assert offset_of(hosted) == 7
+
+
+async def test_offsets_of_deleted_topics_go(started):
+    hosted = await started()
+    await hosted.groups.commit(commit(7))
+    image = hosted.services.metadata.image
+    topics = {name: topic for name, topic in image.topics.items() if name != "t"}
+    hosted.services.metadata.replace(ClusterImage(topics=topics, version=2))
+    await settle()
+    assert offset_of(hosted) == -1
+
+
+async def test_an_oversized_commit_is_refused_by_the_log(started):
+    hosted = await started(offset_metadata_max_bytes="3000000")
+    answer = await hosted.groups.commit(commit(1, metadata="x" * 30_000))
+    assert answer == {WHERE: ErrorCode.NONE}
+    many = CommitRequest(
+        group_id="g",
+        member_id="",
+        group_instance_id=None,
+        generation=-1,
+        offsets={
+            TopicPartition("t", n): OffsetToCommit(offset=1, metadata="x" * 30_000)
+            for n in range(60)
+        },
+    )
+    assert set((await hosted.groups.commit(many)).values()) == {
+        ErrorCode.INVALID_COMMIT_OFFSET_SIZE
+    }
+
+
+async def test_group_ids(started):
+    hosted = await started()
+    with pytest.raises(KafkaError) as refused:
+        await hosted.groups.join(join(""))
+    assert refused.value.code is ErrorCode.INVALID_GROUP_ID
+    assert await hosted.groups.commit(commit(3, "")) == {WHERE: ErrorCode.NONE}
+    assert offset_of(hosted, "") == 3
+
+
+async def test_after_stop_nothing_is_coordinated(started):
+    hosted = await started()
+    await hosted.groups.stop()
+    with pytest.raises(KafkaError) as refused:
+        await hosted.groups.commit(commit(1))
+    assert refused.value.code is ErrorCode.COORDINATOR_NOT_AVAILABLE
+    assert hosted.groups.list_groups() == (ErrorCode.COORDINATOR_NOT_AVAILABLE, [])

@@ -1,0 +1,315 @@
+"""ACL, SCRAM and SASL APIs in every version, and what group APIs refuse without a grant."""
+
+import asyncio
+import hashlib
+import sys
+
+import pytest
+
+from dataplane.broker.peer_login import PeerCredentials, ScramClient
+from dataplane.handlers.registry import HANDLED
+from dataplane.model.errors import ErrorCode as E
+from dataplane.model.errors import KafkaError
+from dataplane.security.acl import AclOperation, PatternType, Permission, ResourceType
+from dataplane.security.principal import Principal
+from dataplane.wire import apis
+from dataplane.wire.apis import ApiKey
+from tests.dataplane.groups.hosted import Hosted
+
+ROOT, ALICE = Principal.user("root"), Principal.user("alice")
+
+
+def versions(api: ApiKey) -> list[int]:
+    lowest, highest = HANDLED[api]
+    return list(range(lowest, highest + 1))
+
+
+def struct(api: ApiKey, name: str):
+    request_class, _ = apis.load(api)
+    return getattr(sys.modules[request_class.__module__], name)
+
+
+@pytest.fixture
+async def hosted():
+    made = await Hosted(
+        partition_count=1,
+        authorizer_class_name="kafka.security.authorizer.AclAuthorizer",
+        super_users="User:root",
+    ).start()
+    await asyncio.sleep(0.01)
+    made.connection.principal = ROOT
+    yield made
+    await made.stop()
+
+
+def creation(**changes):
+    fields = {
+        "resource_type": ResourceType.TOPIC,
+        "resource_name": "t",
+        "resource_pattern_type": PatternType.LITERAL,
+        "principal": "User:alice",
+        "host": "*",
+        "operation": AclOperation.READ,
+        "permission_type": Permission.ALLOW,
+    }
+    return struct(ApiKey.CREATE_ACLS, "AclCreation")(**(fields | changes))
+
+
+EVERYTHING = {
+    "resource_type_filter": ResourceType.ANY,
+    "resource_name_filter": None,
+    "pattern_type_filter": PatternType.ANY,
+    "principal_filter": None,
+    "host_filter": None,
+    "operation": AclOperation.ANY,
+    "permission_type": Permission.ANY,
+}
+
+
+@pytest.mark.parametrize("version", versions(ApiKey.CREATE_ACLS))
+async def test_grants_are_created_described_and_deleted(hosted, version):
+    creations = [creation()]
+    if version >= 1:
+        creations.append(creation(resource_pattern_type=PatternType.PREFIXED))
+    answer = await hosted.call(ApiKey.CREATE_ACLS, version, creations=creations)
+    assert [result.error_code for result in answer.results] == [0] * len(creations)
+    wanted = EVERYTHING if version >= 1 else EVERYTHING | {"pattern_type_filter": 3}
+    answer = await hosted.call(ApiKey.DESCRIBE_ACLS, version, **wanted)
+    assert [(r.resource_name, r.pattern_type) for r in answer.resources] == [
+        ("t", pattern) for pattern in (3, 4)[: len(creations)]
+    ]
+    assert answer.resources[0].acls[0].principal == "User:alice"
+    filters = [struct(ApiKey.DELETE_ACLS, "DeleteAclsFilter")(**wanted)]
+    answer = await hosted.call(ApiKey.DELETE_ACLS, version, filters=filters)
+    assert len(answer.filter_results[0].matching_acls) == len(creations)
+    assert (await hosted.call(ApiKey.DESCRIBE_ACLS, version, **wanted)).resources == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"resource_type": ResourceType.ANY}, "resource type"),
+        ({"resource_type": 99}, "99"),
+        ({"resource_pattern_type": PatternType.MATCH}, "pattern type"),
+        ({"operation": AclOperation.ANY}, "operation"),
+        ({"permission_type": Permission.ANY}, "permission"),
+        ({"resource_name": ""}, "empty resource name"),
+        ({"resource_name": "a/b"}, "slash"),
+        ({"principal": "alice"}, "User:alice"),
+        ({"host": ""}, "host"),
+        ({"resource_type": ResourceType.CLUSTER}, "kafka-cluster"),
+    ],
+)
+async def test_a_bad_grant_is_refused_by_itself(hosted, changes, words):
+    creations = [creation(**changes), creation()]
+    answer = await hosted.call(ApiKey.CREATE_ACLS, 3, creations=creations)
+    bad, good = answer.results
+    assert (bad.error_code, good.error_code) == (E.INVALID_REQUEST, E.NONE)
+    assert words in bad.error_message
+
+
+async def test_governing_needs_a_grant_on_the_cluster(hosted):
+    hosted.connection.principal = ALICE
+    for api, fields in (
+        (ApiKey.CREATE_ACLS, {"creations": [creation()]}),
+        (ApiKey.DESCRIBE_ACLS, EVERYTHING),
+        (ApiKey.DELETE_ACLS, {}),
+        (ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, {"users": None}),
+    ):
+        with pytest.raises(KafkaError) as refused:
+            await hosted.call(api, HANDLED[api][1], **fields)
+        assert refused.value.code is E.CLUSTER_AUTHORIZATION_FAILED
+    deletion = struct(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, "ScramCredentialDeletion")
+    answer = await hosted.call(
+        ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, deletions=[deletion(name="bob", mechanism=1)]
+    )
+    assert answer.results[0].error_code == E.CLUSTER_AUTHORIZATION_FAILED
+
+
+async def test_groups_and_topics_need_grants(hosted):
+    hosted.connection.principal = ALICE
+    found = await hosted.call(ApiKey.FIND_COORDINATOR, 3, key="g")
+    assert found.error_code == E.GROUP_AUTHORIZATION_FAILED
+    for api, fields in (
+        (ApiKey.JOIN_GROUP, {}),
+        (ApiKey.SYNC_GROUP, {}),
+        (ApiKey.HEARTBEAT, {}),
+        (ApiKey.LEAVE_GROUP, {}),
+        (ApiKey.OFFSET_COMMIT, {}),
+    ):
+        with pytest.raises(KafkaError) as refused:
+            await hosted.call(api, HANDLED[api][1], group_id="g", **fields)
+        assert refused.value.code is E.GROUP_AUTHORIZATION_FAILED
+    described = await hosted.call(ApiKey.DESCRIBE_GROUPS, 5, groups=["g"])
+    assert described.groups[0].error_code == E.GROUP_AUTHORIZATION_FAILED
+    deleted = await hosted.call(ApiKey.DELETE_GROUPS, 2, groups_names=["g"])
+    assert deleted.results[0].error_code == E.GROUP_AUTHORIZATION_FAILED
+    with pytest.raises(KafkaError):
+        await hosted.call(ApiKey.INIT_PRODUCER_ID, 4, transactional_id=None)
+
+
+async def test_a_grant_opens_exactly_what_it_names(hosted):
+    group = {"resource_type": ResourceType.GROUP, "resource_name": "g"}
+    await hosted.call(ApiKey.CREATE_ACLS, 3, creations=[creation(**group), creation()])
+    hosted.connection.principal = ALICE
+    assert (await hosted.call(ApiKey.FIND_COORDINATOR, 3, key="g")).error_code == E.NONE
+    topic = struct(ApiKey.OFFSET_COMMIT, "OffsetCommitRequestTopic")
+    partition = struct(ApiKey.OFFSET_COMMIT, "OffsetCommitRequestPartition")
+    topics = [
+        topic(name=name, partitions=[partition(partition_index=0, committed_offset=1)])
+        for name in ("t", "old")
+    ]
+    answer = await hosted.call(ApiKey.OFFSET_COMMIT, 7, group_id="g", topics=topics)
+    assert [t.partitions[0].error_code for t in answer.topics] == [
+        E.NONE,
+        E.TOPIC_AUTHORIZATION_FAILED,
+    ]
+    # Committed by root meanwhile; alice asks for everything and sees what she may describe.
+    hosted.connection.principal = ROOT
+    await hosted.call(ApiKey.OFFSET_COMMIT, 7, group_id="g", topics=topics)
+    hosted.connection.principal = ALICE
+    answer = await hosted.call(ApiKey.OFFSET_FETCH, 7, group_id="g", topics=None)
+    assert [t.name for t in answer.topics] == ["t"]
+    listed = await hosted.call(ApiKey.LIST_GROUPS, 5)
+    assert [item.group_id for item in listed.groups] == ["g"]
+
+
+async def test_write_on_any_topic_gives_a_producer_id(hosted):
+    write = creation(operation=AclOperation.WRITE, resource_pattern_type=PatternType.PREFIXED)
+    await hosted.call(ApiKey.CREATE_ACLS, 3, creations=[write])
+    hosted.connection.principal = ALICE
+    answer = await hosted.call(ApiKey.INIT_PRODUCER_ID, 4, transactional_id=None)
+    assert answer.producer_id == 0
+
+
+async def test_without_an_authorizer_there_is_nothing_to_govern():
+    made = await Hosted().start()
+    with pytest.raises(KafkaError) as refused:
+        await made.call(ApiKey.DESCRIBE_ACLS, 3, **EVERYTHING)
+    assert refused.value.code is E.SECURITY_DISABLED
+    answer = await made.call(ApiKey.CREATE_ACLS, 3, creations=[creation()])
+    assert answer.results[0].error_code == E.SECURITY_DISABLED
+    await made.stop()
+
+
+def upsertion(name="alice", mechanism=1, iterations=4096, password="secret"):
+    hash_name = {1: "sha256"}.get(mechanism, "sha512")
+    return struct(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, "ScramCredentialUpsertion")(
+        name=name,
+        mechanism=mechanism,
+        iterations=iterations,
+        salt=b"salt",
+        salted_password=hashlib.pbkdf2_hmac(
+            hash_name, password.encode(), b"salt", max(1, iterations)
+        ),
+    )
+
+
+async def alter(hosted, upsertions=(), deletions=()):
+    deletion = struct(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, "ScramCredentialDeletion")
+    answer = await hosted.call(
+        ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
+        0,
+        upsertions=list(upsertions),
+        deletions=[deletion(name=name, mechanism=number) for name, number in deletions],
+    )
+    return {result.user: result.error_code for result in answer.results}
+
+
+async def log_in(hosted, username, password, mechanism="SCRAM-SHA-256"):
+    """As a client on a SASL listener; returns the last answer."""
+    connection = hosted.connection
+    connection.security_protocol, connection.authenticated = "SASL_PLAINTEXT", False
+    connection.sasl, connection.principal = None, Principal.user("ANONYMOUS")
+    answer = await hosted.call(ApiKey.SASL_HANDSHAKE, 1, mechanism=mechanism)
+    if answer.error_code:
+        return answer
+    client = ScramClient(PeerCredentials(username, password, mechanism), "nonce")
+    answer = await hosted.call(ApiKey.SASL_AUTHENTICATE, 2, auth_bytes=client.first())
+    if answer.error_code:
+        return answer
+    final = client.final(bytes(answer.auth_bytes))
+    answer = await hosted.call(ApiKey.SASL_AUTHENTICATE, 2, auth_bytes=final)
+    if not answer.error_code:
+        client.verify(bytes(answer.auth_bytes))
+    return answer
+
+
+@pytest.mark.parametrize(("mechanism", "number"), [("SCRAM-SHA-256", 1), ("SCRAM-SHA-512", 2)])
+async def test_a_user_made_over_the_wire_can_log_in(hosted, mechanism, number):
+    assert await alter(hosted, [upsertion(mechanism=number)]) == {"alice": E.NONE}
+    answer = await log_in(hosted, "alice", "secret", mechanism)
+    assert answer.error_code == E.NONE
+    assert hosted.connection.authenticated
+    assert hosted.connection.principal == ALICE
+    assert not hosted.connection.close_after_answer
+
+
+async def test_refused_logins_close_the_connection(hosted):
+    await alter(hosted, [upsertion()])
+    answer = await log_in(hosted, "alice", "wrong")
+    assert answer.error_code == E.SASL_AUTHENTICATION_FAILED
+    assert not hosted.connection.authenticated
+    assert hosted.connection.close_after_answer
+    answer = await log_in(hosted, "alice", "secret", "PLAIN")
+    assert answer.error_code == E.UNSUPPORTED_SASL_MECHANISM
+    assert answer.mechanisms == ["SCRAM-SHA-256", "SCRAM-SHA-512"]
+
+
+async def test_a_deleted_user_cannot_log_in(hosted):
+    await alter(hosted, [upsertion()])
+    assert await alter(hosted, deletions=[("alice", 1)]) == {"alice": E.NONE}
+    answer = await log_in(hosted, "alice", "secret")
+    assert answer.error_code == E.SASL_AUTHENTICATION_FAILED
+
+
+async def test_tokens_without_a_handshake(hosted):
+    answer = await hosted.call(ApiKey.SASL_AUTHENTICATE, 2, auth_bytes=b"n,,n=alice,r=x")
+    assert answer.error_code == E.ILLEGAL_SASL_STATE
+    answer = await hosted.call(ApiKey.SASL_HANDSHAKE, 1, mechanism="SCRAM-SHA-256")
+    assert answer.error_code == E.ILLEGAL_SASL_STATE
+
+
+async def test_alterations_that_are_refused(hosted):
+    await alter(hosted, [upsertion("known")])
+    errors = await alter(
+        hosted,
+        [
+            upsertion("few", iterations=4095),
+            upsertion("many", iterations=16385),
+            upsertion("strange", mechanism=9),
+            upsertion(""),
+            upsertion("twice"),
+            upsertion("twice"),
+            upsertion("fine"),
+        ],
+        [("ghost", 1), ("known", 1)],
+    )
+    assert errors == {
+        "few": E.UNACCEPTABLE_CREDENTIAL,
+        "many": E.UNACCEPTABLE_CREDENTIAL,
+        "strange": E.UNSUPPORTED_SASL_MECHANISM,
+        "": E.UNACCEPTABLE_CREDENTIAL,
+        "twice": E.DUPLICATE_RESOURCE,
+        "fine": E.NONE,
+        "ghost": E.RESOURCE_NOT_FOUND,
+        "known": E.NONE,
+    }
+
+
+async def test_credentials_are_described_without_secrets(hosted):
+    await alter(hosted, [upsertion(), upsertion(mechanism=2, iterations=8192)])
+    user = struct(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, "UserName")
+    names = ["alice", "ghost", "twice", "twice"]
+    answer = await hosted.call(
+        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, users=[user(name=name) for name in names]
+    )
+    found = {result.user: result for result in answer.results}
+    assert [(i.mechanism, i.iterations) for i in found["alice"].credential_infos] == [
+        (1, 4096),
+        (2, 8192),
+    ]
+    assert found["ghost"].error_code == E.RESOURCE_NOT_FOUND
+    assert found["twice"].error_code == E.DUPLICATE_RESOURCE
+    answer = await hosted.call(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, users=None)
+    assert [result.user for result in answer.results] == ["alice"]

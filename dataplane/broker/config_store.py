@@ -107,12 +107,17 @@ class ConfigStore:
         """`listener(entity_type, name)` runs on the loop after an entity changed."""
         self._listeners.append(listener)
 
-    async def ensure_topics(self, topics: Iterable[str]) -> None:
-        """Read these topics' overrides now: a new topic may be told before its notification."""
-        unknown = [name for name in topics if ("topics", name) not in self._overrides]
-        paths = [(name, znodes.config_path("topics", name)) for name in unknown]
-        for name, (data, _) in (await read_all(self._coordinator, paths)).items():
-            self._take("topics", name, znodes.decode_config(data))
+    async def reload_topics(self, topics: Iterable[str]) -> None:
+        """Read these topics' overrides now.
+
+        A topic that is new, or made again under an old name, is told by the controller before any
+        notification of its settings; and a description must show what was just set elsewhere.
+        """
+        paths = [(name, znodes.config_path("topics", name)) for name in topics]
+        found = await read_all(self._coordinator, paths)
+        for name, _ in paths:
+            values = znodes.decode_config(found[name][0]) if name in found else {}
+            self._changed("topics", name, values)
 
     # -- changing -------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.config_admin import ConfigAdmin
+from dataplane.broker.config_admin import ConfigAdmin, Resource
 from dataplane.cluster.config_entries import ConfigSource
 from dataplane.handlers.config_access import require
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -32,6 +32,10 @@ if TYPE_CHECKING:
 async def handle(
     context: RequestContext, request: DescribeConfigsRequest
 ) -> DescribeConfigsResponse:
+    # As in Kafka the truth is read anew: the change may have been made through another broker.
+    await context.services.configs.reload_topics(
+        {r.resource_name for r in request.resources if r.resource_type == Resource.TOPIC}
+    )
     return DescribeConfigsResponse(
         results=[_describe(context, request, resource) for resource in request.resources]
     )

@@ -38,6 +38,10 @@ async def handle(context: RequestContext, request: LeaderAndIsrRequest) -> Leade
     refused = partitions.check_controller(request.controller_epoch, request.broker_epoch)
     if refused != ErrorCode.NONE:
         return LeaderAndIsrResponse(error_code=refused)
+    await context.services.configs.reload_topics(_unknown_topics(context, request))
+    refused = partitions.check_controller(request.controller_epoch, request.broker_epoch)
+    if refused != ErrorCode.NONE:  # a newer controller has spoken meanwhile
+        return LeaderAndIsrResponse(error_code=refused)
     by_topic: dict[uuid.UUID, LeaderAndIsrTopicError] = {}
     flat: list[LeaderAndIsrPartitionError] = []
     for topic, topic_id, wanted in _states(request):
@@ -56,6 +60,16 @@ async def handle(context: RequestContext, request: LeaderAndIsrRequest) -> Leade
     if context.header.api_version >= 5:
         return LeaderAndIsrResponse(topics=list(by_topic.values()))
     return LeaderAndIsrResponse(partition_errors=flat)
+
+
+def _unknown_topics(context: RequestContext, request: LeaderAndIsrRequest) -> set[str]:
+    """Topics with partitions that are new here: their settings decide how their logs begin."""
+    known = context.services.partitions
+    return {
+        topic
+        for topic, _topic_id, wanted in _states(request)
+        if wanted.is_new or known.get(TopicPartition(topic, wanted.partition_index)) is None
+    }
 
 
 def _states(

@@ -71,7 +71,7 @@ class Recovery:
             reaches_on = end_if_clean is None or end_if_clean > recovery_point
             is_doubtful = not clean and reaches_on
             if is_doubtful or not self._has_good_indexes(segment):
-                end, was_cut = self._rebuild(segment, learns_epochs=is_doubtful)
+                end, was_cut = self._rebuild(segment, is_doubtful=is_doubtful)
                 if not is_last and not was_cut:
                     segment.seal()
                     was_cut = not self._allows_gaps and end < bases[number + 1]
@@ -126,26 +126,28 @@ class Recovery:
         is_sane = last_offset >= segment.base_offset and 0 <= position < max(1, segment.size)
         return is_sane and segment.time_index.last()[1] >= segment.base_offset
 
-    def _rebuild(self, segment: LogSegment, *, learns_epochs: bool) -> tuple[int, bool]:
+    def _rebuild(self, segment: LogSegment, *, is_doubtful: bool) -> tuple[int, bool]:
         """Check every batch and write the indexes anew; (end offset, whether anything was cut)."""
         segment.offset_index.truncate_entries(0)
         segment.time_index.truncate_to(segment.base_offset)
         size = segment.size
         segment.restart()
-        if learns_epochs:
+        if is_doubtful:
             self._epochs.truncate_from_end(segment.base_offset)
         end = segment.base_offset
         position = 0
         for head in heads(segment.file, 0, size, check_crc=True):
-            if head.base_offset < end:
+            # The CRC does not cover the base offset: a gap may be a flipped bit.
+            is_gap = head.base_offset > end and is_doubtful and not self._allows_gaps
+            if head.base_offset < end or is_gap:
                 break
             segment.note(head.last_offset, head.max_timestamp_ms, head.position, head.size)
-            if learns_epochs:
+            if is_doubtful:
                 self._epochs.assign_unwritten(head.leader_epoch, head.base_offset)
             end = head.last_offset + 1
             position = head.position + head.size
         self._scanned_bytes += size
-        if learns_epochs:
+        if is_doubtful:
             self._epochs.write()
         return end, self._cut(segment, position, size)
 

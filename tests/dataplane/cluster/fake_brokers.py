@@ -38,7 +38,7 @@ class Network:
 class FakeBroker:
     """A registered broker with a part in the controller election."""
 
-    def __init__(self, broker_id, coordinator, network, tmp_path, rack=None, settings=None):
+    def __init__(self, broker_id, coordinator, network, tmp_path, *, rack=None, settings=None):
         self.id = broker_id
         self.coordinator = coordinator
         self.network = network

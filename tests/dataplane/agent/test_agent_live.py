@@ -1,0 +1,223 @@
+"""A real agent process, real brokers, real ZooKeeper: the whole life of a provisioned broker."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from cryptography.fernet import Fernet
+
+from dataplane.agent.processes import start_ticks_of
+from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper, free_port
+from dataplane.runtime.zookeeper import ZooKeeperCoordinator
+
+pytestmark = pytest.mark.cluster
+
+KEY = "cl_test-7"
+DESIRED = f"/penstock/hosts/h1/desired/{KEY}"
+OBSERVED = f"/penstock/hosts/h1/observed/{KEY}"
+IDS = "/penstock/clusters/cl_test/brokers/ids/7"
+
+
+@pytest.fixture
+async def stage(tmp_path):
+    """ZooKeeper, a session with it, and a function that starts an agent."""
+    zookeeper = EmbeddedZooKeeper(tmp_path / "zk", fsync=False)
+    zookeeper.start()
+    session = await ZooKeeperCoordinator.connect(zookeeper.connect_string)
+    key = Fernet.generate_key()
+    (tmp_path / "fernet.key").write_bytes(key)
+    agents = []
+
+    def start_agent(*options):
+        with (tmp_path / "agent.log").open("ab") as log:
+            agents.append(
+                subprocess.Popen(
+                    [
+                        *(sys.executable, "-m", "dataplane", "agent", "--host-id", "h1"),
+                        *("--zookeeper", zookeeper.connect_string),
+                        *("--data-dir", str(tmp_path / "brokers")),
+                        *("--key-file", str(tmp_path / "fernet.key"), *options),
+                    ],
+                    stderr=log,
+                )
+            )
+        return agents[-1]
+
+    stage = type("Stage", (), {})()
+    stage.zk, stage.start_agent, stage.dir = session, start_agent, tmp_path
+    stage.port = free_port()
+
+    async def want(state, generation=1, **config):
+        spec = {
+            "v": 1,
+            "cluster_id": "cl_test",
+            "broker_id": 7,
+            "generation": generation,
+            "state": state,
+            "config": {
+                "listeners": f"PLAINTEXT://127.0.0.1:{stage.port}",
+                "zookeeper.connect": f"{zookeeper.connect_string}/penstock/clusters/cl_test",
+                "offsets.topic.replication.factor": "1",
+                **config,
+            },
+            "secret": Fernet(key).encrypt(json.dumps({"num.partitions": "5"}).encode()).decode(),
+        }
+        data = json.dumps(spec).encode()
+        if await session.exists(DESIRED):
+            await session.set(DESIRED, data)
+        else:
+            await session.create(DESIRED, data, make_parents=True)
+
+    async def observed(**wanted):
+        """Waits until the agent reports this."""
+        report = {}
+        try:
+            async with asyncio.timeout(20):
+                while True:
+                    if await session.exists(OBSERVED):
+                        report = json.loads((await session.get(OBSERVED))[0])
+                        if all(report[name] == value for name, value in wanted.items()):
+                            return report
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            log = (tmp_path / "agent.log").read_text()
+            raise AssertionError(f"wanted {wanted}, last {report}\n{log}") from None
+
+    stage.want, stage.observed = want, observed
+    yield stage
+    for agent in agents:
+        if agent.poll() is None:
+            agent.terminate()
+            agent.wait(30)
+    await session.close()
+    zookeeper.stop()
+
+
+async def registered(zk):
+    async with asyncio.timeout(20):
+        while (stat := await zk.exists(IDS)) is None:
+            await asyncio.sleep(0.01)
+    return stat
+
+
+async def test_life_of_a_provisioned_broker(stage):
+    zk, agent = stage.zk, stage.start_agent()
+    await stage.want("running")
+    report = await stage.observed(state="running", generation=1)
+    host = json.loads((await zk.get("/penstock/hosts/h1"))[0])
+    assert host["port_range"] == [19100, 19999]
+    assert (await zk.exists("/penstock/hosts/h1/alive")).ephemeral_owner
+    before = await registered(zk)
+    properties = stage.dir / "brokers" / KEY / "broker.properties"
+    assert properties.stat().st_mode & 0o777 == 0o600
+    assert "num.partitions=5" in properties.read_text()
+
+    # Killed: fenced at once (not after the 18 s session timeout) and back under a new epoch.
+    os.kill(report["pid"], signal.SIGKILL)
+    loop = asyncio.get_running_loop()
+    killed = loop.time()
+    while (stat := await zk.exists(IDS)) is not None and stat.czxid == before.czxid:
+        await asyncio.sleep(0.005)
+    assert loop.time() - killed < 5
+    again = await stage.observed(state="running", restarts=1)
+    assert again["pid"] != report["pid"]
+    assert (await registered(zk)).czxid > before.czxid
+
+    # Another configuration: restarted with it.
+    await stage.want("running", generation=2, **{"num.network.threads": "2"})
+    changed = await stage.observed(state="running", generation=2)
+    assert changed["pid"] != again["pid"]
+    assert "num.network.threads=2" in properties.read_text()
+
+    await stage.want("stopped", generation=3)
+    await stage.observed(state="stopped", generation=3, pid=None)
+    assert start_ticks_of(changed["pid"]) is None
+    assert await zk.exists(IDS) is None
+    assert (stage.dir / "brokers" / KEY / "data").is_dir()
+
+    await stage.want("deleted", generation=4)
+    await stage.observed(state="deleted", generation=4)
+    assert not (stage.dir / "brokers" / KEY).exists()
+    agent.terminate()
+    assert agent.wait(20) == 0
+    assert await zk.exists("/penstock/hosts/h1/alive") is None
+
+
+async def test_brokers_outlive_a_killed_agent_and_are_taken_up(stage):
+    agent = stage.start_agent()
+    await stage.want("running")
+    report = await stage.observed(state="running")
+    await registered(stage.zk)
+    agent.kill()
+    agent.wait()
+    assert start_ticks_of(report["pid"]) is not None
+    agent = stage.start_agent()
+    async with asyncio.timeout(10):
+        while True:
+            alive, _ = await stage.zk.get("/penstock/hosts/h1/alive")
+            if json.loads(alive)["pid"] == agent.pid:
+                break
+            await asyncio.sleep(0.05)
+    same = await stage.observed(state="running", pid=report["pid"])
+    assert same["restarts"] == 0
+    # It is not the new agent's child, and still its end is seen and followed up.
+    os.kill(report["pid"], signal.SIGKILL)
+    again = await stage.observed(state="running", restarts=1)
+    assert again["pid"] != report["pid"]
+    agent.terminate()
+    agent.wait(20)
+    assert start_ticks_of(again["pid"]) is None
+
+
+async def test_tied_brokers_die_with_a_killed_agent(stage):
+    agent = stage.start_agent("--brokers-die-with-agent")
+    await stage.want("running")
+    report = await stage.observed(state="running")
+    agent.kill()
+    agent.wait()
+    async with asyncio.timeout(20):
+        while start_ticks_of(report["pid"]) is not None:
+            await asyncio.sleep(0.05)
+
+
+async def test_bad_wishes_are_reported_not_obeyed(stage):
+    stage.start_agent()
+    await stage.want(
+        "running", **{"broker.id": "7", "num.partitions": "5", "listeners": "nonsense"}
+    )
+    report = await stage.observed(state="failed")
+    assert "listeners" in report["message"] + " ".join(report["log_tail"])
+    await stage.zk.set(DESIRED, b"{")
+    await stage.observed(state="failed")
+    await stage.want("running", generation=2)
+    await stage.observed(state="running", generation=2)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--port-range", "9-1"], "expected LOW-HIGH"),
+        (["--host-id", "a/b"], "expected a plain name"),
+    ],
+)
+def test_bad_arguments_are_one_line(tmp_path, options, said):
+    (tmp_path / "k").write_bytes(Fernet.generate_key())
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "dataplane", "agent", "--host-id", "h", "--zookeeper", "x:1"),
+            *("--data-dir", str(tmp_path / "d"), "--key-file", str(tmp_path / "k"), *options),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1

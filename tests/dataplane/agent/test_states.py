@@ -1,0 +1,48 @@
+"""The supervisor's table and its patience."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dataplane.agent.states import (
+    BACKOFF_MS_MAX,
+    HEALTHY_AFTER_MS,
+    NEXT,
+    BrokerState,
+    IllegalMoveError,
+    backoff_ms,
+    check_move,
+    quick_exits_after,
+)
+
+ILLEGAL = [
+    (before, after)
+    for before, after in itertools.product(BrokerState, BrokerState)
+    if after not in NEXT[before]
+]
+
+
+@pytest.mark.parametrize(("before", "after"), ILLEGAL)
+def test_illegal_moves_raise(before, after):
+    with pytest.raises(IllegalMoveError):
+        check_move(before, after)
+
+
+def test_every_state_can_be_stopped_and_none_is_a_trap():
+    for state in BrokerState:
+        assert state is BrokerState.STOPPED or BrokerState.STOPPED in NEXT[state]
+
+
+@given(st.integers(0, 200))
+def test_patience_grows_to_a_bound(quick_exits):
+    assert backoff_ms(quick_exits) <= backoff_ms(quick_exits + 1) <= BACKOFF_MS_MAX
+
+
+def test_the_first_death_is_followed_up_at_once_and_a_healthy_run_starts_a_new_row():
+    assert backoff_ms(quick_exits_after(0, 10)) == 0
+    assert backoff_ms(quick_exits_after(1, 10)) > 0
+    assert quick_exits_after(9, HEALTHY_AFTER_MS) == 1

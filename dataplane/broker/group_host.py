@@ -97,7 +97,10 @@ class GroupHost:
             raise KafkaError(ErrorCode.INVALID_GROUP_ID)
         if self._is_stopping:
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        host = self._shards.get(self.partition_of(group_id).partition)
+        # Without the topic in the image its partition count is a guess, and a wrong guess would
+        # keep a group where nobody looks for it.
+        is_known = OFFSETS_TOPIC in self._services.metadata.image.topics
+        host = self._shards.get(self.partition_of(group_id).partition) if is_known else None
         if host is None:
             raise KafkaError(ErrorCode.NOT_COORDINATOR)
         if not host.is_loaded:

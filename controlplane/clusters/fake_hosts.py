@@ -1,0 +1,62 @@
+"""FakeHosts: hosts whose agents obey at once, or fail on request. For tests."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from controlplane.clusters.hosts import BrokerKey, Host, HostsUnavailableError, Observed
+
+
+class FakeHosts:
+    def __init__(self, hosts: int = 3, *, racks: int = 3) -> None:
+        self.known = [
+            Host(
+                host_id=f"host-{i}",
+                rack=f"rack-{i % racks}",
+                address="127.0.0.1",
+                port_first=20_000 + 100 * i,
+                port_last=20_099 + 100 * i,
+                agent_version="fake",
+                alive=True,
+            )
+            for i in range(1, hosts + 1)
+        ]
+        self.desired: dict[BrokerKey, dict[str, Any]] = {}
+        self.chroots: set[str] = set()
+        self.reports: dict[BrokerKey, Observed] = {}
+        self.is_away = False
+
+    def hosts(self) -> list[Host]:
+        self._answer()
+        return self.known
+
+    def observed(self, keys: Iterable[BrokerKey]) -> dict[BrokerKey, Observed]:
+        self._answer()
+        found = {}
+        for key in keys:
+            spec = self.desired.get(key)
+            if key in self.reports:
+                found[key] = self.reports[key]
+            elif spec is not None:
+                found[key] = Observed(state=spec["state"], generation=spec["generation"], pid=1)
+        return found
+
+    def write_desired(self, key: BrokerKey, spec: dict[str, Any]) -> None:
+        self._answer()
+        self.desired[key] = spec
+
+    def forget_broker(self, key: BrokerKey) -> None:
+        self._answer()
+        self.desired.pop(key, None)
+        self.reports.pop(key, None)
+
+    def make_chroot(self, path: str) -> None:
+        self._answer()
+        self.chroots.add(path)
+
+    def remove_chroot(self, path: str) -> None:
+        self._answer()
+        self.chroots.discard(path)
+
+    def _answer(self) -> None:
+        if self.is_away:
+            raise HostsUnavailableError("the fake ZooKeeper is off")

@@ -1,0 +1,162 @@
+import pytest
+
+from controlplane.clusters.hosts import Observed
+from controlplane.clusters.models import Broker, Cluster
+from controlplane.clusters.selectors import cluster_get
+from controlplane.common.crypto import unseal
+from controlplane.common.problems import Conflict, NotFound, Problem
+from controlplane.gateway.errors import unreachable
+from controlplane.operations.services import operation_cancel
+from tests.controlplane.support import ACTOR, drive
+
+
+def create(world, **inputs):
+    return world.run("cluster.create", None, name="demo", **inputs)
+
+
+def test_created_brokers_are_spread_and_described_to_their_agents(world):
+    operation = create(world, broker_count=3, config={"num.network.threads": "2"})
+    assert operation.state == "succeeded"
+    cluster = Cluster.objects.get(pk=operation.cluster_id)
+    assert cluster.phase == "RUNNING"
+    specs = list(world.hosts.desired.values())
+    assert {key[0] for key in world.hosts.desired} == {"host-1", "host-2", "host-3"}
+    assert len({spec["config"]["broker.rack"] for spec in specs}) == 3
+    config = specs[0]["config"]
+    assert config["min.insync.replicas"] == "2"
+    assert config["num.network.threads"] == "2"
+    assert config["zookeeper.connect"].endswith(f"/penstock/clusters/{cluster.id}")
+    secret = unseal(specs[0]["secret"])
+    assert secret["penstock.inter.broker.password"] == unseal(cluster.secrets_token)["broker"]
+    assert "penstock.inter.broker.password" not in config
+
+
+def test_ports_are_never_given_twice(world):
+    create(world, broker_count=3)
+    world.run("cluster.create", None, name="second", broker_count=3)
+    ports = [
+        (row.host_id, port)
+        for row in Broker.objects.all()
+        for port in (row.client_port, row.internal_port)
+    ]
+    assert len(ports) == len(set(ports)) == 12
+
+
+def test_two_plans_for_the_same_ports_the_second_is_stale(world):
+    first = world.plan("cluster.create", None, name="one")
+    second = world.plan("cluster.create", None, name="two")
+    world.start(first)
+    with pytest.raises(Conflict) as caught:
+        world.start(second)
+    assert caught.value.code == "plan-stale"
+
+
+def test_a_broker_that_does_not_start_fails_with_its_log(world):
+    operation = world.start(world.plan("cluster.create", None, name="demo", broker_count=1))
+    drive(operation, ticks=1)
+    (key,) = world.hosts.desired
+    world.hosts.reports[key] = Observed(
+        state="backoff", restarts=9, message="exit 1", log_tail=("boom",)
+    )
+    assert drive(operation).state == "failed"
+    assert operation.error["code"] == "broker-does-not-start"
+    assert operation.error["log_tail"] == ["boom"]
+    assert Cluster.objects.get(pk=operation.cluster_id).phase == "FAILED"
+
+
+def test_zookeeper_and_brokers_away_for_a_moment_only_delay(world):
+    operation = world.start(world.plan("cluster.create", None, name="demo"))
+    world.hosts.is_away = True
+    drive(operation, ticks=3)
+    world.hosts.is_away = False
+    world.gateway.fail_next("describe_cluster", unreachable("x"), unreachable("x"))
+    assert drive(operation).state == "succeeded"
+
+
+def test_cancelled_creation_leaves_nothing(world):
+    operation = drive(world.start(world.plan("cluster.create", None, name="demo")), ticks=1)
+    world.hosts.reports = {key: Observed(state="starting") for key in world.hosts.desired}
+    drive(operation, ticks=3)
+    operation_cancel(tenant=world.tenant, actor=ACTOR, operation_id=operation.id)
+    world.hosts.reports = {}
+    assert drive(operation).state == "cancelled"
+    assert not world.hosts.desired
+    assert not world.hosts.chroots
+    assert not Broker.objects.exists()
+    with pytest.raises(NotFound):
+        cluster_get(world.tenant, operation.cluster_id)
+    assert create(world).state == "succeeded"
+
+
+def test_delete_wants_the_name_and_clears_everything(world):
+    made = create(world)
+    plan = world.plan("cluster.delete", made.cluster_id)
+    assert plan.confirm_phrase == "demo"
+    assert drive(world.start(plan)).state == "succeeded"
+    assert not world.hosts.desired
+    assert not world.hosts.chroots
+    with pytest.raises(NotFound):
+        cluster_get(world.tenant, made.cluster_id)
+
+
+def test_delete_waits_for_operations_under_way(world):
+    made = create(world)
+    topic = world.plan("topic.create", made.cluster_id, name="t")
+    world.start(topic)
+    plan = world.plan("cluster.delete", made.cluster_id)
+    with pytest.raises(Conflict, match="under way"):
+        world.start(plan)
+
+
+def test_register_governs_an_existing_cluster_and_keeps_its_password_sealed(world):
+    operation = world.run(
+        "cluster.register",
+        None,
+        name="old",
+        bootstrap_servers="a:1,b:2",
+        security_protocol="SASL_PLAINTEXT",
+        sasl_mechanism="PLAIN",
+        username="root",
+        password="hunter2",
+    )
+    assert operation.state == "succeeded"
+    assert "hunter2" not in str(operation.plan.inputs)
+    cluster = Cluster.objects.get(pk=operation.cluster_id)
+    assert unseal(cluster.secrets_token) == {"admin": "hunter2"}
+    operation.plan.refresh_from_db()
+    assert operation.plan.secret_token == ""
+    shown = cluster_get(world.tenant, cluster.id)
+    assert shown["kind"] == "registered"
+    assert len(shown["brokers"]) == 4
+    deleted = world.run("cluster.delete", cluster.id)
+    assert deleted.state == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "pointer"),
+    [
+        ({"name": "Bad Name"}, "/inputs/name"),
+        ({"name": "x", "broker_count": 0}, "/inputs/broker_count"),
+        ({"name": "x", "config": {"listeners": "x"}}, "/inputs/config/listeners"),
+        ({"name": "x", "host_ids": ["nowhere"]}, "/inputs/host_ids"),
+    ],
+)
+def test_bad_inputs_are_named(world, inputs, pointer):
+    with pytest.raises(Problem) as caught:
+        world.plan("cluster.create", None, **inputs)
+    assert caught.value.errors[0]["pointer"] == pointer
+
+
+def test_no_hosts_is_said(world):
+    world.hosts.known = []
+    with pytest.raises(Conflict) as caught:
+        world.plan("cluster.create", None, name="x")
+    assert caught.value.code == "no-room"
+
+
+def test_a_dead_broker_shows_as_degraded(world):
+    made = create(world, broker_count=3)
+    world.gateway.remove_broker(2)
+    shown = cluster_get(world.tenant, made.cluster_id)
+    assert shown["phase"] == "DEGRADED"
+    assert [row["alive"] for row in shown["brokers"]] == [True, False, True]

@@ -1,0 +1,23 @@
+import pytest
+
+from controlplane.clusters.connections import use_gateways
+from controlplane.clusters.fake_hosts import FakeHosts
+from controlplane.clusters.hosts import use_hosts
+from controlplane.gateway.fake import FakeGateway
+from controlplane.operations import outbox
+from tests.controlplane.support import World, cluster_make, tenant_make
+
+
+@pytest.fixture
+def world(db):
+    """A running cluster `main` of tenant `acme` over the fakes; the outbox only collects."""
+    tenant = tenant_make()
+    gateway, hosts = FakeGateway(brokers=4), FakeHosts()
+    made = World(tenant=tenant, cluster=cluster_make(tenant), gateway=gateway, hosts=hosts)
+    use_gateways(lambda _cluster: gateway)
+    use_hosts(hosts)
+    outbox.use_publisher(lambda *message: made.sent.append(message))
+    yield made
+    use_gateways(None)
+    use_hosts(None)
+    outbox.use_publisher(None)

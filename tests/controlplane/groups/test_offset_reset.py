@@ -1,0 +1,150 @@
+import pytest
+
+from controlplane.common.problems import Conflict, NotFound, Problem
+from controlplane.gateway.errors import GatewayError, timed_out
+from controlplane.gateway.types import TP, CommittedOffset
+from controlplane.operations.services import undo_plan_create
+from tests.controlplane.support import ACTOR, drive
+
+
+@pytest.fixture
+def readers(world):
+    world.gateway.add_topic("orders", partitions=2, records=100)
+    world.gateway.add_group("readers", {TP("orders", 0): 60, TP("orders", 1): 80})
+    return world
+
+
+def offsets(world, group="readers"):
+    return {tp.partition: at.offset for tp, at in world.gateway.committed[group].items()}
+
+
+def test_reset_reads_back_and_undo_restores(readers):
+    plan = readers.plan("offset.reset", group="readers", strategy="earliest")
+    assert plan.impact["records_reread"] == 140
+    operation = drive(readers.start(plan))
+    assert operation.state == "succeeded"
+    assert offsets(readers) == {0: 0, 1: 0}
+    undo = undo_plan_create(tenant=readers.tenant, actor=ACTOR, operation_id=operation.id)
+    assert [row["to"] for row in undo.diff["partitions"]] == [60, 80]
+    assert drive(readers.start(undo)).state == "succeeded"
+    assert offsets(readers) == {0: 60, 1: 80}
+    operation.refresh_from_db()
+    assert operation.state == "reverted"
+
+
+def test_first_commit_of_a_group_is_undone_by_removing_it(readers):
+    operation = readers.run("offset.reset", group="new", topics=["orders"], strategy="latest")
+    assert offsets(readers, "new") == {0: 100, 1: 100}
+    undo = undo_plan_create(tenant=readers.tenant, actor=ACTOR, operation_id=operation.id)
+    assert drive(readers.start(undo)).state == "succeeded"
+    assert offsets(readers, "new") == {}
+
+
+def test_active_members_refuse_the_plan_and_are_named(readers):
+    readers.gateway.set_members("readers", 2)
+    with pytest.raises(Conflict) as caught:
+        readers.plan("offset.reset", group="readers", strategy="earliest")
+    assert caught.value.code == "group-active"
+    assert len(caught.value.extra["members"]) == 2
+
+
+def test_members_that_come_after_the_plan_refuse_the_confirmation(readers):
+    plan = readers.plan("offset.reset", group="readers", strategy="earliest")
+    readers.gateway.set_members("readers", 1)
+    with pytest.raises(Conflict) as caught:
+        readers.start(plan)
+    assert caught.value.code == "plan-stale"
+
+
+@pytest.mark.parametrize("ticks", [0, 1])
+def test_members_that_come_after_the_confirmation_fail_the_operation(readers, ticks):
+    operation = drive(
+        readers.start(readers.plan("offset.reset", group="readers", strategy="earliest")),
+        ticks=ticks,
+    )
+    readers.gateway.set_members("readers", 1)
+    assert drive(operation).state == "failed"
+    assert operation.error["code"] == "group-active"
+    assert offsets(readers) == {0: 60, 1: 80}
+
+
+def test_the_coordinator_is_the_last_guard(readers):
+    operation = readers.start(readers.plan("offset.reset", group="readers", strategy="earliest"))
+    readers.gateway.fail_next("commit_group_offsets", GatewayError("UNKNOWN_MEMBER_ID", "x"))
+    assert drive(operation).state == "failed"
+    assert operation.error["code"] == "group-active"
+
+
+def test_offsets_that_moved_make_the_plan_stale(readers):
+    plan = readers.plan("offset.reset", group="readers", strategy="earliest")
+    readers.gateway.committed["readers"][TP("orders", 0)] = CommittedOffset(offset=61)
+    with pytest.raises(Conflict) as caught:
+        readers.start(plan)
+    assert caught.value.code == "plan-stale"
+    assert "orders-0" in caught.value.detail
+
+
+def test_offsets_that_move_after_confirming_fail_and_nothing_is_written(readers):
+    operation = readers.start(readers.plan("offset.reset", group="readers", strategy="earliest"))
+    readers.gateway.committed["readers"][TP("orders", 0)] = CommittedOffset(offset=61)
+    assert drive(operation).state == "failed"
+    assert operation.error["code"] == "plan-stale"
+    assert offsets(readers) == {0: 61, 1: 80}
+
+
+def test_a_growing_log_does_not_make_a_plan_stale(readers):
+    plan = readers.plan("offset.reset", group="readers", strategy="latest")
+    for part in readers.gateway.topics["orders"].partitions:
+        part.log_end += 5
+    assert drive(readers.start(plan)).state == "succeeded"
+    assert offsets(readers) == {0: 100, 1: 100}
+
+
+def test_a_commit_that_timed_out_but_happened_is_seen(readers):
+    operation = readers.start(readers.plan("offset.reset", group="readers", strategy="earliest"))
+    real = readers.gateway.commit_group_offsets
+
+    def commit_then_time_out(group, wanted):
+        readers.gateway.commit_group_offsets = real
+        real(group, wanted)
+        raise timed_out("commit", write=True)
+
+    readers.gateway.commit_group_offsets = commit_then_time_out
+    assert drive(operation).state == "succeeded"
+
+
+def test_scopes(readers):
+    plan = readers.plan(
+        "offset.reset",
+        group="readers",
+        strategy="offset",
+        value=5,
+        partitions=[{"topic": "orders", "partition": 1}],
+    )
+    assert [(row["partition"], row["to"]) for row in plan.diff["partitions"]] == [(1, 5)]
+    with pytest.raises(Problem, match="no topic nope"):
+        readers.plan("offset.reset", group="readers", strategy="earliest", topics=["nope"])
+    with pytest.raises(NotFound, match="committed nothing"):
+        readers.plan("offset.reset", group="unknown", strategy="earliest")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "pointer"),
+    [
+        ({"strategy": "shift"}, "/inputs/value"),
+        ({"strategy": "timestamp", "value": -1}, "/inputs/value"),
+        ({"strategy": "sideways"}, "/inputs/strategy"),
+        ({}, "/inputs/strategy"),
+        ({"strategy": "earliest", "nonsense": 1}, "/inputs/nonsense"),
+    ],
+)
+def test_bad_inputs_are_named(readers, inputs, pointer):
+    with pytest.raises(Problem) as caught:
+        readers.plan("offset.reset", group="readers", **inputs)
+    assert pointer in [row["pointer"] for row in caught.value.errors]
+
+
+def test_timestamp_falls_back_to_the_end_and_says_so(readers):
+    plan = readers.plan("offset.reset", group="readers", strategy="timestamp", value=10**15)
+    assert {row["to"] for row in plan.diff["partitions"]} == {100}
+    assert "no record" in plan.diff["partitions"][0]["reason"]

@@ -1,0 +1,196 @@
+"""Leases, crashes, the outbox, cancelling: the engine under the ways processes die."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import transaction
+from django.utils import timezone
+
+from controlplane.common.problems import Conflict, Gone, Problem
+from controlplane.gateway.errors import GatewayError, unreachable
+from controlplane.operations import engine, leases, outbox, plans
+from controlplane.operations.models import Operation, OutboxMessage
+from controlplane.operations.services import operation_cancel, operation_start
+from controlplane.operations.tasks import housekeeping, sweep
+from tests.controlplane.support import ACTOR, drive, step
+
+
+class ProcessKilled(BaseException):
+    """What a test raises where a process would be gone."""
+
+
+@pytest.fixture
+def operation(world):
+    return world.start(world.plan("topic.create", name="orders", partitions=2))
+
+
+def expire_lease(operation):
+    past = timezone.now() - timedelta(seconds=60)
+    Operation.objects.filter(pk=operation.pk).update(lease_expires_at=past, next_run_at=past)
+
+
+def test_one_holder_at_a_time(operation):
+    token = leases.claim(operation.id)
+    assert token
+    assert leases.claim(operation.id) is None
+    assert engine.tick(operation.id) is False
+    assert leases.renew(operation.id, token)
+    assert not leases.renew(operation.id, "someone else")
+
+
+def test_killed_before_the_outcome_is_stored_the_step_runs_again(world, operation):
+    real = world.gateway.create_topic
+
+    def create_and_die(topic, *, validate_only=False):
+        world.gateway.create_topic = real
+        real(topic, validate_only=validate_only)
+        raise ProcessKilled
+
+    world.gateway.create_topic = create_and_die
+    with pytest.raises(ProcessKilled):
+        engine.tick(operation.id)
+    assert engine.tick(operation.id) is False, "the dead worker still holds the lease"
+    expire_lease(operation)
+    assert sweep() == 1
+    assert drive(operation).state == "succeeded"
+
+
+def test_an_outcome_after_the_lease_was_lost_does_not_count(world, operation):
+    real = world.gateway.create_topic
+
+    def slow(topic, *, validate_only=False):
+        world.gateway.create_topic = real
+        expire_lease(operation)
+        assert leases.claim(operation.id)
+        real(topic, validate_only=validate_only)
+
+    world.gateway.create_topic = slow
+    engine.tick(operation.id)
+    assert step(operation, "create").state == "running"
+    expire_lease(operation)
+    assert drive(operation).state == "succeeded"
+
+
+def test_every_tick_asks_for_the_next_one_in_its_transaction(world, operation):
+    OutboxMessage.objects.all().delete()
+    engine.tick(operation.id)
+    assert [(row.task, row.args) for row in OutboxMessage.objects.all()] == [
+        (outbox.TICK, [operation.id])
+    ]
+
+
+def test_outbox_keeps_rows_while_the_queue_is_away(world, operation):
+    def refuse(*_):
+        raise OSError("redis is away")
+
+    outbox.use_publisher(refuse)
+    assert outbox.drain() == 0
+    assert OutboxMessage.objects.exists()
+    outbox.use_publisher(lambda *message: world.sent.append(message))
+    assert outbox.drain() >= 1
+    assert not OutboxMessage.objects.exists()
+    assert world.sent[0][:2] == (outbox.TICK, [operation.id])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_outbox_is_sent_after_commit_and_never_from_inside(world):
+    with transaction.atomic():
+        outbox.enqueue("some.task", [1])
+        assert world.sent == []
+    assert world.sent == [("some.task", [1], 0.0)]
+    with pytest.raises(RuntimeError, match="inside a transaction"):
+        outbox.enqueue("some.task", [2])
+
+
+def test_sweep_leaves_fresh_and_held_operations_alone(world, operation):
+    assert sweep() == 0
+    expire_lease(operation)
+    leases.claim(operation.id)
+    assert sweep() == 0
+
+
+def test_pending_is_cancelled_without_doing_anything(world, operation):
+    operation_cancel(tenant=world.tenant, actor=ACTOR, operation_id=operation.id)
+    assert drive(operation).state == "cancelled"
+    assert "orders" not in world.gateway.topics
+    assert {row.state for row in operation.steps.all()} == {"skipped"}
+
+
+def test_what_cannot_be_cancelled_says_so(world, operation):
+    drive(operation, ticks=1)
+    with pytest.raises(Conflict, match="cannot be cancelled"):
+        operation_cancel(tenant=world.tenant, actor=ACTOR, operation_id=operation.id)
+
+
+def test_a_refusal_ends_the_operation_with_kafkas_name(world, operation):
+    world.gateway.fail_next("create_topic", GatewayError("POLICY_VIOLATION", "not here"))
+    assert drive(operation).state == "failed"
+    assert operation.error["kafka_error"] == "POLICY_VIOLATION"
+    assert operation.error["step"] == "create"
+    assert operation.lock_key is None
+
+
+def test_a_step_that_never_ends_fails_at_its_deadline(world, operation):
+    drive(operation, ticks=1)
+    step_row = step(operation, "create")
+    step_row.started_at = timezone.now() - timedelta(hours=1)
+    step_row.state = "running"
+    step_row.save()
+    world.gateway.fail_next("describe_topics", unreachable("gone"))
+    assert drive(operation).state == "failed"
+    assert operation.error["code"] == "step-timeout"
+    assert "gone" in operation.error["detail"]
+
+
+def test_a_bug_in_a_step_ends_as_internal_not_as_a_loop(world, operation):
+    world.gateway.fail_next("describe_topics", ZeroDivisionError("bug"))
+    assert drive(operation).state == "failed"
+    assert operation.error["code"] == "internal"
+
+
+def test_plans_are_confirmed_once_by_their_hash_before_they_expire(world):
+    def start(plan, **changes):
+        given = {"plan_id": plan.id, "plan_hash": plan.plan_hash, **changes}
+        return operation_start(tenant=world.tenant, actor=ACTOR, **given)
+
+    plan = world.plan("topic.create", name="a")
+    with pytest.raises(Conflict, match="hash"):
+        start(plan, plan_hash="0" * 64)
+    start(plan)
+    with pytest.raises(Conflict) as caught:
+        start(plan)
+    assert caught.value.code == "plan-used"
+    assert caught.value.extra["operation_id"]
+    late = world.plan("topic.create", name="b")
+    late.expires_at = timezone.now()
+    late.save()
+    with pytest.raises(Gone):
+        start(late)
+    housekeeping()
+    late.refresh_from_db()
+    assert late.state == "expired"
+
+
+def test_hashes_differ_with_what_is_decided(world):
+    first = world.plan("topic.create", name="a", partitions=1)
+    second = world.plan("topic.create", name="a", partitions=2)
+    again = world.plan("topic.create", name="a", partitions=1)
+    assert first.plan_hash == again.plan_hash != second.plan_hash
+
+
+def test_an_unknown_kind_is_named(world):
+    with pytest.raises(Problem) as caught:
+        plans.required_kind("topic.explode")
+    assert caught.value.errors[0]["pointer"] == "/kind"
+
+
+def test_deeds_are_in_the_audit_log(world, operation):
+    from controlplane.audit.models import AuditEvent
+
+    drive(operation)
+    actions = list(
+        AuditEvent.objects.filter(tenant_id=world.tenant.id)
+        .order_by("pk")
+        .values_list("action", flat=True)
+    )
+    assert set(actions) == {"topic.create.start", "topic.create.succeeded"}

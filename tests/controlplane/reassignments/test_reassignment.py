@@ -1,0 +1,164 @@
+import pytest
+
+from controlplane.common.problems import Conflict, Problem
+from controlplane.gateway.errors import GatewayError, unreachable
+from controlplane.gateway.types import TP
+from controlplane.operations.services import operation_cancel, undo_plan_create
+from controlplane.reassignments.models import ThrottleLease
+from controlplane.reassignments.tasks import release_expired
+from controlplane.reassignments.throttle import RATE_KEYS, REPLICA_KEYS
+from tests.controlplane.support import ACTOR, drive, step
+
+
+def replicas(world, topic="orders"):
+    return [part.replicas for part in world.gateway.topics[topic].partitions]
+
+
+def no_throttle(world):
+    assert not any(world.gateway.broker_overrides.values())
+    for topic in world.gateway.topics.values():
+        assert not set(topic.configs) & set(REPLICA_KEYS)
+    assert not ThrottleLease.objects.filter(released_at=None).exists()
+
+
+@pytest.fixture
+def orders(world):
+    world.gateway.add_topic("orders", partitions=4, rf=2, records=50)
+    return world
+
+
+def test_moves_off_a_broker_in_batches_and_verifies(orders):
+    before = replicas(orders)
+    plan = orders.plan(
+        "reassignment",
+        topics=["orders"],
+        target_brokers=[1, 2, 3],
+        throttle_bytes_per_s=10_000,
+        batch_size=1,
+    )
+    touched = [row for row in plan.diff["partitions"]]
+    assert plan.impact["bytes_to_move"] == sum(row["bytes"] for row in touched) > 0
+    assert {row["id"] for row in plan.diff["brokers"]} == {1, 2, 3, 4}
+    operation = orders.start(plan)
+    drive(operation, ticks=3)
+    assert orders.gateway.broker_overrides[1] == dict.fromkeys(RATE_KEYS, "10000")
+    assert drive(operation).state == "succeeded"
+    assert all(4 not in found for found in replicas(orders))
+    assert replicas(orders) != before
+    no_throttle(orders)
+    assert step(operation, "move").progress_done == step(operation, "move").progress_total
+
+
+def test_undo_puts_every_replica_back(orders):
+    before = replicas(orders)
+    operation = orders.run("reassignment", topics=["orders"], target_brokers=[1, 2, 3])
+    plan = undo_plan_create(tenant=orders.tenant, actor=ACTOR, operation_id=operation.id)
+    assert drive(orders.start(plan)).state == "succeeded"
+    assert replicas(orders) == before
+    operation.refresh_from_db()
+    assert operation.state == "reverted"
+
+
+@pytest.mark.parametrize("ticks", range(1, 12))
+def test_cancelled_at_any_point_everything_is_as_before(orders, ticks):
+    before = replicas(orders)
+    plan = orders.plan(
+        "reassignment",
+        topics=["orders"],
+        target_brokers=[1, 2, 3],
+        throttle_bytes_per_s=5_000,
+        batch_size=1,
+    )
+    operation = drive(orders.start(plan), ticks=ticks)
+    if operation.state == "succeeded":
+        pytest.skip("it was faster than the cancellation")
+    operation_cancel(tenant=orders.tenant, actor=ACTOR, operation_id=operation.id)
+    assert drive(operation).state == "cancelled"
+    assert replicas(orders) == before
+    assert not orders.gateway.list_reassignments()
+    no_throttle(orders)
+
+
+def test_failed_in_the_middle_lifts_the_throttle_and_stops_the_rest(orders):
+    plan = orders.plan(
+        "reassignment",
+        topics=["orders"],
+        target_brokers=[1, 2, 3],
+        throttle_bytes_per_s=5_000,
+        batch_size=1,
+    )
+    operation = drive(orders.start(plan), ticks=3)
+    orders.gateway.fail_next("reassign", GatewayError("INVALID_REPLICA_ASSIGNMENT", "no"))
+    assert drive(operation).state == "failed"
+    assert operation.error["code"] == "refused-by-cluster"
+    assert operation.error["step"] == "move"
+    assert not orders.gateway.list_reassignments()
+    no_throttle(orders)
+
+
+def test_a_foreign_move_meanwhile_fails_the_operation(orders):
+    plan = orders.plan("reassignment", topics=["orders"], target_brokers=[1, 2, 3], batch_size=1)
+    operation = drive(orders.start(plan), ticks=2)
+    orders.gateway.topics["orders"].partitions[3].replicas = (2, 4)
+    assert drive(operation).state == "failed"
+    assert operation.error["code"] == "plan-stale"
+
+
+def test_stale_when_assignment_changed_before_confirming(orders):
+    plan = orders.plan("reassignment", topics=["orders"], target_brokers=[1, 2, 3])
+    moved = TP(plan.diff["partitions"][0]["topic"], plan.diff["partitions"][0]["partition"])
+    orders.gateway.topics["orders"].partitions[moved.partition].replicas = (1, 2)
+    with pytest.raises(Conflict) as caught:
+        orders.start(plan)
+    assert caught.value.code == "plan-stale"
+
+
+def test_growing_data_does_not_make_the_plan_stale(orders):
+    plan = orders.plan("reassignment", topics=["orders"], target_brokers=[1, 2, 3])
+    for part in orders.gateway.topics["orders"].partitions:
+        part.log_end += 1000
+    assert drive(orders.start(plan)).state == "succeeded"
+
+
+def test_exact_moves_are_checked(orders):
+    with pytest.raises(Problem, match="not alive"):
+        orders.plan("reassignment", moves=[{"topic": "orders", "partition": 0, "replicas": [99]}])
+    with pytest.raises(Problem, match="no partition 9"):
+        orders.plan("reassignment", moves=[{"topic": "orders", "partition": 9, "replicas": [1]}])
+    with pytest.raises(Problem, match="not valid"):
+        orders.plan("reassignment", topics=["orders"])
+
+
+def test_two_reassignments_at_once_are_refused(orders):
+    orders.gateway.add_topic("other", partitions=2, rf=2)
+    first = orders.plan("reassignment", topics=["orders"], target_brokers=[1, 2, 3])
+    second = orders.plan("reassignment", topics=["other"], target_brokers=[1, 2])
+    orders.start(first)
+    with pytest.raises(Conflict) as caught:
+        orders.start(second)
+    assert caught.value.code == "operation-in-progress"
+
+
+def test_beat_lifts_a_throttle_whose_operation_died(orders, settings):
+    from django.utils import timezone
+
+    plan = orders.plan(
+        "reassignment", topics=["orders"], target_brokers=[1, 2, 3], throttle_bytes_per_s=5_000
+    )
+    drive(orders.start(plan), ticks=2)
+    assert ThrottleLease.objects.filter(released_at=None).exists()
+    assert release_expired() == 0
+    ThrottleLease.objects.update(expires_at=timezone.now())
+    assert release_expired() == 1
+    no_throttle(orders)
+
+
+def test_a_broker_that_is_away_while_unwinding_is_waited_for(orders):
+    plan = orders.plan(
+        "reassignment", topics=["orders"], target_brokers=[1, 2, 3], throttle_bytes_per_s=5_000
+    )
+    operation = drive(orders.start(plan), ticks=2)
+    operation_cancel(tenant=orders.tenant, actor=ACTOR, operation_id=operation.id)
+    orders.gateway.fail_next("alter_broker_configs", unreachable("x"), unreachable("x"))
+    assert drive(operation).state == "cancelled"
+    no_throttle(orders)

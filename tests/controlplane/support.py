@@ -1,0 +1,93 @@
+"""What the tests of the control plane share: a tenant with a cluster, clients, a driver."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.auth.models import User
+from rest_framework.test import APIClient
+
+from controlplane.audit.services import Actor
+from controlplane.clusters.fake_hosts import FakeHosts
+from controlplane.clusters.models import MANAGED, RUNNING, Cluster
+from controlplane.gateway.fake import FakeGateway
+from controlplane.operations import engine
+from controlplane.operations.models import Operation
+from controlplane.operations.plans import plan_create
+from controlplane.operations.services import operation_start
+from controlplane.operations.states import ACTIVE_STATES
+from controlplane.tenants.models import Membership, Tenant
+
+ACTOR = Actor(name="user:test")
+TICKS_MAX = 200
+
+
+def tenant_make(slug: str = "acme") -> Tenant:
+    return Tenant.objects.get_or_create(slug=slug, defaults={"name": slug.title()})[0]
+
+
+def cluster_make(tenant: Tenant, name: str = "main", **fields: Any) -> Cluster:
+    values = {
+        "kind": MANAGED,
+        "phase": RUNNING,
+        "bootstrap_servers": "127.0.0.1:1",
+        "security_protocol": "PLAINTEXT",
+        **fields,
+    }
+    return Cluster.objects.create(tenant=tenant, name=name, **values)
+
+
+def client_for(tenant: Tenant, role: str | None = "owner", name: str = "") -> APIClient:
+    """A signed-in client; no role means: not a member."""
+    user, _ = User.objects.get_or_create(username=name or f"{tenant.slug}-{role}")
+    if role is not None:
+        Membership.objects.update_or_create(tenant=tenant, user=user, defaults={"role": role})
+    client = APIClient()
+    client.force_login(user)
+    return client
+
+
+@dataclass
+class World:
+    """One tenant, one running cluster, its fakes."""
+
+    tenant: Tenant
+    cluster: Cluster
+    gateway: FakeGateway
+    hosts: FakeHosts
+    sent: list[tuple[str, list[Any], float]] = field(default_factory=list)
+
+    def plan(self, kind: str, cluster_id: str | None = "", **inputs: Any) -> Any:
+        return plan_create(
+            tenant=self.tenant,
+            actor=ACTOR,
+            kind_name=kind,
+            cluster_id=self.cluster.id if cluster_id == "" else cluster_id,
+            inputs=inputs,
+        )
+
+    def start(self, plan: Any) -> Operation:
+        return operation_start(
+            tenant=self.tenant,
+            actor=ACTOR,
+            plan_id=plan.id,
+            plan_hash=plan.plan_hash,
+            confirm=plan.confirm_phrase or "",
+        )
+
+    def run(self, kind: str, cluster_id: str | None = "", **inputs: Any) -> Operation:
+        return drive(self.start(self.plan(kind, cluster_id, **inputs)))
+
+
+def drive(operation: Operation, *, ticks: int = TICKS_MAX) -> Operation:
+    """Tick until the operation ends (or `ticks` are used up); no waiting between ticks."""
+    for _ in range(ticks):
+        operation.refresh_from_db()
+        if operation.state not in ACTIVE_STATES:
+            break
+        engine.tick(operation.id)
+    operation.refresh_from_db()
+    return operation
+
+
+def step(operation: Operation, name: str) -> Any:
+    return operation.steps.get(name=name)

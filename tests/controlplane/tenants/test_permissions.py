@@ -1,0 +1,168 @@
+"""Every address × who asks: nobody 401, a stranger 404, a viewer's write 403, an owner served.
+
+A new address without a row here fails `test_every_address_has_a_row`.
+"""
+
+import pytest
+from django.urls import get_resolver
+from rest_framework.test import APIClient
+
+from controlplane.gateway.types import TP
+from tests.controlplane.support import ACTOR, client_for, tenant_make
+
+# method, address, body, an owner's answer, tenant-wide (no foreign id in the address)
+TABLE = [
+    ("get", "/me", None, 200, True),
+    ("get", "/tenants", None, 200, True),
+    ("get", "/api-keys", None, 200, True),
+    ("post", "/api-keys", {"name": "ci"}, 201, True),
+    ("delete", "/api-keys/{key}", None, 204, False),
+    ("get", "/audit-events", None, 200, True),
+    ("get", "/hosts", None, 200, True),
+    ("get", "/clusters", None, 200, True),
+    ("post", "/clusters", {"name": "fresh"}, 201, True),
+    ("get", "/clusters/{cluster}", None, 200, False),
+    ("delete", "/clusters/{cluster}", None, 201, False),
+    ("get", "/clusters/{cluster}/client-config", None, 200, False),
+    ("get", "/clusters/{cluster}/topics", None, 200, False),
+    ("get", "/clusters/{cluster}/topics/orders", None, 200, False),
+    ("get", "/clusters/{cluster}/users", None, 200, False),
+    ("get", "/clusters/{cluster}/acls", None, 200, False),
+    ("get", "/clusters/{cluster}/groups", None, 200, False),
+    ("get", "/clusters/{cluster}/groups/readers", None, 200, False),
+    ("get", "/clusters/{cluster}/reassignments", None, 200, False),
+    (
+        "post",
+        "/plans",
+        {"kind": "topic.create", "cluster_id": "{cluster}", "inputs": {"name": "new"}},
+        201,
+        False,
+    ),
+    ("get", "/plans/{plan}", None, 200, False),
+    ("get", "/operations", None, 200, True),
+    ("post", "/operations", {"plan_id": "{plan}", "plan_hash": "{hash}"}, 202, False),
+    ("get", "/operations/{operation}", None, 200, False),
+    ("post", "/operations/{pending}/cancellation", None, 202, False),
+    ("post", "/operations/{operation}/undo-plan", None, 201, False),
+    ("get", "/operations/{secret}/secret", None, 200, False),
+]
+
+
+@pytest.fixture
+def ids(world):
+    world.gateway.add_topic("orders", partitions=2, records=5)
+    world.gateway.add_group("readers", {TP("orders", 0): 1})
+    from controlplane.tenants.services import api_key_create
+
+    key, _ = api_key_create(tenant=world.tenant, name="k", scope="read", actor=ACTOR)
+    plan = world.plan("topic.create", name="planned")
+    return {
+        "cluster": world.cluster.id,
+        "key": key.id,
+        "plan": plan.id,
+        "hash": plan.plan_hash,
+        "operation": world.run("topic.create", name="done").id,
+        "pending": world.start(world.plan("topic.create", name="soon")).id,
+        "secret": world.run("user.create", username="app").id,
+    }
+
+
+def call(client, row, ids):
+    method, address, body, _, _ = row
+    filled = None if body is None else fill(body, ids)
+    return getattr(client, method)("/api/v1" + address.format(**ids), filled, format="json")
+
+
+def fill(body, ids):
+    return {
+        key: value.format(**ids) if isinstance(value, str) else value for key, value in body.items()
+    }
+
+
+def name(row):
+    return f"{row[0]} {row[1]}"
+
+
+@pytest.mark.parametrize("row", TABLE, ids=name)
+def test_nobody_is_asked_who_they_are(ids, row):
+    answer = call(APIClient(), row, ids)
+    assert answer.status_code == 401, answer.content
+    assert answer["Content-Type"] == "application/problem+json"
+    assert answer["WWW-Authenticate"] == "Bearer"
+
+
+@pytest.mark.parametrize("row", [row for row in TABLE if not row[4]], ids=name)
+def test_a_stranger_learns_nothing(ids, row):
+    answer = call(client_for(tenant_make("rival")), row, ids)
+    assert answer.status_code == 404, answer.content
+    assert answer.json()["code"] == "not-found"
+
+
+@pytest.mark.parametrize("row", [row for row in TABLE if row[4]], ids=name)
+def test_a_non_member_has_no_tenant(ids, row):
+    answer = call(client_for(tenant_make(), role=None, name="nobody"), row, ids)
+    assert answer.status_code == 404, answer.content
+
+
+@pytest.mark.parametrize("row", [row for row in TABLE if row[0] != "get"], ids=name)
+def test_a_viewer_writes_nothing(world, ids, row):
+    answer = call(client_for(world.tenant, "viewer"), row, ids)
+    assert answer.status_code == 403, answer.content
+
+
+@pytest.mark.parametrize("row", TABLE, ids=name)
+def test_an_owner_is_served(world, ids, row):
+    answer = call(client_for(world.tenant), row, ids)
+    assert answer.status_code == row[3], answer.content
+
+
+def test_operators_do_not_mint_keys(world, ids):
+    client = client_for(world.tenant, "operator")
+    assert client.post("/api/v1/api-keys", {"name": "x"}).status_code == 403
+
+
+def test_secrets_are_not_for_viewers(world, ids):
+    client = client_for(world.tenant, "viewer")
+    assert client.get(f"/api/v1/operations/{ids['secret']}/secret").status_code == 403
+
+
+def test_the_tenant_header_cannot_reach_a_foreign_tenant(world, ids):
+    client = client_for(tenant_make("rival"))
+    answer = client.get("/api/v1/me", headers={"X-Penstock-Tenant": world.tenant.slug})
+    assert answer.status_code == 404
+
+
+def test_every_address_has_a_row():
+    covered = {row[1].strip("/").split("?")[0] for row in TABLE}
+    shapes = {pattern_of(address) for address in covered}
+    missing = [
+        route
+        for route in api_routes()
+        if route and "analytics" not in route and pattern_of(route) not in shapes
+    ]
+    assert missing == []
+
+
+def pattern_of(address):
+    parts = address.strip("/").split("/")
+    fixed = {
+        *("me", "tenants", "api-keys", "audit-events", "hosts", "clusters", "client-config"),
+        *("topics", "users", "acls", "groups", "reassignments", "plans", "operations"),
+        *("cancellation", "undo-plan", "secret"),
+    }
+    return tuple(part if part in fixed else "*" for part in parts)
+
+
+def api_routes():
+    found = []
+
+    def walk(patterns, prefix):
+        for entry in patterns:
+            route = prefix + str(entry.pattern)
+            if hasattr(entry, "url_patterns"):
+                walk(entry.url_patterns, route)
+            elif route.startswith("api/v1/") and "^" not in route:
+                found.append(route.removeprefix("api/v1/"))
+
+    walk(get_resolver().url_patterns, "")
+    return [route for route in found if route != "openapi.json"]

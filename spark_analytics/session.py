@@ -21,6 +21,9 @@ DEFAULTS: Mapping[str, str] = {
     "spark.driver.extraJavaOptions": "-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xss2m",
     "spark.sql.shuffle.partitions": "4",
     "spark.sql.adaptive.enabled": "true",
+    # A run reads minutes of samples: generating and compiling Java for each query costs more than
+    # it saves. A site with very many partitions turns it on again by PENSTOCK_SPARK_CONF.
+    "spark.sql.codegen.wholeStage": "false",
     "spark.sql.session.timeZone": "UTC",
     # `batch=0012` and `cluster=42` are names, not numbers.
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",

@@ -38,7 +38,7 @@ def start(config_path: Path, work_dir: Path) -> RunProcess:
     environment.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     with (work_dir / LOG_FILE).open("ab") as log:
         child = subprocess.Popen(
-            [sys.executable, "-m", "spark_analytics", "run", "--config", str(config_path)],
+            command(config_path),
             cwd=settings.REPOSITORY,
             env=environment,
             stdin=subprocess.DEVNULL,
@@ -51,6 +51,10 @@ def start(config_path: Path, work_dir: Path) -> RunProcess:
     part.write_text(json.dumps({"pid": found.pid, "start_ticks": found.start_ticks}))
     part.replace(work_dir / PID_FILE)
     return found
+
+
+def command(config_path: Path) -> list[str]:
+    return [sys.executable, "-m", "spark_analytics", "run", "--config", str(config_path)]
 
 
 def find(work_dir: Path) -> RunProcess | None:

@@ -1,5 +1,7 @@
 """The shapes of this room's answers, for the OpenAPI document."""
 
+from typing import Any
+
 from rest_framework import serializers
 
 from controlplane.analytics.models import RUN_STATE_CHOICES, TRIGGER_CHOICES
@@ -32,10 +34,17 @@ class LagPointSerializer(Shape):
     status = serializers.ChoiceField(STATUS_CHOICES)
 
 
-class LagSerializer(Shape):
-    as_of = serializers.DateTimeField(allow_null=True)
-    run_id = serializers.CharField(allow_null=True)
-    data = LagPointSerializer(many=True)
+def _as_of(name: str, item: serializers.BaseSerializer[Any]) -> type[Shape]:
+    """`{as_of, run_id, data}`; made by `type` because a serializer has a `data` of its own."""
+    fields = {
+        "as_of": serializers.DateTimeField(allow_null=True),
+        "run_id": serializers.CharField(allow_null=True),
+        "data": item,
+    }
+    return type(name, (Shape,), fields)
+
+
+LagSerializer = _as_of("LagSerializer", LagPointSerializer(many=True))
 
 
 class GroupExpirySerializer(Shape):
@@ -58,10 +67,7 @@ class TopicRetentionSerializer(Shape):
     groups = GroupExpirySerializer(many=True)
 
 
-class RetentionSerializer(Shape):
-    as_of = serializers.DateTimeField(allow_null=True)
-    run_id = serializers.CharField(allow_null=True)
-    data = TopicRetentionSerializer(many=True)
+RetentionSerializer = _as_of("RetentionSerializer", TopicRetentionSerializer(many=True))
 
 
 class CollectorSerializer(Shape):
@@ -111,7 +117,7 @@ class AnalyticsRunSerializer(Shape):
     error = serializers.CharField(allow_blank=True)
     clusters = RunClusterSerializer(many=True)
 
-    def get_fields(self) -> dict[str, serializers.Field]:
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         # `from` is a word of the language and cannot be written as an attribute.
         return {**super().get_fields(), "from": serializers.DateTimeField()}
 
@@ -127,5 +133,5 @@ class LagQuerySerializer(serializers.Serializer[None]):
     to = serializers.DateTimeField(required=False)
     latest = serializers.BooleanField(default=False)
 
-    def get_fields(self) -> dict[str, serializers.Field]:
+    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         return {**super().get_fields(), "from": serializers.DateTimeField(required=False)}

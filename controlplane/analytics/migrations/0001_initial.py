@@ -6,149 +6,227 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
-    dependencies = [
-    ]
+    dependencies = []
 
     operations = [
         migrations.CreateModel(
-            name='CollectorState',
+            name="CollectorState",
             fields=[
-                ('cluster_id', models.CharField(max_length=40, primary_key=True, serialize=False)),
-                ('first_sample_at', models.DateTimeField(null=True)),
-                ('last_sample_at', models.DateTimeField(null=True)),
-                ('last_started_at', models.DateTimeField(null=True)),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('took_ms', models.PositiveIntegerField(default=0)),
-                ('lateness_ms', models.PositiveIntegerField(default=0)),
-                ('slices', models.PositiveIntegerField(default=0)),
-                ('samples', models.PositiveBigIntegerField(default=0)),
-                ('failures', models.PositiveIntegerField(default=0)),
-                ('last_error', models.CharField(blank=True, max_length=400)),
+                ("cluster_id", models.CharField(max_length=40, primary_key=True, serialize=False)),
+                ("first_sample_at", models.DateTimeField(null=True)),
+                ("last_sample_at", models.DateTimeField(null=True)),
+                ("last_started_at", models.DateTimeField(null=True)),
+                ("lease_until", models.DateTimeField(null=True)),
+                ("took_ms", models.PositiveIntegerField(default=0)),
+                ("lateness_ms", models.PositiveIntegerField(default=0)),
+                ("slices", models.PositiveIntegerField(default=0)),
+                ("samples", models.PositiveBigIntegerField(default=0)),
+                ("failures", models.PositiveIntegerField(default=0)),
+                ("last_error", models.CharField(blank=True, max_length=400)),
             ],
         ),
         migrations.CreateModel(
-            name='AnalyticsRun',
+            name="AnalyticsRun",
             fields=[
-                ('id', models.CharField(default=controlplane.analytics.models.new_run_id, max_length=40, primary_key=True, serialize=False)),
-                ('job', models.CharField(default='telemetry', max_length=20)),
-                ('state', models.CharField(choices=[('queued', 'queued'), ('running', 'running'), ('succeeded', 'succeeded'), ('failed', 'failed'), ('cancelled', 'cancelled')], default='queued', max_length=20)),
-                ('trigger', models.CharField(choices=[('schedule', 'schedule'), ('manual', 'manual')], max_length=20)),
-                ('requested_by', models.CharField(blank=True, max_length=200)),
-                ('from_ts_ms', models.BigIntegerField()),
-                ('to_ts_ms', models.BigIntegerField()),
-                ('attempt', models.PositiveSmallIntegerField(default=0)),
-                ('host', models.CharField(blank=True, max_length=200)),
-                ('work_dir', models.TextField(blank=True)),
-                ('lease_until', models.DateTimeField(null=True)),
-                ('heartbeat_at', models.DateTimeField(null=True)),
-                ('deadline_at', models.DateTimeField(null=True)),
-                ('cancel_requested', models.BooleanField(default=False)),
-                ('progress', models.JSONField(default=dict)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('started_at', models.DateTimeField(null=True)),
-                ('finished_at', models.DateTimeField(null=True)),
-                ('formula_version', models.PositiveSmallIntegerField(default=0)),
-                ('rows_in', models.BigIntegerField(default=0)),
-                ('rows_rejected', models.BigIntegerField(default=0)),
-                ('rows_out', models.BigIntegerField(default=0)),
-                ('wall_s', models.FloatField(null=True)),
-                ('phases_s', models.JSONField(default=dict)),
-                ('error', models.CharField(blank=True, max_length=400)),
+                (
+                    "id",
+                    models.CharField(
+                        default=controlplane.analytics.models.new_run_id,
+                        max_length=40,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("job", models.CharField(default="telemetry", max_length=20)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("queued", "queued"),
+                            ("running", "running"),
+                            ("succeeded", "succeeded"),
+                            ("failed", "failed"),
+                            ("cancelled", "cancelled"),
+                        ],
+                        default="queued",
+                        max_length=20,
+                    ),
+                ),
+                (
+                    "trigger",
+                    models.CharField(
+                        choices=[("schedule", "schedule"), ("manual", "manual")], max_length=20
+                    ),
+                ),
+                ("requested_by", models.CharField(blank=True, max_length=200)),
+                ("from_ts_ms", models.BigIntegerField()),
+                ("to_ts_ms", models.BigIntegerField()),
+                ("attempt", models.PositiveSmallIntegerField(default=0)),
+                ("host", models.CharField(blank=True, max_length=200)),
+                ("work_dir", models.TextField(blank=True)),
+                ("lease_until", models.DateTimeField(null=True)),
+                ("heartbeat_at", models.DateTimeField(null=True)),
+                ("deadline_at", models.DateTimeField(null=True)),
+                ("cancel_requested", models.BooleanField(default=False)),
+                ("progress", models.JSONField(default=dict)),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("started_at", models.DateTimeField(null=True)),
+                ("finished_at", models.DateTimeField(null=True)),
+                ("formula_version", models.PositiveSmallIntegerField(default=0)),
+                ("rows_in", models.BigIntegerField(default=0)),
+                ("rows_rejected", models.BigIntegerField(default=0)),
+                ("rows_out", models.BigIntegerField(default=0)),
+                ("wall_s", models.FloatField(null=True)),
+                ("phases_s", models.JSONField(default=dict)),
+                ("error", models.CharField(blank=True, max_length=400)),
             ],
             options={
-                'indexes': [models.Index(fields=['state', '-id'], name='analytics_run_state')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('state__in', ('queued', 'running'))), fields=('job',), name='analytics_one_active_run')],
+                "indexes": [models.Index(fields=["state", "-id"], name="analytics_run_state")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("state__in", ("queued", "running"))),
+                        fields=("job",),
+                        name="analytics_one_active_run",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='GoldGroupExpiry',
+            name="GoldGroupExpiry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('cluster_id', models.CharField(max_length=40)),
-                ('topic', models.CharField(max_length=249)),
-                ('group', models.CharField(max_length=255)),
-                ('ts_ms', models.BigIntegerField()),
-                ('oldest_unread_expires_in_s', models.FloatField(null=True)),
-                ('method', models.CharField(max_length=20, null=True)),
-                ('lost_records', models.BigIntegerField()),
-                ('status', models.CharField(max_length=20)),
-                ('run_id', models.CharField(max_length=40)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("cluster_id", models.CharField(max_length=40)),
+                ("topic", models.CharField(max_length=249)),
+                ("group", models.CharField(max_length=255)),
+                ("ts_ms", models.BigIntegerField()),
+                ("oldest_unread_expires_in_s", models.FloatField(null=True)),
+                ("method", models.CharField(max_length=20, null=True)),
+                ("lost_records", models.BigIntegerField()),
+                ("status", models.CharField(max_length=20)),
+                ("run_id", models.CharField(max_length=40)),
             ],
             options={
-                'db_table': 'gold_group_expiry',
-                'indexes': [models.Index(fields=['cluster_id', 'ts_ms'], name='gold_expiry_range')],
-                'constraints': [models.UniqueConstraint(fields=('cluster_id', 'topic', 'group', 'ts_ms'), name='gold_group_expiry_once')],
+                "db_table": "gold_group_expiry",
+                "indexes": [models.Index(fields=["cluster_id", "ts_ms"], name="gold_expiry_range")],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("cluster_id", "topic", "group", "ts_ms"),
+                        name="gold_group_expiry_once",
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='GoldGroupLag',
+            name="GoldGroupLag",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('cluster_id', models.CharField(max_length=40)),
-                ('group', models.CharField(max_length=255)),
-                ('topic', models.CharField(max_length=249)),
-                ('ts_ms', models.BigIntegerField()),
-                ('sampled_ms', models.BigIntegerField()),
-                ('partitions', models.IntegerField()),
-                ('lag_records', models.BigIntegerField(null=True)),
-                ('lag_seconds', models.FloatField(null=True)),
-                ('lag_seconds_at_least', models.FloatField(null=True)),
-                ('method', models.CharField(max_length=20, null=True)),
-                ('trend', models.CharField(max_length=20)),
-                ('trend_records_per_s', models.FloatField(null=True)),
-                ('produce_records_per_s', models.FloatField(null=True)),
-                ('consume_records_per_s', models.FloatField(null=True)),
-                ('eta_seconds', models.FloatField(null=True)),
-                ('lost_records', models.BigIntegerField(null=True)),
-                ('members', models.IntegerField(null=True)),
-                ('state', models.CharField(max_length=40, null=True)),
-                ('status', models.CharField(max_length=20)),
-                ('run_id', models.CharField(max_length=40)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("cluster_id", models.CharField(max_length=40)),
+                ("group", models.CharField(max_length=255)),
+                ("topic", models.CharField(max_length=249)),
+                ("ts_ms", models.BigIntegerField()),
+                ("sampled_ms", models.BigIntegerField()),
+                ("partitions", models.IntegerField()),
+                ("lag_records", models.BigIntegerField(null=True)),
+                ("lag_seconds", models.FloatField(null=True)),
+                ("lag_seconds_at_least", models.FloatField(null=True)),
+                ("method", models.CharField(max_length=20, null=True)),
+                ("trend", models.CharField(max_length=20)),
+                ("trend_records_per_s", models.FloatField(null=True)),
+                ("produce_records_per_s", models.FloatField(null=True)),
+                ("consume_records_per_s", models.FloatField(null=True)),
+                ("eta_seconds", models.FloatField(null=True)),
+                ("lost_records", models.BigIntegerField(null=True)),
+                ("members", models.IntegerField(null=True)),
+                ("state", models.CharField(max_length=40, null=True)),
+                ("status", models.CharField(max_length=20)),
+                ("run_id", models.CharField(max_length=40)),
             ],
             options={
-                'db_table': 'gold_group_lag',
-                'indexes': [models.Index(fields=['cluster_id', 'ts_ms'], name='gold_group_lag_range')],
-                'constraints': [models.UniqueConstraint(fields=('cluster_id', 'group', 'topic', 'ts_ms'), name='gold_group_lag_once')],
+                "db_table": "gold_group_lag",
+                "indexes": [
+                    models.Index(fields=["cluster_id", "ts_ms"], name="gold_group_lag_range")
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("cluster_id", "group", "topic", "ts_ms"), name="gold_group_lag_once"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='GoldTopicRetention',
+            name="GoldTopicRetention",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('cluster_id', models.CharField(max_length=40)),
-                ('topic', models.CharField(max_length=249)),
-                ('ts_ms', models.BigIntegerField()),
-                ('sampled_ms', models.BigIntegerField()),
-                ('partitions', models.IntegerField()),
-                ('bytes', models.BigIntegerField(null=True)),
-                ('records', models.BigIntegerField(null=True)),
-                ('age_seconds', models.FloatField(null=True)),
-                ('retention_ms', models.BigIntegerField(null=True)),
-                ('retention_bytes', models.BigIntegerField(null=True)),
-                ('run_id', models.CharField(max_length=40)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("cluster_id", models.CharField(max_length=40)),
+                ("topic", models.CharField(max_length=249)),
+                ("ts_ms", models.BigIntegerField()),
+                ("sampled_ms", models.BigIntegerField()),
+                ("partitions", models.IntegerField()),
+                ("bytes", models.BigIntegerField(null=True)),
+                ("records", models.BigIntegerField(null=True)),
+                ("age_seconds", models.FloatField(null=True)),
+                ("retention_ms", models.BigIntegerField(null=True)),
+                ("retention_bytes", models.BigIntegerField(null=True)),
+                ("run_id", models.CharField(max_length=40)),
             ],
             options={
-                'db_table': 'gold_topic_retention',
-                'indexes': [models.Index(fields=['cluster_id', 'ts_ms'], name='gold_retention_range')],
-                'constraints': [models.UniqueConstraint(fields=('cluster_id', 'topic', 'ts_ms'), name='gold_topic_retention_once')],
+                "db_table": "gold_topic_retention",
+                "indexes": [
+                    models.Index(fields=["cluster_id", "ts_ms"], name="gold_retention_range")
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("cluster_id", "topic", "ts_ms"), name="gold_topic_retention_once"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='RunCluster',
+            name="RunCluster",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('cluster_id', models.CharField(db_index=True, max_length=40)),
-                ('offsets_end', models.JSONField(default=dict)),
-                ('records_in', models.BigIntegerField(default=0)),
-                ('records_rejected', models.BigIntegerField(default=0)),
-                ('error', models.CharField(blank=True, max_length=400)),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='clusters', to='analytics.analyticsrun')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("cluster_id", models.CharField(db_index=True, max_length=40)),
+                ("offsets_end", models.JSONField(default=dict)),
+                ("records_in", models.BigIntegerField(default=0)),
+                ("records_rejected", models.BigIntegerField(default=0)),
+                ("error", models.CharField(blank=True, max_length=400)),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="clusters",
+                        to="analytics.analyticsrun",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('run', 'cluster_id'), name='analytics_run_cluster')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("run", "cluster_id"), name="analytics_run_cluster"
+                    )
+                ],
             },
         ),
     ]

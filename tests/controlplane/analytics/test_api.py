@@ -1,0 +1,169 @@
+"""The doors: shapes, tenants, roles, bad input."""
+
+from __future__ import annotations
+
+import pytest
+
+from controlplane.analytics import selectors
+from controlplane.analytics.load import load_result
+from controlplane.analytics.models import CANCELLED, AnalyticsRun, CollectorState
+from controlplane.analytics.schedule import TICK
+from spark_analytics.contracts import ClusterResult
+from tests.controlplane.analytics import rows
+from tests.controlplane.support import client_for, cluster_make, tenant_make
+
+
+@pytest.fixture
+def loaded(world, tmp_path):
+    """Two clusters of two tenants in one run."""
+    other = cluster_make(tenant_make("rival"), name="secret")
+    ids = [world.cluster.id, other.id]
+    gold = {
+        table: [row for cluster_id in ids for row in rows.whole_range(cluster_id)[table]]
+        for table in rows.whole_range("x")
+    }
+    run = rows.running(tmp_path / "run")
+    results = [
+        ClusterResult(cluster_id=cluster_id, offsets_end={"0": 3}, records_in=3)
+        for cluster_id in ids
+    ]
+    load_result(run, rows.finished(run, gold, *results))
+    return run
+
+
+def get(world, path, role="viewer", **query):
+    return client_for(world.tenant, role).get(f"/api/v1{path}", query)
+
+
+def test_lag_as_the_contract_says(world, loaded):
+    answer = get(world, f"/clusters/{world.cluster.id}/analytics/lag", group="g")
+    assert answer.status_code == 200
+    body = answer.json()
+    assert body["run_id"] == loaded.pk
+    assert body["as_of"] == selectors.iso_ms(rows.T0_MS + 3 * rows.WINDOW_MS + 20_000)
+    assert [point["ts"] for point in body["data"]] == [
+        selectors.iso_ms(rows.T0_MS + i * rows.WINDOW_MS + 20_000) for i in range(4)
+    ]
+    assert body["data"][0] | {"ts": None} == {
+        "group": "g",
+        "topic": "t",
+        "ts": None,
+        "partitions": 1,
+        "lag_records": 10,
+        "lag_seconds": 1.5,
+        "lag_seconds_at_least": None,
+        "method": "interpolated",
+        "trend": "steady",
+        "trend_records_per_s": None,
+        "produce_records_per_s": None,
+        "consume_records_per_s": None,
+        "eta_seconds": None,
+        "lost_records": 0,
+        "members": 1,
+        "state": "Stable",
+        "status": "CAUGHT_UP",
+    }
+
+
+def test_lag_latest_and_ranges(world, loaded):
+    path = f"/clusters/{world.cluster.id}/analytics/lag"
+    assert len(get(world, path, latest="true").json()["data"]) == 1
+    assert get(world, path, group="nobody").json()["data"] == []
+    early = {"from": "2001-01-01T00:00:00Z", "to": "2001-01-02T00:00:00Z"}
+    assert get(world, path, **early).json()["data"] == []
+    whole = {"from": selectors.iso_ms(rows.T0_MS), "to": selectors.iso_ms(rows.T0_MS + 10**7)}
+    assert len(get(world, path, **whole).json()["data"]) == 4
+
+
+def test_a_long_range_is_thinned_and_keeps_the_newest(world, loaded, monkeypatch):
+    monkeypatch.setattr(selectors, "POINTS_MAX", 2)
+    found = selectors.lag_series(
+        world.tenant,
+        world.cluster.id,
+        from_ms=rows.T0_MS,
+        to_ms=rows.T0_MS + 4 * rows.WINDOW_MS,
+    )
+    assert len(found["data"]) == 2
+    assert found["data"][-1]["ts"] == found["as_of"]
+
+
+def test_retention_with_its_groups(world, loaded):
+    (topic,) = get(world, f"/clusters/{world.cluster.id}/analytics/retention").json()["data"]
+    assert (topic["topic"], topic["bytes"], topic["age_seconds"]) == ("t", 1000, 60.0)
+    assert topic["groups"] == [
+        {
+            "group": "g",
+            "oldest_unread_expires_in_s": 3540.0,
+            "method": "interpolated",
+            "lost_records": 0,
+            "status": "SAFE",
+        }
+    ]
+    history = get(world, f"/clusters/{world.cluster.id}/analytics/retention/t/history").json()
+    assert [point["bytes"] for point in history["data"]] == [1000] * 4
+
+
+def test_before_the_first_run_there_is_an_empty_answer(world):
+    for part in ("lag", "retention", "retention/t/history"):
+        body = get(world, f"/clusters/{world.cluster.id}/analytics/{part}").json()
+        assert body == {"as_of": None, "run_id": None, "data": []}
+    collector = get(world, f"/clusters/{world.cluster.id}/analytics/collector").json()
+    assert (collector["last_sample_at"], collector["samples"]) == (None, 0)
+
+
+def test_the_collector_says_how_late_it_is(world):
+    CollectorState.objects.create(pk=world.cluster.id, lateness_ms=1200, samples=4, failures=2)
+    body = get(world, f"/clusters/{world.cluster.id}/analytics/collector").json()
+    assert (body["lateness_ms"], body["samples"], body["failures"]) == (1200, 4, 2)
+
+
+@pytest.mark.parametrize("part", ["lag", "retention", "retention/t/history", "collector"])
+def test_another_tenant_s_cluster_is_not_found(world, loaded, part):
+    stranger = client_for(tenant_make("stranger"))
+    answer = stranger.get(f"/api/v1/clusters/{world.cluster.id}/analytics/{part}")
+    assert answer.status_code == 404
+
+
+def test_runs_show_the_tenant_s_own_part_only(world, loaded):
+    (run,) = get(world, "/analytics/runs").json()["data"]
+    assert [cluster["cluster_id"] for cluster in run["clusters"]] == [world.cluster.id]
+    assert (run["rows_in"], run["state"]) == (3, "succeeded")
+    assert run["clusters"][0]["offsets_end"] == {"0": 3}
+    assert run["from"] == selectors.iso_ms(loaded.from_ts_ms)
+
+
+@pytest.mark.parametrize(
+    "query", [{"from": "yesterday"}, {"to": "12"}, {"latest": "perhaps"}, {"group": "g" * 300}]
+)
+def test_a_bad_question_is_named(world, query):
+    answer = get(world, f"/clusters/{world.cluster.id}/analytics/lag", **query)
+    assert answer.status_code == 422
+    assert answer.headers["Content-Type"].startswith("application/problem+json")
+    assert next(iter(query)) in answer.content.decode()
+
+
+def test_a_run_is_started_by_operators_once_at_a_time(world):
+    operator = client_for(world.tenant, "operator")
+    answer = operator.post("/api/v1/analytics/runs")
+    assert answer.status_code == 202
+    assert answer.json()["state"] == "queued"
+    again = operator.post("/api/v1/analytics/runs")
+    assert (again.status_code, again.json()["code"]) == (409, "run-active")
+    assert client_for(world.tenant, "viewer").post("/api/v1/analytics/runs").status_code == 403
+
+
+@pytest.mark.django_db(transaction=True)
+def test_asking_for_a_run_wakes_the_supervisor(world):
+    client_for(world.tenant, "operator").post("/api/v1/analytics/runs")
+    assert [message[0] for message in world.sent] == [TICK]
+
+
+def test_cancelling(world):
+    operator = client_for(world.tenant, "operator")
+    run_id = operator.post("/api/v1/analytics/runs").json()["id"]
+    answer = operator.post(f"/api/v1/analytics/runs/{run_id}/cancellation")
+    assert (answer.status_code, answer.json()["cancel_requested"]) == (202, True)
+    AnalyticsRun.objects.filter(pk=run_id).update(state=CANCELLED)
+    again = operator.post(f"/api/v1/analytics/runs/{run_id}/cancellation")
+    assert (again.status_code, again.json()["code"]) == (409, "run-ended")
+    assert operator.get("/api/v1/analytics/runs/run_nothing").status_code == 404

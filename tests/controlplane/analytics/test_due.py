@@ -1,0 +1,63 @@
+"""When a run is due, and what it computes."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controlplane.analytics import due
+from spark_analytics.contracts import Rules
+
+RULES = Rules()
+WINDOW_MS = RULES.window_s * 1000
+NOW_MS = 1_760_000_000_000
+
+
+def is_due(**changes):
+    usual = {
+        "now_ms": NOW_MS,
+        "first_sample_ms": NOW_MS - 3_600_000,
+        "last_run": None,
+        "interval_s": 300,
+        "first_after_s": 45,
+    }
+    return due.run_is_due(**{**usual, **changes})
+
+
+def test_nothing_is_due_before_there_is_telemetry():
+    assert not is_due(first_sample_ms=None)
+
+
+def test_the_first_run_comes_soon_after_the_first_sample():
+    assert not is_due(first_sample_ms=NOW_MS - 44_000)
+    assert is_due(first_sample_ms=NOW_MS - 45_000)
+
+
+def test_later_runs_keep_the_interval_from_start_to_start():
+    assert not is_due(last_run=due.LastRun(started_ms=NOW_MS - 299_000))
+    assert is_due(last_run=due.LastRun(started_ms=NOW_MS - 300_000))
+
+
+moments = st.integers(min_value=NOW_MS, max_value=NOW_MS + 10**9)
+backs = st.dictionaries(st.sampled_from("abc"), st.integers(0, 10 * 3_600_000), max_size=3)
+
+
+@given(now_ms=moments, back=backs, range_max_s=st.integers(60, 6 * 3600))
+def test_a_range_is_whole_windows_and_misses_nothing(now_ms, back, range_max_s):
+    done = {name: now_ms - ago for name, ago in back.items()}
+    from_ms, to_ms = due.run_range(
+        now_ms=now_ms,
+        cluster_ids=["a", "b"],
+        done_until_ms=done,
+        range_max_s=range_max_s,
+        rules=RULES,
+    )
+    assert from_ms % WINDOW_MS == to_ms % WINDOW_MS == 0
+    assert from_ms < to_ms
+    assert to_ms - WINDOW_MS <= now_ms < to_ms
+    assert to_ms - from_ms <= range_max_s * 1000 + WINDOW_MS
+    for name in ("a", "b"):
+        if name not in done:
+            assert from_ms <= to_ms - range_max_s * 1000 or to_ms - from_ms == WINDOW_MS
+        elif done[name] > to_ms - range_max_s * 1000:
+            assert from_ms <= done[name]

@@ -1,0 +1,124 @@
+"""Gold files into SQL: all of a run or nothing of it."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import DatabaseError
+
+from controlplane.analytics.load import LoadError, load_result
+from controlplane.analytics.models import (
+    CANCELLED,
+    RUNNING,
+    SUCCEEDED,
+    AnalyticsRun,
+    GoldGroupExpiry,
+    GoldGroupLag,
+    GoldTopicRetention,
+    RunCluster,
+)
+from spark_analytics.contracts import ClusterResult
+from tests.controlplane.analytics import rows
+
+pytestmark = pytest.mark.django_db
+GOLD = (GoldGroupLag, GoldTopicRetention, GoldGroupExpiry)
+
+
+def done(cluster_id, **more):
+    return ClusterResult(cluster_id=cluster_id, offsets_end={"0": 7}, records_in=7, **more)
+
+
+def contents(model):
+    return sorted(model.objects.exclude(pk=None).values_list("cluster_id", "ts_ms", "run_id"))
+
+
+def load(tmp_path, name, gold, *clusters, **fields):
+    run = rows.running(tmp_path / name, **fields)
+    assert load_result(run, rows.finished(run, gold, *clusters))
+    run.refresh_from_db()
+    return run
+
+
+def test_rows_and_run_go_in_together(tmp_path):
+    run = load(tmp_path, "one", rows.whole_range("a"), done("a"))
+    assert run.state == SUCCEEDED
+    assert (run.rows_in, run.rows_out, run.wall_s) == (7, 12, 12.5)
+    assert [len(contents(model)) for model in GOLD] == [4, 4, 4]
+    assert RunCluster.objects.get(run=run).offsets_end == {"0": 7}
+    lag = GoldGroupLag.objects.first()
+    assert (lag.group, lag.lag_seconds, lag.eta_seconds) == ("g", 1.5, None)
+
+
+def test_the_same_range_again_replaces_and_leaves_the_rest(tmp_path):
+    load(tmp_path, "one", rows.whole_range("a"), done("a"))
+    later = {"from_ts_ms": rows.T0_MS + 2 * rows.WINDOW_MS, "to_ts_ms": rows.T0_MS + 60_000 * 3}
+    fresh = rows.lag_row("a", rows.T0_MS + 2 * rows.WINDOW_MS, lag_records=99)
+    second = load(tmp_path, "two", {"group_lag": [fresh]}, done("a"), **later)
+    assert list(GoldGroupLag.objects.order_by("ts_ms").values_list("lag_records", flat=True)) == [
+        10,
+        10,
+        99,
+    ]
+    assert GoldGroupLag.objects.get(lag_records=99).run_id == second.pk
+    assert GoldTopicRetention.objects.count() == 2
+
+
+def test_a_cluster_that_failed_keeps_what_it_had(tmp_path):
+    both = {
+        table: rows.whole_range("a")[table] + rows.whole_range("b")[table]
+        for table in rows.whole_range("a")
+    }
+    load(tmp_path, "one", both, done("a"), done("b"))
+    failed = ClusterResult(cluster_id="b", error="no broker answered")
+    run = load(tmp_path, "two", rows.whole_range("a"), done("a"), failed)
+    assert GoldGroupLag.objects.filter(cluster_id="b").count() == 4
+    assert "b: no broker answered" in run.error
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda gold: gold["group_expiry"].append(dict(gold["group_expiry"][0])),
+        lambda gold: gold["group_lag"][1].update(ts_ms=rows.T0_MS - rows.WINDOW_MS),
+        lambda gold: gold["group_lag"][1].update(cluster_id="somebody-else"),
+        lambda gold: gold["topic_retention"][3].pop("bytes"),
+        lambda gold: gold["group_expiry"][2].update(status=None),
+    ],
+)
+def test_a_bad_file_leaves_the_old_run(tmp_path, spoil, django_db_blocker):
+    from django.db import transaction
+
+    load(tmp_path, "one", rows.whole_range("a"), done("a"))
+    before = [contents(model) for model in GOLD]
+    gold = rows.whole_range("a", lag_records=1)
+    spoil(gold)
+    run = rows.running(tmp_path / "two")
+    with pytest.raises((LoadError, DatabaseError)), transaction.atomic():
+        load_result(run, rows.finished(run, gold, done("a")))
+    run.refresh_from_db()
+    assert run.state == RUNNING
+    assert [contents(model) for model in GOLD] == before
+
+
+def test_fewer_rows_than_promised_is_refused(tmp_path):
+    run = rows.running(tmp_path / "one")
+    result = rows.finished(run, rows.whole_range("a"), done("a"))
+    (tmp_path / "one" / "topic_retention.jsonl").write_text("")
+    with pytest.raises(LoadError, match="0 rows, not 4"):
+        load_result(run, result)
+    assert GoldGroupLag.objects.count() == 0
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    run = rows.running(tmp_path / "one")
+    result = rows.finished(run, rows.whole_range("a"), done("a"))
+    (tmp_path / "one" / "group_lag.jsonl").unlink()
+    with pytest.raises(LoadError):
+        load_result(run, result)
+
+
+def test_a_cancelled_run_is_not_loaded(tmp_path):
+    run = rows.running(tmp_path / "one")
+    result = rows.finished(run, rows.whole_range("a"), done("a"))
+    AnalyticsRun.objects.filter(pk=run.pk).update(state=CANCELLED)
+    assert not load_result(run, result)
+    assert GoldGroupLag.objects.count() == 0

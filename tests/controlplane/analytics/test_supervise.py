@@ -1,0 +1,221 @@
+"""Supervision of real processes; a small program stands where Spark would run."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import time
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.utils import timezone
+
+from controlplane.analytics import process, supervise
+from controlplane.analytics.models import (
+    CANCELLED,
+    FAILED,
+    QUEUED,
+    RUNNING,
+    SUCCEEDED,
+    AnalyticsRun,
+    CollectorState,
+    GoldGroupLag,
+)
+from spark_analytics.contracts import RunConfig
+from tests.controlplane.analytics import rows
+
+FINISH = """
+import json, sys
+config = json.load(open(sys.argv[1]))
+work, start = config["work_dir"], config["from_ts_ms"]
+assert "DATABASE_URL" not in __import__("os").environ
+for table in ("group_lag", "topic_retention", "group_expiry"):
+    open(f"{work}/{table}.jsonl", "w").close()
+ids = [cluster["cluster_id"] for cluster in config["clusters"]]
+result = {"run_id": config["run_id"], "ok": OK, "from_ts_ms": start, "to_ts_ms": config["to_ts_ms"],
+          "formula_version": 1, "clusters": [{"cluster_id": i} for i in ids],
+          "error": None if OK else "the brokers said no"}
+open(f"{work}/result.json", "w").write(json.dumps(result))
+"""
+HANG = """
+import subprocess, sys, time, json
+config = json.load(open(sys.argv[1]))
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+row = {"ts_ms": 1, "phase": "ingest", "done": 0, "total": 2, "message": str(child.pid)}
+open(config["work_dir"] + "/progress.jsonl", "w").write(json.dumps(row) + "\\n" + '{"half')
+time.sleep(600)
+"""
+DIE = "import sys; sys.exit('out of memory')"
+
+
+@pytest.fixture
+def stand_in(world, monkeypatch, settings, tmp_path):
+    """`stand_in(program)`: what the next launches run instead of Spark."""
+    settings.DATA_DIR = tmp_path
+    settings.ANALYTICS_URI = f"file://{tmp_path}/lake"
+    monkeypatch.setenv("DATABASE_URL", os.environ.get("DATABASE_URL", "secret"))
+    monkeypatch.setenv("PENSTOCK_ANALYTICS_FIRST_AFTER_S", "5")
+
+    def use(program):
+        monkeypatch.setattr(
+            process, "command", lambda config: [sys.executable, "-c", program, str(config)]
+        )
+
+    CollectorState.objects.create(
+        pk=world.cluster.id, first_sample_at=timezone.now() - timedelta(minutes=5)
+    )
+    yield use
+    for pid_file in tmp_path.glob("analytics-runs/*/pid.json"):
+        found = process.find(pid_file.parent)
+        if found is not None:
+            process.end(found)
+
+
+def tick_until(state, seconds=20):
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        supervise.tick()
+        run = AnalyticsRun.objects.order_by("pk").last()
+        if run is not None and run.state == state:
+            return run
+        time.sleep(0.05)
+    raise AssertionError(f"never {state}: {run and run.state} {run and run.error}")
+
+
+def ticked_until_hanging():
+    """A run whose program has started its own child; that child's pid."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        supervise.tick()
+        run = AnalyticsRun.objects.order_by("pk").last()
+        if run is not None and run.progress.get("phase") == "ingest":
+            return run, int(run.progress["message"])
+        time.sleep(0.05)
+    raise AssertionError("the program did not get going")
+
+
+def is_gone(pid):
+    for _ in range(100):
+        try:
+            text = Path(f"/proc/{pid}/stat").read_text()
+        except FileNotFoundError:
+            return True
+        if text.rpartition(")")[2].split()[0] == "Z":
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_a_due_run_is_started_and_its_result_loaded(stand_in, world):
+    stand_in(FINISH.replace("OK", "True"))
+    run = tick_until(SUCCEEDED)
+    assert (run.attempt, run.host) == (1, socket.gethostname())
+    assert not (Path(run.work_dir) / "secrets.json").exists()
+    assert run.clusters.get().cluster_id == world.cluster.id
+    supervise.tick()
+    assert AnalyticsRun.objects.count() == 1
+
+
+def test_secrets_are_on_a_private_file_and_nowhere_else(stand_in, world):
+    world.cluster.security_protocol = "SASL_PLAINTEXT"
+    world.cluster.sasl_mechanism = "SCRAM-SHA-512"
+    world.cluster.admin_username = 'pen"stock'
+    world.cluster.save()
+    stand_in(HANG)
+    run, _ = ticked_until_hanging()
+    work = Path(run.work_dir)
+    secrets = work / "secrets.json"
+    assert secrets.stat().st_mode & 0o777 == 0o600
+    options = json.loads(secrets.read_text())[world.cluster.id]
+    assert 'username="pen\\"stock"' in options["kafka.sasl.jaas.config"]
+    config = RunConfig.from_json((work / "config.json").read_text())
+    assert "jaas" not in (work / "config.json").read_text()
+    assert config.clusters[0].kafka_options == {"kafka.security.protocol": "SASL_PLAINTEXT"}
+    assert (config.from_ts_ms, config.to_ts_ms) == (run.from_ts_ms, run.to_ts_ms)
+
+
+def test_a_run_that_failed_says_why_and_loads_nothing(stand_in):
+    stand_in(FINISH.replace("OK", "False"))
+    run = tick_until(FAILED)
+    assert run.error == "the brokers said no"
+    assert GoldGroupLag.objects.count() == 0
+
+
+def test_cancel_ends_the_whole_group(stand_in):
+    stand_in(HANG)
+    run, grandchild = ticked_until_hanging()
+    AnalyticsRun.objects.filter(pk=run.pk).update(cancel_requested=True)
+    began = time.monotonic()
+    run = tick_until(CANCELLED)
+    assert time.monotonic() - began < 5
+    assert is_gone(grandchild)
+    assert not process.is_alive(process.find(Path(run.work_dir)))
+
+
+def test_the_deadline_ends_it(stand_in):
+    stand_in(HANG)
+    run, grandchild = ticked_until_hanging()
+    AnalyticsRun.objects.filter(pk=run.pk).update(deadline_at=timezone.now() - timedelta(seconds=1))
+    assert tick_until(FAILED).error == "the deadline has passed"
+    assert is_gone(grandchild)
+
+
+def test_a_process_that_dies_is_started_again_and_then_given_up(stand_in):
+    stand_in(DIE)
+    run = tick_until(FAILED)
+    assert run.attempt == supervise.ATTEMPTS_MAX
+    assert run.error == "out of memory"
+
+
+def test_a_run_killed_in_the_middle_is_done_again(stand_in):
+    stand_in(HANG)
+    run, grandchild = ticked_until_hanging()
+    os.kill(process.find(Path(run.work_dir)).pid, 9)
+    stand_in(FINISH.replace("OK", "True"))
+    again = tick_until(SUCCEEDED)
+    assert (again.pk, again.attempt) == (run.pk, 2)
+    assert is_gone(grandchild)
+
+
+def test_a_tick_that_died_leaves_a_lease_that_runs_out(stand_in):
+    stand_in(HANG)
+    run, _ = ticked_until_hanging()
+    in_a_moment = timezone.now() + timedelta(seconds=30)
+    AnalyticsRun.objects.filter(pk=run.pk).update(lease_until=in_a_moment, cancel_requested=True)
+    supervise.tick()
+    assert AnalyticsRun.objects.get(pk=run.pk).state == RUNNING
+    AnalyticsRun.objects.filter(pk=run.pk).update(lease_until=timezone.now())
+    assert tick_until(CANCELLED)
+
+
+def test_supervision_keeps_the_run_s_lease_file_fresh(stand_in):
+    stand_in(HANG)
+    run, _ = ticked_until_hanging()
+    lease = Path(run.work_dir) / "lease"
+    os.utime(lease, (1, 1))
+    supervise.tick()
+    assert time.time() - lease.stat().st_mtime < 60
+
+
+def test_a_run_of_a_host_that_went_away_is_taken_over(stand_in, tmp_path):
+    stand_in(FINISH.replace("OK", "True"))
+    run = rows.running(tmp_path / "elsewhere", host="another", attempt=1)
+    AnalyticsRun.objects.filter(pk=run.pk).update(heartbeat_at=timezone.now())
+    supervise.tick()
+    assert AnalyticsRun.objects.get(pk=run.pk).state == RUNNING
+    AnalyticsRun.objects.filter(pk=run.pk).update(
+        heartbeat_at=timezone.now() - supervise.HOST_LOST_AFTER * 2
+    )
+    supervise.tick()
+    assert AnalyticsRun.objects.get(pk=run.pk).state == QUEUED
+    assert tick_until(SUCCEEDED).attempt == 2
+
+
+def test_another_process_with_our_pid_is_left_alone(tmp_path):
+    mine = os.getpid()
+    stranger = process.RunProcess(mine, 1)
+    assert not process.is_alive(stranger)
+    process.end(stranger)

@@ -1,0 +1,239 @@
+"""The whole service in processes of its own: ZooKeeper, Redis, web, worker, beat, one agent.
+
+Every process is started here, on free ports of the loopback, and stopped here by its pid.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+import uuid
+from pathlib import Path
+from typing import Any
+
+from dataplane.runtime.embedded_zookeeper import command as zookeeper_command
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+TERMINAL = {"succeeded", "failed", "cancelled", "reverted"}
+START_TIMEOUT_S = 60.0
+
+
+class ServiceError(Exception):
+    """A part did not come up, or REST refused; with the end of the log."""
+
+
+class Refused(Exception):
+    def __init__(self, status: int, problem: dict[str, Any]) -> None:
+        super().__init__(f"{status} {problem}")
+        self.status, self.problem = status, problem
+
+
+class LiveService:
+    def __init__(self, directory: Path, *, database_url: str | None = None) -> None:
+        self.directory = directory
+        self.web_port, self.zookeeper_port, self.redis_port = free_ports(3)
+        self.broker_ports = free_range(12)
+        self.environment = {
+            **os.environ,
+            "PENSTOCK_DATA_DIR": str(directory / "data"),
+            "PENSTOCK_ZOOKEEPER": f"127.0.0.1:{self.zookeeper_port}",
+            "PENSTOCK_REDIS_URL": f"redis://127.0.0.1:{self.redis_port}/0",
+            "PENSTOCK_OPERATION_LEASE_S": "6",
+            "PYTHONUNBUFFERED": "1",
+        }
+        if database_url:
+            self.environment["DATABASE_URL"] = database_url
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.api_key = ""
+        self.cluster_id = ""
+
+    # -- processes ------------------------------------------------------------------------
+    def start(self) -> None:
+        (self.directory / "data").mkdir(parents=True, exist_ok=True)
+        zookeeper_dir = self.directory / "zookeeper"
+        self.spawn("zookeeper", *zookeeper_command(zookeeper_dir, port=self.zookeeper_port))
+        redis = shutil.which("redis-server") or "redis-server"
+        self.spawn(
+            "redis", redis, "--port", str(self.redis_port), "--bind", "127.0.0.1", "--save", "",
+            "--dir", str(self.directory),
+        )
+        self.manage("migrate", "--verbosity", "0")
+        self.spawn(
+            "web", *python("-m", "uvicorn"), "controlplane.asgi:application", "--host", "127.0.0.1",
+            "--port", str(self.web_port), "--log-level", "warning",
+        )
+        self.start_worker()
+        self.spawn(
+            "beat", *python("-m", "celery"), "-A", "controlplane", "beat", "--pidfile", "",
+            "--loglevel", "warning",
+        )
+        first, last = self.broker_ports
+        self.spawn(
+            "agent", *python("-m", "dataplane"), "agent", "--host-id", "host-1",
+            "--zookeeper", f"127.0.0.1:{self.zookeeper_port}",
+            "--data-dir", str(self.directory / "brokers"),
+            "--key-file", str(self.directory / "data" / "fernet.key"),
+            "--address", "127.0.0.1", "--port-range", f"{first}-{last}",
+        )
+        self.api_key = json.loads(self.manage("bootstrap_demo", "--json"))["api_key"]
+        self.wait_for("web", lambda: self.get("/me") is not None)
+
+    def start_worker(self) -> None:
+        self.spawn(
+            "worker", *python("-m", "celery"), "-A", "controlplane", "worker", "--loglevel",
+            "info", "--without-gossip", "--without-mingle",
+        )
+
+    def kill_worker(self) -> None:
+        """SIGKILL, as an out-of-memory killer would; then a fresh one."""
+        worker = self.processes.pop("worker")
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+        self.start_worker()
+
+    def spawn(self, name: str, *command: str) -> None:
+        log = (self.directory / f"{name}.log").open("ab")
+        self.processes[name] = subprocess.Popen(
+            command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            env=self.environment, cwd=REPOSITORY,
+        )
+        log.close()
+
+    def manage(self, *arguments: str) -> str:
+        done = subprocess.run(
+            python("manage.py", *arguments), env=self.environment, cwd=REPOSITORY,
+            capture_output=True, text=True, timeout=180, check=False,
+        )
+        if done.returncode:
+            raise ServiceError(f"manage.py {arguments[0]}: {done.stdout}{done.stderr}")
+        return done.stdout
+
+    def wait_for(self, name: str, ready: Any) -> None:
+        deadline_s = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline_s:
+            with contextlib.suppress(OSError, Refused):
+                if ready():
+                    return
+            if self.processes[name].poll() is not None:
+                break
+            time.sleep(0.1)
+        raise ServiceError(f"{name} does not serve:\n{self.log_tail(name)}")
+
+    def log_tail(self, name: str, lines: int = 30) -> str:
+        path = self.directory / f"{name}.log"
+        return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
+
+    def stop(self) -> None:
+        for name in ("beat", "worker", "web", "agent", "redis", "zookeeper"):
+            process = self.processes.pop(name, None)
+            if process is None or process.poll() is not None:
+                continue
+            process.terminate()
+            try:
+                process.wait(30 if name == "agent" else 10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    # -- REST -----------------------------------------------------------------------------
+    def get(self, path: str) -> Any:
+        return self.call("GET", path)
+
+    def post(self, path: str, body: Any = None) -> Any:
+        return self.call("POST", path, {} if body is None else body)
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{self.web_port}/api/v1{path}",
+            method=method,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={
+                "Authorization": f"Bearer {self.api_key}",
+                "Content-Type": "application/json",
+                "Idempotency-Key": str(uuid.uuid4()),
+            },
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.loads(answer.read() or b"null")
+        except urllib.error.HTTPError as error:
+            text = error.read().decode(errors="replace")
+            try:
+                problem = json.loads(text)
+            except ValueError:
+                problem = {"detail": text}
+            raise Refused(error.code, problem) from error
+
+    def plan(self, kind: str, **inputs: Any) -> Any:
+        body = {"kind": kind, "cluster_id": self.cluster_id, "inputs": inputs}
+        return self.post("/plans", body)
+
+    def confirm(self, plan: Any) -> Any:
+        body = {
+            "plan_id": plan["id"],
+            "plan_hash": plan["plan_hash"],
+            "confirm": plan["confirm_phrase"],
+        }
+        return self.post("/operations", body)
+
+    def run(self, kind: str, **inputs: Any) -> Any:
+        return self.finish(self.confirm(self.plan(kind, **inputs)))
+
+    def operation(self, operation: Any) -> Any:
+        return self.get(f"/operations/{operation['id']}")
+
+    def finish(self, operation: Any, *, timeout_s: float = 120.0) -> Any:
+        """Until it ends; fails the test with the steps and the worker's log when it does not."""
+        deadline_s = time.monotonic() + timeout_s
+        while time.monotonic() < deadline_s:
+            operation = self.operation(operation)
+            if operation["state"] in TERMINAL:
+                return operation
+            time.sleep(0.05)
+        raise ServiceError(f"{json.dumps(operation, indent=1)}\n{self.log_tail('worker')}")
+
+    def await_step(self, operation: Any, name: str, *, timeout_s: float = 60.0) -> Any:
+        """Until the named step has begun (or the operation has ended)."""
+        deadline_s = time.monotonic() + timeout_s
+        while time.monotonic() < deadline_s:
+            operation = self.operation(operation)
+            step = next(row for row in operation["steps"] if row["name"] == name)
+            if step["state"] != "pending" or operation["state"] in TERMINAL:
+                return operation
+            time.sleep(0.01)
+        raise ServiceError(f"{name} never began: {json.dumps(operation, indent=1)}")
+
+
+def python(*arguments: str) -> tuple[str, ...]:
+    return (sys.executable, *arguments)
+
+
+def free_ports(count: int) -> list[int]:
+    sockets = [socket.socket() for _ in range(count)]
+    try:
+        for opened in sockets:
+            opened.bind(("127.0.0.1", 0))
+        return [opened.getsockname()[1] for opened in sockets]
+    finally:
+        for opened in sockets:
+            opened.close()
+
+
+def free_range(count: int) -> tuple[int, int]:
+    """A run of ports that nobody listens on, below the ephemeral range."""
+    for first in range(21_000 + os.getpid() % 3_000, 32_000, count):
+        if all(is_free(port) for port in range(first, first + count)):
+            return first, first + count - 1
+    raise ServiceError("no free run of ports")
+
+
+def is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) != 0

@@ -88,6 +88,16 @@ def elect_for_shutdown(
     return None if leader is None else _led(state, leader, staying)
 
 
+def leaderless(state: PartitionState) -> PartitionState | None:
+    """Nobody in sync is live: no leader, and the whole ISR is kept.
+
+    Every member has every acknowledged record, so whoever of them comes back first may lead.
+    """
+    if state.leader == NO_LEADER:
+        return None
+    return _led(state, NO_LEADER, state.isr)
+
+
 def without_replicas(state: PartitionState, gone: Container[int]) -> PartitionState | None:
     """Shrink the ISR by brokers that died or stop; None when nothing changes.
 

@@ -11,6 +11,7 @@ from dataplane.cluster.election import (
     elect_for_shutdown,
     elect_offline,
     elect_preferred,
+    leaderless,
     without_replicas,
 )
 from dataplane.model.ids import TopicPartition
@@ -54,8 +55,7 @@ def _repaired(
         )
         if elected is not None:
             return elected
-        # Keeps the whole ISR: whoever of it comes back first has every acknowledged record.
-        return without_replicas(state, {state.leader}) if state.leader >= 0 else None
+        return leaderless(state)
     return without_replicas(state, set(state.isr) - live)
 
 

@@ -1,0 +1,86 @@
+"""Nodes as Kafka 3.9 writes them: examples of its documentation are read, ours read back."""
+
+from __future__ import annotations
+
+import json
+import uuid
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dataplane.cluster import znodes
+from dataplane.cluster.image import BrokerInfo, Endpoint
+from dataplane.model.partition import PartitionState
+
+
+def test_kafkas_broker_node():
+    data = b"""{"version":5,"host":"localhost","port":9092,"jmx_port":9999,
+    "timestamp":"2233345666","endpoints":["CLIENT://host1:9092","REPLICATION://[::1]:9093"],
+    "listener_security_protocol_map":{"CLIENT":"SSL","REPLICATION":"PLAINTEXT"},
+    "rack":"dc1","features":{"feature":{"min_version":1,"max_version":5}}}"""
+    broker = znodes.decode_broker(4, data, 77)
+    assert (broker.id, broker.epoch, broker.rack) == (4, 77, "dc1")
+    assert broker.listeners["CLIENT"] == Endpoint("host1", 9092, "SSL")
+    assert broker.listeners["REPLICATION"] == Endpoint("::1", 9093, "PLAINTEXT")
+
+
+def test_our_broker_node_reads_back():
+    broker = BrokerInfo(
+        3, 9, "r", {"A": Endpoint("::1", 1, "SASL_SSL"), "B": Endpoint("h", 2, "PLAINTEXT")}
+    )
+    data = znodes.encode_broker(broker, timestamp_ms=5)
+    assert znodes.decode_broker(3, data, 9) == broker
+    row = json.loads(data)
+    assert (row["version"], row["host"], row["port"], row["timestamp"]) == (5, "h", 2, "5")
+
+
+def test_kafkas_topic_nodes_of_every_version():
+    one = znodes.decode_topic(b'{"version":1,"partitions":{"1":[2,1],"0":[1]}}')
+    assert one.topic_id is None
+    assert one.replicas == {1: (2, 1), 0: (1,)}
+    three = znodes.decode_topic(
+        b'{"removing_replicas":{"0":[1]},"partitions":{"0":[3,1]},"topic_id":"Zgt1nVqRTVKuZ9V_1EB2Lw",'
+        b'"adding_replicas":{"0":[3]},"version":3}'
+    )
+    assert three.adding == {0: (3,)}
+    assert three.removing == {0: (1,)}
+    assert znodes.encode_uuid(three.topic_id) == "Zgt1nVqRTVKuZ9V_1EB2Lw"
+
+
+def test_kafkas_state_node():
+    data = b'{"controller_epoch":2,"leader":1,"version":1,"leader_epoch":5,"isr":[1,2]}'
+    state = znodes.decode_state(PartitionState(index=0, replicas=(1, 2)), data, 8)
+    assert (state.leader, state.leader_epoch, state.isr, state.partition_epoch) == (1, 5, (1, 2), 8)
+    assert state.leader_recovery_state == 0
+    assert json.loads(znodes.encode_state(state))["leader_recovery_state"] == 0
+
+
+def test_controller_and_cluster_id():
+    assert znodes.decode_controller(b'{"version":1,"brokerid":7,"timestamp":"1"}') == 7
+    assert znodes.decode_controller(znodes.encode_controller(7, timestamp_ms=1)) == 7
+    assert znodes.decode_cluster_id(b'{"version":"1","id":"abc"}') == "abc"
+
+
+def test_config_change_of_both_versions():
+    assert znodes.decode_config_change(b'{"version":2,"entity_path":"topics/t"}') == "topics/t"
+    old = b'{"version":1,"entity_type":"topics","entity_name":"t"}'
+    assert znodes.decode_config_change(old) == "topics/t"
+
+
+@given(st.text(min_size=1, max_size=40).filter(lambda s: s != "<default>"))
+def test_names_survive_sanitising(name):
+    encoded = znodes.sanitize(name)
+    assert "/" not in encoded
+    assert znodes.desanitize(encoded) == name
+
+
+@given(st.uuids())
+def test_topic_ids_read_back(value: uuid.UUID):
+    assert znodes.decode_uuid(znodes.encode_uuid(value)) == value
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{", b"null", b"\xff"])
+def test_garbage_is_a_value_error(data):
+    with pytest.raises(ValueError):
+        znodes.decode_topic(data)

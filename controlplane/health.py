@@ -4,7 +4,7 @@ from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
 
 
-def healthz(request: HttpRequest) -> JsonResponse:
+def healthz(_request: HttpRequest) -> JsonResponse:
     """200 while the database answers; without it nothing can be served."""
     try:
         with connection.cursor() as cursor:

@@ -7,6 +7,7 @@ from drf_spectacular.views import SpectacularJSONAPIView
 
 from controlplane.common.views import no_such_api
 from controlplane.health import healthz
+from controlplane.tenants import schema as _schema  # noqa: F401 - names the ways in for OpenAPI
 
 api_v1: list[URLPattern | URLResolver] = [
     path("openapi.json", SpectacularJSONAPIView.as_view(permission_classes=[])),

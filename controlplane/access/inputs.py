@@ -100,7 +100,7 @@ class UserInputs(Shape):
 
 
 class AclInputs(Shape):
-    bindings = BindingInputs(many=True, allow_empty=False, max_length=BINDINGS_MAX)
+    bindings = BindingInputs(many=True, allow_empty=False, max_length=BINDINGS_MAX)  # type: ignore[call-arg] # the list has it
 
 
 def bindings_of(rows: list[dict[str, Any]]) -> list[AclBinding]:

@@ -85,7 +85,7 @@ class UserCreate(ClusterOperationKind):
             return Wait(seconds=POLL_S, detail="the login is not seen yet")
         return verify_acls(gateway, present=bindings)
 
-    def undo(self, operation: Operation, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+    def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "user.delete", {"username": plan.inputs["username"]}
 
 
@@ -204,7 +204,7 @@ class AclCreate(ClusterOperationKind):
             warnings=_acl_warnings(bindings_of(added)),
         )
 
-    def lock(self, plan: Plan) -> str | None:
+    def lock(self, plan: Plan) -> str | None:  # noqa: ARG002 - rules do not exclude each other
         return None
 
     def run(self, context: StepContext, step: str) -> Done | Wait:
@@ -214,7 +214,7 @@ class AclCreate(ClusterOperationKind):
             return Done(detail=f"{len(added)} rules")
         return verify_acls(gateway, present=added)
 
-    def undo(self, operation: Operation, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+    def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "acl.delete", {"bindings": plan.diff["after"]}
 
 
@@ -240,7 +240,7 @@ class AclDelete(ClusterOperationKind):
             warnings=warnings if lifted else [],
         )
 
-    def lock(self, plan: Plan) -> str | None:
+    def lock(self, plan: Plan) -> str | None:  # noqa: ARG002 - rules do not exclude each other
         return None
 
     def run(self, context: StepContext, step: str) -> Done | Wait:
@@ -250,7 +250,7 @@ class AclDelete(ClusterOperationKind):
             return Done(detail=f"{len(removed)} rules")
         return verify_acls(gateway, absent=removed)
 
-    def undo(self, operation: Operation, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+    def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "acl.create", {"bindings": plan.diff["before"]}
 
 

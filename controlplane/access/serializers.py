@@ -10,7 +10,7 @@ class KafkaUserSerializer(Shape):
 
 
 class KafkaUserListSerializer(Shape):
-    data = KafkaUserSerializer(many=True)
+    data = KafkaUserSerializer(many=True)  # type: ignore[assignment] # a field
 
 
 class AclBindingSerializer(Shape):
@@ -24,4 +24,4 @@ class AclBindingSerializer(Shape):
 
 
 class AclListSerializer(Shape):
-    data = AclBindingSerializer(many=True)
+    data = AclBindingSerializer(many=True)  # type: ignore[assignment] # a field

@@ -1,16 +1,18 @@
-"""`gateway_for(cluster)`: one gateway per cluster and process, made anew when the way in changes."""
+"""`gateway_for(cluster)`: one gateway per cluster and process, anew when the way in changes."""
 
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from controlplane.clusters.models import Cluster
 from controlplane.common.crypto import unseal
 from controlplane.common.hashing import content_hash
-from controlplane.gateway.kafka import KafkaGateway
-from controlplane.gateway.kafka_link import ConnectionSpec
 from controlplane.gateway.port import ClusterGateway
+
+if TYPE_CHECKING:
+    from controlplane.gateway.kafka_link import ConnectionSpec
 
 _lock = threading.Lock()
 _open: dict[str, tuple[str, ClusterGateway]] = {}
@@ -28,6 +30,9 @@ def gateway_for(cluster: Cluster) -> ClusterGateway:
         found = _open.get(cluster.id)
         if found is not None and found[0] == mark:
             return found[1]
+        # The Kafka library is large; commands that never ask a cluster do not wait for it.
+        from controlplane.gateway.kafka import KafkaGateway
+
         gateway = KafkaGateway(connection_spec(cluster))
         _open[cluster.id] = (mark, gateway)
     if found is not None:
@@ -42,7 +47,9 @@ def drop_gateway(cluster_id: str) -> None:
         found[1].close()
 
 
-def connection_spec(cluster: Cluster) -> ConnectionSpec:
+def connection_spec(cluster: Cluster) -> "ConnectionSpec":
+    from controlplane.gateway.kafka_link import ConnectionSpec
+
     secrets = unseal(cluster.secrets_token) if cluster.secrets_token else {}
     return ConnectionSpec(
         bootstrap_servers=tuple(cluster.bootstrap_servers.split(",")),

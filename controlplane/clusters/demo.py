@@ -61,8 +61,7 @@ def provision(
 ) -> Cluster:
     """The cluster `demo`, RUNNING. An operation under way is waited for, not doubled.
 
-    Args:
-        wait: pauses; False gives up.
+    `wait` pauses; it answers False to give up.
     """
     tenant = Tenant.objects.get(slug=TENANT)
     cluster = Cluster.objects.filter(tenant=tenant, name=CLUSTER, deleted_at=None).first()

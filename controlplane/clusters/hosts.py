@@ -10,12 +10,14 @@ import json
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from django.conf import settings
-from kazoo.client import KazooClient
 from kazoo.exceptions import KazooException, NodeExistsError, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
+
+if TYPE_CHECKING:
+    from kazoo.client import KazooClient
 
 ROOT = "/penstock/hosts"
 ANSWER_TIMEOUT_S = 4.0
@@ -82,7 +84,7 @@ class ZooKeeperHosts:
     def observed(self, keys: Iterable[BrokerKey]) -> dict[BrokerKey, Observed]:
         wanted = list(keys)
 
-        def read(client: KazooClient) -> dict[BrokerKey, Observed]:
+        def read(client: "KazooClient") -> dict[BrokerKey, Observed]:
             pending = [
                 (key, client.get_async(f"{ROOT}/{key[0]}/observed/{key[1]}")) for key in wanted
             ]
@@ -101,7 +103,7 @@ class ZooKeeperHosts:
         path = f"{ROOT}/{key[0]}/desired/{key[1]}"
         data = json.dumps(spec, sort_keys=True).encode()
 
-        def write(client: KazooClient) -> None:
+        def write(client: "KazooClient") -> None:
             try:
                 client.create_async(path, data, makepath=True).get(timeout=ANSWER_TIMEOUT_S)
             except NodeExistsError:
@@ -110,7 +112,7 @@ class ZooKeeperHosts:
         self._bounded(write)
 
     def forget_broker(self, key: BrokerKey) -> None:
-        def remove(client: KazooClient) -> None:
+        def remove(client: "KazooClient") -> None:
             for kind in ("desired", "observed"):
                 try:
                     client.delete_async(f"{ROOT}/{key[0]}/{kind}/{key[1]}").get(
@@ -125,13 +127,13 @@ class ZooKeeperHosts:
         self._bounded(lambda client: client.ensure_path(path))
 
     def remove_chroot(self, path: str) -> None:
-        def remove(client: KazooClient) -> None:
+        def remove(client: "KazooClient") -> None:
             if client.exists_async(path).get(timeout=ANSWER_TIMEOUT_S):
                 client.delete(path, recursive=True)
 
         self._bounded(remove)
 
-    def _read_hosts(self, client: KazooClient) -> list[Host]:
+    def _read_hosts(self, client: "KazooClient") -> list[Host]:
         try:
             names = client.get_children_async(ROOT).get(timeout=ANSWER_TIMEOUT_S)
         except NoNodeError:
@@ -160,15 +162,17 @@ class ZooKeeperHosts:
                 found.append(host)
         return found
 
-    def _bounded(self, work: Callable[[KazooClient], R]) -> R:
+    def _bounded(self, work: Callable[["KazooClient"], R]) -> R:
         try:
             return work(self._connected())
         except (KazooTimeoutError, KazooException) as error:
             raise HostsUnavailableError(f"{type(error).__name__}: {error}") from error
 
-    def _connected(self) -> KazooClient:
+    def _connected(self) -> "KazooClient":
         with self._lock:
             if self._client is None:
+                from kazoo.client import KazooClient  # only processes that ask hosts pay for it
+
                 client = KazooClient(hosts=self._servers, timeout=10.0)
                 try:
                     client.start(timeout=ANSWER_TIMEOUT_S)

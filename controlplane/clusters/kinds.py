@@ -131,7 +131,7 @@ class ClusterCreate(OperationKind):
             return provisioning.verify_cluster(cluster)
         return run_removal(cluster, step)
 
-    def finish(self, operation: Operation, plan: Plan) -> None:
+    def finish(self, operation: Operation) -> None:
         if operation.state == CANCELLED:
             mark_deleted(operation.cluster_id)
         else:
@@ -204,7 +204,7 @@ class ClusterRegister(OperationKind):
         context.memo["outcome"] = {"cluster_id": cluster.id}
         return Done(detail=f"{len(gateway.list_topics())} topics")
 
-    def finish(self, operation: Operation, plan: Plan) -> None:
+    def finish(self, operation: Operation) -> None:
         if operation.state == SUCCEEDED:
             Cluster.objects.filter(pk=operation.cluster_id).update(phase=RUNNING)
         else:
@@ -224,7 +224,11 @@ class ClusterDelete(ClusterOperationKind):
         StepSpec(name="purge", title="Clear ZooKeeper", phase=Phase.VERIFY),
     )
 
-    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+    def plan(
+        self,
+        context: PlanContext,
+        inputs: dict[str, Any],  # noqa: ARG002 - a deletion has no inputs
+    ) -> PlanDraft:
         cluster = self.cluster(context)
         if cluster.phase == DELETING:
             raise Conflict("The cluster is being deleted already.", code="cluster-not-running")
@@ -262,7 +266,7 @@ class ClusterDelete(ClusterOperationKind):
     def run(self, context: StepContext, step: str) -> Done | Wait:
         return run_removal(self.cluster(context), step)
 
-    def finish(self, operation: Operation, plan: Plan) -> None:
+    def finish(self, operation: Operation) -> None:
         if operation.state == SUCCEEDED:
             mark_deleted(operation.cluster_id)
         else:

@@ -45,9 +45,8 @@ def place(
 ) -> list[Placement]:
     """Place brokers 1..n.
 
-    Args:
-        load: brokers that each host has already.
-        ports_taken: ports in use by brokers that each host has already.
+    `load` is the number of brokers that each host has already, `ports_taken` the ports that
+    they use.
     """
     if not hosts:
         raise NoRoomError("no live host offers room for brokers")

@@ -158,7 +158,7 @@ def client_config(cluster: Cluster) -> dict[str, Any]:
             "SCRAM-SHA-512" if cluster.kind == MANAGED else (cluster.sasl_mechanism)
         )
         values["sasl.username"] = "<user>"
-        values["sasl.password"] = "<password>"  # noqa: S105 - a placeholder, shown to people
+        values["sasl.password"] = "<password>"
     return {
         "values": values,
         "properties": "".join(f"{key}={value}\n" for key, value in values.items()),

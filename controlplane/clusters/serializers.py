@@ -57,7 +57,7 @@ class HostSerializer(Shape):
 
 
 class HostListSerializer(Shape):
-    data = HostSerializer(many=True)
+    data = HostSerializer(many=True)  # type: ignore[assignment] # a field
 
 
 class ClientConfigSerializer(Shape):

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 
 from controlplane.common.problems import (
     Forbidden,
+    Invalid,
     NotFound,
     Problem,
     Unavailable,
@@ -31,7 +32,7 @@ def problem_handler(error: Exception, context: dict[str, Any]) -> Response | Non
     """DRF's exception hook. Returns None only for programmer errors, which become a 500."""
     problem = to_problem(error)
     if problem is None:
-        log.exception("unhandled error in %s", type(context.get("view")).__name__, exc_info=error)
+        log.error("unhandled error in %s", type(context.get("view")).__name__, exc_info=error)
         problem = Problem(
             "The service failed on its side; the request id finds it in the log.",
             status=500,
@@ -55,25 +56,25 @@ def to_problem(error: Exception) -> Problem | None:
         return error
     if isinstance(error, HasProblem):
         return error.as_problem()
+    if isinstance(error, exceptions.APIException):
+        return _from_api_exception(error)
+    return _from_django(error)
+
+
+def _from_django(error: Exception) -> Problem | None:
     if isinstance(error, Http404):
         return NotFound()
     if isinstance(error, PermissionDenied):
         return Forbidden(str(error))
     if isinstance(error, OperationalError):
         return Unavailable("The database is busy or away.")
-    if isinstance(error, exceptions.ValidationError):
-        return Problem(
-            "Some fields are not valid.",
-            status=422,
-            code="invalid",
-            errors=list(_flatten(error.get_full_details(), "")),
-        )
-    if isinstance(error, exceptions.APIException):
-        return _from_api_exception(error)
     return None
 
 
 def _from_api_exception(error: exceptions.APIException) -> Problem:
+    if isinstance(error, exceptions.ValidationError):
+        rows = list(_flatten(error.get_full_details(), ""))
+        return Invalid("Some fields are not valid.", errors=rows)
     codes = {
         exceptions.NotAuthenticated: (401, "unauthenticated"),
         exceptions.AuthenticationFailed: (401, "unauthenticated"),

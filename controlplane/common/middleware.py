@@ -27,11 +27,11 @@ def RequestIdMiddleware(  # noqa: N802 - middleware are named like classes in se
 
         async def asynchronous(request: HttpRequest) -> HttpResponseBase:
             request_id = mark(request)
-            response = await get_response(request)  # type: ignore[misc] # checked just above
+            response: HttpResponseBase = await get_response(request)
             response["X-Request-Id"] = request_id
             return response
 
-        return asynchronous  # type: ignore[return-value] # Django accepts both kinds
+        return asynchronous  # type: ignore[return-value] # Django takes both kinds
 
     def synchronous(request: HttpRequest) -> HttpResponseBase:
         request_id = mark(request)

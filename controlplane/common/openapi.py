@@ -22,7 +22,7 @@ PAGED = [CURSOR, PAGE_SIZE]
 def documented(
     operation_id: str,
     *,
-    answers: dict[int, Any],
+    answers: dict[Any, Any],
     body: Any = None,
     parameters: list[OpenApiParameter] | None = None,
     tag: str,

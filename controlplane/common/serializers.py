@@ -20,14 +20,17 @@ class ProblemErrorSerializer(Shape):
     detail = serializers.CharField()
 
 
-class ProblemSerializer(Shape):
+class ProblemCoreSerializer(Shape):
     type = serializers.CharField()
     title = serializers.CharField()
     status = serializers.IntegerField()
     code = serializers.CharField()
     detail = serializers.CharField()
     retryable = serializers.BooleanField()
-    errors = ProblemErrorSerializer(many=True, required=False)
+    errors = ProblemErrorSerializer(many=True, required=False)  # type: ignore[assignment] # a field here
+
+
+class ProblemSerializer(ProblemCoreSerializer):
     request_id = serializers.CharField(allow_null=True)
     instance = serializers.CharField(allow_null=True)
 

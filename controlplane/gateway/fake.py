@@ -396,10 +396,9 @@ def _apply(configs: dict[str, str], changes: Mapping[str, str | None]) -> None:
 
 
 def _dead(name: str) -> GroupDescription:
-    empty = GroupDescription(
+    return GroupDescription(
         group=name, state="Dead", protocol_type="", protocol="", coordinator=1, members=()
     )
-    return empty
 
 
 def _is_int(text: str) -> bool:

@@ -21,7 +21,7 @@ class OffsetResetInputs(Shape):
     topics = serializers.ListField(
         child=serializers.CharField(max_length=249), required=False, max_length=1_000
     )
-    partitions = PartitionInputs(many=True, required=False, max_length=PARTITIONS_MAX)
+    partitions = PartitionInputs(many=True, required=False, max_length=PARTITIONS_MAX)  # type: ignore[call-arg] # the list has it
     strategy = serializers.ChoiceField(STRATEGIES)
     value = serializers.IntegerField(
         required=False,
@@ -48,4 +48,4 @@ class RestoredPartitionInputs(PartitionInputs):
 
 class OffsetRestoreInputs(Shape):
     group = serializers.CharField(max_length=255)
-    partitions = RestoredPartitionInputs(many=True, allow_empty=False, max_length=PARTITIONS_MAX)
+    partitions = RestoredPartitionInputs(many=True, allow_empty=False, max_length=PARTITIONS_MAX)  # type: ignore[call-arg] # the list has it

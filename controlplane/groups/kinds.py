@@ -27,7 +27,7 @@ from controlplane.operations.kinds import (
     Wait,
     warning,
 )
-from controlplane.operations.models import Operation, Plan
+from controlplane.operations.models import Plan
 
 IDLE_STATES = frozenset({"Empty", "Dead"})
 MEMBER_ERRORS = frozenset(
@@ -87,7 +87,7 @@ class _OffsetKind(ClusterOperationKind):
             return _commit(gateway, group, before, after)
         return _verify(gateway, group, after)
 
-    def undo(self, operation: Operation, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+    def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         before, _ = _targets(plan.diff)
         return "offset.restore", {
             "group": plan.inputs["group"],
@@ -283,7 +283,7 @@ def _verify(gateway: ClusterGateway, group: str, after: Targets) -> Done | Wait:
     progress = Progress(done=len(right), total=len(after), unit="partitions")
     if len(right) == len(after):
         return Done(detail="read back as planned", progress=progress)
-    wrong = sorted(set(after) - set(right))[0]
+    wrong = min(set(after) - set(right))
     now = _offset(committed.get(wrong))
     return Wait(
         seconds=POLL_S,

@@ -65,15 +65,19 @@ def plan_restore(
 
 
 def _planned(fact: PartitionFacts, strategy: str, value: int | None) -> PlannedOffset:
+    if strategy in {SHIFT, OFFSET}:
+        return _by_value(fact, strategy, value)
     if strategy == EARLIEST:
         return _row(fact, fact.log_start, "the first record there is")
     if strategy == LATEST:
         return _row(fact, fact.log_end, "behind the last record")
-    if strategy == TIMESTAMP:
-        if fact.at_timestamp is None:
-            return _row(fact, fact.log_end, "no record at or after that time: the end")
-        at, reason = _clamped(fact, fact.at_timestamp)
-        return _row(fact, at, reason or "the first record at or after that time")
+    if fact.at_timestamp is None:
+        return _row(fact, fact.log_end, "no record at or after that time: the end")
+    at, reason = _clamped(fact, fact.at_timestamp)
+    return _row(fact, at, reason or "the first record at or after that time")
+
+
+def _by_value(fact: PartitionFacts, strategy: str, value: int | None) -> PlannedOffset:
     if value is None:
         raise ValueError(f"the strategy {strategy} needs a value")
     if strategy == SHIFT:

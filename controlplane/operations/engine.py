@@ -175,23 +175,27 @@ def _keep(operation_id: str, token: str) -> None:
 def _run(kind: OperationKind, context: StepContext, step: Step) -> _Outcome:
     try:
         return kind.run(context, step.name)
-    except StepFailedError as error:
-        problem = Problem(error.detail, code=error.code, status=409, **error.extra)
-        return _Failed(problem.as_dict())
-    except StepRetryError as error:
-        return _Retry(str(error))
-    except GatewayError as error:
-        if error.retriable or error.unknown_outcome:
-            return _Retry(str(error))
-        return _Failed(error.as_problem().as_dict())
-    except Problem as problem:
-        return _Failed(problem.as_dict())
     except LeaseLostError:
         raise
-    except Exception as error:
-        log.exception("%s: step %s broke", context.operation.id, step.name)
+    except Exception as error:  # noqa: BLE001 - a bug in a step ends the operation, not the worker
+        return _outcome_of(error, context.operation.id, step.name)
+
+
+def _outcome_of(error: Exception, operation_id: str, step_name: str) -> _Outcome:
+    if isinstance(error, StepRetryError):
+        return _Retry(str(error))
+    if isinstance(error, GatewayError):
+        if error.retriable or error.unknown_outcome:
+            return _Retry(str(error))
+        problem = error.as_problem()
+    elif isinstance(error, StepFailedError):
+        problem = Problem(error.detail, code=error.code, status=409, **error.extra)
+    elif isinstance(error, Problem):
+        problem = error
+    else:
+        log.error("%s: step %s broke", operation_id, step_name, exc_info=error)
         problem = Problem(f"{type(error).__name__}: {error}", code="internal", status=500)
-        return _Failed(problem.as_dict())
+    return _Failed(problem.as_dict())
 
 
 def _settle(
@@ -285,7 +289,7 @@ def _finish(operation: Operation, kind: OperationKind, token: str, state: str) -
         row.lock_key = None
         row.lease_token, row.lease_expires_at = "", None
         row.save()
-        kind.finish(row, row.plan)
+        kind.finish(row)
         Plan.objects.filter(pk=row.plan_id).update(secret_token="")
         _mark_reverted(row)
         audit_record(

@@ -146,13 +146,13 @@ class OperationKind(ABC):
         """Only one operation at a time may hold this name; None needs no lock."""
         return f"{plan.cluster_id}:{plan.resource}"
 
-    def prepare(self, operation: Operation, plan: Plan) -> None:
+    def prepare(self, operation: Operation, plan: Plan) -> None:  # noqa: B027 - optional hook
         """Rows that must exist with the operation, in its transaction."""
 
-    def finish(self, operation: Operation, plan: Plan) -> None:
+    def finish(self, operation: Operation) -> None:  # noqa: B027 - optional hook
         """Rows that must change with the operation's end, in its transaction."""
 
-    def undo(self, operation: Operation, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+    def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:  # noqa: ARG002 - a hook
         """(kind, inputs) of the plan that would revert a succeeded operation."""
         return None
 

@@ -31,7 +31,7 @@ class Plan(models.Model):
     id = models.CharField(primary_key=True, max_length=40, default=new_plan_id)
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
     kind = models.CharField(max_length=60)
-    cluster_id = models.CharField(max_length=40, null=True, db_index=True)
+    cluster_id = models.CharField(max_length=40, null=True, db_index=True)  # noqa: DJ001 - absent, not empty
     resource = models.CharField(max_length=400)
     inputs = models.JSONField()
     diff = models.JSONField()
@@ -39,9 +39,9 @@ class Plan(models.Model):
     basis = models.JSONField()
     secret_token = models.TextField(blank=True)
     plan_hash = models.CharField(max_length=64)
-    confirm_phrase = models.CharField(max_length=300, null=True)
+    confirm_phrase = models.CharField(max_length=300, null=True)  # noqa: DJ001 - absent, not empty
     state = models.CharField(max_length=20, choices=PLAN_STATE_CHOICES, default=PLAN_OPEN)
-    reverts = models.CharField(max_length=40, null=True)
+    reverts = models.CharField(max_length=40, null=True)  # noqa: DJ001 - absent, not empty
     created_by = models.CharField(max_length=200)
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()
@@ -57,7 +57,7 @@ class Operation(models.Model):
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
     plan = models.OneToOneField(Plan, on_delete=models.PROTECT, related_name="operation")
     kind = models.CharField(max_length=60)
-    cluster_id = models.CharField(max_length=40, null=True, db_index=True)
+    cluster_id = models.CharField(max_length=40, null=True, db_index=True)  # noqa: DJ001 - absent, not empty
     resource = models.CharField(max_length=400)
     state = models.CharField(max_length=20, choices=STATE_CHOICES, default=PENDING)
     unwinding = models.BooleanField(default=False)
@@ -68,7 +68,7 @@ class Operation(models.Model):
     reverts = models.ForeignKey(
         "self", null=True, on_delete=models.SET_NULL, related_name="reverted_by"
     )
-    lock_key = models.CharField(max_length=500, null=True, unique=True)
+    lock_key = models.CharField(max_length=500, null=True, unique=True)  # noqa: DJ001 - absent, not empty
     lease_token = models.CharField(max_length=40, blank=True)
     lease_expires_at = models.DateTimeField(null=True)
     next_run_at = models.DateTimeField(auto_now_add=True)

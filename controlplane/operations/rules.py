@@ -47,8 +47,7 @@ def next_action(
 ) -> RunStep | Finish:
     """The first step still to do on this way, else the end that this way leads to.
 
-    Args:
-        failed: an error is recorded; after unwinding the operation ends as failed.
+    `failed`: an error is recorded; after unwinding the operation ends as failed.
     """
     cancelled = state == CANCELLING
     ranks = _FORWARD if not unwinding else _AFTER_CANCEL if cancelled else _AFTER_FAILURE

@@ -63,7 +63,7 @@ def operation_dict(operation: Operation) -> dict[str, Any]:
     done, total = fraction_done(steps)
     secret = getattr(operation, "secret", None)
     reverted_by = [row for row in operation.reverted_by.all() if row.state == SUCCEEDED]
-    revertible = operation.state == SUCCEEDED and kind.undo(operation, operation.plan) is not None
+    revertible = operation.state == SUCCEEDED and kind.undo(operation.plan) is not None
     return {
         "id": operation.id,
         "kind": operation.kind,

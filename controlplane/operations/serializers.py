@@ -1,6 +1,6 @@
 from rest_framework import serializers
 
-from controlplane.common.serializers import ProblemSerializer, Shape, page_serializer
+from controlplane.common.serializers import ProblemCoreSerializer, Shape, page_serializer
 from controlplane.operations.states import (
     PLAN_STATE_CHOICES,
     STATE_CHOICES,
@@ -29,12 +29,10 @@ class ProgressSerializer(Shape):
     unit = serializers.CharField()
 
 
-class OperationErrorSerializer(ProblemSerializer):
+class OperationErrorSerializer(ProblemCoreSerializer):
     step = serializers.CharField(required=False)
     kafka_error = serializers.CharField(required=False)
     unwind_incomplete = serializers.CharField(required=False)
-    request_id = None
-    instance = None
 
 
 class OperationSerializer(Shape):

@@ -130,7 +130,7 @@ def undo_plan_create(*, tenant: Tenant, actor: Actor, operation_id: str) -> Plan
             f"Only a succeeded operation can be undone; this one is {operation.state}.",
             code="not-revertible",
         )
-    undo = required_kind(operation.kind).undo(operation, operation.plan)
+    undo = required_kind(operation.kind).undo(operation.plan)
     if undo is None:
         raise Conflict(f"A {operation.kind} cannot be undone.", code="not-revertible")
     kind_name, inputs = undo

@@ -25,7 +25,7 @@ class MoveInputs(Shape):
 
 
 class ReassignmentInputs(Shape):
-    moves = MoveInputs(many=True, required=False, max_length=PARTITIONS_MAX)
+    moves = MoveInputs(many=True, required=False, max_length=PARTITIONS_MAX)  # type: ignore[call-arg] # the list has it
     topics = serializers.ListField(
         child=serializers.CharField(max_length=249), required=False, max_length=1_000
     )

@@ -23,7 +23,7 @@ from controlplane.operations.kinds import (
     StepSpec,
     Wait,
 )
-from controlplane.operations.models import Operation, Plan
+from controlplane.operations.models import Plan
 from controlplane.reassignments import planner
 from controlplane.reassignments.inputs import ReassignmentInputs
 from controlplane.reassignments.planner import Move, Replicas, Survey
@@ -155,7 +155,7 @@ class Reassignment(ClusterOperationKind):
             return Done(detail=detail, progress=progress)
         return Wait(seconds=POLL_S, detail=detail, progress=progress)
 
-    def undo(self, operation: Operation, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+    def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         back = [
             {"topic": m.tp.topic, "partition": m.tp.partition, "replicas": list(m.before)}
             for m in moves_in(plan.diff)

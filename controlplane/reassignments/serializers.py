@@ -12,4 +12,4 @@ class ReassignmentSerializer(Shape):
 
 
 class ReassignmentListSerializer(Shape):
-    data = ReassignmentSerializer(many=True)
+    data = ReassignmentSerializer(many=True)  # type: ignore[assignment] # a field

@@ -13,7 +13,7 @@ def plan_warnings(
     gateway: ClusterGateway, moves: Sequence[Move], truth: Truth, throttle: int | None
 ) -> list[dict[str, str]]:
     found = []
-    if throttle is None and sum(move.bytes_to_move for move in moves):
+    if throttle is None and any(move.bytes_to_move > 0 for move in moves):
         found.append(warning("unthrottled", "No limit: the move may take bandwidth from clients."))
     if throttle is not None:
         found.append(

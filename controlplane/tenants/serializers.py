@@ -26,7 +26,7 @@ class MeSerializer(Shape):
 
 
 class TenantListSerializer(Shape):
-    data = TenantSerializer(many=True)
+    data = TenantSerializer(many=True)  # type: ignore[assignment] # a field
 
 
 class ApiKeySerializer(Shape):
@@ -61,7 +61,7 @@ class AuditEventSerializer(Shape):
     outcome = serializers.CharField()
     reason = serializers.CharField()
     remote_address = serializers.CharField()
-    data = serializers.DictField()
+    data = serializers.DictField()  # type: ignore[assignment] # a field
 
 
 AuditEventPageSerializer = page_serializer(AuditEventSerializer)

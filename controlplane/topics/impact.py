@@ -4,7 +4,7 @@ from typing import Any
 
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
-from controlplane.gateway.types import AclBinding, TopicDescription
+from controlplane.gateway.types import TP, AclBinding, TopicDescription
 from controlplane.operations.kinds import warning
 from controlplane.topics.selectors import log_bounds
 
@@ -19,11 +19,11 @@ def deletion_impact(
     grants = acls_on(gateway, topic.name)
     starts, ends = log_bounds(gateway, [topic])
     records = sum(ends[tp].offset - starts[tp].offset for tp in ends if tp in starts)
-    leaders = {(topic.name, part.partition): part.leader for part in topic.partitions}
+    leaders = {TP(topic.name, part.partition): part.leader for part in topic.partitions}
     held = sum(
         replica.size_bytes
         for replica in gateway.log_dirs([topic.name])
-        if leaders.get(tuple(replica.tp)) == replica.broker
+        if leaders.get(replica.tp) == replica.broker
     )
     warnings = []
     if records:

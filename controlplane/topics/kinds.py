@@ -21,7 +21,7 @@ from controlplane.operations.kinds import (
     StepSpec,
     Wait,
 )
-from controlplane.operations.models import Operation, Plan
+from controlplane.operations.models import Plan
 from controlplane.topics import rules
 from controlplane.topics.impact import deletion_impact, groups_reading
 from controlplane.topics.selectors import config_values, described_topic
@@ -101,7 +101,7 @@ class TopicCreate(ClusterOperationKind):
             )
         return Done(detail=f"{inputs['partitions']} partitions")
 
-    def undo(self, operation: Operation, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+    def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "topic.delete", {"name": plan.inputs["name"]}
 
 
@@ -166,7 +166,7 @@ class TopicUpdate(ClusterOperationKind):
             return Wait(seconds=POLL_S, detail=f"not seen yet: {', '.join(differing)}")
         return Done(detail="read back as planned")
 
-    def undo(self, operation: Operation, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+    def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return self.name, {"name": plan.inputs["name"], "configs": plan.diff["before"]["configs"]}
 
 

@@ -44,8 +44,7 @@ def update_warnings(
 ) -> list[dict[str, str]]:
     """Transitions that lose data or stop writes.
 
-    Args:
-        before, after: effective values (defaults applied) of the changed keys.
+    `before` and `after` are effective values (defaults applied) of the changed keys.
     """
     found = []
     old_policy, new_policy = before.get("cleanup.policy"), after.get("cleanup.policy")

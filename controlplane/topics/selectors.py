@@ -62,7 +62,9 @@ def topic_detail(cluster: Cluster, gateway: ClusterGateway, name: str) -> dict[s
         "topic_id": topic.topic_id,
         "partitions": partitions,
         "configs": [config_dict(entry) for entry in entries],
-        "size_bytes": _total(part["size_bytes"] for part in partitions),
+        "size_bytes": _total(
+            _leader_size(sizes, TP(name, part.partition), part.leader) for part in topic.partitions
+        ),
     }
 
 
@@ -76,13 +78,14 @@ def described_topic(gateway: ClusterGateway, name: str) -> TopicDescription:
 def replica_sizes(gateway: ClusterGateway, topics: list[str] | None) -> Sizes | None:
     """None when a broker's log directories cannot be read: better no size than a wrong one."""
     try:
-        found: Sizes = defaultdict(dict)
-        for replica in gateway.log_dirs(topics):
-            if not replica.is_future:
-                found[replica.tp][replica.broker] = replica.size_bytes
-        return found
+        replicas = gateway.log_dirs(topics)
     except GatewayError:
         return None
+    found: Sizes = defaultdict(dict)
+    for replica in replicas:
+        if not replica.is_future:
+            found[replica.tp][replica.broker] = replica.size_bytes
+    return found
 
 
 def log_bounds(
@@ -125,7 +128,7 @@ def _row(
     ends: dict[TP, OffsetAt],
     configs: dict[str, str | None],
 ) -> dict[str, Any]:
-    counts = []
+    counts: list[int | None] = []
     for part in topic.partitions:
         start, end = (_offset(at, TP(topic.name, part.partition)) for at in (starts, ends))
         counts.append(None if start is None or end is None else end - start)

@@ -34,9 +34,9 @@ class PartitionSerializer(Shape):
 class ConfigEntrySerializer(Shape):
     name = serializers.CharField()
     value = serializers.CharField(allow_null=True)
-    source = serializers.CharField()
+    source = serializers.CharField()  # type: ignore[assignment] # a field
     is_default = serializers.BooleanField()
-    read_only = serializers.BooleanField()
+    read_only = serializers.BooleanField()  # type: ignore[assignment] # a field
     sensitive = serializers.BooleanField()
     doc = serializers.CharField(allow_blank=True)
 

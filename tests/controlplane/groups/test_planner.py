@@ -39,8 +39,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("committed", "strategy", "value", "at", "to", "effect", "records"), CASES)
-def test_targets_and_effects(committed, strategy, value, at, to, effect, records):
+@pytest.mark.parametrize("case", CASES)
+def test_targets_and_effects(case):
+    committed, strategy, value, at, to, effect, records = case
     (row,) = plan_reset([fact(committed, at=at)], strategy=strategy, value=value)
     assert (row.to_offset, row.effect, row.records) == (to, effect, records)
     assert row.reason

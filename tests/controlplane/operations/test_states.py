@@ -26,7 +26,7 @@ def test_only_the_table_moves(before, after):
 
 
 def test_active_and_terminal_are_all_states_and_ends_do_not_return():
-    assert ACTIVE_STATES | TERMINAL_STATES == set(OPERATION_STATES)
+    assert set(OPERATION_STATES) == ACTIVE_STATES | TERMINAL_STATES
     for state in TERMINAL_STATES:
         assert not OPERATION_MOVES[state] & ACTIVE_STATES
 

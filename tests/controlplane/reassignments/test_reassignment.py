@@ -36,7 +36,7 @@ def test_moves_off_a_broker_in_batches_and_verifies(orders):
         throttle_bytes_per_s=10_000,
         batch_size=1,
     )
-    touched = [row for row in plan.diff["partitions"]]
+    touched = list(plan.diff["partitions"])
     assert plan.impact["bytes_to_move"] == sum(row["bytes"] for row in touched) > 0
     assert {row["id"] for row in plan.diff["brokers"]} == {1, 2, 3, 4}
     operation = orders.start(plan)

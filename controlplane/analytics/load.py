@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.db import connection, models, transaction
+from django.db import DataError, IntegrityError, connection, models, transaction
 from django.utils import timezone
 
 from controlplane.analytics.models import (
@@ -42,8 +42,16 @@ def load_result(run: AnalyticsRun, result: RunResult) -> bool:
     """Put the rows in and mark the run succeeded. False when the run is not running any more.
 
     Raises:
-        LoadError: a file is missing, has another number of rows, or rows of another range.
+        LoadError: a file is missing, has another number of rows, or rows that do not fit.
+        django.db.OperationalError: the database is away; the files stay, try again.
     """
+    try:
+        return _load(run, result)
+    except (IntegrityError, DataError) as error:
+        raise LoadError(f"rows do not fit the tables: {str(error).splitlines()[0]}") from error
+
+
+def _load(run: AnalyticsRun, result: RunResult) -> bool:
     with transaction.atomic():
         # First the run row: it is the lock, and whoever comes second finds it taken.
         mine = AnalyticsRun.objects.filter(pk=run.pk, state=RUNNING).update(
@@ -117,7 +125,11 @@ def _insert(
     count = 0
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            with cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy:
+            # Django wraps the driver's errors for the cursor's usual methods only.
+            with (
+                connection.wrap_database_errors,
+                cursor.copy(f"COPY {table} ({names}) FROM STDIN") as copy,
+            ):
                 for row in rows:
                     copy.write_row(row)
                     count += 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from django.db import DatabaseError
 
 from controlplane.analytics.load import LoadError, load_result
 from controlplane.analytics.models import (
@@ -84,15 +83,13 @@ def test_a_cluster_that_failed_keeps_what_it_had(tmp_path):
         lambda gold: gold["group_expiry"][2].update(status=None),
     ],
 )
-def test_a_bad_file_leaves_the_old_run(tmp_path, spoil, django_db_blocker):
-    from django.db import transaction
-
+def test_a_bad_file_leaves_the_old_run(tmp_path, spoil):
     load(tmp_path, "one", rows.whole_range("a"), done("a"))
     before = [contents(model) for model in GOLD]
     gold = rows.whole_range("a", lag_records=1)
     spoil(gold)
     run = rows.running(tmp_path / "two")
-    with pytest.raises((LoadError, DatabaseError)), transaction.atomic():
+    with pytest.raises(LoadError):
         load_result(run, rows.finished(run, gold, done("a")))
     run.refresh_from_db()
     assert run.state == RUNNING

@@ -38,7 +38,9 @@ ids = [cluster["cluster_id"] for cluster in config["clusters"]]
 result = {"run_id": config["run_id"], "ok": OK, "from_ts_ms": start, "to_ts_ms": config["to_ts_ms"],
           "formula_version": 1, "clusters": [{"cluster_id": i} for i in ids],
           "error": None if OK else "the brokers said no"}
-open(f"{work}/result.json", "w").write(json.dumps(result))
+with open(f"{work}/part", "w") as file:
+    file.write(json.dumps(result))
+__import__("os").replace(f"{work}/part", f"{work}/result.json")
 """
 HANG = """
 import subprocess, sys, time, json

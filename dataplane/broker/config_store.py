@@ -17,6 +17,7 @@ from dataplane.cluster import znodes
 from dataplane.config import ConfigError, TopicConfig, parse_topic_value
 from dataplane.ports.coordinator import (
     BadVersionError,
+    ConnectionLossError,
     CoordinatorError,
     Create,
     NodeExistsError,
@@ -52,6 +53,7 @@ class ConfigStore:
         self._listeners: list[Callable[[str, str], None]] = []
         self._last_change = ""
         self._watch: Watch | None = None
+        self._present: list[str] = []
         self._pending: list[str] = []
         self._task: asyncio.Task[None] | None = None
 
@@ -149,7 +151,9 @@ class ConfigStore:
                 write = SetData(path, znodes.encode_config(values), stat.version)
             try:
                 await self._coordinator.multi([write, notice])
-            except (BadVersionError, NodeExistsError):
+            except (BadVersionError, NodeExistsError, ConnectionLossError):
+                # Changes are idempotent: one that did happen before its answer was lost is
+                # found in the next round, and made again without effect.
                 continue
             self._changed(entity_type, name, values)
             return
@@ -187,15 +191,16 @@ class ConfigStore:
                 log.exception("a listener of configuration failed for %s %s", entity_type, name)
 
     def _on_changes(self, names: list[str]) -> None:
+        self._present = names
         fresh = sorted(name for name in names if name > self._last_change)
         if not fresh:
             return
         self._last_change = fresh[-1]
         self._pending.extend(fresh)
         if self._task is None or self._task.done():
-            self._task = asyncio.get_running_loop().create_task(self._follow(names))
+            self._task = asyncio.get_running_loop().create_task(self._follow())
 
-    async def _follow(self, names: list[str]) -> None:
+    async def _follow(self) -> None:
         while self._pending:
             batch, self._pending = self._pending, []
             paths = [(name, f"{znodes.CONFIG_CHANGES}/{name}") for name in batch]
@@ -212,12 +217,12 @@ class ConfigStore:
                 entity_type, _, name = entity.rpartition("/")
                 values = znodes.decode_config(found[entity][0]) if entity in found else {}
                 self._changed(entity_type, znodes.desanitize(name), values)
-        await self._purge(names)
+        await self._purge(sorted(self._present))
 
     async def _purge(self, names: list[str]) -> None:
         """Remove notifications that every broker has long read. Two brokers may try at once."""
         now_ms = self._services.clock.realtime_ms()
-        for name in sorted(names):
+        for name in names:
             path = f"{znodes.CONFIG_CHANGES}/{name}"
             stat = await self._coordinator.exists(path)
             if stat is not None and now_ms - stat.ctime_ms < CHANGE_KEPT_MS:

@@ -6,10 +6,9 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from dataplane.broker.peer_client import PeerUnavailableError
 from dataplane.cluster import requests
 from dataplane.cluster.outbox import Outbox, Parcel
-from dataplane.model.errors import ErrorCode
+from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.wire.errors import WireError
 
@@ -156,7 +155,8 @@ class ControllerChannel:
                 response = await self._peers.request_to(
                     endpoint, message, version, timeout_ms=REQUEST_TIMEOUT_MS, channel="controller"
                 )
-            except (PeerUnavailableError, TimeoutError, WireError) as error:
+            except (OSError, TimeoutError, WireError, KafkaError) as error:
+                # Also a refused login: the broker may not have loaded its credentials yet.
                 level = logging.DEBUG if retry_ms < RETRY_MS_MAX else logging.WARNING
                 log.log(level, "broker %d: %s; trying again", self.broker.id, error)
                 await asyncio.sleep(retry_ms / 1000)

@@ -240,7 +240,7 @@ def decode_state(assigned: PartitionState, data: bytes, version: int) -> Partiti
 
 def sanitize(name: str) -> str:
     """Entity names under /config/users and the like, as Kafka's Sanitizer: URL-encoded."""
-    return name if name == DEFAULT_ENTITY else quote(name, safe="-_.").replace("*", "%2A")
+    return name if name == DEFAULT_ENTITY else quote(name, safe="").replace("~", "%7E")
 
 
 def desanitize(name: str) -> str:

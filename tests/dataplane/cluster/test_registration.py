@@ -1,0 +1,104 @@
+"""A broker's place in ZooKeeper through lost answers, expired sessions and stale predecessors."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+
+import pytest
+
+from dataplane.broker.registration import (
+    SESSION_FILE,
+    Registration,
+    RegistrationError,
+    ensure_cluster_id,
+    ensure_layout,
+)
+from dataplane.cluster.image import BrokerInfo
+from dataplane.cluster.znodes import PERSISTENT_PATHS
+from dataplane.ports.fakes.clock import FakeClock
+from dataplane.ports.fakes.coordinator import FakeZooKeeper
+from dataplane.ports.fakes.entropy import FakeEntropy
+from tests.dataplane.cluster.fake_brokers import until
+
+PATH = "/brokers/ids/1"
+
+
+@pytest.fixture
+async def zookeeper():
+    tree = FakeZooKeeper()
+    await ensure_layout(tree.connect())
+    return tree
+
+
+def registration(session, tmp_path, **options):
+    return Registration(session, BrokerInfo(1), clock=FakeClock(), log_dir=tmp_path, **options)
+
+
+async def test_registers_and_leaves_its_session_id_for_the_supervisor(zookeeper, tmp_path):
+    session, epochs = zookeeper.connect(), []
+    made = registration(session, tmp_path / "deep" / "data", on_registered=epochs.append)
+    epoch = await made.start()
+    assert epoch == zookeeper.find(PATH).czxid == epochs[0]
+    said = json.loads((tmp_path / "deep" / "data" / SESSION_FILE).read_text())
+    assert said == {"pid": os.getpid(), "session_id": session.session_id}
+    await made.stop()
+    assert zookeeper.find(PATH) is None
+
+
+async def test_a_lost_answer_is_not_taken_for_another_broker(zookeeper, tmp_path):
+    session = zookeeper.connect()
+    session.lose_reply_of_next()
+    made = registration(session, tmp_path)
+    assert await made.start() == zookeeper.find(PATH).czxid
+
+
+async def test_an_expired_session_is_followed_by_a_new_registration(zookeeper, tmp_path):
+    session = zookeeper.connect()
+    made = registration(session, tmp_path)
+    first = await made.start()
+    session.expire()
+    await until(lambda: made.epoch > first)
+    assert zookeeper.find(PATH).owner == session.session_id
+    assert json.loads((tmp_path / SESSION_FILE).read_text())["session_id"] == session.session_id
+
+
+async def test_an_earlier_life_is_waited_for(zookeeper, tmp_path):
+    earlier = zookeeper.connect()
+    await earlier.create(PATH, ephemeral=True)
+    made = registration(zookeeper.connect(), tmp_path)
+    starting = asyncio.ensure_future(made.start())
+    await asyncio.sleep(0.05)
+    assert not starting.done()
+    zookeeper.end_session(earlier.session_id)
+    assert await starting == zookeeper.find(PATH).czxid
+
+
+async def test_another_live_broker_of_the_same_id_is_refused(zookeeper, tmp_path):
+    await zookeeper.connect().create(PATH, ephemeral=True)
+    made = registration(zookeeper.connect(), tmp_path, session_timeout_ms=20)
+    with pytest.raises(RegistrationError, match="broker id 1"):
+        await made.start()
+
+
+async def test_stop_does_not_remove_a_successor(zookeeper, tmp_path):
+    session = zookeeper.connect()
+    made = registration(session, tmp_path)
+    await made.start()
+    zookeeper.end_session(session.session_id)
+    await zookeeper.connect().create(PATH, ephemeral=True)
+    await made.stop()
+    assert zookeeper.find(PATH) is not None
+
+
+async def test_brokers_that_start_together_agree_on_the_layout_and_the_cluster_id():
+    tree = FakeZooKeeper()
+    sessions = [tree.connect() for _ in range(4)]
+    await asyncio.gather(*(ensure_layout(session) for session in sessions))
+    assert all(tree.find(path) for path in PERSISTENT_PATHS)
+    ids = await asyncio.gather(
+        *(ensure_cluster_id(session, FakeEntropy(n)) for n, session in enumerate(sessions))
+    )
+    assert len(set(ids)) == 1
+    assert len(ids[0]) == 22

@@ -39,6 +39,7 @@ class Connection(asyncio.BufferedProtocol):
 
     __slots__ = (
         "_buffer",
+        "_closes_when_streamed",
         "_dispatcher",
         "_exclusive",
         "_listener",
@@ -70,6 +71,7 @@ class Connection(asyncio.BufferedProtocol):
         self._reading_paused = False
         self._write_paused = False
         self._low_water = 1
+        self._closes_when_streamed = False
         self.closed = False
         self.last_active_s = self.loop.time()
         self.info: ConnectionInfo
@@ -121,7 +123,10 @@ class Connection(asyncio.BufferedProtocol):
 
     def _process(self) -> None:
         """Work on buffered frames until something must be waited for."""
-        if self._processing or self._writer.is_streaming:
+        if self._processing:
+            return
+        if self._writer.is_streaming:
+            self._govern_reading()
             return
         self._processing = True
         try:
@@ -129,13 +134,13 @@ class Connection(asyncio.BufferedProtocol):
         except FrameError as error:
             self._listener.metrics.bad_frames.inc()
             _log.warning("closing %s: %s", self.info.client_host, error)
-            self.close()
+            self._finish()
         except CloseConnection as reason:
             _log.info("closing %s: %s", self.info.client_host, reason)
-            self.close()
+            self._finish()
         except Exception:  # noqa: BLE001 - whatever it was, only this connection may suffer
             _log.exception("closing %s: its request broke the connection", self.info.client_host)
-            self.close()
+            self._finish()
         finally:
             self._processing = False
 
@@ -179,6 +184,13 @@ class Connection(asyncio.BufferedProtocol):
             return True
         return False
 
+    def _finish(self) -> None:
+        """Close, after the answers to what came before have left."""
+        if self._flush():
+            self._closes_when_streamed = True
+        else:
+            self.close()
+
     def _queue_reply(self, reply: Reply | None) -> None:
         if reply is not None:
             self._writer.add(reply)
@@ -207,6 +219,8 @@ class Connection(asyncio.BufferedProtocol):
         """A large answer has left through the socket."""
         self._exclusive = False
         self.last_active_s = self.loop.time()
+        if self._closes_when_streamed:
+            self.close()
         if self._queue and self._queue[0].done:
             self._answered(None)
             self._exclusive = bool(self._queue)
@@ -221,10 +235,9 @@ class Connection(asyncio.BufferedProtocol):
         full = buffer.capacity_bytes - buffer.buffered_bytes < 2 * ROOM_MIN_BYTES
         blocked = self._exclusive or self._write_paused or bool(self._queue)
         if blocked and full:
-            if not self._reading_paused:
-                self._reading_paused = True
-                self._transport.pause_reading()
-        elif self._reading_paused:
+            self._reading_paused = True
+            self._transport.pause_reading()
+        elif self._reading_paused and not self._writer.is_streaming:
             self._reading_paused = False
             self._transport.resume_reading()
         missing = buffer.missing_bytes

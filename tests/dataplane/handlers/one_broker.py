@@ -1,0 +1,199 @@
+"""One broker in memory, asked as on the wire: frames in, decoded answers out."""
+
+from __future__ import annotations
+
+import asyncio
+import types
+import uuid
+
+from dataplane.broker.authorizer import Authorizer
+from dataplane.broker.config_store import ConfigStore
+from dataplane.broker.context import ConnectionInfo
+from dataplane.broker.deferred import Deferred
+from dataplane.broker.metadata_cache import MetadataCache
+from dataplane.broker.metrics import Metrics
+from dataplane.broker.partition_manager import PartitionManager
+from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
+from dataplane.config import BrokerConfig
+from dataplane.log.manager import LogManager
+from dataplane.model.ids import TopicPartition
+from dataplane.model.partition import PartitionState
+from dataplane.ports.fakes.background import InlineBackground
+from dataplane.ports.fakes.clock import FakeClock
+from dataplane.ports.fakes.coordinator import FakeZooKeeper
+from dataplane.ports.fakes.entropy import FakeEntropy
+from dataplane.ports.fakes.filesystem import MemoryFileSystem
+from dataplane.security.principal import ANONYMOUS
+from dataplane.server.dispatch import Dispatcher
+from dataplane.wire.apis import load
+from dataplane.wire.codec import decode
+from dataplane.wire.headers import encode_request_frame, parse_response_header
+from dataplane.wire.record_batch import NewRecord, build_batch
+
+ME, PEER, THIRD = 1, 2, 3
+LISTENER = "PLAINTEXT"
+
+
+class NoPeers:
+    """Nobody to ask: followers wait."""
+
+    def endpoint(self, broker_id: int) -> None:
+        raise ConnectionError(f"broker {broker_id} is not in this test")
+
+
+class ControllerOnPaper:
+    """Notes what is asked of the controller; never answers."""
+
+    controller_id = ME
+
+    def __init__(self) -> None:
+        self.asked: list[object] = []
+        self.created: list[str] = []
+
+    async def request(self, message: object, version: int, *, timeout_ms: int) -> None:
+        self.asked.append(message)
+        await asyncio.Event().wait()
+
+    def create_in_background(self, topic: str) -> int:
+        self.created.append(topic)
+        return 5
+
+
+class OneBroker:
+    """Broker 1 of a cluster of three; `ask` sends a request and decodes the answer."""
+
+    def __init__(self, **settings: str) -> None:
+        defaults = {"listeners": "PLAINTEXT://127.0.0.1:0", "log.dirs": "/data"}
+        given = {key.replace("_", "."): value for key, value in settings.items()}
+        self.clock = FakeClock()
+        self.fs = MemoryFileSystem()
+        self.fs.make_dirs("/data")
+        endpoints = {
+            n: {LISTENER: Endpoint("127.0.0.1", 9000 + n, LISTENER)} for n in (ME, PEER, THIRD)
+        }
+        image = ClusterImage(
+            cluster_id="c",
+            controller_id=ME,
+            brokers={n: BrokerInfo(id=n, listeners=ends) for n, ends in endpoints.items()},
+        )
+        self.services = types.SimpleNamespace(
+            config=BrokerConfig.parse(defaults | given),
+            clock=self.clock,
+            entropy=FakeEntropy(),
+            coordinator=FakeZooKeeper().connect(),
+            metadata=MetadataCache(image),
+            metrics=Metrics(),
+            broker_id=ME,
+            broker_epoch=7,
+            cluster_id="c",
+            stopping=False,
+            peers=NoPeers(),
+            controller_client=ControllerOnPaper(),
+        )
+        self.services.authorizer = Authorizer(self.services)
+        self.services.configs = ConfigStore(self.services)
+        self.logs = LogManager(
+            self.fs,
+            self.clock,
+            self.services.entropy,
+            InlineBackground(),
+            log_dirs=["/data"],
+            broker_id=ME,
+        )
+        self.logs.load()
+        self.partitions = self.services.partitions = PartitionManager(self.services, self.logs)
+        self.dispatcher = Dispatcher(self.services)
+        self.info = ConnectionInfo(LISTENER, LISTENER, "127.0.0.1", ANONYMOUS)
+        self.connection = types.SimpleNamespace(info=self.info)
+        self.ids: dict[str, uuid.UUID] = {}
+
+    def topic(
+        self,
+        name: str,
+        *,
+        leader: int = ME,
+        replicas: tuple[int, ...] = (ME,),
+        isr: tuple[int, ...] | None = None,
+        leader_epoch: int = 0,
+        partitions: int = 1,
+    ) -> uuid.UUID:
+        """Have the controller's word: a topic with these states, here and in the metadata."""
+        topic_id = self.ids.setdefault(name, uuid.uuid5(uuid.NAMESPACE_DNS, name))
+        states = tuple(
+            PartitionState(
+                index=index,
+                leader=leader,
+                leader_epoch=leader_epoch,
+                partition_epoch=leader_epoch,
+                replicas=replicas,
+                isr=isr or replicas,
+            )
+            for index in range(partitions)
+        )
+        image = self.services.metadata.image
+        topics = {**image.topics, name: TopicImage(name, topic_id, states)}
+        self.services.metadata.replace(
+            ClusterImage(
+                cluster_id="c",
+                controller_id=ME,
+                brokers=image.brokers,
+                topics=topics,
+                names_by_id={**image.names_by_id, topic_id: name},
+            )
+        )
+        if ME in replicas:
+            for state in states:
+                error = self.partitions.apply_state(
+                    TopicPartition(name, state.index), topic_id, state, is_new=True
+                )
+                assert error == 0
+        return topic_id
+
+    def partition(self, topic: str, index: int = 0):
+        return self.partitions.get(TopicPartition(topic, index))
+
+    # -- asking
+
+    def submit(self, message: object, version: int):
+        """The dispatcher's raw answer: parts, a deferred, or None."""
+        frame = encode_request_frame(message, version, 99, "test")
+        return self.dispatcher.submit(self.connection, memoryview(frame)[4:])
+
+    async def ask(self, message: object, version: int):
+        answer = self.submit(message, version)
+        return read_answer(message, version, await settled(answer))
+
+    async def stop(self) -> None:
+        await self.dispatcher.stop()
+        await self.partitions.stop()
+
+
+async def settled(answer: object, timeout_s: float = 5.0):
+    """The parts of an answer, waiting for them if need be."""
+    if not isinstance(answer, Deferred):
+        return answer
+    future = asyncio.get_running_loop().create_future()
+    answer.when_done(future.set_result)
+    return await asyncio.wait_for(future, timeout_s)
+
+
+def read_answer(message: object, version: int, parts: list):
+    """Decode the parts of an answer as a client would."""
+    joined = memoryview(
+        b"".join(part.read() if hasattr(part, "position") else bytes(part) for part in parts)
+    )
+    assert int.from_bytes(joined[:4], "big") == len(joined) - 4
+    correlation_id, position = parse_response_header(joined[4:], message.API_KEY, version)
+    assert correlation_id == 99
+    response, end = decode(load(message.API_KEY)[1], version, joined[4:], position)
+    assert end == len(joined) - 4, "bytes are left over"
+    return response
+
+
+def batch(*values: str, **options: object) -> bytes:
+    """An encoded batch of records with these values."""
+    records = [
+        NewRecord(key=None, value=value.encode(), headers=(), timestamp_ms=1_000 + number)
+        for number, value in enumerate(values)
+    ]
+    return bytes(build_batch(records, **options))

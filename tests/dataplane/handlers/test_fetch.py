@@ -1,0 +1,194 @@
+"""Fetch: what is seen by whom, when a parked request answers, what a replica's fetch says."""
+
+import asyncio
+import uuid
+
+import pytest
+
+from dataplane.broker.deferred import Deferred
+from dataplane.model.errors import ErrorCode
+from dataplane.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
+from dataplane.wire.record_batch import iter_batches, iter_records
+from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch, read_answer, settled
+
+VERSIONS = range(4, 18)
+
+
+def fetch(
+    topic,
+    offset: int = 0,
+    *,
+    replica: int = -1,
+    wait_ms: int = 0,
+    min_bytes: int = 1,
+    max_bytes: int = 1 << 20,
+    partition_bytes: int = 1 << 20,
+    last_epoch: int = -1,
+    leader_epoch: int = -1,
+    indexes: tuple[int, ...] = (0,),
+    session: tuple[int, int] = (0, -1),
+    isolation: int = 0,
+):
+    """By name for a str, by id for a UUID."""
+    names = {"topic": topic} if isinstance(topic, str) else {"topic_id": topic}
+    partitions = [
+        FetchPartition(
+            partition=index,
+            fetch_offset=offset,
+            partition_max_bytes=partition_bytes,
+            last_fetched_epoch=last_epoch,
+            current_leader_epoch=leader_epoch,
+        )
+        for index in indexes
+    ]
+    return FetchRequest(
+        replica_id=replica,
+        replica_state=ReplicaState(replica_id=replica),
+        max_wait_ms=wait_ms,
+        min_bytes=min_bytes,
+        max_bytes=max_bytes,
+        isolation_level=isolation,
+        session_id=session[0],
+        session_epoch=session[1],
+        topics=[FetchTopic(partitions=partitions, **names)],
+    )
+
+
+def values(answer) -> list[str]:
+    records = bytes(answer.records or b"")
+    return [
+        record.value.decode()
+        for position, _header in iter_batches(records)
+        for record in iter_records(records, position)
+    ]
+
+
+def only(response):
+    return response.responses[0].partitions[0]
+
+
+def append(broker: OneBroker, *batches: bytes, topic: str = "t", index: int = 0) -> None:
+    for records in batches:
+        broker.partition(topic, index).append_now(bytearray(records), 1)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_records_are_read_in_every_version(broker: OneBroker, version: int) -> None:
+    topic_id = broker.topic("t")
+    append(broker, batch("a", "b"), batch("c"))
+    response = await broker.ask(fetch(topic_id if version >= 13 else "t"), version)
+    assert values(only(response)) == ["a", "b", "c"]
+    assert only(response).high_watermark == 3
+    assert only(response).last_stable_offset == 3
+
+
+async def test_a_consumer_sees_what_is_committed_a_replica_everything(broker: OneBroker) -> None:
+    broker.topic("t", replicas=(ME, PEER))
+    append(broker, batch("a"), batch("b"))
+    broker.partition("t").on_follower_fetch(PEER, 1)
+    assert values(only(await broker.ask(fetch("t"), 11))) == ["a"]
+    assert values(only(await broker.ask(fetch("t", replica=PEER), 11))) == ["a", "b"]
+    assert values(only(await broker.ask(fetch("t", isolation=1), 11))) == ["a"]
+
+
+async def test_a_replicas_fetch_acknowledges_what_lies_before_it(broker: OneBroker) -> None:
+    broker.topic("t", replicas=(ME, PEER))
+    append(broker, batch("a", "b"))
+    assert broker.partition("t").high_watermark == 0
+    response = await broker.ask(fetch("t", 2, replica=PEER), 11)
+    assert broker.partition("t").high_watermark == 2
+    assert only(response).high_watermark == 2
+
+
+async def test_a_parked_fetch_answers_at_the_append(broker: OneBroker) -> None:
+    broker.topic("t")
+    request = fetch("t", wait_ms=60_000)
+    answer = broker.submit(request, 11)
+    assert isinstance(answer, Deferred)
+    append(broker, batch("a"), batch("b"))
+    response = read_answer(request, 11, await settled(answer))
+    assert values(only(response)) == ["a", "b"], "one answer for one step of the loop"
+
+
+async def test_a_parked_fetch_waits_for_min_bytes(broker: OneBroker) -> None:
+    broker.topic("t")
+    size = len(batch("a"))
+    request = fetch("t", wait_ms=60_000, min_bytes=2 * size)
+    answer = broker.submit(request, 11)
+    append(broker, batch("a"))
+    await asyncio.sleep(0.01)
+    assert not answer.done
+    append(broker, batch("b"))
+    assert values(only(read_answer(request, 11, await settled(answer)))) == ["a", "b"]
+
+
+async def test_a_parked_fetch_answers_empty_at_its_deadline(broker: OneBroker) -> None:
+    broker.topic("t")
+    response = await broker.ask(fetch("t", wait_ms=20), 11)
+    assert only(response).error_code == 0
+    assert not only(response).records
+    assert not broker.partition("t")._consumers, "nobody is left waiting"
+
+
+async def test_a_parked_fetch_learns_of_a_new_leader(broker: OneBroker) -> None:
+    broker.topic("t", replicas=(ME, PEER))
+    request = fetch("t", wait_ms=60_000, replica=PEER)
+    answer = broker.submit(request, 12)
+    assert not answer.done
+    broker.topic("t", replicas=(ME, PEER), leader=PEER, leader_epoch=1)
+    response = read_answer(request, 12, await settled(answer))
+    assert only(response).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert only(response).current_leader.leader_id == PEER
+
+
+async def test_one_batch_is_sent_even_above_every_limit(broker: OneBroker) -> None:
+    broker.topic("t", partitions=2)
+    append(broker, batch("x" * 500), batch("y"))
+    append(broker, batch("z"), index=1)
+    response = await broker.ask(fetch("t", max_bytes=10, partition_bytes=10, indexes=(0, 1)), 11)
+    first, second = response.responses[0].partitions
+    assert values(first) == ["x" * 500]
+    assert values(second) == []
+
+
+@pytest.mark.parametrize("offset", [-1, 3])
+async def test_an_offset_outside_the_log_is_out_of_range(broker: OneBroker, offset: int) -> None:
+    broker.topic("t")
+    append(broker, batch("a", "b"))
+    answer = only(await broker.ask(fetch("t", offset, wait_ms=60_000), 11))
+    assert answer.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+async def test_epochs_fence(broker: OneBroker) -> None:
+    broker.topic("t", leader_epoch=5)
+    old = only(await broker.ask(fetch("t", leader_epoch=4, wait_ms=60_000), 12))
+    new = only(await broker.ask(fetch("t", leader_epoch=6, wait_ms=60_000), 12))
+    assert old.error_code == ErrorCode.FENCED_LEADER_EPOCH
+    assert new.error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
+
+
+async def test_a_diverging_history_is_told(broker: OneBroker) -> None:
+    broker.topic("t")
+    append(broker, batch("a", "b"))
+    broker.topic("t", leader_epoch=4)
+    append(broker, batch("c"))
+    request = fetch("t", 3, last_epoch=2, replica=PEER, wait_ms=60_000)
+    answer = only(await broker.ask(request, 12))
+    assert (answer.diverging_epoch.epoch, answer.diverging_epoch.end_offset) == (0, 2)
+    assert not answer.records
+
+
+async def test_unknown_topics_have_their_own_errors(broker: OneBroker) -> None:
+    by_name = only(await broker.ask(fetch("missing", wait_ms=60_000), 12))
+    assert by_name.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    by_id = only(await broker.ask(fetch(uuid.uuid4(), wait_ms=60_000), 13))
+    assert by_id.error_code == ErrorCode.UNKNOWN_TOPIC_ID
+
+
+async def test_sessions_are_declined_and_unknown_ones_refused(broker: OneBroker) -> None:
+    broker.topic("t")
+    append(broker, batch("a"))
+    offered = await broker.ask(fetch("t", session=(0, 0)), 12)
+    assert (offered.error_code, offered.session_id) == (0, 0)
+    unknown = await broker.ask(fetch("t", session=(42, 1)), 12)
+    assert unknown.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND

@@ -1,0 +1,83 @@
+"""Metadata: all topics, named ones, missing ones, by id; encoded once per image."""
+
+import uuid
+
+import pytest
+
+from dataplane.model.errors import ErrorCode
+from dataplane.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker
+
+
+def named(*names: str, auto: bool = True) -> MetadataRequest:
+    return MetadataRequest(
+        topics=[MetadataRequestTopic(name=name) for name in names],
+        allow_auto_topic_creation=auto,
+    )
+
+
+@pytest.mark.parametrize("version", range(13))
+async def test_a_topic_is_described_in_every_version(broker: OneBroker, version: int) -> None:
+    topic_id = broker.topic("t", replicas=(ME, PEER), partitions=2)
+    response = await broker.ask(named("t"), version)
+    topic = response.topics[0]
+    assert (topic.error_code, topic.name) == (0, "t")
+    assert [(p.partition_index, p.leader_id) for p in topic.partitions] == [(0, ME), (1, ME)]
+    assert topic.partitions[0].replica_nodes == [ME, PEER]
+    assert sorted(node.port for node in response.brokers) == [9001, 9002, 9003]
+    if version >= 10:
+        assert topic.topic_id == topic_id
+
+
+@pytest.mark.parametrize(("version", "topics"), [(0, []), (1, None), (12, None)])
+async def test_all_topics(broker: OneBroker, version: int, topics: list | None) -> None:
+    broker.topic("a")
+    broker.topic("b")
+    response = await broker.ask(MetadataRequest(topics=topics), version)
+    assert sorted(topic.name for topic in response.topics) == ["a", "b"]
+
+
+async def test_an_empty_list_is_no_topics_after_version_0(broker: OneBroker) -> None:
+    broker.topic("a")
+    assert (await broker.ask(MetadataRequest(topics=[]), 1)).topics == []
+
+
+async def test_a_missing_topic_is_created_only_when_allowed(broker: OneBroker) -> None:
+    forbidden = await broker.ask(named("new", auto=False), 4)
+    assert forbidden.topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert broker.services.controller_client.created == []
+    allowed = await broker.ask(named("new"), 4)
+    assert allowed.topics[0].error_code == ErrorCode.LEADER_NOT_AVAILABLE
+    assert broker.services.controller_client.created == ["new"]
+
+
+async def test_automatic_creation_can_be_off() -> None:
+    broker = OneBroker(auto_create_topics_enable="false")
+    response = await broker.ask(named("new"), 9)
+    assert response.topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    await broker.stop()
+
+
+async def test_lookup_by_id(broker: OneBroker) -> None:
+    topic_id = broker.topic("t")
+    ids = [MetadataRequestTopic(topic_id=i, name=None) for i in (topic_id, uuid.uuid4())]
+    response = await broker.ask(MetadataRequest(topics=ids), 12)
+    assert [(t.name, t.error_code) for t in response.topics] == [
+        ("t", 0),
+        (None, ErrorCode.UNKNOWN_TOPIC_ID),
+    ]
+
+
+async def test_a_partition_without_leader_says_so(broker: OneBroker) -> None:
+    broker.topic("t", leader=-1, replicas=(ME, PEER))
+    partition = (await broker.ask(named("t"), 9)).topics[0].partitions[0]
+    assert (partition.error_code, partition.leader_id) == (ErrorCode.LEADER_NOT_AVAILABLE, -1)
+
+
+async def test_a_new_image_replaces_what_was_encoded(broker: OneBroker) -> None:
+    broker.topic("t", replicas=(ME, PEER))
+    await broker.ask(named("t"), 9)
+    assert broker.services.metadata.encoded
+    broker.topic("t", replicas=(ME, PEER), leader=PEER, leader_epoch=3)
+    partition = (await broker.ask(named("t"), 9)).topics[0].partitions[0]
+    assert (partition.leader_id, partition.leader_epoch) == (PEER, 3)

@@ -1,0 +1,171 @@
+"""Produce: who waits, who is refused, what a wrong batch gets."""
+
+import asyncio
+
+import pytest
+
+from dataplane.broker.context import CloseConnection
+from dataplane.broker.deferred import Deferred
+from dataplane.model.errors import ErrorCode
+from dataplane.wire.compression import Compression
+from dataplane.wire.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from tests.dataplane.handlers.one_broker import (
+    ME,
+    PEER,
+    THIRD,
+    OneBroker,
+    batch,
+    read_answer,
+    settled,
+)
+
+VERSIONS = range(3, 12)
+
+
+def produce(topic: str, records: bytes | None, *, acks: int = 1, index: int = 0, timeout_ms=1_000):
+    data = [PartitionProduceData(index=index, records=records)]
+    return ProduceRequest(
+        acks=acks,
+        timeout_ms=timeout_ms,
+        topic_data=[TopicProduceData(name=topic, partition_data=data)],
+    )
+
+
+def only(response):
+    return response.responses[0].partition_responses[0]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_offsets_are_assigned_in_every_version(broker: OneBroker, version: int) -> None:
+    broker.topic("t")
+    first = only(await broker.ask(produce("t", batch("a", "b")), version))
+    second = only(await broker.ask(produce("t", batch("c")), version))
+    assert (first.error_code, first.base_offset) == (0, 0)
+    assert (second.error_code, second.base_offset) == (0, 2)
+    assert broker.partition("t").high_watermark == 3
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+async def test_versions_before_the_batch_format_are_refused_by_code(
+    broker: OneBroker, version: int
+) -> None:
+    broker.topic("t")
+    answer = only(await broker.ask(produce("t", batch("a")), version))
+    assert answer.error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert broker.partition("t").log.log_end_offset == 0
+
+
+async def test_acks_all_waits_for_every_in_sync_replica(broker: OneBroker) -> None:
+    broker.topic("t", replicas=(ME, PEER, THIRD))
+    request = produce("t", batch("a", "b"), acks=-1)
+    answer = broker.submit(request, 9)
+    assert isinstance(answer, Deferred)
+    assert answer.pipelined
+    assert not answer.done
+    partition = broker.partition("t")
+    partition.on_follower_fetch(PEER, 2)
+    assert not answer.done
+    partition.on_follower_fetch(THIRD, 2)
+    assert answer.done
+    assert only(read_answer(request, 9, answer.value)).base_offset == 0
+
+
+async def test_a_wait_that_runs_out_says_timed_out_and_keeps_the_record(broker: OneBroker) -> None:
+    broker.topic("t", replicas=(ME, PEER))
+    answer = only(await broker.ask(produce("t", batch("a"), acks=-1, timeout_ms=20), 9))
+    assert answer.error_code == ErrorCode.REQUEST_TIMED_OUT
+    assert broker.partition("t").log.log_end_offset == 1
+
+
+async def test_losing_leadership_ends_the_wait_with_a_hint(broker: OneBroker) -> None:
+    broker.topic("t", replicas=(ME, PEER))
+    request = produce("t", batch("a"), acks=-1)
+    answer = broker.submit(request, 10)
+    broker.topic("t", replicas=(ME, PEER), leader=PEER, leader_epoch=1)
+    response = read_answer(request, 10, await settled(answer))
+    assert only(response).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert only(response).current_leader.leader_id == PEER
+    assert [node.node_id for node in response.node_endpoints] == [PEER]
+
+
+async def test_acks_all_below_the_minimum_isr_is_refused_before_the_append() -> None:
+    broker = OneBroker(min_insync_replicas="2")
+    broker.topic("t", replicas=(ME, PEER), isr=(ME,))
+    answer = only(await broker.ask(produce("t", batch("a"), acks=-1), 9))
+    assert answer.error_code == ErrorCode.NOT_ENOUGH_REPLICAS
+    assert broker.partition("t").log.log_end_offset == 0
+    assert only(await broker.ask(produce("t", batch("a"), acks=1), 9)).error_code == 0
+    await broker.stop()
+
+
+@pytest.mark.parametrize(
+    ("records", "code"),
+    [
+        (None, ErrorCode.INVALID_RECORD),
+        (b"", ErrorCode.INVALID_RECORD),
+        (b"short", ErrorCode.CORRUPT_MESSAGE),
+        (batch("a") + batch("b"), ErrorCode.INVALID_RECORD),
+        (batch("a")[:-2] + b"\x7f\x00", ErrorCode.CORRUPT_MESSAGE),
+    ],
+)
+async def test_a_wrong_batch_is_refused_by_code(
+    broker: OneBroker, records: bytes | None, code: ErrorCode
+) -> None:
+    broker.topic("t")
+    answer = only(await broker.ask(produce("t", records), 9))
+    assert answer.error_code != 0
+    if code is not ErrorCode.INVALID_RECORD or records is None or not records:
+        assert answer.error_code == code
+    assert broker.partition("t").log.log_end_offset == 0
+
+
+async def test_acks_0_is_not_answered_and_closes_on_error(broker: OneBroker) -> None:
+    broker.topic("t")
+    assert broker.submit(produce("t", batch("a"), acks=0), 9) is None
+    assert broker.partition("t").log.log_end_offset == 1
+    with pytest.raises(CloseConnection):
+        broker.submit(produce("missing", batch("a"), acks=0), 9)
+
+
+async def test_what_is_refused_whole(broker: OneBroker) -> None:
+    broker.topic("t")
+    broker.topic("__consumer_offsets")
+    wrong_acks = only(await broker.ask(produce("t", batch("a"), acks=2), 9))
+    assert wrong_acks.error_code == ErrorCode.INVALID_REQUIRED_ACKS
+    internal = only(await broker.ask(produce("__consumer_offsets", batch("a")), 9))
+    assert internal.error_code == ErrorCode.INVALID_TOPIC_EXCEPTION
+    missing = only(await broker.ask(produce("missing", batch("a")), 9))
+    assert missing.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+async def test_zstd_needs_version_7(broker: OneBroker) -> None:
+    broker.topic("t")
+    records = batch("a", compression=Compression.ZSTD)
+    old = only(await broker.ask(produce("t", records), 6))
+    assert old.error_code == ErrorCode.UNSUPPORTED_COMPRESSION_TYPE
+    assert only(await broker.ask(produce("t", records), 7)).error_code == 0
+
+
+async def test_a_full_disk_is_a_storage_error(broker: OneBroker) -> None:
+    broker.topic("t")
+    broker.fs.fail("append", "t-0")
+    answer = only(await broker.ask(produce("t", batch("a")), 9))
+    assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+
+
+async def test_answers_of_one_connection_may_wait_together(broker: OneBroker) -> None:
+    broker.topic("t", replicas=(ME, PEER))
+    requests = [produce("t", batch(str(n)), acks=-1) for n in range(3)]
+    answers = [broker.submit(request, 9) for request in requests]
+    broker.partition("t").on_follower_fetch(PEER, 2)
+    assert [answer.done for answer in answers] == [True, True, False]
+    broker.partition("t").on_follower_fetch(PEER, 3)
+    await asyncio.sleep(0)
+    offsets = [
+        only(read_answer(r, 9, a.value)).base_offset for r, a in zip(requests, answers, strict=True)
+    ]
+    assert offsets == [0, 1, 2]

@@ -1,0 +1,138 @@
+"""LeaderAndIsr and StopReplica: roles are taken up, given up, and old words are refused."""
+
+import uuid
+
+import pytest
+
+from dataplane.model.errors import ErrorCode
+from dataplane.wire.messages.leader_and_isr import (
+    LeaderAndIsrPartitionState,
+    LeaderAndIsrRequest,
+    LeaderAndIsrTopicState,
+)
+from dataplane.wire.messages.stop_replica import (
+    StopReplicaPartitionState,
+    StopReplicaRequest,
+    StopReplicaTopicState,
+)
+from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch
+
+TOPIC_ID = uuid.UUID(int=42)
+
+
+def roles(
+    leader: int = ME,
+    *,
+    epoch: int = 0,
+    controller_epoch: int = 1,
+    broker_epoch: int = 7,
+    topic_id: uuid.UUID = TOPIC_ID,
+    replicas: tuple[int, ...] = (ME, PEER),
+) -> LeaderAndIsrRequest:
+    state = LeaderAndIsrPartitionState(
+        topic_name="t",
+        partition_index=0,
+        leader=leader,
+        leader_epoch=epoch,
+        partition_epoch=epoch,
+        isr=list(replicas),
+        replicas=list(replicas),
+        is_new=epoch == 0,
+    )
+    return LeaderAndIsrRequest(
+        controller_id=ME,
+        controller_epoch=controller_epoch,
+        broker_epoch=broker_epoch,
+        ungrouped_partition_states=[state],
+        topic_states=[
+            LeaderAndIsrTopicState(topic_name="t", topic_id=topic_id, partition_states=[state])
+        ],
+    )
+
+
+def stop(*, epoch: int = 0, delete: bool = True, controller_epoch: int = 1) -> StopReplicaRequest:
+    state = StopReplicaPartitionState(
+        partition_index=0, leader_epoch=epoch, delete_partition=delete
+    )
+    return StopReplicaRequest(
+        controller_epoch=controller_epoch,
+        broker_epoch=7,
+        topic_states=[StopReplicaTopicState(topic_name="t", partition_states=[state])],
+    )
+
+
+def error_of(response) -> int:
+    return response.topics[0].partition_errors[0].error_code
+
+
+@pytest.mark.parametrize("version", [1, 2, 4, 5, 7])
+async def test_a_role_is_taken_up_in_every_shape(broker: OneBroker, version: int) -> None:
+    response = await broker.ask(roles(), version)
+    assert response.error_code == 0
+    assert broker.partition("t").is_leader
+
+
+async def test_leadership_moves_and_is_announced(broker: OneBroker) -> None:
+    heard = []
+    broker.partitions.on_leadership(lambda tp, leads, epoch: heard.append((str(tp), leads, epoch)))
+    await broker.ask(roles(), 7)
+    await broker.ask(roles(PEER, epoch=1), 7)
+    assert heard == [("t-0", True, 0), ("t-0", False, 1)]
+    assert not broker.partition("t").is_leader
+
+
+async def test_an_older_leader_epoch_is_refused(broker: OneBroker) -> None:
+    await broker.ask(roles(epoch=5), 7)
+    assert error_of(await broker.ask(roles(PEER, epoch=4), 7)) == ErrorCode.STALE_CONTROLLER_EPOCH
+    assert broker.partition("t").leader_epoch == 5
+
+
+async def test_a_deposed_controller_and_an_earlier_life_are_refused(broker: OneBroker) -> None:
+    await broker.ask(roles(controller_epoch=3), 7)
+    old = await broker.ask(roles(PEER, epoch=1, controller_epoch=2), 7)
+    assert old.error_code == ErrorCode.STALE_CONTROLLER_EPOCH
+    earlier = await broker.ask(roles(PEER, epoch=1, controller_epoch=3, broker_epoch=6), 7)
+    assert earlier.error_code == ErrorCode.STALE_BROKER_EPOCH
+    assert broker.partition("t").is_leader
+
+
+async def test_another_topic_of_the_same_name_is_refused(broker: OneBroker) -> None:
+    await broker.ask(roles(), 7)
+    other = await broker.ask(roles(epoch=1, topic_id=uuid.UUID(int=43)), 7)
+    assert error_of(other) == ErrorCode.INCONSISTENT_TOPIC_ID
+
+
+async def test_a_topic_starts_with_its_own_settings(broker: OneBroker) -> None:
+    await broker.services.coordinator.create(
+        "/config/topics/t",
+        b'{"version":1,"config":{"max.message.bytes":"200","min.insync.replicas":"2"}}',
+        make_parents=True,
+    )
+    await broker.ask(roles(), 7)
+    partition = broker.partition("t")
+    assert partition.min_isr == 2
+    assert partition.log.config.max_message_bytes == 200
+
+
+async def test_a_replica_is_stopped_and_its_log_deleted(broker: OneBroker) -> None:
+    await broker.ask(roles(), 7)
+    broker.partition("t").append_now(bytearray(batch("a")), 1)
+    response = await broker.ask(stop(delete=False), 4)
+    assert response.partition_errors[0].error_code == 0
+    assert not broker.partition("t").is_leader
+    assert broker.logs.get(broker.partition("t").topic_partition) is not None
+    await broker.ask(stop(epoch=-2), 4)
+    assert broker.partition("t") is None
+    assert broker.logs.all() == {}
+
+
+async def test_stopping_with_an_old_epoch_is_refused(broker: OneBroker) -> None:
+    await broker.ask(roles(epoch=5), 7)
+    response = await broker.ask(stop(epoch=4), 4)
+    assert response.partition_errors[0].error_code == ErrorCode.FENCED_LEADER_EPOCH
+    assert broker.partition("t").is_leader
+
+
+async def test_stopping_what_is_not_here_is_no_error(broker: OneBroker) -> None:
+    response = await broker.ask(stop(), 4)
+    assert response.partition_errors[0].error_code == 0

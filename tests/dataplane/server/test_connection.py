@@ -1,0 +1,269 @@
+"""Connections on real sockets: order, pipelining, limits, large answers, hostile frames."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import ssl
+import struct
+import subprocess
+import typing
+
+import pytest
+
+from dataplane.broker.context import CloseConnection
+from dataplane.broker.deferred import Deferred
+from dataplane.broker.frame_buffer import FrameError
+from dataplane.broker.metrics import Metrics
+from dataplane.server.listener import Listener, ListenerLimits
+from dataplane.server.socket_binding import bind
+
+
+class Slice(typing.NamedTuple):
+    file: typing.BinaryIO
+    position: int
+    size: int
+
+
+class Scripted:
+    """Answers by the frame's first byte: e(cho), w(ait), p(ipelined wait), s(lice), n(othing)."""
+
+    def __init__(self, file: typing.BinaryIO | None = None) -> None:
+        self.waiting: list[Deferred] = []
+        self.seen: list[bytes] = []
+        self.file = file
+
+    def may_overtake_waiting(self, frame: memoryview) -> bool:
+        return bytes(frame[:1]) == b"p"
+
+    def submit(self, connection, frame: memoryview):
+        body = bytes(frame)
+        self.seen.append(body)
+        match body[:1]:
+            case b"e":
+                return [framed(body)]
+            case b"w" | b"p":
+                deferred: Deferred = Deferred(pipelined=body[:1] == b"p")
+                self.waiting.append(deferred)
+                return deferred
+            case b"s":
+                position, size = struct.unpack(">ii", body[1:9])
+                return [struct.pack(">i", size + 3), Slice(self.file, position, size), b"end"]
+            case b"n":
+                return None
+            case b"c":
+                raise CloseConnection("as asked")
+            case b"x":
+                raise ZeroDivisionError
+        raise FrameError("nonsense")
+
+
+def framed(body: bytes) -> bytes:
+    return struct.pack(">i", len(body)) + body
+
+
+async def read_frame(reader: asyncio.StreamReader) -> bytes:
+    (size,) = struct.unpack(">i", await reader.readexactly(4))
+    return await reader.readexactly(size)
+
+
+@contextlib.asynccontextmanager
+async def listening(dispatcher: Scripted, tls: ssl.SSLContext | None = None, **limits: int):
+    metrics = Metrics()
+    listener = Listener(
+        name="TEST",
+        security_protocol="SSL" if tls else "PLAINTEXT",
+        dispatcher=dispatcher,
+        metrics=metrics,
+        limits=ListenerLimits(**limits),
+        tls=tls,
+    )
+    bound = bind("TEST", "127.0.0.1", 0)
+    port = bound.getsockname()[1]
+    await listener.open(bound)
+    try:
+        yield listener, port, metrics
+    finally:
+        listener.stop_accepting()
+        listener.close_connections()
+        await asyncio.sleep(0.01)
+
+
+@contextlib.asynccontextmanager
+async def connected(port: int, **options):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, **options)
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+
+
+async def test_answers_keep_the_order_of_their_requests() -> None:
+    script = Scripted()
+    async with listening(script) as (_, port, _m), connected(port) as (reader, writer):
+        writer.write(framed(b"e1") + framed(b"w2") + framed(b"e3") + framed(b"e4"))
+        assert await read_frame(reader) == b"e1"
+        await asyncio.sleep(0.01)
+        assert script.seen == [b"e1", b"w2"], "nothing overtakes a request in work"
+        script.waiting[0].complete([framed(b"w2")])
+        assert [await read_frame(reader) for _ in range(3)] == [b"w2", b"e3", b"e4"]
+
+
+async def test_pipelined_waits_do_not_hold_each_other_back() -> None:
+    script = Scripted()
+    async with listening(script) as (_, port, _m), connected(port) as (reader, writer):
+        writer.write(framed(b"p1") + framed(b"p2") + framed(b"p3") + framed(b"e4"))
+        await asyncio.sleep(0.02)
+        assert script.seen == [b"p1", b"p2", b"p3"], "another kind waits for them"
+        script.waiting[1].complete([framed(b"p2")])
+        script.waiting[2].complete(None)
+        await asyncio.sleep(0.01)
+        script.waiting[0].complete([framed(b"p1")])
+        assert [await read_frame(reader) for _ in range(3)] == [b"p1", b"p2", b"e4"]
+
+
+async def test_a_request_without_answer_leaves_no_gap() -> None:
+    script = Scripted()
+    async with listening(script) as (_, port, _m), connected(port) as (reader, writer):
+        writer.write(framed(b"n") + framed(b"e"))
+        assert await read_frame(reader) == b"e"
+
+
+@pytest.mark.parametrize("size", [0, 1, 5_000, 199_999, 300_000, 3_000_000])
+@pytest.mark.parametrize("secure", [False, True])
+async def test_slices_of_files_arrive_whole(tmp_path, size: int, secure: bool) -> None:
+    content = os.urandom(4_000_000)
+    path = tmp_path / "segment"
+    path.write_bytes(content)
+    server_tls, client_tls = _tls(tmp_path) if secure else (None, None)
+    with path.open("rb") as file:
+        script = Scripted(file)
+        async with (
+            listening(script, server_tls) as (_, port, _m),
+            connected(port, ssl=client_tls, limit=1 << 16) as (reader, writer),
+        ):
+            ask = framed(b"s" + struct.pack(">ii", 17, size))
+            writer.write(ask + framed(b"e") + ask)
+            await asyncio.sleep(0.02)  # let the socket fill before anything is read
+            whole = content[17 : 17 + size] + b"end"
+            assert await read_frame(reader) == whole
+            assert await read_frame(reader) == b"e"
+            assert await read_frame(reader) == whole
+
+
+async def test_a_slow_reader_pauses_the_work_for_it() -> None:
+    """Answers that nobody reads are not piled up: requests stay unread instead."""
+    script = Scripted()
+    async with listening(script) as (_, port, _m):
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            client.setblocking(False)
+            sent = 0
+            request = memoryview(framed(b"e" * 60_000) * 2)
+            quiet = 0
+            while quiet < 20:
+                try:
+                    sent += client.send(request[sent % 60_004 :])
+                    quiet = 0
+                except BlockingIOError:
+                    quiet += 1
+                    await asyncio.sleep(0.01)
+            assert sent < 64 << 20, "the client is stopped by backpressure"
+            assert len(script.seen) * 60_000 < 32 << 20
+
+
+@pytest.mark.parametrize("frame", [struct.pack(">i", -1), struct.pack(">i", 10_001), framed(b"?")])
+async def test_a_hostile_frame_closes_and_is_counted(frame: bytes) -> None:
+    async with (
+        listening(Scripted(), frame_bytes_max=10_000) as (listener, port, metrics),
+        connected(port) as (reader, writer),
+    ):
+        writer.write(framed(b"e") + frame)
+        assert await read_frame(reader) == b"e"
+        assert await reader.read() == b""
+        assert metrics.bad_frames.value == 1
+        await asyncio.sleep(0.01)
+        assert listener.connection_count == 0
+
+
+@pytest.mark.parametrize("body", [b"c", b"x"])
+async def test_a_handler_that_gives_up_closes_only_its_connection(body: bytes) -> None:
+    async with (
+        listening(Scripted()) as (_, port, metrics),
+        connected(port) as (reader, writer),
+        connected(port) as (other_reader, other_writer),
+    ):
+        writer.write(framed(body))
+        assert await reader.read() == b""
+        other_writer.write(framed(b"e"))
+        assert await read_frame(other_reader) == b"e"
+        assert metrics.bad_frames.value == 0
+
+
+async def test_a_full_listener_refuses() -> None:
+    async with (
+        listening(Scripted(), connections_max=1) as (listener, port, metrics),
+        connected(port) as (reader, writer),
+    ):
+        writer.write(framed(b"e"))
+        assert await read_frame(reader) == b"e"
+        async with connected(port) as (refused, _):
+            with contextlib.suppress(ConnectionError):
+                assert await refused.read() == b""
+        assert metrics.refused_connections.value == 1
+        await asyncio.sleep(0.01)
+        assert listener.connection_count == 1
+
+
+async def test_idle_connections_are_closed_and_waiting_ones_are_not() -> None:
+    script = Scripted()
+    async with (
+        listening(script, idle_ms_max=1_000) as (listener, port, metrics),
+        connected(port) as (idle, idle_writer),
+        connected(port) as (waiting, waiting_writer),
+    ):
+        idle_writer.write(framed(b"e"))
+        await read_frame(idle)
+        waiting_writer.write(framed(b"w"))
+        await asyncio.sleep(0.02)
+        listener.sweep(asyncio.get_running_loop().time() + 0.5)
+        assert listener.connection_count == 2
+        listener.sweep(asyncio.get_running_loop().time() + 2)
+        assert await idle.read() == b""
+        assert metrics.idle_closed.value == 1
+        script.waiting[0].complete([framed(b"w")])
+        assert await read_frame(waiting) == b"w"
+
+
+async def test_a_large_frame_arrives_in_pieces() -> None:
+    script = Scripted()
+    async with listening(script) as (_, port, _m), connected(port) as (reader, writer):
+        body = b"e" + os.urandom(2_500_000)
+        data = framed(body)
+        for start in range(0, len(data), 600_000):
+            writer.write(data[start : start + 600_000])
+            await writer.drain()
+            await asyncio.sleep(0.005)
+        writer.write(framed(b"e small"))
+        assert await read_frame(reader) == body
+        assert await read_frame(reader) == b"e small"
+
+
+def _tls(directory) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """A throwaway certificate for loopback."""
+    key, certificate = directory / "key.pem", directory / "cert.pem"
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"),
+            *("-nodes", "-days", "2", "-subj", "/CN=localhost"),
+            *("-keyout", str(key), "-out", str(certificate)),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(certificate, key)
+    client = ssl.create_default_context(cafile=str(certificate))
+    client.check_hostname = False
+    return server, client

@@ -1,0 +1,147 @@
+"""Every API in every version: served, or refused by code in a shape that its client can read."""
+
+import asyncio
+
+import pytest
+
+from dataplane.broker.frame_buffer import FrameError
+from dataplane.handlers import registry
+from dataplane.handlers.error_response import error_response
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.wire.apis import API_TABLE, ApiKey, load
+from dataplane.wire.codec import decode, encode
+from dataplane.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from dataplane.wire.messages.delete_topics import DeleteTopicsRequest
+from dataplane.wire.messages.describe_cluster import DescribeClusterRequest
+from dataplane.wire.messages.list_groups import ListGroupsRequest
+from dataplane.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from dataplane.wire.schema import fields_of
+from tests.dataplane.handlers.one_broker import OneBroker, read_answer
+from tests.dataplane.wire.random_messages import Random
+
+
+@pytest.fixture
+async def broker():
+    broker = OneBroker()
+    yield broker
+    await broker.stop()
+
+
+def test_the_registry_promises_only_what_the_release_has() -> None:
+    for key, (low, high) in registry.HANDLED.items():
+        assert API_TABLE[key].min_version <= low <= high <= API_TABLE[key].max_version
+        module = registry.handler_module(key)
+        assert callable(module.handle_frame if key in registry.HOT else module.handle)
+        assert module.__doc__
+        assert f"({int(key)})" in module.__doc__.split("\n")[0]
+
+
+async def test_an_api_that_is_not_served_is_refused_in_shape(broker: OneBroker) -> None:
+    unserved = [key for key in API_TABLE if key not in registry.HANDLED]
+    assert unserved
+    for key in unserved:
+        request = Random(int(key)).instance(load(key)[0], API_TABLE[key].max_version)
+        try:
+            parts = broker.submit(request, API_TABLE[key].max_version)
+        except FrameError:
+            continue  # its answer has no place for an error: the connection is closed
+        answer = read_answer(request, API_TABLE[key].max_version, parts)
+        asked_about_nothing = not any(
+            isinstance(getattr(request, item.name), list) and getattr(request, item.name)
+            for item in fields_of(type(request))
+        )
+        assert asked_about_nothing or "35" in repr(answer)
+
+
+async def test_a_version_from_the_future_is_refused(broker: OneBroker) -> None:
+    header = bytes([0, ApiKey.DESCRIBE_CLUSTER, 0, 99, 0, 0, 0, 99, 255, 255])
+    parts = broker.dispatcher.submit(broker.connection, memoryview(header + b"\0\0"))
+    answer = read_answer(DescribeClusterRequest(), 1, parts)
+    assert answer.error_code == ErrorCode.UNSUPPORTED_VERSION
+
+
+async def test_an_unknown_api_closes(broker: OneBroker) -> None:
+    with pytest.raises(FrameError):
+        broker.dispatcher.submit(broker.connection, memoryview(bytes([3, 231] + [0] * 20)))
+
+
+@pytest.mark.parametrize("key", sorted(registry.HANDLED))
+async def test_a_torn_body_never_raises_anything_else(broker: OneBroker, key: ApiKey) -> None:
+    dice = Random(int(key))
+    low, high = registry.HANDLED[key]
+    for version in {low, high}:
+        request = dice.instance(load(key)[0], version)
+        body = encode(request, version)
+        head = bytes([0, key, 0, version, 0, 0, 0, 99, 255, 255])
+        if API_TABLE[key].is_flexible(version):
+            head += b"\0"
+        for cut in sorted({0, 1, len(body) // 2, max(0, len(body) - 1)}):
+            if cut == len(body):
+                continue
+            frame = memoryview(bytearray(head + body[:cut]))
+            try:
+                broker.dispatcher.submit(broker.connection, frame)
+            except FrameError:
+                continue
+            await asyncio.sleep(0)
+
+
+async def test_a_bug_in_a_handler_is_answered_and_counted(broker: OneBroker, monkeypatch) -> None:
+    async def broken(context, request):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(registry, "handler", lambda key: broken)
+    request = ListGroupsRequest()
+    answer = await broker.ask(request, 4)
+    assert answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert broker.services.metrics.failed_requests.value == 1
+
+
+async def test_a_refusal_of_a_handler_is_answered_in_shape(broker: OneBroker, monkeypatch) -> None:
+    async def refusing(context, request):
+        raise KafkaError(ErrorCode.NOT_CONTROLLER, "ask another")
+
+    monkeypatch.setattr(registry, "handler", lambda key: refusing)
+    request = CreateTopicsRequest(topics=[CreatableTopic(name="a"), CreatableTopic(name="b")])
+    answer = await broker.ask(request, 7)
+    assert [(t.name, t.error_code, t.error_message) for t in answer.topics] == [
+        ("a", ErrorCode.NOT_CONTROLLER, "ask another"),
+        ("b", ErrorCode.NOT_CONTROLLER, "ask another"),
+    ]
+
+
+def test_errors_mirror_nested_requests() -> None:
+    request = ListOffsetsRequest(
+        topics=[
+            ListOffsetsTopic(
+                name="t", partitions=[ListOffsetsPartition(partition_index=i) for i in (3, 5)]
+            )
+        ]
+    )
+    answer = error_response(load(2)[1], request, ErrorCode.CORRUPT_MESSAGE)
+    assert [(p.partition_index, p.error_code) for p in answer.topics[0].partitions] == [
+        (3, 2),
+        (5, 2),
+    ]
+    names = DeleteTopicsRequest(topic_names=["x", "y"])
+    answer = error_response(load(20)[1], names, ErrorCode.NOT_CONTROLLER)
+    assert [(t.name, t.error_code) for t in answer.responses] == [("x", 41), ("y", 41)]
+
+
+@pytest.mark.parametrize("key", sorted(API_TABLE))
+def test_every_error_answer_can_be_written_and_read(key: ApiKey) -> None:
+    dice = Random(int(key))
+    spec = API_TABLE[key]
+    for version in range(spec.min_version, spec.max_version + 1):
+        request = dice.instance(load(key)[0], version)
+        for source in (None, request):
+            answer = error_response(load(key)[1], source, ErrorCode.INVALID_REQUEST)
+            if answer is None:
+                continue
+            data = encode(answer, version)
+            _again, end = decode(load(key)[1], version, memoryview(data))
+            assert end == len(data)

@@ -1,5 +1,6 @@
 """What the reassignment wizard chooses from, and what moves already."""
 
+from console.pages.cluster import loads
 from console.pages.shared import asked, cluster_part
 from console.parts import Part
 from controlplane.clusters.selectors import cluster_row
@@ -13,5 +14,6 @@ def reassign(tenant: Tenant, cluster_id: str) -> dict[str, Part]:
     return {
         "cluster": cluster_part(tenant, cluster_id),
         "topics": asked(row, topic_list),
+        "loads": asked(row, loads),
         "reassignments": asked(row, active),
     }

@@ -11,7 +11,7 @@ export function Replicas({ replicas, isr, leader }: { replicas: number[]; isr: n
           <Tooltip key={id} label={`Broker ${id}: ${hint}`}>
             <span className="ps-chip" data-kind={kind}>
               {id}
-              <span className="mantine-visually-hidden"> ({hint})</span>
+              <span className="ps-sr"> ({hint})</span>
             </span>
           </Tooltip>
         );

@@ -31,7 +31,7 @@ export const listSearch = (raw: ListSearch & SearchSchemaInput): ListSearch => (
 });
 
 export const TOPIC_TABS = ["partitions", "configuration"] as const;
-export const GROUP_TABS = ["offsets", "members", "history"] as const;
+export const GROUP_TABS = ["offsets", "members"] as const;
 export const ACCESS_TABS = ["users", "grants"] as const;
 
 const tabs =

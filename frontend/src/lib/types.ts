@@ -261,3 +261,11 @@ export interface AnalyticsRun {
   finished_at: string | null;
   error?: unknown;
 }
+
+/** What one broker carries; bytes are null while its log directories cannot be read. */
+export interface BrokerLoad {
+  id: number;
+  leaders: number;
+  replicas: number;
+  size_bytes: number | null;
+}

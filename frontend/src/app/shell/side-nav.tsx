@@ -1,4 +1,5 @@
 import { Select } from "@mantine/core";
+import { useLocalStorage } from "@mantine/hooks";
 import {
   IconArrowsExchange,
   IconChartHistogram,
@@ -11,15 +12,22 @@ import {
   IconUsersGroup,
 } from "@tabler/icons-react";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { useOverview } from "@/lib/use-clusters";
 import { TenantSwitch } from "./tenant-switch";
 
 const ICON = { size: 17, stroke: 1.7, "aria-hidden": true } as const;
 
 export function SideNav() {
-  const { clusterId } = useParams({ strict: false });
+  const { clusterId: opened } = useParams({ strict: false });
   const { data } = useOverview();
   const clusters = data?.parts.clusters.data ?? [];
+  const [last, setLast] = useLocalStorage<string | null>({ key: "penstock-cluster", defaultValue: null });
+  useEffect(() => {
+    if (opened) setLast(opened);
+  }, [opened, setLast]);
+  // Outside a cluster its links stay: the last one that was open, else the first.
+  const clusterId = opened ?? clusters.find((cluster) => cluster.id === last)?.id ?? clusters[0]?.id;
   const navigate = useNavigate();
   return (
     <nav aria-label="Main" style={{ paddingBottom: 16 }}>
@@ -49,15 +57,15 @@ export function SideNav() {
           />
         </div>
       )}
-      <div className="ps-nav">{clusterId ? <ClusterLinks clusterId={clusterId} /> : <ClusterHints empty={clusters.length === 0} />}</div>
+      <div className="ps-nav">{clusterId ? <ClusterLinks clusterId={clusterId} /> : <ClusterHints />}</div>
     </nav>
   );
 }
 
-function ClusterHints({ empty }: { empty: boolean }) {
+function ClusterHints() {
   return (
     <span className="ps-muted" style={{ padding: "2px 10px", fontSize: "0.75rem" }}>
-      {empty ? "No cluster yet." : "Topics, groups, access and analytics of a cluster appear here."}
+      No cluster yet.
     </span>
   );
 }

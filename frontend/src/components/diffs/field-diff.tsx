@@ -1,3 +1,5 @@
+import { formatBytes, formatDurationMs } from "@/lib/format";
+
 type Flat = Record<string, string>;
 
 /** Nested objects as dotted fields, so that two documents compare line by line. */
@@ -12,6 +14,22 @@ export function flatten(value: unknown, prefix = "", into: Flat = {}): Flat {
   }
   return into;
 }
+
+/** The value with its size in words beside it, by the unit in the field's own name. */
+function Value({ name, value }: { name: string; value: string }) {
+  const number = Number(value);
+  const counts = value !== "" && !Number.isNaN(number) && number >= 0 && number < 9e18;
+  const bytes = counts && /(^|[._])bytes$/.test(name);
+  const time = counts && /(^|[._])ms$/.test(name);
+  return (
+    <>
+      {value === "" ? <span className="ps-muted">empty</span> : value}
+      {(bytes || time) && <span className="ps-muted"> {bytes ? formatBytes(number) : formatDurationMs(number)}</span>}
+    </>
+  );
+}
+
+const shortName = (name: string): string => name.replace(/^configs?\./, "");
 
 interface FieldDiffProps {
   before: unknown;
@@ -44,9 +62,9 @@ export function FieldDiff({ before, after, diff }: FieldDiffProps) {
           <tbody>
             {changed.map((name) => (
               <tr key={name}>
-                <td className="ps-mono">{name}</td>
-                {!creating && <td className="ps-mono ps-diff-del">{old[name] ?? <span className="ps-muted">not set</span>}</td>}
-                {!deleting && <td className="ps-mono ps-diff-add">{next[name] ?? <span className="ps-muted">removed</span>}</td>}
+                <td className="ps-mono">{shortName(name)}</td>
+                {!creating && <td className="ps-mono ps-diff-del">{old[name] === undefined ? <span className="ps-muted">not set</span> : <Value name={name} value={old[name]} />}</td>}
+                {!deleting && <td className="ps-mono ps-diff-add">{next[name] === undefined ? <span className="ps-muted">not set</span> : <Value name={name} value={next[name]} />}</td>}
               </tr>
             ))}
           </tbody>

@@ -33,7 +33,7 @@ export function AclTable({ acls, canWrite, view, onView, onRevoke, empty }: AclT
       ? [
           column.display({
             id: "pick",
-            header: () => <span className="mantine-visually-hidden">Choose</span>,
+            header: () => <span className="ps-sr">Choose</span>,
             cell: ({ row }) => (
               <Checkbox
                 size="xs"

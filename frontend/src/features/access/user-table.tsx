@@ -53,7 +53,7 @@ export function UserTable({ users, acls, canWrite, onGrant, onRotate, onDelete, 
     }),
     column.display({
       id: "actions",
-      header: () => <span className="mantine-visually-hidden">Actions</span>,
+      header: () => <span className="ps-sr">Actions</span>,
       meta: { align: "right" },
       cell: ({ row }) =>
         canWrite &&

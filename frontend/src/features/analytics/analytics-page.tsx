@@ -40,6 +40,7 @@ function figures(lag: Gold<LagPoint> | null | undefined, retention: Gold<Retenti
   const bad = new Set(now.filter((point) => BAD.has(point.status ?? "")).map((point) => point.group));
   const behind = now.map((point) => point.lag_seconds ?? 0);
   const expiries = (retention?.data ?? []).flatMap((row) => row.groups).map((row) => row.oldest_unread_expires_in_s).filter((value): value is number => value !== null);
+  const risks = new Set((retention?.data ?? []).flatMap((row) => row.groups).map((row) => row.status));
   const soonest = expiries.length > 0 ? Math.min(...expiries) : null;
   return [
     { label: "Groups followed", value: formatInteger(groups.size), note: `${formatInteger(now.length)} group and topic pairs` },
@@ -49,7 +50,7 @@ function figures(lag: Gold<LagPoint> | null | undefined, retention: Gold<Retenti
     {
       label: "Next unread expiry",
       value: soonest === null ? "–" : soonest <= 0 ? "now" : `in ${formatDuration(soonest)}`,
-      tone: soonest !== null && soonest < 3600 ? "bad" : undefined,
+      tone: risks.has("LOSING") || risks.has("AT_RISK") ? "bad" : risks.has("WATCH") ? "warn" : undefined,
       note: soonest === null ? "nothing at risk" : "oldest unread record",
     },
     { label: "Data held", value: formatBytes((retention?.data ?? []).reduce((sum, row) => sum + (row.bytes ?? 0), 0)) },

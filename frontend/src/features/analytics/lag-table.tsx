@@ -20,7 +20,7 @@ const columns = (clusterId: string) => [
   column.accessor("group", {
     header: "Group",
     cell: (cell) => (
-      <Link to="/clusters/$clusterId/groups/$group" params={{ clusterId, group: cell.getValue() }} search={{ tab: "history" }} className="ps-link ps-mono">
+      <Link to="/clusters/$clusterId/groups/$group" params={{ clusterId, group: cell.getValue() }} className="ps-link ps-mono">
         {cell.getValue()}
       </Link>
     ),

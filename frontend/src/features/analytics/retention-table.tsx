@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
+import { Metered } from "@/components/metered";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { LagStatus } from "@/components/status";
@@ -62,12 +63,7 @@ function Age({ topic }: { topic: RetentionRow }) {
   if (topic.age_seconds === null) return <span className="ps-muted">–</span>;
   const share = topic.retention_ms && topic.retention_ms > 0 ? Math.min(1, (topic.age_seconds * 1000) / topic.retention_ms) : 0;
   return (
-    <span style={{ display: "inline-flex", gap: 8, alignItems: "center" }}>
-      <span className="ps-meter ps-hide-md" title={`${Math.round(share * 100)}% of the retention time`}>
-        <i style={{ width: `${100 * share}%` }} />
-      </span>
-      {formatDuration(topic.age_seconds)}
-    </span>
+    <Metered share={share}>{formatDuration(topic.age_seconds)}</Metered>
   );
 }
 

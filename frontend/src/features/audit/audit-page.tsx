@@ -128,7 +128,7 @@ export function AuditPage() {
               <th scope="col" className="ps-hide-sm">To</th>
               <th scope="col" className="ps-hide-sm">Outcome</th>
               <th scope="col">
-                <span className="mantine-visually-hidden">Details</span>
+                <span className="ps-sr">Details</span>
               </th>
             </tr>
           </thead>

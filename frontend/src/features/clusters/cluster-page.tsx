@@ -3,6 +3,7 @@ import { IconChevronDown, IconTrash } from "@tabler/icons-react";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
+import { Metered } from "@/components/metered";
 import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
 import { Copy } from "@/components/copy";
@@ -18,7 +19,7 @@ import { formatBytes, formatInteger } from "@/lib/format";
 import { type Page, usePage } from "@/lib/page";
 import type { PlanRequest } from "@/lib/plans";
 import { useSession } from "@/lib/session";
-import type { ActiveReassignment, Broker, Cluster, Operation } from "@/lib/types";
+import type { ActiveReassignment, Broker, BrokerLoad, Cluster, Operation } from "@/lib/types";
 import { ConnectCard } from "./connect-card";
 
 export interface ClientConfig {
@@ -31,13 +32,6 @@ interface ClusterSummary {
   partitions: number;
   under_replicated: number;
   offline: number;
-  size_bytes: number | null;
-}
-
-interface BrokerLoad {
-  id: number;
-  leaders: number;
-  replicas: number;
   size_bytes: number | null;
 }
 
@@ -85,12 +79,7 @@ const columns = (controller: number | null, top: number) => [
     header: "Data",
     meta: { align: "right" },
     cell: (cell) => (
-      <span style={{ display: "inline-flex", gap: 8, alignItems: "center" }}>
-        <span className="ps-meter ps-hide-sm" aria-hidden>
-          <i style={{ width: `${(100 * (cell.getValue() ?? 0)) / Math.max(1, top)}%` }} />
-        </span>
-        {formatBytes(cell.getValue())}
-      </span>
+      <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>{formatBytes(cell.getValue())}</Metered>
     ),
   }),
   column.accessor((row) => row.restarts ?? 0, {

@@ -36,11 +36,6 @@ const columns = [
       return <span className={getValue() < total ? "ps-warn" : undefined}>{`${getValue()} of ${total}`}</span>;
     },
   }),
-  column.accessor("controller_id", {
-    header: "Controller",
-    meta: { align: "right", hideBelow: "md" },
-    cell: (cell) => (cell.getValue() === null ? <span className="ps-muted">–</span> : `broker ${cell.getValue()}`),
-  }),
   column.accessor("bootstrap_servers", {
     header: "Bootstrap servers",
     meta: { hideBelow: "md" },

@@ -3,6 +3,7 @@ import { IconRewindBackward10 } from "@tabler/icons-react";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
+import { Metered } from "@/components/metered";
 import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
 import { DataTable } from "@/components/data-table";
@@ -55,12 +56,7 @@ const offsetColumns = (clusterId: string, top: number) => [
     header: "Lag",
     meta: { align: "right" },
     cell: ({ row }) => (
-      <span style={{ display: "inline-flex", gap: 8, alignItems: "center" }}>
-        <span className="ps-meter ps-hide-sm" aria-hidden>
-          <i style={{ width: `${(100 * Math.max(0, row.original.lag ?? 0)) / Math.max(1, top)}%` }} />
-        </span>
-        {formatInteger(row.original.lag)}
-      </span>
+      <Metered share={Math.max(0, row.original.lag ?? 0) / Math.max(1, top)}>{formatInteger(row.original.lag)}</Metered>
     ),
   }),
 ];
@@ -109,7 +105,7 @@ function figures(group: GroupDetail, verdict: LagPoint | undefined, expiry: numb
     {
       label: "Unread records expire",
       value: expiry === null || expiry === undefined ? "–" : expiry <= 0 ? "now" : `in ${formatDuration(expiry)}`,
-      tone: expiry !== null && expiry !== undefined && expiry < 3600 ? "bad" : undefined,
+      tone: expiry !== null && expiry !== undefined && expiry <= 0 ? "bad" : undefined,
       note: verdict?.eta_seconds ? `caught up in ${formatDuration(verdict.eta_seconds)}` : expiry === null || expiry === undefined ? "nothing at risk is known" : "the oldest of them",
     },
   ];
@@ -161,12 +157,13 @@ export function GroupPage() {
           }}
         >
           <Tabs.List mb={12}>
-            <Tabs.Tab value="offsets">Offsets and lag</Tabs.Tab>
-            <Tabs.Tab value="members">Members</Tabs.Tab>
-            <Tabs.Tab value="history">History and expiry</Tabs.Tab>
+            <Tabs.Tab value="offsets">Lag and offsets</Tabs.Tab>
+            <Tabs.Tab value="members">Members{active && ` (${group?.members.length})`}</Tabs.Tab>
           </Tabs.List>
           <Tabs.Panel value="offsets">
-            <Card>
+            <div className="ps-stack">
+              <LagHistory clusterId={clusterId} group={name} range={range} onRange={setRange} />
+            <Card title="Committed offsets">
               <PartView query={query} name="group" rows={7}>
                 {(found) => (
                   <DataTable
@@ -182,6 +179,10 @@ export function GroupPage() {
                 )}
               </PartView>
             </Card>
+              <PartView query={query} name="retention" rows={3}>
+                {(gold) => <ExpiryTable gold={gold} group={name} clusterId={clusterId} />}
+              </PartView>
+            </div>
           </Tabs.Panel>
           <Tabs.Panel value="members">
             <Card>
@@ -198,14 +199,6 @@ export function GroupPage() {
                 )}
               </PartView>
             </Card>
-          </Tabs.Panel>
-          <Tabs.Panel value="history">
-            <div className="ps-stack">
-              <LagHistory clusterId={clusterId} group={name} range={range} onRange={setRange} />
-              <PartView query={query} name="retention" rows={3}>
-                {(gold) => <ExpiryTable gold={gold} group={name} clusterId={clusterId} />}
-              </PartView>
-            </div>
           </Tabs.Panel>
         </Tabs>
       </div>

@@ -2,6 +2,7 @@ import { Switch } from "@mantine/core";
 import { IconUsersGroup } from "@tabler/icons-react";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
+import { Metered } from "@/components/metered";
 import { Card, PartView } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
@@ -40,12 +41,7 @@ const columns = (clusterId: string, top: number) => [
     header: "Lag now",
     meta: { align: "right" },
     cell: ({ row }) => (
-      <span style={{ display: "inline-flex", gap: 8, alignItems: "center" }}>
-        <span className="ps-meter ps-hide-sm" aria-hidden>
-          <i style={{ width: `${(100 * Math.max(0, row.original.lag ?? 0)) / Math.max(1, top)}%` }} />
-        </span>
-        {formatInteger(row.original.lag)}
-      </span>
+      <Metered share={Math.max(0, row.original.lag ?? 0) / Math.max(1, top)}>{formatInteger(row.original.lag)}</Metered>
     ),
   }),
   column.accessor((row) => row.verdict?.lag_seconds ?? null, {

@@ -13,6 +13,7 @@ import { plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import { useMakePlan } from "@/lib/plans";
 import type { GroupDetail } from "@/lib/types";
+import { Standing } from "./standing";
 import { type ResetInputs, ResetForm } from "./reset-form";
 
 const route = getRouteApi("/app/clusters/$clusterId/groups/$group/reset");
@@ -47,6 +48,7 @@ export function ResetPage() {
             </Notice>
           )}
           {active === 0 && (
+            <div className="ps-cols-2-1">
             <Card padded>
               <PartView query={query} name="group">
                 {(group) => (
@@ -61,6 +63,12 @@ export function ResetPage() {
                 )}
               </PartView>
             </Card>
+            <Card title="Where the group stands">
+              <PartView query={query} name="group">
+                {(group) => <Standing group={group} />}
+              </PartView>
+            </Card>
+            </div>
           )}
           {active === 1 && plan.data && (
             <Card padded>

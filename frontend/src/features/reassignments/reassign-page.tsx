@@ -10,8 +10,9 @@ import { ProblemPanel } from "@/components/problem-panel";
 import { Wizard } from "@/components/wizard";
 import { usePage } from "@/lib/page";
 import { useMakePlan } from "@/lib/plans";
-import type { ActiveReassignment, Cluster, TopicRow } from "@/lib/types";
+import type { ActiveReassignment, BrokerLoad, Cluster, TopicRow } from "@/lib/types";
 import { ActiveMoves } from "./active-moves";
+import { BrokerLoads } from "./broker-loads";
 import { type MoveInputs, MoveForm } from "./move-form";
 
 const route = getRouteApi("/app/clusters/$clusterId/reassign");
@@ -19,6 +20,7 @@ const route = getRouteApi("/app/clusters/$clusterId/reassign");
 export interface ReassignParts {
   cluster: Cluster;
   topics: TopicRow[];
+  loads: BrokerLoad[];
   reassignments: ActiveReassignment[];
 }
 
@@ -52,6 +54,7 @@ export function ReassignPage() {
           {active === 0 && (
             <>
               <ActiveMoves query={query} />
+              <div className="ps-cols-2-1">
               <Card padded>
                 <PartView query={query} name="cluster">
                   {(cluster) => (
@@ -70,6 +73,12 @@ export function ReassignPage() {
                   )}
                 </PartView>
               </Card>
+              <Card title="Brokers now">
+                <PartView query={query} name="loads">
+                  {(loads) => <BrokerLoads loads={loads} />}
+                </PartView>
+              </Card>
+              </div>
             </>
           )}
           {active === 1 && plan.data && (

@@ -12,7 +12,8 @@ type Edits = Record<string, string | null>;
 function humane(name: string, value: string | null): string | null {
   const number = Number(value);
   if (value === null || value === "" || Number.isNaN(number)) return null;
-  if (number < 0) return name.endsWith(".ms") || name.endsWith(".bytes") ? "no limit" : null;
+  if (number === -1) return name.endsWith(".ms") || name.endsWith(".bytes") ? "no limit" : null;
+  if (number < 0) return null;
   if (number >= 9e18) return "no limit";
   if (name.endsWith(".ms")) return formatDurationMs(number);
   if (name.endsWith(".bytes")) return formatBytes(number);
@@ -64,7 +65,7 @@ export function ConfigTable({ configs, canEdit, onChange }: ConfigTableProps) {
                 </th>
                 {canEdit && (
                   <th scope="col">
-                    <span className="mantine-visually-hidden">Edit</span>
+                    <span className="ps-sr">Edit</span>
                   </th>
                 )}
               </tr>

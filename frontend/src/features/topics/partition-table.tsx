@@ -1,4 +1,5 @@
 import { createColumnHelper } from "@tanstack/react-table";
+import { Metered } from "@/components/metered";
 import { DataTable, type TableView } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { Replicas } from "@/components/replicas";
@@ -42,12 +43,7 @@ const columns = (top: number) => [
     header: "Size",
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => (
-      <span style={{ display: "inline-flex", gap: 8, alignItems: "center" }}>
-        <span className="ps-meter ps-hide-md" aria-hidden>
-          <i style={{ width: `${(100 * (cell.getValue() ?? 0)) / Math.max(1, top)}%` }} />
-        </span>
-        {formatBytes(cell.getValue())}
-      </span>
+      <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>{formatBytes(cell.getValue())}</Metered>
     ),
   }),
   column.accessor((row) => row.leader_epoch ?? null, {

@@ -2,6 +2,7 @@ import { Switch } from "@mantine/core";
 import { IconPlus, IconStack2 } from "@tabler/icons-react";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
+import { Metered } from "@/components/metered";
 import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
 import { DataTable } from "@/components/data-table";
@@ -22,6 +23,9 @@ export function TopicHealth({ topic }: { topic: Pick<TopicRow, "offline" | "unde
     return <Status tone="warn" label={`${topic.under_replicated} behind`} hint="Partitions with a replica that is not in sync." />;
   return <Status tone="ok" label="In sync" />;
 }
+
+/** Kafka's own, and the service's own: two underscores in front are the custom for both. */
+const isInternal = (topic: TopicRow): boolean => topic.internal || topic.name.startsWith("__");
 
 const column = createColumnHelper<TopicRow>();
 const columns = (clusterId: string, largest: number) => [
@@ -62,12 +66,7 @@ const columns = (clusterId: string, largest: number) => [
     header: "Size",
     meta: { align: "right", hideBelow: "sm" },
     cell: (cell) => (
-      <span style={{ display: "inline-flex", gap: 8, alignItems: "center" }}>
-        <span className="ps-meter ps-hide-md" aria-hidden>
-          <i style={{ width: `${(100 * (cell.getValue() ?? 0)) / Math.max(1, largest)}%` }} />
-        </span>
-        {formatBytes(cell.getValue())}
-      </span>
+      <Metered share={(cell.getValue() ?? 0) / Math.max(1, largest)}>{formatBytes(cell.getValue())}</Metered>
     ),
   }),
   column.accessor((row) => row.retention_ms ?? null, {
@@ -91,7 +90,7 @@ export function TopicsPage() {
   const navigate = route.useNavigate();
   const { data: session } = useSession();
   const query = usePage<{ topics: TopicRow[] }>(`topics/${clusterId}`);
-  const all = query.data?.parts.topics.data ?? [];
+  const all = (query.data?.parts.topics.data ?? []).map((topic) => ({ ...topic, internal: isInternal(topic) }));
   const needle = search.q?.toLowerCase() ?? "";
   const rows = all.filter(
     (topic) =>

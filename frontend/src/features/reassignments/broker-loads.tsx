@@ -1,0 +1,32 @@
+import { Metered } from "@/components/metered";
+import { formatBytes, formatInteger } from "@/lib/format";
+import type { BrokerLoad } from "@/lib/types";
+
+/** What every broker carries before anything moves. */
+export function BrokerLoads({ loads }: { loads: BrokerLoad[] }) {
+  const top = Math.max(1, ...loads.map((load) => load.size_bytes ?? 0));
+  return (
+    <table className="ps-table" aria-label="Load of the brokers">
+      <thead>
+        <tr>
+          <th scope="col">Broker</th>
+          <th scope="col" data-align="right">Leads</th>
+          <th scope="col" data-align="right">Replicas</th>
+          <th scope="col" data-align="right">Data</th>
+        </tr>
+      </thead>
+      <tbody>
+        {loads.map((load) => (
+          <tr key={load.id}>
+            <td className="ps-tnum">{load.id}</td>
+            <td data-align="right">{formatInteger(load.leaders)}</td>
+            <td data-align="right">{formatInteger(load.replicas)}</td>
+            <td data-align="right">
+              <Metered share={(load.size_bytes ?? 0) / top}>{formatBytes(load.size_bytes)}</Metered>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

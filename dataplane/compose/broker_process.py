@@ -28,6 +28,7 @@ from dataplane.broker.registration import (
 )
 from dataplane.broker.services import BrokerServices
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint
+from dataplane.compose import gauges
 from dataplane.compose.listeners import Listeners
 from dataplane.compose.rooms import build_rooms
 from dataplane.compose.storage import StorageError, broker_id, open_logs
@@ -138,6 +139,7 @@ class BrokerProcess:
         undo.push_async_callback(dispatcher.stop)
         await self._listeners.serve(dispatcher)
         undo.callback(self._listeners.stop)
+        gauges.register(services, self._listeners)
         self._start_chores()
         undo.push_async_callback(self._housekeeping.stop)
         await self._register(undo)

@@ -73,6 +73,9 @@ class Listeners:
                 host = socket.gethostname()
             yield wanted.name, host, port, wanted.protocol.name
 
+    def connection_counts(self) -> dict[str, float]:
+        return {f'listener="{each.name}"': each.connection_count for each in self._listeners}
+
     def sweep(self) -> None:
         now_s = asyncio.get_running_loop().time()
         for listener in self._listeners:

@@ -1,0 +1,53 @@
+"""What a scrape reads from the state of a broker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from dataplane.broker.services import BrokerServices
+    from dataplane.compose.listeners import Listeners
+
+
+def register(services: BrokerServices, listeners: Listeners) -> None:
+    """Register the gauges; each is computed only when somebody scrapes."""
+    metrics, partitions = services.metrics, services.partitions
+
+    def under_replicated() -> int:
+        return sum(
+            1
+            for partition in partitions.led()
+            if partition.state is not None and len(partition.isr) < len(partition.state.replicas)
+        )
+
+    def per_topic_bytes() -> Mapping[str, float]:
+        sizes: dict[str, float] = {}
+        for partition in partitions:
+            label = f'topic="{partition.topic_partition.topic}"'
+            sizes[label] = sizes.get(label, 0) + partition.log.size_bytes
+        return sizes
+
+    metrics.gauge("partitions", "Replicas on this broker.", lambda: len(partitions))
+    metrics.gauge("leaders", "Replicas that lead here.", lambda: len(partitions.led()))
+    metrics.gauge(
+        "under_replicated_partitions",
+        "Partitions led here whose ISR lacks a replica.",
+        under_replicated,
+    )
+    metrics.gauge(
+        "under_min_isr_partitions",
+        "Partitions led here that refuse acks=all.",
+        lambda: sum(1 for partition in partitions.led() if partition.is_under_min_isr()),
+    )
+    metrics.gauge(
+        "active_controller",
+        "1 on the broker that is the controller.",
+        lambda: int(services.controller.is_active),
+    )
+    metrics.gauge(
+        "brokers", "Live brokers in the image.", lambda: len(services.metadata.image.brokers)
+    )
+    metrics.gauge("connections", "Open connections by listener.", listeners.connection_counts)
+    metrics.gauge("log_size_bytes", "Bytes of the logs here, by topic.", per_topic_bytes)

@@ -1,0 +1,117 @@
+"""A broker that cannot start says why in one line, by exit code, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import pathlib
+import socket
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "dataplane", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def settings(**values: str) -> list[str]:
+    return [
+        part
+        for key, value in values.items()
+        for part in ("--set", f"{key.replace('_', '.')}={value}")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        ({"num_partitions": "0"}, ["num.partitions", "0", "at least 1"]),
+        ({"min_insync_replicas": "many"}, ["min.insync.replicas", "many", "INT"]),
+        ({"listeners": "PLAINTEXT:9092"}, ["listeners", "PLAINTEXT:9092", "NAME://host:port"]),
+        ({"listeners": "X://:1"}, ["listeners", "X", "listener.security.protocol.map"]),
+        ({"log_retention_ms": "soon"}, ["log.retention.ms", "soon"]),
+    ],
+)
+def test_a_bad_value_is_named_with_its_key_and_range(
+    values: dict[str, str], words: list[str]
+) -> None:
+    result = run("broker", "--check", *settings(**values))
+    assert result.returncode == 2
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1
+    assert all(word in lines[0] for word in words), lines[0]
+
+
+def test_a_missing_file_is_named(tmp_path: pathlib.Path) -> None:
+    result = run("broker", "--config", str(tmp_path / "none.properties"))
+    assert result.returncode == 2
+    assert "none.properties" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_good_configuration_passes(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "broker.properties"
+    file.write_text("broker.id=3\nlisteners=PLAINTEXT://127.0.0.1:0\n")
+    assert run("broker", "--check", "--config", str(file)).returncode == 0
+
+
+def test_a_taken_port_is_named_before_anything_starts(tmp_path: pathlib.Path) -> None:
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        port = holder.getsockname()[1]
+        values = {
+            "broker_id": "0",
+            "listeners": f"PLAINTEXT://127.0.0.1:{port}",
+            "log_dirs": str(tmp_path / "data"),
+            "zookeeper_connect": "127.0.0.1:1",
+        }
+        result = run("broker", *settings(**values))
+    assert result.returncode == 1
+    said = [line for line in result.stderr.splitlines() if line.startswith("penstock broker:")]
+    assert len(said) == 1
+    assert f"127.0.0.1:{port}" in said[0]
+    assert "PLAINTEXT" in said[0]
+    assert "Traceback" not in result.stderr
+    assert not (tmp_path / "data").exists()
+
+
+def test_an_unreachable_zookeeper_is_named(tmp_path: pathlib.Path) -> None:
+    values = {
+        "broker_id": "0",
+        "listeners": "PLAINTEXT://127.0.0.1:0",
+        "log_dirs": str(tmp_path / "data"),
+        "zookeeper_connect": "127.0.0.1:1",
+        "zookeeper_connection_timeout_ms": "500",
+    }
+    result = run("broker", *settings(**values))
+    assert result.returncode == 1
+    assert "127.0.0.1:1" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--set", "num.partitions=0"], ["num.partitions", "at least 1"]),
+        (["--broker-ids", "1,1"], ["--broker-ids", "distinct"]),
+        (["--listener", "nonsense"], ["--listener", "NAME://HOST:PORT"]),
+        (["--set", "novalue"], ["--set", "KEY=VALUE"]),
+    ],
+)
+def test_local_cluster_refuses_bad_arguments(
+    tmp_path: pathlib.Path, arguments: list[str], words: list[str]
+) -> None:
+    result = run("local-cluster", "--port", "0", "--data-dir", str(tmp_path), *arguments)
+    assert result.returncode == 2
+    assert all(word in result.stderr for word in words), result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1

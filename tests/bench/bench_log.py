@@ -41,7 +41,7 @@ def batch_of(size: int, *, producer_id: int = -1) -> bytearray:
     )
 
 
-def per_call_us(count: int, work) -> float:  # noqa: ANN001  # any callable
+def per_call_us(count: int, work) -> float:  # any callable
     best = float("inf")
     for _ in range(5):
         start = time.perf_counter()
@@ -51,50 +51,61 @@ def per_call_us(count: int, work) -> float:  # noqa: ANN001  # any callable
     return best * 1e6
 
 
-def once_us(work) -> float:  # noqa: ANN001  # any callable
+def once_us(work) -> float:  # any callable
     start = time.perf_counter()
     work()
     return (time.perf_counter() - start) * 1e6
+
+
+def measure(root: str, size: int, count: int) -> None:
+    """One batch size: leader append, follower append, reads at the tail and behind."""
+    log, follower = open_log(root, f"append{size}"), open_log(root, f"follow{size}")
+    data = memoryview(batch_of(size))
+    cost = per_call_us(count, lambda: log.append_as_leader(data, 0, now_ms=1))
+    print(f"append as leader   {size:>8} B: {cost:9.2f} us {size / cost:7.0f} MB/s")
+    chunk = log.read(0, 1 << 20, log.log_end_offset).read()
+    cost = once_us(lambda: follower.append_as_follower(chunk))
+    print(f"append as follower {size:>8} B: {cost:9.2f} us {len(chunk) / cost:7.0f} MB/s (1 MiB)")
+    end = log.log_end_offset
+    cost = per_call_us(20_000, lambda: log.read(end - 1, 1 << 20, end))
+    print(f"locate at the tail {size:>8} B: {cost:9.2f} us")
+    print(
+        f"read 1 MiB behind  {size:>8} B: {once_us(lambda: read_through(log, size)):9.2f} us a MiB"
+    )
+    log.release()
+    follower.release()
+
+
+def read_through(log: PartitionLog, size: int) -> None:
+    """The first MiB in fetches of 64 KiB, or a batch each if that is larger."""
+    buffer = bytearray(max(65_536, size))
+    at = 0
+    while at * size < 1 << 20:
+        piece = log.read(at, 65_536, log.log_end_offset)
+        piece.read_into(buffer)
+        at += piece.size // size
+
+
+def measure_idempotent(root: str) -> None:
+    record = NewRecord(None, b"x" * 120, (), 1_700_000_000_000)
+    batches = iter(
+        [
+            build_batch([record], producer_id=7, producer_epoch=0, base_sequence=number)
+            for number in range(100_000)
+        ]
+    )
+    log = open_log(root, "idempotent")
+    cost = per_call_us(20_000, lambda: log.append_as_leader(next(batches), 0, now_ms=1))
+    print(f"append idempotent       200 B: {cost:9.2f} us")
+    log.release()
 
 
 def main() -> None:
     root = tempfile.mkdtemp(dir=sys.argv[1] if len(sys.argv) > 1 else None)
     try:
         for size, count in ((200, 20_000), (16_384, 4_000), (65_536, 1_000), (1_048_000, 60)):
-            log = open_log(root, f"append{size}")
-            batch = memoryview(batch_of(size))
-            cost = per_call_us(count, lambda: log.append_as_leader(batch, 0, now_ms=1))
-            print(f"append as leader   {size:>8} B: {cost:8.2f} us  {size / cost:8.0f} MB/s")
-            follower = open_log(root, f"follow{size}")
-            chunk = log.read(0, 1 << 20, log.log_end_offset).read()
-            step = follower.append_as_follower
-            cost = once_us(lambda: step(memoryview(chunk)))
-            print(f"append as follower {len(chunk):>8} B: {cost:8.2f} us  (one fetch)")
-            end = log.log_end_offset
-            tail = per_call_us(20_000, lambda: log.read(end - 1, 1 << 20, end))
-            print(f"locate at the tail {size:>8} B: {tail:8.2f} us")
-            at = [0]
-
-            def next_chunk() -> None:
-                piece = log.read(at[0], 65_536, end)
-                buffer = bytearray(max(piece.size, 1))
-                piece.read_into(buffer)
-                at[0] = (at[0] + max(1, piece.size // len(batch))) % (end - 400)
-
-            cost = per_call_us(2_000, next_chunk) if end > 1000 else 0.0
-            print(f"read 64 KiB behind {size:>8} B: {cost:8.2f} us")
-            log.release()
-            follower.release()
-        log = open_log(root, "idempotent")
-        batches = []
-        for number in range(100_000):
-            record = NewRecord(None, b"x" * 120, (), 1_700_000_000_000)
-            batches.append(
-                build_batch([record], producer_id=7, producer_epoch=0, base_sequence=number)
-            )
-        feed = iter(batches)
-        cost = per_call_us(20_000, lambda: log.append_as_leader(next(feed), 0, now_ms=1))
-        print(f"append idempotent       200 B: {cost:8.2f} us")
+            measure(root, size, count)
+        measure_idempotent(root)
     finally:
         shutil.rmtree(root)
 

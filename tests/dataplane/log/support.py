@@ -49,7 +49,9 @@ def append(log: PartitionLog, count: int = 1, *, epoch: int = 0, **keywords):
 
 def offsets_in(data: bytes) -> list[int]:
     return [
-        record.offset for position, _ in iter_batches(data) for record in iter_records(data, position)
+        record.offset
+        for position, _ in iter_batches(data)
+        for record in iter_records(data, position)
     ]
 
 

@@ -28,7 +28,9 @@ def refusal(call) -> ErrorCode:
     return caught.value.code
 
 
-def marker(*, commit: bool, pepoch: int = 0, coordinator_epoch: int = 0, pid: int = PID) -> bytearray:
+def marker(
+    *, commit: bool, pepoch: int = 0, coordinator_epoch: int = 0, pid: int = PID
+) -> bytearray:
     record = NewRecord(
         struct.pack(">hh", 0, int(commit)), struct.pack(">hi", 0, coordinator_epoch), (), NOW_MS
     )
@@ -194,9 +196,9 @@ def test_last_stable_offset_stops_at_the_oldest_open_transaction():
     end_transaction(log, commit=False, pid=7)
     log.update_high_watermark(9)
     assert log.last_stable_offset == 9
-    assert [(t.producer_id, t.first_offset, t.last_offset) for t in log.aborted_transactions(0, 9)] == [
-        (7, 5, 8)
-    ]
+    assert [
+        (t.producer_id, t.first_offset, t.last_offset) for t in log.aborted_transactions(0, 9)
+    ] == [(7, 5, 8)]
     assert log.aborted_transactions(0, 5) == []
 
 

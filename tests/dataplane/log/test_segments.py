@@ -183,7 +183,9 @@ def test_sequential_reader_sees_every_record_once(sizes, interval, max_bytes):
     start=st.integers(0, 5),
     compression=st.sampled_from([Compression.NONE, Compression.ZSTD]),
 )
-def test_lookup_by_time_equals_a_scan(times, target, segment_bytes, interval, start, compression):
+def test_lookup_by_time_equals_a_scan(  # noqa: PLR0917  # one argument a dimension of the input
+    times, target, segment_bytes, interval, start, compression
+):
     world = World(LogConfig(segment_bytes=segment_bytes, index_interval_bytes=interval))
     log = world.open()
     flat: list[int] = []

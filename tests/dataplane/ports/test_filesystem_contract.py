@@ -1,0 +1,162 @@
+"""The real file system and the one in memory answer alike."""
+
+from __future__ import annotations
+
+import errno
+
+import pytest
+
+from dataplane.ports.fakes.filesystem import MemoryFileSystem
+from dataplane.ports.filesystem import FileSystem, read_whole, replace_whole
+from dataplane.runtime.os_filesystem import OsFileSystem
+
+
+@pytest.fixture(params=["memory", "machine"])
+def place(request, tmp_path) -> tuple[FileSystem, str]:
+    if request.param == "machine":
+        return OsFileSystem(), str(tmp_path)
+    fs = MemoryFileSystem()
+    fs.make_dirs("/root")
+    return fs, "/root"
+
+
+def test_append_read_truncate(place):
+    fs, root = place
+    file = fs.open(f"{root}/f", create=True)
+    file.append(b"hello ")
+    file.append(memoryview(b"world"))
+    file.append(bytearray(b"!"))
+    assert file.size() == 12
+    assert file.read_at(6, 5) == b"world"
+    assert file.read_at(10, 100) == b"d!"
+    assert file.read_at(50, 1) == b""
+    buffer = bytearray(4)
+    assert file.read_into(10, buffer) == 2
+    assert bytes(buffer[:2]) == b"d!"
+    file.truncate(5)
+    file.append(b"?")
+    file.sync()
+    assert read_whole(fs, f"{root}/f") == b"hello?"
+    file.close()
+    file.close()
+
+
+def test_opening_what_is_not_there(place):
+    fs, root = place
+    with pytest.raises(FileNotFoundError):
+        fs.open(f"{root}/absent")
+    with pytest.raises(FileNotFoundError):
+        fs.open(f"{root}/no/dir", create=True)
+    with pytest.raises(FileNotFoundError):
+        fs.list_dir(f"{root}/absent")
+
+
+def test_names(place):
+    fs, root = place
+    fs.make_dirs(f"{root}/a/b")
+    fs.make_dirs(f"{root}/a/b")
+    fs.open(f"{root}/a/f", create=True).close()
+    fs.open(f"{root}/a/b/g", create=True).close()
+    assert fs.list_dir(root) == ["a"]
+    assert fs.list_dir(f"{root}/a") == ["b", "f"]
+    assert fs.is_dir(f"{root}/a/b")
+    assert not fs.is_dir(f"{root}/a/f")
+    fs.rename(f"{root}/a", f"{root}/z")
+    assert not fs.exists(f"{root}/a/f")
+    assert fs.exists(f"{root}/z/b/g")
+    fs.remove(f"{root}/z/f")
+    fs.remove(f"{root}/z/f")
+    fs.remove(f"{root}/z")
+    assert fs.list_dir(root) == []
+    fs.sync_dir(root)
+    assert fs.usage(root).total_bytes >= fs.usage(root).usable_bytes > 0
+
+
+def test_open_file_outlives_its_name(place):
+    fs, root = place
+    file = fs.open(f"{root}/f", create=True)
+    file.append(b"x")
+    fs.rename(f"{root}/f", f"{root}/g")
+    file.append(b"y")
+    fs.remove(f"{root}/g")
+    assert file.read_at(0, 9) == b"xy"
+
+
+def test_replace_whole(place):
+    fs, root = place
+    for content in (b"one", b"two and longer", b""):
+        replace_whole(fs, f"{root}/f", content)
+        assert read_whole(fs, f"{root}/f") == content
+    assert fs.list_dir(root) == ["f"]
+
+
+def test_lock_is_exclusive_until_released(place):
+    fs, root = place
+    lock = fs.lock(f"{root}/.lock")
+    with pytest.raises(BlockingIOError):
+        fs.lock(f"{root}/.lock")
+    lock.release()
+    lock.release()
+    fs.lock(f"{root}/.lock").release()
+
+
+# --- what only the one in memory can do ---
+
+
+def test_crash_loses_what_was_not_synced():
+    fs = MemoryFileSystem()
+    file = fs.open("/f", create=True)
+    file.append(b"kept")
+    file.sync()
+    file.append(b"lost")
+    fs.crash()
+    assert read_whole(fs, "/f") == b"kept"
+    file = fs.open("/f")
+    file.append(b"torn")
+    fs.crash(lambda _path, synced, _size: synced + 2)
+    assert read_whole(fs, "/f") == b"keptto"
+
+
+def test_replace_without_sync_may_leave_an_empty_file_and_with_sync_never():
+    for sync, expected in ((True, b"new"), (False, b"")):
+        fs = MemoryFileSystem()
+        replace_whole(fs, "/f", b"old")
+        replace_whole(fs, "/f", b"new", sync=sync)
+        fs.crash()
+        assert read_whole(fs, "/f") == expected
+
+
+def test_armed_faults_trip_once_each_and_full_disks_refuse_whole_appends():
+    fs = MemoryFileSystem(capacity_bytes=10)
+    file = fs.open("/f", create=True)
+    fs.fail("append", "/f", number=errno.EIO, times=2)
+    for _ in range(2):
+        with pytest.raises(OSError, match="Input/output"):
+            file.append(b"x")
+    file.append(b"12345678")
+    with pytest.raises(OSError, match="No space"):
+        file.append(b"9AB")
+    assert read_whole(fs, "/f") == b"12345678"
+
+
+def test_short_write_on_a_real_full_disk_is_taken_back(tmp_path, monkeypatch):
+    import os
+
+    fs = OsFileSystem()
+    file = fs.open(str(tmp_path / "f"), create=True)
+    file.append(b"before")
+    real, calls = os.write, []
+
+    def short(descriptor: int, data) -> int:
+        calls.append(len(data))
+        if len(calls) > 1:
+            raise OSError(errno.ENOSPC, "full")
+        return real(descriptor, bytes(data)[:3])
+
+    monkeypatch.setattr(os, "write", short)
+    with pytest.raises(OSError, match="full"):
+        file.append(b"abcdef")
+    monkeypatch.undo()
+    assert file.read_at(0, 99) == b"before"
+    file.append(b"!")
+    assert file.read_at(0, 99) == b"before!"

@@ -246,6 +246,9 @@ class StoredLog:
     def truncate_to(self, offset: int) -> None:
         """Cut the log so that it ends at `offset`, or before it at a batch boundary."""
         if offset >= self.log_end_offset:
+            # No bytes to cut, but an epoch may begin right here: one that we led without appending.
+            # Kept, it would make every fetch diverge again from a leader that never had it.
+            self._epochs.truncate_from_end(offset)
             return
         if offset < self._segments[0].base_offset:
             self.truncate_fully_and_start_at(offset)

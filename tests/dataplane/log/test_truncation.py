@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from support import World, append
+from tests.dataplane.log.support import World, append
 
 
 def test_an_epoch_without_records_is_cut_with_the_empty_tail() -> None:

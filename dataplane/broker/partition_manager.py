@@ -148,6 +148,19 @@ class PartitionManager:
             return ErrorCode.KAFKA_STORAGE_ERROR
         return ErrorCode.NONE
 
+    def set_strays_aside(self, known: set[TopicPartition]) -> None:
+        """The controller has named everything that belongs here: what else there is, is stray.
+
+        A topic deleted while this broker was down leaves such logs; their files are kept, under
+        names that end in `-stray`, for an operator to look at.
+        """
+        for topic_partition in self.logs.all():
+            if topic_partition not in known:
+                _log.warning("%s does not belong here any more: set aside", topic_partition)
+                self.stop_replica(topic_partition, -1, delete=False)
+                self._partitions.pop(topic_partition, None)
+                self.logs.set_aside(topic_partition)
+
     def _create(
         self, topic_partition: TopicPartition, topic_id: uuid.UUID, *, is_new: bool
     ) -> Partition:

@@ -4,7 +4,8 @@ Behaviour: needs ClusterAction. A deposed controller gets STALE_CONTROLLER_EPOCH
 earlier life of this broker STALE_BROKER_EPOCH. A lower leader epoch is refused per partition; an
 equal one changes only the replica sets.
 Version notes: 2 groups by topic, 5 carries topic ids and answers per topic id, 7 tells KRaft apart.
-Skipped: live leaders' endpoints (they come with UpdateMetadata), full requests' removal of strays.
+A full request (type 2) names every replica of this broker; logs of others are set aside as strays.
+Skipped: live leaders' endpoints (they come with UpdateMetadata).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from dataplane.broker.context import RequestContext
 
+FULL = 2
 NO_ID = uuid.UUID(int=0)
 
 
@@ -42,6 +44,10 @@ async def handle(context: RequestContext, request: LeaderAndIsrRequest) -> Leade
     refused = partitions.check_controller(request.controller_epoch, request.broker_epoch)
     if refused != ErrorCode.NONE:  # a newer controller has spoken meanwhile
         return LeaderAndIsrResponse(error_code=refused)
+    if request.type == FULL:
+        partitions.set_strays_aside(
+            {TopicPartition(topic, state.partition_index) for topic, _, state in _states(request)}
+        )
     by_topic: dict[uuid.UUID, LeaderAndIsrTopicError] = {}
     flat: list[LeaderAndIsrPartitionError] = []
     for topic, topic_id, wanted in _states(request):

@@ -244,20 +244,33 @@ class LogManager:
 
     def delete_async(self, tp: TopicPartition) -> None:
         """Take the log out of service at once; its files go after `file.delete.delay.ms`."""
+        name = paths.deleted_directory_name(tp, self._entropy.uuid4())
+        retired = self._retire(tp, name)
+        if retired is not None:
+            due_ms = self._clock.monotonic_ms() + self._settings.file_delete_delay_ms
+            self._doomed.append((due_ms, *retired))
+
+    def set_aside(self, tp: TopicPartition) -> None:
+        """Take a log out of service that the cluster does not know any more; its files stay."""
+        retired = self._retire(tp, paths.stray_directory_name(tp, self._entropy.uuid4()))
+        if retired is not None:
+            retired[1].release()
+
+    def _retire(self, tp: TopicPartition, name: str) -> tuple[str, PartitionLog] | None:
+        """Forget a log and give its directory another name; that path and the log."""
         log = self._logs.pop(tp, None)
         if log is None:
-            return
+            return None
         directory = self._home.pop(tp)
         self._topic_ids.pop(tp, None)
-        doomed = f"{directory.path}/{paths.deleted_directory_name(tp, self._entropy.uuid4())}"
+        path = f"{directory.path}/{name}"
         try:
-            self._fs.rename(log.directory, doomed)
+            self._fs.rename(log.directory, path)
         except OSError as error:
             log.release()
             self._fail_directory(directory, error)
-            return
-        due_ms = self._clock.monotonic_ms() + self._settings.file_delete_delay_ms
-        self._doomed.append((due_ms, doomed, log))
+            return None
+        return path, log
 
     # --- housekeeping ---
 

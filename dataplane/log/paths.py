@@ -58,5 +58,14 @@ def parse_partition_directory(name: str) -> TopicPartition | None:
 
 def deleted_directory_name(partition: TopicPartition, unique: uuid.UUID) -> str:
     """`topic-N.<32 hex>-delete`, the topic shortened so that the name stays legal."""
-    suffix = f"-{partition.partition}.{unique.hex}{DELETE_DIRECTORY}"
+    return _retired_name(partition, unique, DELETE_DIRECTORY)
+
+
+def stray_directory_name(partition: TopicPartition, unique: uuid.UUID) -> str:
+    """`topic-N.<32 hex>-stray`: a log that the cluster does not know any more, kept aside."""
+    return _retired_name(partition, unique, STRAY_DIRECTORY)
+
+
+def _retired_name(partition: TopicPartition, unique: uuid.UUID, state: str) -> str:
+    suffix = f"-{partition.partition}.{unique.hex}{state}"
     return partition.topic[: _NAME_LENGTH_MAX - len(suffix)] + suffix

@@ -133,6 +133,18 @@ async def test_stopping_with_an_old_epoch_is_refused(broker: OneBroker) -> None:
     assert broker.partition("t").is_leader
 
 
+async def test_a_full_command_sets_aside_what_it_does_not_name(broker: OneBroker) -> None:
+    broker.topic("gone", partitions=2)
+    broker.partition("gone").append_now(bytearray(batch("kept")), 1)
+    request = roles()
+    request.type = 2
+    await broker.ask(request, 7)
+    assert [str(tp) for tp in broker.logs.all()] == ["t-0"]
+    assert broker.partition("gone") is None
+    aside = [name for name in broker.fs.list_dir("/data") if name.endswith("-stray")]
+    assert len(aside) == 2
+
+
 async def test_stopping_what_is_not_here_is_no_error(broker: OneBroker) -> None:
     response = await broker.ask(stop(), 4)
     assert response.partition_errors[0].error_code == 0

@@ -116,6 +116,14 @@ setup_test_programs() {
   have redis-server || need "Redis" redis-server
   have chromium || need "Chromium" chromium
   have kcat || need "kcat" kcat
+  # Node clients that speak to our brokers in tests/conformance.
+  setup_node
+  local clients=tests/conformance/node
+  if ! is_done npm-conformance "$(hash_of $clients/package-lock.json)"; then
+    (cd $clients && npm ci --no-audit --no-fund --loglevel=error >../../../build/npm.log 2>&1) \
+      || { tail -n 10 build/npm.log >&2; fail "npm ci failed in $clients"; }
+    done_with npm-conformance "$(hash_of $clients/package-lock.json)"
+  fi
   ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || have postgres || need "PostgreSQL" postgresql
 }
 
@@ -123,7 +131,7 @@ setup_python
 java_is_17 || need "Java 17+" openjdk-17-jre-headless
 java_is_17 || fail "Java 17+ is missing. Install it and run this again."
 install_lock runtime
-[ "$purpose" = test ] && { install_lock dev; setup_test_programs; }
+if [ "$purpose" = test ]; then install_lock dev; setup_test_programs; fi
 # Broker start-up is mostly imports: compiled once here, also where the environment forbids caching.
 .venv/bin/python -m compileall -q dataplane controlplane console spark_analytics deploy
 setup_frontend

@@ -6,6 +6,7 @@ Runs until SIGTERM. Every rate is low: this is something to look at, not a bench
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import logging
 import random
@@ -47,11 +48,8 @@ def main() -> int:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    jobs: list[Callable[[], None]] = [lambda: produce(settings, stop)]
-    jobs += [
-        lambda group=group, topic=topic, rate=rate: consume(settings, stop, group, topic, rate)
-        for group, topic, rate in GROUPS
-    ]
+    jobs: list[Callable[[], None]] = [functools.partial(produce, settings, stop)]
+    jobs += [functools.partial(consume, settings, stop, *group) for group in GROUPS]
     threads = [threading.Thread(target=job, daemon=True) for job in jobs]
     for thread in threads:
         thread.start()

@@ -99,8 +99,14 @@ WRITES = st.lists(st.tuples(st.integers(0, 8), st.integers(1, 4)), max_size=5)
 
 
 @settings(max_examples=100, deadline=None)
-@given(common=WRITES, on_leader=WRITES, on_follower=WRITES, segment_bytes=st.integers(150, 900))
-def test_histories_that_part_become_one(common, on_leader, on_follower, segment_bytes):
+@given(
+    common=WRITES,
+    on_leader=WRITES,
+    on_follower=WRITES,
+    led_in_vain=st.booleans(),
+    segment_bytes=st.integers(150, 900),
+)
+def test_histories_that_part_become_one(common, on_leader, on_follower, led_in_vain, segment_bytes):
     config = LogConfig(segment_bytes=segment_bytes, index_interval_bytes=100)
     leader, log = World(config).open(), World(config).open()
     for epoch, batches in sorted(common):
@@ -114,6 +120,8 @@ def test_histories_that_part_become_one(common, on_leader, on_follower, segment_
     for epoch, batches in sorted(on_follower):
         write(log, last + 2 + epoch * 2, batches, b"follower")
     leader.assign_epoch_start(last + 100, leader.log_end_offset)
+    if led_in_vain:  # it led for a while and nobody wrote
+        log.assign_epoch_start(last + 50, log.log_end_offset)
     log.update_high_watermark(committed)
     leader.update_high_watermark(leader.log_end_offset)
     follow(leader, log)

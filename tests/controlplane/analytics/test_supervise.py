@@ -216,6 +216,16 @@ def test_a_run_of_a_host_that_went_away_is_taken_over(stand_in, tmp_path):
     assert tick_until(SUCCEEDED).attempt == 2
 
 
+def test_a_worker_that_leaves_takes_its_run_along(stand_in):
+    stand_in(HANG)
+    run, grandchild = ticked_until_hanging()
+    supervise.stop_here()
+    assert is_gone(grandchild)
+    assert AnalyticsRun.objects.get(pk=run.pk).state == QUEUED
+    stand_in(FINISH.replace("OK", "True"))
+    assert tick_until(SUCCEEDED).attempt == 1
+
+
 def test_another_process_with_our_pid_is_left_alone(tmp_path):
     mine = os.getpid()
     stranger = process.RunProcess(mine, 1)

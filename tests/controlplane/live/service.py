@@ -61,34 +61,73 @@ class LiveService:
         self.spawn("zookeeper", *zookeeper_command(zookeeper_dir, port=self.zookeeper_port))
         redis = shutil.which("redis-server") or "redis-server"
         self.spawn(
-            "redis", redis, "--port", str(self.redis_port), "--bind", "127.0.0.1", "--save", "",
-            "--dir", str(self.directory),
+            "redis",
+            redis,
+            "--port",
+            str(self.redis_port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--dir",
+            str(self.directory),
         )
         self.manage("migrate", "--verbosity", "0")
         self.spawn(
-            "web", *python("-m", "uvicorn"), "controlplane.asgi:application", "--host", "127.0.0.1",
-            "--port", str(self.web_port), "--log-level", "warning",
+            "web",
+            *python("-m", "uvicorn"),
+            "controlplane.asgi:application",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(self.web_port),
+            "--log-level",
+            "warning",
         )
         self.start_worker()
         self.spawn(
-            "beat", *python("-m", "celery"), "-A", "controlplane", "beat", "--pidfile", "",
-            "--loglevel", "warning",
+            "beat",
+            *python("-m", "celery"),
+            "-A",
+            "controlplane",
+            "beat",
+            "--pidfile",
+            "",
+            "--loglevel",
+            "warning",
         )
         first, last = self.broker_ports
         self.spawn(
-            "agent", *python("-m", "dataplane"), "agent", "--host-id", "host-1",
-            "--zookeeper", f"127.0.0.1:{self.zookeeper_port}",
-            "--data-dir", str(self.directory / "brokers"),
-            "--key-file", str(self.directory / "data" / "fernet.key"),
-            "--address", "127.0.0.1", "--port-range", f"{first}-{last}",
+            "agent",
+            *python("-m", "dataplane"),
+            "agent",
+            "--host-id",
+            "host-1",
+            "--zookeeper",
+            f"127.0.0.1:{self.zookeeper_port}",
+            "--data-dir",
+            str(self.directory / "brokers"),
+            "--key-file",
+            str(self.directory / "data" / "fernet.key"),
+            "--address",
+            "127.0.0.1",
+            "--port-range",
+            f"{first}-{last}",
         )
         self.api_key = json.loads(self.manage("bootstrap_demo", "--json"))["api_key"]
         self.wait_for("web", lambda: self.get("/me") is not None)
 
     def start_worker(self) -> None:
         self.spawn(
-            "worker", *python("-m", "celery"), "-A", "controlplane", "worker", "--loglevel",
-            "info", "--without-gossip", "--without-mingle",
+            "worker",
+            *python("-m", "celery"),
+            "-A",
+            "controlplane",
+            "worker",
+            "--loglevel",
+            "info",
+            "--without-gossip",
+            "--without-mingle",
         )
 
     def kill_worker(self) -> None:
@@ -101,15 +140,24 @@ class LiveService:
     def spawn(self, name: str, *command: str) -> None:
         log = (self.directory / f"{name}.log").open("ab")
         self.processes[name] = subprocess.Popen(
-            command, stdout=log, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-            env=self.environment, cwd=REPOSITORY,
+            command,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            env=self.environment,
+            cwd=REPOSITORY,
         )
         log.close()
 
     def manage(self, *arguments: str) -> str:
         done = subprocess.run(
-            python("manage.py", *arguments), env=self.environment, cwd=REPOSITORY,
-            capture_output=True, text=True, timeout=180, check=False,
+            python("manage.py", *arguments),
+            env=self.environment,
+            cwd=REPOSITORY,
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
         )
         if done.returncode:
             raise ServiceError(f"manage.py {arguments[0]}: {done.stdout}{done.stderr}")

@@ -1,0 +1,72 @@
+"""Producing and consuming with a client that others wrote."""
+
+import time
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+
+
+class Clients:
+    def __init__(self, bootstrap: str, secret: dict[str, str]) -> None:
+        self._config = {
+            "bootstrap.servers": bootstrap,
+            "security.protocol": "SASL_PLAINTEXT",
+            "sasl.mechanism": secret["mechanism"],
+            "sasl.username": secret["username"],
+            "sasl.password": secret["password"],
+        }
+
+    def produce(self, topic: str, records: int, *, size: int = 100, partition: int = -1) -> None:
+        """All of them acknowledged by every in-sync replica, or an exception."""
+        errors: list[Any] = []
+        producer = Producer(
+            {**self._config, "acks": "all", "message.timeout.ms": 20_000, "linger.ms": 5}
+        )
+        for index in range(records):
+            producer.produce(
+                topic,
+                key=str(index),
+                value=b"x" * size,
+                partition=partition,
+                on_delivery=lambda error, _message: errors.append(error) if error else None,
+            )
+            producer.poll(0)
+        producer.flush(30)
+        if errors:
+            raise KafkaException(errors[0])
+
+    def consumer(self, group: str) -> Consumer:
+        return Consumer(
+            {
+                **self._config,
+                "group.id": group,
+                "auto.offset.reset": "earliest",
+                "enable.auto.commit": False,
+            }
+        )
+
+    def read(self, topic: str, group: str, count: int, *, timeout_s: float = 30.0) -> list[Any]:
+        """(partition, offset) of up to `count` records, committed; the group is left empty."""
+        consumer = self.consumer(group)
+        consumer.subscribe([topic])
+        found: list[Any] = []
+        deadline_s = time.monotonic() + timeout_s
+        try:
+            while len(found) < count and time.monotonic() < deadline_s:
+                message = consumer.poll(0.2)
+                if message is None:
+                    continue
+                if message.error():
+                    raise KafkaException(message.error())
+                found.append((message.partition(), message.offset()))
+            if found:
+                ends: dict[int, int] = {}
+                for partition, offset in found:
+                    ends[partition] = offset + 1
+                consumer.commit(
+                    offsets=[TopicPartition(topic, part, at) for part, at in ends.items()],
+                    asynchronous=False,
+                )
+        finally:
+            consumer.close()
+        return found

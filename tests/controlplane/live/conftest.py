@@ -1,0 +1,48 @@
+from pathlib import Path
+
+import pytest
+
+from tests.controlplane.live.clients import Clients
+from tests.controlplane.live.service import LiveService
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory):
+    """The service with a running cluster of three brokers, provisioned over REST."""
+    directory = Path(tmp_path_factory.mktemp("live"))
+    made = LiveService(directory)
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster(service):
+    """Its worker is killed while the brokers start: provisioning must end right all the same."""
+    body = {"name": "live", "broker_count": 3, "confirm": True}
+    operation = service.post("/clusters", body)["operation"]
+    service.await_step(operation, "processes")
+    service.kill_worker()
+    ended = service.finish(operation)
+    assert ended["state"] == "succeeded", ended
+    service.cluster_id = ended["cluster_id"]
+    return service.get(f"/clusters/{service.cluster_id}")
+
+
+@pytest.fixture(scope="session")
+def clients(service, cluster):
+    """A client that may do everything, made by an ordinary operation."""
+    grants = [
+        {
+            "principal": "User:everything",
+            "operation": "ALL",
+            "resource_type": kind,
+            "resource_name": "*",
+        }
+        for kind in ("TOPIC", "GROUP")
+    ]
+    operation = service.run("user.create", username="everything", acls=grants)
+    secret = service.get(f"/operations/{operation['id']}/secret")
+    return Clients(cluster["bootstrap_servers"], secret)

@@ -1,0 +1,260 @@
+"""Each governing verb on real brokers, its Celery worker killed in the middle of it."""
+
+import time
+
+import pytest
+from confluent_kafka import KafkaException
+
+from tests.controlplane.live.clients import Clients
+from tests.controlplane.live.service import Refused
+
+pytestmark = [pytest.mark.cluster, pytest.mark.redis, pytest.mark.timeout(300)]
+
+
+def run_through_a_kill(service, plan, *, at):
+    """Confirm, kill the worker as soon as the step `at` has begun, see how it ends."""
+    operation = service.confirm(plan)
+    service.await_step(operation, at)
+    service.kill_worker()
+    return service.finish(operation)
+
+
+def step(operation, name):
+    return next(row for row in operation["steps"] if row["name"] == name)
+
+
+def topic(service, name):
+    return service.get(f"/clusters/{service.cluster_id}/topics/{name}")
+
+
+def test_provisioned_through_a_kill(service, cluster):
+    assert cluster["phase"] == "RUNNING"
+    assert [row["alive"] for row in cluster["brokers"]] == [True] * 3
+    assert cluster["controller_id"] in {1, 2, 3}
+
+
+def test_topics(service, cluster):
+    plan = service.plan("topic.create", name="t.one", partitions=3, replication_factor=3)
+    assert run_through_a_kill(service, plan, at="create")["state"] == "succeeded"
+    assert len(topic(service, "t.one")["partitions"]) == 3
+
+    plan = service.plan("topic.update", name="t.one", configs={"retention.ms": "60000"})
+    updated = run_through_a_kill(service, plan, at="alter")
+    assert updated["state"] == "succeeded"
+    configs = {row["name"]: row for row in topic(service, "t.one")["configs"]}
+    assert configs["retention.ms"]["value"] == "60000"
+    assert configs["retention.ms"]["is_default"] is False
+
+    undo = service.post(f"/operations/{updated['id']}/undo-plan")
+    assert service.finish(service.confirm(undo))["state"] == "succeeded"
+    assert service.operation(updated)["state"] == "reverted"
+    configs = {row["name"]: row for row in topic(service, "t.one")["configs"]}
+    assert configs["retention.ms"]["is_default"] is True
+
+    plan = service.plan("topic.partitions", name="t.one", partitions=5)
+    assert run_through_a_kill(service, plan, at="add")["state"] == "succeeded"
+    assert len(topic(service, "t.one")["partitions"]) == 5
+
+    plan = service.plan("topic.delete", name="t.one")
+    assert run_through_a_kill(service, plan, at="delete")["state"] == "succeeded"
+    with pytest.raises(Refused) as caught:
+        topic(service, "t.one")
+    assert caught.value.status == 404
+
+
+def test_a_refused_topic_is_refused_in_the_brokers_words(service, cluster):
+    with pytest.raises(Refused) as caught:
+        service.plan("topic.create", name="t.bad", configs={"retention.ms": "soon"})
+    assert caught.value.status == 409
+    assert caught.value.problem["kafka_error"] == "INVALID_CONFIG"
+    with pytest.raises(Refused) as caught:
+        service.plan("topic.create", name="t.bad", replication_factor=7)
+    assert caught.value.problem["kafka_error"] == "INVALID_REPLICATION_FACTOR"
+
+
+def test_a_user_without_a_grant_is_refused_and_with_it_served(service, cluster):
+    service.run("topic.create", name="t.acl", partitions=1, replication_factor=3)
+    plan = service.plan("user.create", username="app")
+    operation = run_through_a_kill(service, plan, at="credential")
+    assert operation["state"] == "succeeded"
+    secret = service.get(f"/operations/{operation['id']}/secret")
+    with pytest.raises(Refused) as caught:
+        service.get(f"/operations/{operation['id']}/secret")
+    assert caught.value.status == 410
+    app = Clients(cluster["bootstrap_servers"], secret)
+    with pytest.raises(KafkaException, match=r"(?i)authoriz"):
+        app.produce("t.acl", 1)
+
+    grant = {
+        "principal": "User:app",
+        "operation": "WRITE",
+        "resource_type": "TOPIC",
+        "resource_name": "t.",
+        "pattern_type": "PREFIXED",
+    }
+    plan = service.plan("acl.create", bindings=[grant])
+    granted = run_through_a_kill(service, plan, at="create")
+    assert granted["state"] == "succeeded"
+    produce_when_allowed(app, "t.acl")
+
+    denial = {**grant, "permission": "DENY", "resource_name": "t.acl", "pattern_type": "LITERAL"}
+    denied = service.run("acl.create", bindings=[denial])
+    refused_soon(app, "t.acl")
+    undo = service.post(f"/operations/{denied['id']}/undo-plan")
+    assert run_through_a_kill(service, undo, at="delete")["state"] == "succeeded"
+    produce_when_allowed(app, "t.acl")
+
+    plan = service.plan("user.delete", username="app")
+    assert run_through_a_kill(service, plan, at="credential")["state"] == "succeeded"
+    users = service.get(f"/clusters/{service.cluster_id}/users")["data"]
+    assert "app" not in [row["username"] for row in users]
+    acls = service.get(f"/clusters/{service.cluster_id}/acls")["data"]
+    assert "User:app" not in [row["principal"] for row in acls]
+
+
+def produce_when_allowed(client, name):
+    """ACL changes reach each broker by a notification, a moment after ZooKeeper has them."""
+    deadline_s = time.monotonic() + 10
+    while True:
+        try:
+            client.produce(name, 1)
+        except KafkaException:
+            if time.monotonic() > deadline_s:
+                raise
+        else:
+            return
+
+
+def refused_soon(client, name):
+    deadline_s = time.monotonic() + 10
+    while time.monotonic() < deadline_s:
+        try:
+            client.produce(name, 1)
+        except KafkaException:
+            return
+    pytest.fail("a DENY rule was not enforced")
+
+
+def test_a_reassigned_partitions_data_is_there_and_gone_here(service, cluster, clients):
+    service.run("topic.create", name="t.move", partitions=2, replication_factor=2)
+    clients.produce("t.move", 2_000, size=1_000)
+    before = {row["partition"]: row["replicas"] for row in topic(service, "t.move")["partitions"]}
+    moves = [
+        {"topic": "t.move", "partition": part, "replicas": rotated(replicas)}
+        for part, replicas in before.items()
+    ]
+    plan = service.plan("reassignment", moves=moves, batch_size=1)
+    assert plan["impact"]["bytes_to_move"] > 1_000_000
+    operation = run_through_a_kill(service, plan, at="move")
+    assert operation["state"] == "succeeded", operation
+    assert step(operation, "verify")["state"] == "done"
+    after = {row["partition"]: row["replicas"] for row in topic(service, "t.move")["partitions"]}
+    assert after == {move["partition"]: move["replicas"] for move in moves}
+    assert service.get(f"/clusters/{service.cluster_id}/reassignments")["data"] == []
+    for partition, replicas in after.items():
+        for broker in (1, 2, 3):
+            held = data_on_disk(service, broker, f"t.move-{partition}")
+            assert held == (broker in replicas), (partition, broker)
+    assert len(clients.read("t.move", "after-move", 2_000)) == 2_000
+
+    undo = service.post(f"/operations/{operation['id']}/undo-plan")
+    assert service.finish(service.confirm(undo))["state"] == "succeeded"
+    back = {row["partition"]: row["replicas"] for row in topic(service, "t.move")["partitions"]}
+    assert back == before
+
+
+def rotated(replicas):
+    """One of the two replicas goes to the broker that has none."""
+    (free,) = {1, 2, 3} - set(replicas)
+    return [replicas[0], free]
+
+
+def data_on_disk(service, broker, directory):
+    found = list((service.directory / "brokers").rglob(directory))
+    return any(f"-{broker}/" in str(path) for path in found)
+
+
+def test_a_reset_group_reads_again_from_there_and_undo_puts_it_back(service, cluster, clients):
+    service.run("topic.create", name="t.reset", partitions=2, replication_factor=3)
+    clients.produce("t.reset", 500, partition=0)
+    clients.produce("t.reset", 500, partition=1)
+    assert len(clients.read("t.reset", "readers", 1_000)) == 1_000
+
+    reader = clients.consumer("readers")
+    reader.subscribe(["t.reset"])
+    deadline_s = time.monotonic() + 20
+    while not reader.assignment() and time.monotonic() < deadline_s:
+        reader.poll(0.1)
+    with pytest.raises(Refused) as caught:
+        service.plan("offset.reset", group="readers", strategy="earliest")
+    assert caught.value.status == 409
+    assert caught.value.problem["code"] == "group-active"
+    reader.close()
+
+    stale = service.plan("offset.reset", group="readers", strategy="earliest")
+    clients.produce("t.reset", 10, partition=0)
+    assert len(clients.read("t.reset", "readers", 10)) == 10
+    with pytest.raises(Refused) as caught:
+        service.confirm(stale)
+    assert caught.value.problem["code"] == "plan-stale"
+
+    plan = service.plan("offset.reset", group="readers", strategy="offset", value=100)
+    rows = {row["partition"]: row for row in plan["diff"]["partitions"]}
+    assert (rows[0]["from"], rows[0]["to"], rows[0]["records"]) == (510, 100, 410)
+    assert (rows[1]["from"], rows[1]["to"], rows[1]["records"]) == (500, 100, 400)
+    operation = run_through_a_kill(service, plan, at="check")
+    assert operation["state"] == "succeeded", operation
+    assert committed(service, "readers") == {0: 100, 1: 100}
+
+    undo = service.post(f"/operations/{operation['id']}/undo-plan")
+    assert run_through_a_kill(service, undo, at="check")["state"] == "succeeded"
+    assert committed(service, "readers") == {0: 510, 1: 500}
+    assert service.operation(operation)["state"] == "reverted"
+
+    assert service.run("offset.reset", group="readers", strategy="offset", value=100)
+    again = clients.read("t.reset", "readers", 810)
+    assert min(at for part, at in again if part == 0) == 100
+    assert len(again) == 810
+
+
+def committed(service, group):
+    found = service.get(f"/clusters/{service.cluster_id}/groups/{group}")
+    return {row["partition"]: row["committed"] for row in found["offsets"]}
+
+
+def test_a_cancelled_move_is_as_before_and_leaves_no_throttle(service, cluster, clients):
+    service.run("topic.create", name="t.cancel", partitions=2, replication_factor=2)
+    clients.produce("t.cancel", 1_000, size=1_000)
+    before = {r["partition"]: r["replicas"] for r in topic(service, "t.cancel")["partitions"]}
+    moves = [
+        {"topic": "t.cancel", "partition": part, "replicas": rotated(replicas)}
+        for part, replicas in before.items()
+    ]
+    plan = service.plan("reassignment", moves=moves, batch_size=1, throttle_bytes_per_s=20_000)
+    operation = service.confirm(plan)
+    service.await_step(operation, "move")
+    try:
+        service.post(f"/operations/{operation['id']}/cancellation")
+    except Refused:
+        pytest.skip("the move was faster than the cancellation")
+    service.kill_worker()
+    ended = service.finish(operation)
+    assert ended["state"] == "cancelled", ended
+    assert step(ended, "unthrottle")["state"] == "done"
+    after = {r["partition"]: r["replicas"] for r in topic(service, "t.cancel")["partitions"]}
+    assert after == before
+    configs = {row["name"]: row for row in topic(service, "t.cancel")["configs"]}
+    assert not configs["leader.replication.throttled.replicas"]["value"]
+
+
+def test_with_the_queue_gone_a_confirmed_operation_waits_and_then_runs(service, cluster):
+    """Redis stopped for a moment: REST still takes the operation, the outbox keeps the task."""
+    redis = service.processes["redis"]
+    plan = service.plan("topic.create", name="t.outbox", partitions=1, replication_factor=3)
+    redis.send_signal(19)  # SIGSTOP: connections hang, as with a network that swallows packets
+    try:
+        operation = service.confirm(plan)
+        assert operation["state"] == "pending"
+    finally:
+        redis.send_signal(18)  # SIGCONT
+    assert service.finish(operation)["state"] == "succeeded"

@@ -18,6 +18,7 @@ from dataplane.groups.states import CAN_REBALANCE, GroupState, check_move
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from dataplane.groups.outcome import Ticket
     from dataplane.groups.requests import Protocol
 
 
@@ -43,6 +44,8 @@ class ClassicGroup:
         self.initial_delay_left_ms: int | None = None
         self.new_member_added = False
         self.subscribed_topics: frozenset[str] | None = None
+        self.awaiting_join_count = 0
+        self._supporters: collections.Counter[str] = collections.Counter()
 
     @classmethod
     def from_value(cls, group_id: str, value: GroupValue, *, now_ms: int) -> ClassicGroup:
@@ -54,9 +57,7 @@ class ClassicGroup:
         group.generation = value.generation
         for member_value in value.members:
             member = Member.from_value(member_value, value.protocol)
-            group.members[member.member_id] = member
-            if member.group_instance_id is not None:
-                group.static_members[member.group_instance_id] = member.member_id
+            group._enter(member)
         if group.members:
             group.state = GroupState.STABLE
             group.protocol_name = value.protocol
@@ -96,15 +97,9 @@ class ClassicGroup:
     # members
 
     @property
-    def awaiting_join_count(self) -> int:
-        return sum(1 for member in self.members.values() if member.join_ticket is not None)
-
-    @property
     def all_joined(self) -> bool:
         """Whether every known member has rejoined and nobody holds an id without having joined."""
-        return not self.pending_members and all(
-            member.join_ticket is not None for member in self.members.values()
-        )
+        return not self.pending_members and self.awaiting_join_count == len(self.members)
 
     @property
     def rebalance_timeout_ms(self) -> int:
@@ -113,22 +108,43 @@ class ClassicGroup:
     def add_member(self, member: Member, protocol_type: str) -> None:
         if not self.members:
             self.protocol_type = protocol_type
-        self.members[member.member_id] = member
-        if member.group_instance_id is not None:
-            self.static_members[member.group_instance_id] = member.member_id
+        self._enter(member)
         if self.leader is None:
             self.leader = member.member_id
         self.pending_members.discard(member.member_id)
 
+    def _enter(self, member: Member) -> None:
+        self.members[member.member_id] = member
+        if member.group_instance_id is not None:
+            self.static_members[member.group_instance_id] = member.member_id
+        self._supporters.update(member.protocol_names)
+
     def remove_member(self, member_id: str) -> None:
         """Forget a member or a pending id; the leadership goes to any other member."""
         member = self.members.pop(member_id, None)
-        if member is not None and member.group_instance_id is not None:
-            self.static_members.pop(member.group_instance_id, None)
+        if member is not None:
+            self.take_join_ticket(member)
+            self._supporters.subtract(member.protocol_names)
+            if member.group_instance_id is not None:
+                self.static_members.pop(member.group_instance_id, None)
         self.pending_members.discard(member_id)
         self.pending_sync.discard(member_id)
         if self.leader == member_id:
             self.leader = next(iter(self.members), None)
+
+    def park_join(self, member: Member, ticket: Ticket) -> None:
+        """The member has joined and waits for the next generation."""
+        if member.join_ticket is None:
+            self.awaiting_join_count += 1
+        member.join_ticket = ticket
+
+    def take_join_ticket(self, member: Member) -> Ticket | None:
+        """What the member waits with, which is to be answered now."""
+        ticket = member.join_ticket
+        if ticket is not None:
+            self.awaiting_join_count -= 1
+            member.join_ticket = None
+        return ticket
 
     def rename_static_member(self, instance_id: str, new_member_id: str) -> Member:
         """Give the member behind an instance id a new member id (KIP-345); its order is kept."""
@@ -160,12 +176,15 @@ class ClassicGroup:
 
     def candidate_protocols(self) -> set[str]:
         """Protocols that every member supports."""
-        counts = collections.Counter(
-            name
-            for member in self.members.values()
-            for name in {protocol.name for protocol in member.protocols}
-        )
-        return {name for name, count in counts.items() if count == len(self.members)}
+        everybody = len(self.members)
+        return {name for name, count in self._supporters.items() if count == everybody > 0}
+
+    def set_protocols(self, member: Member, protocols: tuple[Protocol, ...]) -> None:
+        """Take over what the member supports now."""
+        self._supporters.subtract(member.protocol_names)
+        member.protocols = protocols
+        self._supporters.update(member.protocol_names)
+        self._supporters += collections.Counter()  # forget names that nobody supports
 
     def supports(self, protocol_type: str, protocols: tuple[Protocol, ...]) -> bool:
         """Whether a member with these protocols could be in the group."""

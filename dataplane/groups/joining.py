@@ -120,7 +120,7 @@ class Joining:
         if repeats:
             out.reply(ticket, self._rebalancer.join_result(group, member))
             return
-        self._update(member, request, ticket, out)
+        self._update(group, member, request, ticket, out)
         self._rebalancer.maybe_prepare(group, out)
 
     def _add(
@@ -139,26 +139,31 @@ class Joining:
             session_timeout_ms=request.session_timeout_ms,
             rebalance_timeout_ms=request.rebalance_timeout_ms,
             protocols=request.protocols,
-            join_ticket=ticket,
             is_new=True,
         )
         if group.initial_delay_left_ms is not None and group.generation == 0:
             group.new_member_added = True
         group.add_member(member, request.protocol_type)
+        group.park_join(member, ticket)
         self._core.await_new_member(group, member, NEW_MEMBER_JOIN_TIMEOUT_MS)
         self._rebalancer.maybe_prepare(group, out)
 
     def _update(
-        self, member: Member, request: JoinRequest, ticket: Ticket | None, out: Outcome
+        self,
+        group: ClassicGroup,
+        member: Member,
+        request: JoinRequest,
+        ticket: Ticket,
+        out: Outcome,
     ) -> None:
         """Take over what the member now says about itself, and park its request."""
         # A second request of the same member means that it gave up on the first.
         stale = JoinResult(error=ErrorCode.REBALANCE_IN_PROGRESS, member_id=member.member_id)
-        self._rebalancer.answer_join(member, stale, out)
-        member.protocols = request.protocols
+        self._rebalancer.answer_join(group, member, stale, out)
+        group.set_protocols(member, request.protocols)
         member.rebalance_timeout_ms = request.rebalance_timeout_ms
         member.session_timeout_ms = request.session_timeout_ms
-        member.join_ticket = ticket
+        group.park_join(member, ticket)
 
     def _replace_static(
         self,
@@ -173,10 +178,11 @@ class Joining:
         old_member_id = group.static_members[instance_id]
         old_leader = group.leader
         member = group.members[old_member_id]
-        before = (member.protocols, member.rebalance_timeout_ms, member.session_timeout_ms)
-        self._fence(member, out)
+        protocols_before = member.protocols
+        timeouts_before = (member.rebalance_timeout_ms, member.session_timeout_ms)
+        self._fence(group, member, out)
         self._rename(group, instance_id, member_id)
-        self._update(member, request, ticket, out)
+        self._update(group, member, request, ticket, out)
         self._core.touch(group, member)
         if group.state is GroupState.COMPLETING_REBALANCE:
             # The leader may be assigning to the old id: start over, or the new id gets nothing.
@@ -193,13 +199,14 @@ class Joining:
             if member.join_ticket != ticket or member.member_id != member_id:
                 return done  # answered meanwhile: removed, fenced, or part of a new generation
             if error is not ErrorCode.NONE:
-                member.protocols, member.rebalance_timeout_ms, member.session_timeout_ms = before
+                group.set_protocols(member, protocols_before)
+                member.rebalance_timeout_ms, member.session_timeout_ms = timeouts_before
                 self._rename(group, instance_id, old_member_id)
                 failed = JoinResult(error=group_write_error(error), member_id=UNKNOWN_MEMBER_ID)
-                self._rebalancer.answer_join(member, failed, done)
+                self._rebalancer.answer_join(group, member, failed, done)
             elif group.state is GroupState.STABLE:
                 result = self._static_result(group, request, member, old_leader)
-                self._rebalancer.answer_join(member, result, done)
+                self._rebalancer.answer_join(group, member, result, done)
             self._core.touch(group, member)
             return done
 
@@ -227,10 +234,10 @@ class Joining:
             members=group.joined_members() if skip and is_leader else (),
         )
 
-    def _fence(self, member: Member, out: Outcome) -> None:
+    def _fence(self, group: ClassicGroup, member: Member, out: Outcome) -> None:
         fenced = ErrorCode.FENCED_INSTANCE_ID
         self._rebalancer.answer_join(
-            member, JoinResult(error=fenced, member_id=member.member_id), out
+            group, member, JoinResult(error=fenced, member_id=member.member_id), out
         )
         self._rebalancer.answer_sync(member, SyncResult(error=fenced), out)
 

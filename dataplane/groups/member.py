@@ -38,8 +38,9 @@ class Member:
     def is_static(self) -> bool:
         return self.group_instance_id is not None
 
-    def supports(self, protocol_name: str) -> bool:
-        return any(protocol.name == protocol_name for protocol in self.protocols)
+    @property
+    def protocol_names(self) -> frozenset[str]:
+        return frozenset(protocol.name for protocol in self.protocols)
 
     def metadata_for(self, protocol_name: str | None) -> bytes:
         for protocol in self.protocols:

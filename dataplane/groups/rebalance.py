@@ -89,7 +89,10 @@ class Rebalancer:
     def remove_member(self, group: ClassicGroup, member: Member, out: Outcome) -> None:
         """A member left or fell silent: the others rebalance without it."""
         self.answer_join(
-            member, JoinResult(error=ErrorCode.UNKNOWN_MEMBER_ID, member_id=UNKNOWN_MEMBER_ID), out
+            group,
+            member,
+            JoinResult(error=ErrorCode.UNKNOWN_MEMBER_ID, member_id=UNKNOWN_MEMBER_ID),
+            out,
         )
         self.answer_sync(member, SyncResult(error=ErrorCode.UNKNOWN_MEMBER_ID), out)
         self.forget_member(group, member.member_id)
@@ -102,10 +105,12 @@ class Rebalancer:
         group.remove_member(member_id)
         self._core.deadlines.cancel(session_key(group.group_id, member_id))
 
-    def answer_join(self, member: Member, result: JoinResult, out: Outcome) -> None:
-        if member.join_ticket is not None:
-            out.reply(member.join_ticket, result)
-            member.join_ticket = None
+    def answer_join(
+        self, group: ClassicGroup, member: Member, result: JoinResult, out: Outcome
+    ) -> None:
+        ticket = group.take_join_ticket(member)
+        if ticket is not None:
+            out.reply(ticket, result)
 
     def answer_sync(self, member: Member, result: SyncResult, out: Outcome) -> None:
         if member.sync_ticket is not None:
@@ -157,7 +162,7 @@ class Rebalancer:
             self._store_empty(group, out)
             return
         for member in group.members.values():
-            self.answer_join(member, self.join_result(group, member), out)
+            self.answer_join(group, member, self.join_result(group, member), out)
             core.touch(group, member)
             member.is_new = False
             group.pending_sync.add(member.member_id)

@@ -85,7 +85,7 @@ class GroupShard:
             group.move_to(GroupState.DEAD, now_ms=self.core.clock.realtime_ms())
             for member in group.members.values():
                 joined = JoinResult(error=error, member_id=member.member_id)
-                self._rebalancer.answer_join(member, joined, out)
+                self._rebalancer.answer_join(group, member, joined, out)
                 self._rebalancer.answer_sync(member, SyncResult(error=error), out)
         self.core.groups.clear()
         return out

@@ -165,6 +165,11 @@ class GroupLife(RuleBasedStateMachine):
             return
         # As in Kafka, the limit counts who has joined: late members may be over it until dropped.
         assert group.awaiting_join_count <= 4
+        joined = [m for m in group.members.values() if m.join_ticket is not None]
+        assert group.awaiting_join_count == len(joined)
+        supported = [m.protocol_names for m in group.members.values()]
+        common = frozenset.intersection(*supported) if supported else frozenset()
+        assert group.candidate_protocols() == common
         assert set(group.static_members.values()) == {
             m.member_id for m in group.members.values() if m.is_static
         }

@@ -19,6 +19,10 @@ MAX_DECOMPRESSED_BYTES = 128 * 1024 * 1024
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_HEADER_BYTES = 16
 _XERIAL_BLOCK_BYTES = 32 * 1024
+# Magic, flags (version 1, independent blocks, no checksums), 64 KiB blocks, header checksum.
+_LZ4_FRAME_HEAD = b"\x04\x22\x4d\x18\x60\x40\x82"
+_LZ4_BLOCK_BYTES = 64 * 1024
+_LZ4_STORED = 1 << 31
 
 
 class Compression(enum.IntEnum):
@@ -40,7 +44,7 @@ def compress(codec: Compression, data: bytes | bytearray) -> bytes:
     if codec is Compression.GZIP:
         return bytes(cramjam.gzip.compress(data))
     if codec is Compression.LZ4:
-        return bytes(cramjam.lz4.compress(data))
+        return _lz4_frame(data)
     if codec is Compression.ZSTD:
         return bytes(cramjam.zstd.compress(data))
     out = bytearray(_XERIAL_MAGIC + struct.pack(">ii", 1, 1))
@@ -48,6 +52,21 @@ def compress(codec: Compression, data: bytes | bytearray) -> bytes:
         block = bytes(cramjam.snappy.compress_raw(data[start : start + _XERIAL_BLOCK_BYTES]))
         out += struct.pack(">i", len(block)) + block
     return bytes(out)
+
+
+def _lz4_frame(data: bytes | bytearray) -> bytes:
+    """An lz4 frame of independent blocks: Java clients refuse blocks that lean on earlier ones."""
+    import cramjam
+
+    out = bytearray(_LZ4_FRAME_HEAD)
+    for start in range(0, len(data), _LZ4_BLOCK_BYTES):
+        block = data[start : start + _LZ4_BLOCK_BYTES]
+        packed = bytes(cramjam.lz4.compress_block(block, store_size=False))
+        if len(packed) < len(block):
+            out += struct.pack("<I", len(packed)) + packed
+        else:
+            out += struct.pack("<I", len(block) | _LZ4_STORED) + block
+    return bytes(out + bytes(4))
 
 
 def decompress(codec: int, data: memoryview | bytes, limit: int = MAX_DECOMPRESSED_BYTES) -> bytes:

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+OTHERS_MS = 3_000
+"""How long an answer waits for brokers other than the controller's to hear of a change."""
+
 
 class Controller:
     """The active controller's state and the three things that it does: write, remember, tell."""
@@ -191,12 +194,17 @@ class Controller:
     async def propagated(self, timeout_ms: int, *, required: int) -> bool:
         """Waits until every broker has carried out what it was told so far, but not for ever.
 
-        Returns whether broker `required` has; slow others are waited for, then left behind.
+        Returns whether broker `required` has. It is waited for as long as `timeout_ms`; slow
+        others are left behind after OTHERS_MS.
         """
         waits = {b: asyncio.ensure_future(c.delivered()) for b, c in self.channels.items()}
+        patience_ms = min(timeout_ms, OTHERS_MS)
         if waits:
-            await asyncio.wait(waits.values(), timeout=max(0, timeout_ms) / 1000)
-        reached = required not in waits or waits[required].done()
+            await asyncio.wait(waits.values(), timeout=max(0, patience_ms) / 1000)
+        own = waits.get(required)
+        if own is not None and not own.done():
+            await asyncio.wait([own], timeout=max(0, timeout_ms - patience_ms) / 1000)
+        reached = own is None or own.done()
         for waiting in waits.values():
             waiting.cancel()
         return reached

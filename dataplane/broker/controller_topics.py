@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from typing import TYPE_CHECKING
 
+from dataplane.broker.znode_reads import read_all
 from dataplane.cluster import znodes
 from dataplane.cluster.election import elect_first
 from dataplane.cluster.requests import DELETE_REGARDLESS_OF_EPOCH, Stop
@@ -22,17 +22,17 @@ from dataplane.cluster.topic_plans import (
 )
 from dataplane.cluster.writes import (
     created_with_epoch,
-    delete_topic_groups,
     new_topic_ops,
     partition_groups,
+    split,
+    topic_node_paths,
     topic_op,
 )
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
-from dataplane.ports.coordinator import Create, Delete, NoNodeError
+from dataplane.ports.coordinator import Create, Delete
 
 if TYPE_CHECKING:
-    import uuid
     from collections.abc import Iterable, Mapping, Sequence
 
     from dataplane.broker.controller import Controller
@@ -85,14 +85,14 @@ async def create_topics(
 
 
 async def _make(controller: Controller, topics: Sequence[NewTopic]) -> None:
-    leftovers = await asyncio.gather(
-        *(controller.coordinator.exists(znodes.config_path("topics", t.name)) for t in topics)
+    leftovers = await read_all(
+        controller.coordinator, [(t.name, znodes.config_path("topics", t.name)) for t in topics]
     )
     groups: list[list[Op]] = []
     states: dict[str, dict[int, PartitionState]] = {}
-    for topic, leftover in zip(topics, leftovers, strict=True):
+    for topic in topics:
         states[topic.name] = _first_states(controller, topic.replicas)
-        groups.extend(new_topic_ops(topic, leftover is not None, states[topic.name]))
+        groups.extend(new_topic_ops(topic, topic.name in leftovers, states[topic.name]))
     await controller.write(groups)
     for topic in topics:
         controller.context.add_topic(topic.name, topic.topic_id)
@@ -171,63 +171,49 @@ async def delete_topics(
         log.info("deleting topic %s", name)
         partitions = context.topics[name].partitions
         controller.tell_metadata(TopicPartition(name, index) for index in partitions)
-        await _start_deletion(controller, name)
-    controller.wake()
+    await _start_deletions(controller, marked)
     return results
 
 
-async def _start_deletion(controller: Controller, name: str) -> None:
-    partitions = controller.context.topics[name].partitions
-    for replica in controller.deletions.start(name, partitions, controller.context.live):
-        stop = Stop(DELETE_REGARDLESS_OF_EPOCH, delete=True)
-        controller.tell_stop(replica.partition, [replica.broker], stop)
-    if controller.deletions.is_done(name):
-        await _remove_nodes(controller, name)
+async def _start_deletions(controller: Controller, names: Sequence[str]) -> None:
+    stop = Stop(DELETE_REGARDLESS_OF_EPOCH, delete=True)
+    for name in names:
+        partitions = controller.context.topics[name].partitions
+        for replica in controller.deletions.start(name, partitions, controller.context.live):
+            controller.tell_stop(replica.partition, [replica.broker], stop)
+    controller.wake()
+    await _remove_nodes(controller, [n for n in names if controller.deletions.is_done(n)])
 
 
 async def resume_deletions(controller: Controller) -> None:
     """Deletions that waited for a broker, for a reassignment, or for a controller."""
-    for name in sorted(controller.context.deleting):
-        await _start_deletion(controller, name)
-    controller.wake()
+    await _start_deletions(controller, sorted(controller.context.deleting))
 
 
 async def replicas_deleted(controller: Controller, broker: int, results: Deleted) -> None:
     """A broker has answered StopReplica."""
-    for name in sorted(controller.deletions.answered(broker, results)):
-        await _remove_nodes(controller, name)
+    await _remove_nodes(controller, sorted(controller.deletions.answered(broker, results)))
 
 
-async def _remove_nodes(controller: Controller, name: str) -> None:
-    coordinator = controller.coordinator
-    groups = delete_topic_groups(name, await _partition_nodes(controller, name))
-    paths = (
-        znodes.partitions_path(name),
-        znodes.topic_path(name),
-        znodes.config_path("topics", name),
-        znodes.delete_topic_path(name),
+async def _remove_nodes(controller: Controller, names: Sequence[str]) -> None:
+    """Topics whose data is gone leave ZooKeeper. What is there is looked up, not remembered: an
+    interrupted removal has left any part of it.
+    """
+    if not names:
+        return
+    paths = {
+        name: topic_node_paths(name, sorted(controller.context.topics[name].partitions))
+        for name in names
+    }
+    found = await read_all(
+        controller.coordinator, [(path, path) for those in paths.values() for path in those]
     )
-    tail = [Delete(path) for path in paths if await coordinator.exists(path) is not None]
-    await controller.write([*groups, tail])
-    controller.deletions.forget(name)
-    controller.context.remove_topic(name)
-    log.info("deleted topic %s", name)
-    for waiter in controller.deletion_waiters.pop(name, []):
-        if not waiter.done():
-            waiter.set_result(None)
-
-
-async def _partition_nodes(controller: Controller, name: str) -> list[tuple[int, bool]]:
-    """The truth, not memory: an interrupted removal has left any part of it."""
-    names: list[str] = []
-    with contextlib.suppress(NoNodeError):
-        names = await controller.coordinator.children(znodes.partitions_path(name))
-    indexes = sorted(int(index) for index in names)
-    states = await asyncio.gather(
-        *(controller.coordinator.exists(znodes.state_path(name, index)) for index in indexes)
-    )
-    return [(index, state is not None) for index, state in zip(indexes, states, strict=True)]
-
-
-def topic_name(controller: Controller, topic_id: uuid.UUID) -> str | None:
-    return controller.context.names_by_id.get(topic_id)
+    groups = [[Delete(path) for path in those if path in found] for those in paths.values()]
+    await controller.write(piece for group in groups for piece in split(group))
+    for name in names:
+        controller.deletions.forget(name)
+        controller.context.remove_topic(name)
+        log.info("deleted topic %s", name)
+        for waiter in controller.deletion_waiters.pop(name, []):
+            if not waiter.done():
+                waiter.set_result(None)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, TypeVar
 
-from dataplane.ports.coordinator import NoNodeError
+from dataplane.ports.coordinator import Get
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dataplane.ports.coordinator import Coordinator, NodeStat
 
-READS_AT_ONCE = 1_000
+READS_PER_REQUEST = 250
 
 K = TypeVar("K")
 
@@ -21,16 +21,16 @@ async def read_all(
     coordinator: Coordinator, paths: Sequence[tuple[K, str]]
 ) -> dict[K, tuple[bytes, NodeStat]]:
     """Data and stat by key; nodes that do not exist are left out."""
-    found: dict[K, tuple[bytes, NodeStat]] = {}
-    for start in range(0, len(paths), READS_AT_ONCE):
-        part = paths[start : start + READS_AT_ONCE]
-        answers = await asyncio.gather(
-            *(coordinator.get(path) for _, path in part), return_exceptions=True
-        )
-        for (key, _), answer in zip(part, answers, strict=True):
-            if isinstance(answer, NoNodeError):
-                continue
-            if isinstance(answer, BaseException):
-                raise answer
-            found[key] = answer
-    return found
+    parts = [
+        paths[start : start + READS_PER_REQUEST]
+        for start in range(0, len(paths), READS_PER_REQUEST)
+    ]
+    answers = await asyncio.gather(
+        *(coordinator.multi([Get(path) for _, path in part]) for part in parts)
+    )
+    return {
+        key: found
+        for part, answer in zip(parts, answers, strict=True)
+        for (key, _), found in zip(part, answer, strict=True)
+        if isinstance(found, tuple)
+    }

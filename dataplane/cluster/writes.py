@@ -13,7 +13,7 @@ from dataplane.cluster.context import NEVER_LED, ControlledTopic
 from dataplane.cluster.topic_plans import NewTopic
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
-from dataplane.ports.coordinator import Check, Create, Delete, Op, SetData
+from dataplane.ports.coordinator import Check, Create, Op, SetData
 
 OPS_PER_MULTI = 400
 BYTES_PER_MULTI = 400_000
@@ -83,17 +83,27 @@ def partition_groups(
         yield group
 
 
-def delete_topic_groups(topic: str, existing: Sequence[tuple[int, bool]]) -> list[list[Op]]:
-    """Remove a topic bottom up; `existing` are its partition nodes and whether they have a state.
+def topic_node_paths(topic: str, indexes: Iterable[int]) -> list[str]:
+    """Every node that a topic may have, children before parents.
 
     The mark in /admin/delete_topics goes last, so that an interrupted removal is found again.
     """
-    groups: list[list[Op]] = []
-    for index, has_state in existing:
-        group: list[Op] = [Delete(znodes.state_path(topic, index))] if has_state else []
-        group.append(Delete(znodes.partition_path(topic, index)))
-        groups.append(group)
-    return groups
+    paths: list[str] = []
+    for index in indexes:
+        paths += [znodes.state_path(topic, index), znodes.partition_path(topic, index)]
+    return [
+        *paths,
+        znodes.partitions_path(topic),
+        znodes.topic_path(topic),
+        znodes.config_path("topics", topic),
+        znodes.delete_topic_path(topic),
+    ]
+
+
+def split(group: Sequence[Op]) -> Iterator[Sequence[Op]]:
+    """A group too large for one multi in pieces, in order."""
+    for start in range(0, len(group), OPS_PER_MULTI - 1):
+        yield group[start : start + OPS_PER_MULTI - 1]
 
 
 def packed(epoch_version: int, groups: Iterable[Sequence[Op]]) -> Iterator[list[Op]]:

@@ -10,10 +10,6 @@ from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
 
-PROPAGATION_MS_MAX = 3_000
-"""How long an answer waits for brokers other than this one to hear of a change."""
-
-
 def require_controller(context: RequestContext) -> None:
     """Raises KafkaError(NOT_CONTROLLER): the client looks for the controller and asks it."""
     if not context.services.controller.is_active:
@@ -37,4 +33,4 @@ async def wait_until_known(context: RequestContext, timeout_ms: int) -> bool:
     """
     if timeout_ms <= 0:
         return False
-    return await context.services.controller.propagated(min(timeout_ms, PROPAGATION_MS_MAX))
+    return await context.services.controller.propagated(timeout_ms)

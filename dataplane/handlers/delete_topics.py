@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
     from dataplane.broker.controller import Controller
 
-COMPLETION_MS_MAX = 5_000
-"""How long an answer waits for the data to go; without a dead broker it takes milliseconds."""
+HALTED_MS_MAX = 10_000
+"""How long an answer waits for the data to go; a deletion may be halted by a dead broker."""
 
 
 async def handle(context: RequestContext, request: DeleteTopicsRequest) -> DeleteTopicsResponse:
@@ -100,7 +100,7 @@ async def _delete(
             waits.append(outcome)
     if not waits:
         return
-    await asyncio.wait(waits, timeout=min(max(timeout_ms, 0), COMPLETION_MS_MAX) / 1000)
+    await asyncio.wait(waits, timeout=min(max(timeout_ms, 0), HALTED_MS_MAX) / 1000)
     known = await wait_until_known(context, timeout_ms)
     for name, outcome in outcomes.items():
         if not known and not isinstance(outcome, KafkaError):

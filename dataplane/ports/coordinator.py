@@ -76,9 +76,17 @@ class Check:
     version: int
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Get:
+    """Read a node. A multi of reads holds nothing else, and is not one moment's picture."""
+
+    path: str
+
+
 Op: TypeAlias = Create | SetData | Delete | Check
-OpResult: TypeAlias = str | NodeStat | None
-"""Create → the path made; SetData → the new stat; Delete and Check → None."""
+OpResult: TypeAlias = str | NodeStat | tuple[bytes, NodeStat] | None
+"""Create → the path made; SetData → the new stat; Get → data and stat, or None where there is no
+node; Delete and Check → None."""
 
 
 class CoordinatorError(Exception):
@@ -168,8 +176,11 @@ class Coordinator(Protocol):
         """Raises NoNodeError, BadVersionError, NotEmptyError."""
         ...
 
-    async def multi(self, ops: Sequence[Op]) -> list[OpResult]:
-        """All or nothing. Raises the first refused operation's error with `failed_index`."""
+    async def multi(self, ops: Sequence[Op | Get]) -> list[OpResult]:
+        """Writes: all or nothing; raises the first refused operation's error with `failed_index`.
+
+        Reads: many for the price of one, needs ZooKeeper 3.6.
+        """
         ...
 
     def watch_children(self, path: str, callback: ChildrenCallback) -> Watch:

@@ -25,6 +25,7 @@ from dataplane.ports.coordinator import (
     Create,
     DataCallback,
     Delete,
+    Get,
     NodeExistsError,
     NodeStat,
     NoNodeError,
@@ -36,6 +37,7 @@ from dataplane.ports.coordinator import (
     SessionState,
     SetData,
 )
+from dataplane.runtime.zookeeper_multi_read import MultiRead
 from dataplane.runtime.zookeeper_watch import ChildrenWatch, DataWatch
 
 if TYPE_CHECKING:
@@ -238,7 +240,9 @@ class ZooKeeperCoordinator:
     async def delete(self, path: str, version: int = ANY_VERSION) -> None:
         await self._await(self._client.delete_async(path, version))
 
-    async def multi(self, ops: Sequence[Op]) -> list[OpResult]:
+    async def multi(self, ops: Sequence[Op | Get]) -> list[OpResult]:
+        if ops and isinstance(ops[0], Get):
+            return await self._multi_read(ops)
         request = self._client.transaction()
         for op in ops:
             match op:
@@ -259,6 +263,19 @@ class ZooKeeperCoordinator:
                 refused = getattr(ops[index], "path", "")
                 raise translate(type(answer)(refused), failed_index=index)
         return [_op_result(op, answer) for op, answer in zip(ops, answers, strict=True)]
+
+    async def _multi_read(self, reads: Sequence[Op | Get]) -> list[OpResult]:
+        if not all(isinstance(read, Get) for read in reads):
+            raise ValueError("reads and writes do not mix in a multi")
+        request = MultiRead(tuple(f"{self._client.chroot}{read.path}" for read in reads))
+
+        def send() -> Any:
+            result = self._client.handler.async_result()
+            # kazoo has no public way to send a request that it does not know.
+            self._client._call(request, result)  # noqa: SLF001 - see above
+            return result
+
+        return list(await self._read(send))
 
     def _await(self, result: Any) -> Awaitable[Any]:
         """A future for kazoo's asynchronous result."""
@@ -291,7 +308,7 @@ class ZooKeeperCoordinator:
         return watch
 
 
-def _op_result(op: Op, answer: Any) -> OpResult:
+def _op_result(op: Op | Get, answer: Any) -> OpResult:
     match op:
         case Create():
             return str(answer)

@@ -21,6 +21,7 @@ from dataplane.ports.coordinator import (
     Create,
     DataCallback,
     Delete,
+    Get,
     NodeExistsError,
     NodeStat,
     NoNodeError,
@@ -303,8 +304,16 @@ class FakeCoordinator:
     async def delete(self, path: str, version: int = ANY_VERSION) -> None:
         await self._write([Delete(path, version)])
 
-    async def multi(self, ops: Sequence[Op]) -> list[OpResult]:
-        return await self._write(ops)
+    async def multi(self, ops: Sequence[Op | Get]) -> list[OpResult]:
+        reads = [op for op in ops if isinstance(op, Get)]
+        writes = [op for op in ops if not isinstance(op, Get)]
+        if not reads:
+            return await self._write(writes)
+        if writes:
+            raise ValueError("reads and writes do not mix in a multi")
+        await self._turn()
+        nodes = [self.zookeeper.find(read.path) for read in reads]
+        return [(node.data, node.stat()) if node else None for node in nodes]
 
     def watch_children(self, path: str, callback: ChildrenCallback) -> _FakeWatch:
         return self._watch(_ChildrenWatch(self, path, callback))

@@ -392,7 +392,7 @@ async def test_an_expired_controller_registers_again_and_writes_nothing_under_it
     await until(lambda: active(brokers))
     await until(lambda: old.services.broker_epoch > epoch)
     await until(lambda: all(set(b.image.brokers) == {1, 2} for b in brokers))
-    assert all(b.image.controller_epoch >= 2 for b in brokers if b.image.controller_epoch)
+    await until(lambda: all(b.image.controller_epoch >= 2 for b in brokers))
     await create_settled(brokers, TopicRequest("after", 1, 2))
 
 

@@ -12,6 +12,7 @@ from dataplane.ports.coordinator import (
     Check,
     Create,
     Delete,
+    Get,
     NodeExistsError,
     NoNodeError,
     NotEmptyError,
@@ -120,6 +121,18 @@ async def test_multi_is_all_or_nothing_and_names_the_refused(connect):
         await zk.multi([Delete("/m/zz")])
     await zk.multi([Delete("/m/a"), Delete("/m")])
     assert await zk.exists("/m") is None
+
+
+async def test_many_reads_at_once(connect):
+    zk = await connect()
+    await zk.create("/r", b"root")
+    for number in range(3):
+        await zk.create(f"/r/{number}", b"x" * number)
+    found = await zk.multi([Get("/r/2"), Get("/r/missing"), Get("/r"), Get("/r/0")])
+    assert [item and item[0] for item in found] == [b"xx", None, b"root", b""]
+    assert found[2] == await zk.get("/r")
+    with pytest.raises(ValueError):
+        await zk.multi([Get("/r"), Delete("/r/0")])
 
 
 async def test_ephemerals_belong_to_a_session_and_end_with_it(connect):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,8 @@ from spark_analytics.contracts import ContractError, RunConfig
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+NICENESS = 5
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -48,6 +51,8 @@ def _run(config_path: Path) -> int:
         return 1
     from spark_analytics.jobs.run import run
 
+    # Brokers on this box answer clients; a report may wait a little.
+    os.nice(NICENESS)
     result = run(config)
     if not result.ok:
         print(f"spark_analytics run: {result.error}", file=sys.stderr)

@@ -82,7 +82,8 @@ def producer_settings(spec: ConnectionSpec) -> dict[str, Any]:
         "message.timeout.ms": int(DELIVERY_TIMEOUT_S * 1000),
         "socket.timeout.ms": int(DELIVERY_TIMEOUT_S * 1000),
         "queue.buffering.max.kbytes": 65536,
-        "log.connection.close": False,
+        # What goes wrong comes back with each record; librdkafka need not tell stderr as well.
+        "log_level": 2,
     }
     if spec.sasl_mechanism:
         found["sasl.mechanism"] = spec.sasl_mechanism

@@ -56,6 +56,19 @@ def tick() -> None:
         AnalyticsRun.objects.filter(pk=run.pk).update(lease_until=None)
 
 
+def stop_here() -> None:
+    """This host's worker goes: its run ends with it and waits for the next worker."""
+    run = AnalyticsRun.objects.filter(state=RUNNING, host=socket.gethostname()).first()
+    if run is None:
+        return
+    _end(process.find(Path(run.work_dir)))
+    # A finished result stays where it is, and the attempt does not count.
+    if not (Path(run.work_dir) / RESULT_FILE).exists():
+        AnalyticsRun.objects.filter(pk=run.pk, state=RUNNING).update(
+            state=QUEUED, attempt=F("attempt") - 1
+        )
+
+
 def _take(run: AnalyticsRun, now: datetime) -> bool:
     free = Q(lease_until=None) | Q(lease_until__lt=now)
     taken = AnalyticsRun.objects.filter(free, pk=run.pk, state__in=ACTIVE_STATES).update(
@@ -136,9 +149,7 @@ def _again(run: AnalyticsRun, reason: str) -> None:
         _finish(run, FAILED, reason)
         return
     log.warning("analytics run %s, attempt %s: %s; starting again", run.id, run.attempt, reason)
-    AnalyticsRun.objects.filter(pk=run.pk, state=RUNNING).update(
-        state=QUEUED, error=reason[:400], attempt=F("attempt")
-    )
+    AnalyticsRun.objects.filter(pk=run.pk, state=RUNNING).update(state=QUEUED, error=reason[:400])
 
 
 def _finish(run: AnalyticsRun, state: str, error: str) -> None:

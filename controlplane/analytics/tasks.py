@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+from typing import Any
+
 from celery import shared_task
+from celery.signals import worker_shutting_down
+from django.db import DatabaseError
 
 from controlplane.analytics import collect, schedule, services, supervise
 from controlplane.analytics.conf import conf
@@ -28,3 +33,10 @@ def tick() -> None:
 @shared_task(name=schedule.HOUSEKEEPING)
 def housekeeping() -> int:
     return services.forget_old(conf())
+
+
+@worker_shutting_down.connect
+def end_run(**_: Any) -> None:
+    """Nothing of ours outlives its worker; without the database the run ends itself, later."""
+    with contextlib.suppress(DatabaseError):
+        supervise.stop_here()

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from spark_analytics.contracts import ClusterInput, RunConfig
     from spark_analytics.io.lake import Lake
 
+FILES_MAX = 4
+
 
 def build_silver(lake: Lake, config: RunConfig, clusters: Sequence[ClusterInput]) -> None:
     """Topics and knots as far back as knots are wanted, groups as far back as trends look."""
@@ -40,7 +42,7 @@ def read_silver(lake: Lake, config: RunConfig, table: str) -> DataFrame:
 
 def _written(lake: Lake, config: RunConfig, table: str, rows: DataFrame) -> DataFrame:
     """Through the file and back: what follows starts from what is stored."""
-    rows.write.mode("overwrite").parquet(lake.silver(table, config.run_id))
+    rows.coalesce(FILES_MAX).write.mode("overwrite").parquet(lake.silver(table, config.run_id))
     return read_silver(lake, config, table)
 
 

@@ -1,0 +1,86 @@
+"""The files that cross between control plane and Spark run."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from spark_analytics.contracts import (
+    ClusterInput,
+    ClusterResult,
+    ContractError,
+    Rules,
+    RunConfig,
+    RunResult,
+)
+
+USUAL = {
+    "run_id": "run_1",
+    "master": "local[2]",
+    "data_uri": "file:///lake",
+    "work_dir": "/work",
+    "from_ts_ms": 0,
+    "to_ts_ms": 60_000,
+    "deadline_s": 10.0,
+    "clusters": (),
+}
+names = st.text(min_size=1, max_size=20)
+clusters = st.builds(
+    ClusterInput,
+    cluster_id=names,
+    bootstrap_servers=names,
+    kafka_options=st.dictionaries(names, names, max_size=3),
+    offsets_end=st.none() | st.dictionaries(names, st.integers(0, 2**53), max_size=3),
+)
+
+
+@given(given_clusters=st.lists(clusters, max_size=3).map(tuple), lookback_s=st.integers(1, 10**6))
+def test_a_configuration_survives_its_file(given_clusters, lookback_s):
+    rules = Rules(knots_lookback_s=lookback_s)
+    config = RunConfig(**{**USUAL, "clusters": given_clusters, "rules": rules})
+    assert RunConfig.from_json(config.to_json()) == config
+
+
+def test_a_result_survives_its_file():
+    result = RunResult(
+        run_id="run_1",
+        ok=True,
+        from_ts_ms=0,
+        to_ts_ms=30_000,
+        formula_version=1,
+        clusters=(ClusterResult(cluster_id="a", offsets_end={"0": 5}, records_in=5),),
+        rows={"group_lag": 3},
+    )
+    assert RunResult.from_json(result.to_json()) == result
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"from_ts_ms": 1}, "multiples of the window"),
+        ({"to_ts_ms": 0}, "after from_ts_ms"),
+        ({"data_uri": "/lake"}, "scheme"),
+        ({"rules": {"window_s": 0}}, "window_s"),
+        ({"rules": {"nonsense": 1}}, "nonsense"),
+        ({"unknown": 1}, "unknown"),
+        ({"clusters": [{"cluster_id": "a"}]}, "bootstrap_servers"),
+        ({"clusters": 5}, "not iterable"),
+    ],
+)
+def test_a_bad_configuration_is_one_line(change, said):
+    row = {**dataclasses.asdict(RunConfig(**USUAL)), **change}
+    with pytest.raises(ContractError, match=said) as caught:
+        RunConfig.from_json(json.dumps(row))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"clusters": []}'])
+def test_what_is_no_configuration_or_result_is_refused(text):
+    with pytest.raises(ContractError):
+        RunConfig.from_json(text)
+    with pytest.raises(ContractError):
+        RunResult.from_json(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import resource
 import signal
 import sys
 from typing import TYPE_CHECKING
@@ -52,7 +53,15 @@ def main(path: str | None, overrides: Sequence[str], *, check: bool = False) -> 
         return EXIT_BAD_CONFIG
     if check:
         return 0
+    _allow_many_files()
     return asyncio.run(_serve(config))
+
+
+def _allow_many_files() -> None:
+    """Three files per partition and one per connection: take what the system allows us."""
+    _soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 async def _serve(config: BrokerConfig) -> int:

@@ -92,7 +92,7 @@ class Flusher:
     def _targets(self, segments: Iterable[LogSegment]) -> list[str]:
         targets = [f"{self._directory}/{paths.LEADER_EPOCH_CHECKPOINT}"]
         for segment in segments:
-            segment.flush_indexes()
+            segment.close_indexes()
             targets += [segment.path, segment.offset_index.path, segment.time_index.path]
         return targets
 

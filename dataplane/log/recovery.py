@@ -87,7 +87,8 @@ class Recovery:
             end = log_start_offset
         if self._epochs.damaged:
             self._read_epochs(opened)
-        opened[-1].flush_indexes()
+        for segment in opened:
+            segment.close_indexes()
         return Recovered(Segments(opened), end, self._scanned_bytes, self._truncated_bytes)
 
     def _sweep(self) -> None:

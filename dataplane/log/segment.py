@@ -195,17 +195,12 @@ class LogSegment:
         self.close_indexes()
 
     def close_indexes(self) -> None:
+        """Hand pending entries to the index files, which exist from then on.
+
+        Idle partitions hold one descriptor, not three; the next entry opens the files again.
+        """
         self.offset_index.close()
         self.time_index.close()
-
-    def flush_indexes(self) -> None:
-        """Hand pending index entries to the files, which exist from then on."""
-        self.offset_index.flush()
-        self.time_index.flush()
-
-    def files(self) -> list[File]:
-        """What has to be synced for this segment to be durable."""
-        return [self._file, self.offset_index.file(), self.time_index.file()]
 
     def close(self) -> None:
         if not self.closed:

@@ -43,8 +43,9 @@ class SparseIndex:
         file = self._file
         if file is None:
             file = self._file = self._fs.open(self.path, create=True)
-            # An odd tail is a torn write: whole entries before it are good.
-            self._written = file.size() // self._width
+            if self._written < 0:
+                # An odd tail is a torn write: whole entries before it are good.
+                self._written = file.size() // self._width
         return file
 
     def append_packed(self, packed: bytes) -> None:
@@ -71,26 +72,20 @@ class SparseIndex:
     def truncate_entries(self, count: int) -> None:
         """Keep the first `count` entries."""
         file = self._open()
-        if count < self._written or file.size() != self._written * self._width:
-            kept = min(count, self._written)
+        kept = min(count, self._written)
+        if file.size() != kept * self._width:
             file.truncate(kept * self._width)
-            if count <= kept:
-                self._pending.clear()
-            self._written = kept
-        else:
-            del self._pending[(count - self._written) * self._width :]
+        self._written = kept
+        del self._pending[(count - kept) * self._width :]
 
     def flush(self) -> None:
         """Hand pending entries to the file (not yet to the disk). Makes sure the file exists."""
-        file = self._open()
+        if self._written < 0:
+            self._open()
         if self._pending:
-            file.append(self._pending)
+            self._open().append(self._pending)
             self._written += len(self._pending) // self._width
             self._pending.clear()
-
-    def file(self) -> File:
-        """The open file, for `sync`."""
-        return self._open()
 
     def close(self) -> None:
         """Write what is pending and give the descriptor back; the next use opens it again."""
@@ -98,9 +93,11 @@ class SparseIndex:
         self.release()
 
     def release(self) -> None:
-        """Give the descriptor back without writing anything."""
+        """Give the descriptor back without writing anything.
+
+        How many entries the file holds stays known: nobody else writes to it.
+        """
         if self._file is not None:
             self._file.close()
             self._file = None
-            self._written = -1
         self._pending.clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import struct
 
 import pytest
@@ -9,8 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dataplane.log.config import LogConfig
+from dataplane.log.partition_log import PartitionLog
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.ids import TopicPartition
 from dataplane.ports.fakes.background import InlineBackground
+from dataplane.ports.fakes.clock import FakeClock
+from dataplane.runtime.os_filesystem import OsFileSystem
 from dataplane.wire.compression import Compression
 from dataplane.wire.record_batch import NewRecord, build_batch
 from tests.dataplane.log.support import DIRECTORY, NOW_MS, World, append, batch, read_all
@@ -376,3 +381,32 @@ def test_elected_leader_assigns_its_epoch_before_any_record():
     log.truncate_fully_and_start_at(100)
     assert log.epoch_entries == ()
     assert log.latest_epoch is None
+
+
+def test_an_idle_partition_holds_one_descriptor_a_segment(tmp_path):
+    def descriptors() -> list[str]:
+        held = (str(fd.resolve()) for fd in pathlib.Path("/proc/self/fd").iterdir())
+        return sorted(path for path in held if path.startswith(str(tmp_path)))
+
+    def opened() -> PartitionLog:
+        return PartitionLog(
+            OsFileSystem(),
+            FakeClock(),
+            InlineBackground(),
+            topic_partition=TopicPartition("topic", 0),
+            directory=str(tmp_path),
+            config=LogConfig(segment_bytes=200, index_interval_bytes=1),
+        )
+
+    log = opened()
+    for _ in range(9):
+        append(log)
+    log.flush()
+    assert len(descriptors()) == len(log.segment_base_offsets) > 2
+    assert all(path.endswith(".log") for path in descriptors())
+    append(log)
+    log.close()
+    log = opened()
+    assert len(descriptors()) == len(log.segment_base_offsets)
+    log.close()
+    assert descriptors() == []

@@ -20,6 +20,8 @@ NO_TIMESTAMP: Final = -1
 _INT16 = struct.Struct(">h")
 _INT32 = struct.Struct(">i")
 _INT64 = struct.Struct(">q")
+_VERSION_AND_LENGTH = struct.Struct(">hh")
+_VALUE_V3_HEAD = struct.Struct(">hqih")
 
 
 class OffsetKey(NamedTuple):
@@ -87,6 +89,9 @@ def encode_group_key(group_id: str) -> bytes:
 
 def decode_key(data: bytes | memoryview) -> OffsetKey | GroupKey | None:
     """The key; None for the versions of later protocols, which are skipped on replay."""
+    found = _decode_offset_key_fast(data) if len(data) > _VERSION_AND_LENGTH.size else None
+    if found is not None:
+        return found
     cursor = Cursor(data)
     version = cursor.int16()
     if version in (0, 1):
@@ -94,6 +99,26 @@ def decode_key(data: bytes | memoryview) -> OffsetKey | GroupKey | None:
     if version == GROUP_KEY_VERSION:
         return GroupKey(cursor.string())
     return None
+
+
+def _decode_offset_key_fast(data: bytes | memoryview) -> OffsetKey | None:
+    """Nearly every key of the topic, without a cursor: a coordinator loads millions of them.
+
+    None sends the caller the long way, which says what is wrong.
+    """
+    version, group_length = _VERSION_AND_LENGTH.unpack_from(data)
+    if version not in (0, 1) or group_length < 0:
+        return None
+    topic_at = 4 + group_length + 2
+    try:
+        (topic_length,) = _INT16.unpack_from(data, topic_at - 2)
+        if topic_length < 0:
+            return None
+        (partition,) = _INT32.unpack_from(data, topic_at + topic_length)
+    except struct.error:
+        return None
+    group_id = str(data[4 : topic_at - 2], "utf-8")
+    return OffsetKey(group_id, str(data[topic_at : topic_at + topic_length], "utf-8"), partition)
 
 
 def encode_offset_value(value: OffsetValue) -> bytes:
@@ -111,6 +136,9 @@ def encode_offset_value(value: OffsetValue) -> bytes:
 
 def decode_offset_value(data: bytes | memoryview) -> OffsetValue:
     """ValueError for a version this release does not know, or bytes that end too early."""
+    found = _decode_offset_value_fast(data) if len(data) >= _VALUE_V3_HEAD.size else None
+    if found is not None:
+        return found
     cursor = Cursor(data)
     version = cursor.int16()
     _check_version("offset commit", version, 4)
@@ -121,6 +149,20 @@ def decode_offset_value(data: bytes | memoryview) -> OffsetValue:
     commit_timestamp_ms = cursor.int64()
     expire_timestamp_ms = cursor.int64() if version == 1 else NO_TIMESTAMP
     return OffsetValue(offset, leader_epoch, metadata, commit_timestamp_ms, expire_timestamp_ms)
+
+
+def _decode_offset_value_fast(data: bytes | memoryview) -> OffsetValue | None:
+    """Version 3, which is what is written now; None sends the caller the long way."""
+    version, offset, leader_epoch, length = _VALUE_V3_HEAD.unpack_from(data)
+    metadata_at = _VALUE_V3_HEAD.size
+    if version != 3 or length < 0:
+        return None
+    try:
+        (commit_timestamp_ms,) = _INT64.unpack_from(data, metadata_at + length)
+    except struct.error:
+        return None
+    metadata = str(data[metadata_at : metadata_at + length], "utf-8") if length else ""
+    return OffsetValue(offset, leader_epoch, metadata, commit_timestamp_ms)
 
 
 def encode_group_value(value: GroupValue) -> bytes:

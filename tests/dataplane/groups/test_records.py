@@ -1,11 +1,13 @@
 """The records of `__consumer_offsets` are Kafka's, byte for byte."""
 
 import contextlib
+from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dataplane.groups import records
 from dataplane.groups.partitioner import java_string_hash, partition_for
 from dataplane.groups.records import (
     GroupKey,
@@ -181,3 +183,63 @@ def test_the_smallest_hash_goes_to_partition_0():
 @given(st.text(max_size=20), st.integers(1, 100))
 def test_partitions_are_in_range(group, count):
     assert 0 <= partition_for(group, count) < count
+
+
+def outcome(decode, data):
+    """What decoding gives, or the error in words."""
+    try:
+        return decode(data)
+    except ValueError as error:
+        return type(error), str(error)
+
+
+@st.composite
+def nearly_good(draw, whole):
+    """Encoded bytes as they are, cut short, lengthened, or with some bytes changed."""
+    data = bytearray(draw(whole))
+    for at, byte in draw(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 255)), max_size=3)):
+        if at < len(data):
+            data[at] = byte
+    kept = draw(st.integers(0, len(data)) | st.just(len(data)))
+    return bytes(data[:kept]) + draw(st.binary(max_size=4))
+
+
+keys = st.builds(encode_offset_key, names, names, int32) | st.builds(encode_group_key, names)
+values = st.builds(OffsetValue, int64, int32, names, int64, st.just(-1) | int64)
+
+
+@pytest.mark.parametrize("buffer", [bytes, memoryview])
+@given(data=nearly_good(keys) | st.binary(max_size=20))
+def test_the_quick_way_to_a_key_gives_what_the_long_way_gives(buffer, data):
+    with mock.patch.object(records, "_decode_offset_key_fast", return_value=None):
+        expected = outcome(decode_key, buffer(data))
+    assert outcome(decode_key, buffer(data)) == expected
+
+
+@pytest.mark.parametrize("buffer", [bytes, memoryview])
+@given(data=nearly_good(values.map(encode_offset_value)) | st.binary(max_size=40))
+def test_the_quick_way_to_an_offset_gives_what_the_long_way_gives(buffer, data):
+    with mock.patch.object(records, "_decode_offset_value_fast", return_value=None):
+        expected = outcome(decode_offset_value, buffer(data))
+    assert outcome(decode_offset_value, buffer(data)) == expected
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\0\1\0\1\xff\0\1t\0\0\0\0",  # the group is no UTF-8
+        b"\0\1\0\1g\0\1\xff\0\0\0\0",  # the topic is no UTF-8
+        b"\0\1\0\1g\0\1t\0\0\0",  # the partition lacks a byte
+        b"\0\1\x7f\xffg",  # the group is longer than the key
+        b"\0\1\0\1g\x7f\xfft\0\0\0\0",  # the topic is longer than the key
+        b"\0",
+        b"",
+    ],
+)
+def test_a_damaged_key_is_a_value_error(data):
+    with pytest.raises(ValueError):
+        decode_key(data)
+
+
+def test_a_null_topic_reads_as_empty_either_way():
+    assert decode_key(b"\0\1\0\1g\xff\xff\0\0\0\7") == OffsetKey("g", "", 7)

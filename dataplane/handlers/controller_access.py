@@ -10,6 +10,7 @@ from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
 
+
 def require_controller(context: RequestContext) -> None:
     """Raises KafkaError(NOT_CONTROLLER): the client looks for the controller and asks it."""
     if not context.services.controller.is_active:

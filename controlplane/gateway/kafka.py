@@ -30,7 +30,7 @@ from controlplane.gateway.types import (
     TopicDescription,
 )
 
-UNKNOWN_TOPIC = 3
+NO_SUCH_TOPIC = frozenset({3, 17})  # UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION
 
 
 class KafkaGateway(KafkaAccessMixin):
@@ -57,7 +57,7 @@ class KafkaGateway(KafkaAccessMixin):
         )
         described = {}
         for topic in found:
-            if topic["error_code"] == UNKNOWN_TOPIC:
+            if topic["error_code"] in NO_SUCH_TOPIC:
                 continue
             check(topic["error_code"], None, f"topic {topic['name']}")
             described[topic["name"]] = topic_description(topic)
@@ -105,7 +105,7 @@ class KafkaGateway(KafkaAccessMixin):
             what=f"delete topic {name}",
             write=True,
         )
-        for row in answer["responses"]:
+        for row in answer["topics"]:  # the library renames the protocol's `responses`
             check(row["error_code"], row.get("error_message"), f"delete topic {name}")
 
     def create_partitions(self, name: str, total: int, *, validate_only: bool = False) -> None:

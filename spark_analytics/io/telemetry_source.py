@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spark_analytics import contracts
+from spark_analytics import contracts, quality
 from spark_analytics.io import lake as lakes
 from spark_analytics.transforms import telemetry
 
@@ -75,7 +75,7 @@ def ingest(
 
 
 def _write_batch(lake: Lake, cluster_id: str, batch: DataFrame, batch_id: int) -> None:
-    parsed = telemetry.parse(batch, cluster_id).persist()
+    parsed = telemetry.parse(batch, quality.fault(cluster_id)).persist()
     try:
         tables = {
             lakes.TOPIC_SLICE: telemetry.believed(parsed, contracts.KIND_TOPIC),

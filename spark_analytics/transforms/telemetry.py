@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics import schemas
-from spark_analytics.quality import fault
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 _FIELDS = [field.name for field in schemas.TELEMETRY_VALUE.fields]
 
 
-def parse(records: DataFrame, cluster_id: str) -> DataFrame:
+def parse(records: DataFrame, fault: Column) -> DataFrame:
     """`value`, `partition`, `offset`, `timestamp` of the connector → one row a record.
 
     Gives the columns of `schemas.TELEMETRY_VALUE`, the record's coordinates, `dt` (UTC date of
-    the sample), `value` as text and `fault`.
+    the sample), `value` as text and `fault`: the name that `quality.fault` gives, over the same
+    columns and `kafka_ts_ms`.
     """
     read = records.select(
         F.col("partition").alias("kafka_partition"),
@@ -35,7 +35,7 @@ def parse(records: DataFrame, cluster_id: str) -> DataFrame:
             "kafka_ts_ms",
             "value",
         )
-        .withColumn("fault", fault(cluster_id))
+        .withColumn("fault", fault)
         .withColumn(
             "dt",
             F.date_format(

@@ -8,7 +8,7 @@ import json
 import pytest
 from pyspark.sql import functions as F
 
-from spark_analytics import contracts, schemas
+from spark_analytics import contracts, quality, schemas
 from spark_analytics.contracts import Rules
 from spark_analytics.transforms import telemetry
 from spark_analytics.transforms.group_expiry import group_expiry
@@ -230,7 +230,7 @@ def test_each_fault_is_named_and_keeps_its_record(spark):
         [(bytes(value, "utf-8"), 0, number) for number, (value, _) in enumerate(FAULTS)],
         "value binary, partition int, offset long",
     ).withColumn("timestamp", F.timestamp_millis(F.lit(world.START_MS)))
-    parsed = telemetry.parse(records, "c").persist()
+    parsed = telemetry.parse(records, quality.fault("c")).persist()
     found = {row["kafka_offset"]: row for row in parsed.collect()}
     for number, (value, fault) in enumerate(FAULTS):
         assert (found[number]["fault"], found[number]["value"]) == (fault, value)

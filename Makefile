@@ -67,7 +67,7 @@ test-faults: ## Real processes killed, paused, cut off
 test-e2e: ## The whole service in a real browser, with screenshots in build/screenshots
 	@PENSTOCK_E2E_SCREENSHOTS=$(CURDIR)/build/screenshots $(PY) -m pytest -q -m e2e
 test-frontend: ## The frontend's lint, types and unit tests
-	@cd frontend && npm run --silent lint && npm run --silent typecheck && npm run --silent test
+	@cd frontend && npm run --silent lint && npm run --silent types && npm run --silent test
 fix: ## Format and mend what can be mended by machine
 	@$(PY) -m ruff format . && $(PY) -m ruff check --fix .
 
@@ -83,4 +83,4 @@ lock: ## Renew the locked dependencies from requirements/*.in
 	@for name in runtime dev node; do .venv/bin/uv pip compile --quiet --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header requirements/$$name.in -o requirements/$$name.lock; done
 openapi: ## Export the OpenAPI document and the frontend's types from it
-	@$(PY) manage.py export_openapi && cd frontend && npm run --silent types
+	@$(PY) manage.py export_openapi && cd frontend && npm run --silent openapi

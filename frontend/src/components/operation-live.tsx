@@ -44,7 +44,7 @@ export function OperationLive({ id, done, standalone = false }: OperationLivePro
           )}
           {settled && operation.revertible && !operation.reverted_by && <UndoButton operation={operation} />}
           {!standalone && (
-            <Link to="/operations/$operationId" params={{ operationId: id }} className="ps-link">
+            <Link to="/operations/$operationId" params={{ operationId: id }} className="ps-link" style={{ fontSize: "0.8125rem" }}>
               Open operation
             </Link>
           )}

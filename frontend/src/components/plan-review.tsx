@@ -94,7 +94,7 @@ export function PlanReview({ plan, onStarted, onReplan, onCancel, cancelLabel = 
           ) : (
             <Button
               type="submit"
-              color={isDestructive(plan.kind) ? "red" : undefined}
+              color={isDestructive(plan.kind) ? "red.8" : undefined}
               disabled={!phraseOk}
               loading={confirm.isPending}
               data-testid="confirm-plan"

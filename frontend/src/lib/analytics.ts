@@ -2,7 +2,7 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { api } from "./api-client";
 import { RANGES, type Range } from "./search";
-import type { Gold, LagPoint, RetentionRow } from "./types";
+import type { Lag, Retention } from "./types";
 
 /** Runs take minutes; asking more often shows nothing new, ms. */
 const REFRESH_MS = 30_000;
@@ -14,7 +14,7 @@ export function lagQuery(clusterId: string, range: Range, group?: string) {
       const from = new Date(Date.now() - RANGES[range] * 1000).toISOString();
       const params = new URLSearchParams({ from });
       if (group) params.set("group", group);
-      return api.get<Gold<LagPoint>>(`/api/v1/clusters/${encodeURIComponent(clusterId)}/analytics/lag?${params}`, signal);
+      return api.get<Lag>(`/api/v1/clusters/${encodeURIComponent(clusterId)}/analytics/lag?${params}`, signal);
     },
     refetchInterval: REFRESH_MS,
   });
@@ -27,7 +27,7 @@ export function useRetention(clusterId: string, topic?: string) {
     queryKey: ["analytics", clusterId, "retention", topic ?? null],
     queryFn: ({ signal }) => {
       const query = topic ? `?topic=${encodeURIComponent(topic)}` : "";
-      return api.get<Gold<RetentionRow>>(`/api/v1/clusters/${encodeURIComponent(clusterId)}/analytics/retention${query}`, signal);
+      return api.get<Retention>(`/api/v1/clusters/${encodeURIComponent(clusterId)}/analytics/retention${query}`, signal);
     },
     refetchInterval: REFRESH_MS,
   });

@@ -1,4 +1,4 @@
-import { formatBytes, formatDurationMs } from "@/lib/format";
+import { formatBytes, formatDurationMs, formatInteger } from "@/lib/format";
 
 type Flat = Record<string, string>;
 
@@ -21,15 +21,37 @@ function Value({ name, value }: { name: string; value: string }) {
   const counts = value !== "" && !Number.isNaN(number) && number >= 0 && number < 9e18;
   const bytes = counts && /(^|[._])bytes$/.test(name);
   const time = counts && /(^|[._])ms$/.test(name);
+  if (name === "bytes" && bytes) return <span title={value}>{formatBytes(number)}</span>;
+  if (name === "records" && counts) return <>{formatInteger(number)}</>;
   return (
     <>
-      {value === "" ? <span className="ps-muted">empty</span> : value}
+      {value === "" ? <span className="ps-muted">none</span> : value}
       {(bytes || time) && <span className="ps-muted"> {bytes ? formatBytes(number) : formatDurationMs(number)}</span>}
     </>
   );
 }
 
-const shortName = (name: string): string => name.replace(/^configs?\./, "");
+/** Fields of plans in words; configuration keys keep Kafka's spelling. */
+const WORDS: Record<string, string> = {
+  name: "Name",
+  username: "User",
+  mechanism: "Signs in with",
+  mechanisms: "Signs in with",
+  partitions: "Partitions",
+  replication_factor: "Copies",
+  groups: "Groups that read it",
+  acls: "Access rules about it",
+  bytes: "Data",
+  records: "Records",
+  broker_count: "Brokers",
+  host_ids: "Hosts",
+  password: "Password",
+};
+
+function Field({ name }: { name: string }) {
+  const word = WORDS[name];
+  return word ? <>{word}</> : <span className="ps-mono">{name.replace(/^configs?\./, "")}</span>;
+}
 
 interface FieldDiffProps {
   before: unknown;
@@ -62,7 +84,7 @@ export function FieldDiff({ before, after, diff }: FieldDiffProps) {
           <tbody>
             {changed.map((name) => (
               <tr key={name}>
-                <td className="ps-mono">{shortName(name)}</td>
+                <td><Field name={name} /></td>
                 {!creating && <td className="ps-mono ps-diff-del">{old[name] === undefined ? <span className="ps-muted">not set</span> : <Value name={name} value={old[name]} />}</td>}
                 {!deleting && <td className="ps-mono ps-diff-add">{next[name] === undefined ? <span className="ps-muted">not set</span> : <Value name={name} value={next[name]} />}</td>}
               </tr>

@@ -10,7 +10,7 @@ import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import type { PlanRequest } from "@/lib/plans";
 import { useSession } from "@/lib/session";
-import type { AclBinding, ScramUser } from "@/lib/types";
+import type { AclBinding, KafkaUser } from "@/lib/types";
 import { AclTable } from "./acl-table";
 import { GrantForm } from "./grant-form";
 import { NewUserForm } from "./new-user-form";
@@ -19,7 +19,7 @@ import { UserTable } from "./user-table";
 const route = getRouteApi("/app/clusters/$clusterId/access");
 
 interface AccessParts {
-  users: ScramUser[];
+  users: KafkaUser[];
   acls: AclBinding[];
 }
 

@@ -1,12 +1,12 @@
 import { Autocomplete, Button, Checkbox, Group, Modal, MultiSelect, SegmentedControl, Select, Stack, TextInput } from "@mantine/core";
 import { useState } from "react";
-import type { AclBinding, ScramUser } from "@/lib/types";
+import type { AclBinding, KafkaUser } from "@/lib/types";
 import { CLUSTER_RESOURCE, OPERATIONS, type Purpose, templateBindings } from "./acl-words";
 
 interface GrantFormProps {
   opened: boolean;
   principal?: string;
-  users: ScramUser[];
+  users: KafkaUser[];
   onClose: () => void;
   onPlan: (bindings: AclBinding[]) => void;
 }

@@ -4,11 +4,11 @@ import { createColumnHelper } from "@tanstack/react-table";
 import type { ReactNode } from "react";
 import { DataTable } from "@/components/data-table";
 import { plural } from "@/lib/format";
-import type { AclBinding, ScramUser } from "@/lib/types";
+import type { AclBinding, KafkaUser } from "@/lib/types";
 import { grantSummary } from "./acl-words";
 
 interface UserTableProps {
-  users: ScramUser[];
+  users: KafkaUser[];
   acls: AclBinding[];
   canWrite: boolean;
   onGrant: (username: string) => void;
@@ -17,10 +17,10 @@ interface UserTableProps {
   empty: ReactNode;
 }
 
-const column = createColumnHelper<ScramUser>();
+const column = createColumnHelper<KafkaUser>();
 
 export function UserTable({ users, acls, canWrite, onGrant, onRotate, onDelete, empty }: UserTableProps) {
-  const of = (user: ScramUser) => acls.filter((acl) => acl.principal === `User:${user.username}`);
+  const of = (user: KafkaUser) => acls.filter((acl) => acl.principal === `User:${user.username}`);
   const columns = [
     column.accessor("username", {
       header: "User",

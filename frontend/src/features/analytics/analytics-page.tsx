@@ -20,24 +20,24 @@ import { usePage } from "@/lib/page";
 import { toProblem } from "@/lib/problem";
 import { RANGES, type Range } from "@/lib/search";
 import { useSession } from "@/lib/session";
-import type { AnalyticsRun, Gold, LagPoint, RetentionRow } from "@/lib/types";
+import type { AnalyticsRun, Lag, Retention } from "@/lib/types";
 import { LagTable } from "./lag-table";
 import { RetentionTable } from "./retention-table";
 
 const route = getRouteApi("/app/clusters/$clusterId/analytics");
 
 interface AnalyticsParts {
-  lag: Gold<LagPoint>;
-  retention: Gold<RetentionRow>;
+  lag: Lag;
+  retention: Retention;
   runs: AnalyticsRun[];
 }
 
 const BAD = new Set(["FALLING_BEHIND", "STALLED", "STOPPED", "DATA_LOST", "RETENTION_RISK"]);
 
-function figures(lag: Gold<LagPoint> | null | undefined, retention: Gold<RetentionRow> | null | undefined): Stat[] {
+function figures(lag: Lag | null | undefined, retention: Retention | null | undefined): Stat[] {
   const now = newest(lag?.data ?? []);
   const groups = new Set(now.map((point) => point.group));
-  const bad = new Set(now.filter((point) => BAD.has(point.status ?? "")).map((point) => point.group));
+  const bad = new Set(now.filter((point) => BAD.has(point.status)).map((point) => point.group));
   const behind = now.map((point) => point.lag_seconds ?? 0);
   const expiries = (retention?.data ?? []).flatMap((row) => row.groups).map((row) => row.oldest_unread_expires_in_s).filter((value): value is number => value !== null);
   const risks = new Set((retention?.data ?? []).flatMap((row) => row.groups).map((row) => row.status));
@@ -73,7 +73,7 @@ function RunNow() {
   );
 }
 
-const RUN_TONES = { succeeded: "ok", failed: "bad", running: "run", cancelled: "warn" } as const;
+const RUN_TONES = { queued: "muted", succeeded: "ok", failed: "bad", running: "run", cancelled: "warn" } as const;
 
 function Runs({ runs }: { runs: AnalyticsRun[] }) {
   if (runs.length === 0) return <Empty title="No run yet">Runs start by themselves every few minutes once a cluster has telemetry.</Empty>;
@@ -89,21 +89,18 @@ function Runs({ runs }: { runs: AnalyticsRun[] }) {
           </tr>
         </thead>
         <tbody>
-          {runs.slice(0, 8).map((run) => {
-            const took = run.finished_at ? (new Date(run.finished_at).getTime() - new Date(run.started_at).getTime()) / 1000 : null;
-            return (
-              <tr key={run.id}>
-                <td>
-                  <RelTime at={run.started_at} />
-                </td>
-                <td title={typeof run.error === "string" ? run.error : undefined}>
-                  <Status tone={RUN_TONES[run.state as keyof typeof RUN_TONES] ?? "muted"} label={run.state} pulse={run.state === "running"} />
-                </td>
-                <td data-align="right">{formatDuration(took)}</td>
-                <td className="ps-mono ps-muted ps-hide-sm">{run.id}</td>
-              </tr>
-            );
-          })}
+          {runs.slice(0, 8).map((run) => (
+            <tr key={run.id}>
+              <td>
+                <RelTime at={run.started_at ?? run.created_at} />
+              </td>
+              <td title={run.error || undefined}>
+                <Status tone={RUN_TONES[run.state]} label={run.state} pulse={run.state === "running"} />
+              </td>
+              <td data-align="right">{formatDuration(run.wall_s)}</td>
+              <td className="ps-mono ps-muted ps-hide-sm">{run.id}</td>
+            </tr>
+          ))}
         </tbody>
       </table>
     </div>

@@ -5,7 +5,7 @@ import { Empty } from "@/components/empty";
 import { LagStatus } from "@/components/status";
 import { formatDuration, formatInteger } from "@/lib/format";
 import { newest } from "@/lib/lag";
-import type { Gold, LagPoint } from "@/lib/types";
+import type { Lag, LagPoint } from "@/lib/types";
 
 const METHODS: Record<string, string> = {
   exact: "from the unread record's own time",
@@ -26,7 +26,7 @@ const columns = (clusterId: string) => [
     ),
   }),
   column.accessor("topic", { header: "Topic", meta: { hideBelow: "sm" }, cell: (cell) => <span className="ps-mono">{cell.getValue()}</span> }),
-  column.accessor((row) => row.status ?? "", { id: "status", header: "State", cell: (cell) => <LagStatus status={cell.getValue()} /> }),
+  column.accessor("status", { header: "State", cell: (cell) => <LagStatus status={cell.getValue()} /> }),
   column.accessor((row) => row.lag_records ?? -1, { id: "records", header: "Unread", meta: { align: "right" }, cell: ({ row }) => formatInteger(row.original.lag_records) }),
   column.accessor((row) => row.lag_seconds ?? row.lag_seconds_at_least ?? -1, {
     id: "seconds",
@@ -59,7 +59,7 @@ function Trend({ point }: { point: LagPoint }) {
   return <span className={point.trend === "growing" ? "ps-warn" : point.trend === "shrinking" ? "ps-ok" : "ps-muted"}>{text}</span>;
 }
 
-export function LagTable({ gold, clusterId }: { gold: Gold<LagPoint>; clusterId: string }) {
+export function LagTable({ gold, clusterId }: { gold: Lag; clusterId: string }) {
   return (
     <DataTable
       rows={newest(gold.data)}

@@ -5,15 +5,15 @@ import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { LagStatus } from "@/components/status";
 import { formatBytes, formatDuration, formatDurationMs } from "@/lib/format";
-import type { Gold, RetentionRow } from "@/lib/types";
+import type { Retention, TopicRetention } from "@/lib/types";
 
-type Risk = RetentionRow["groups"][number];
+type Risk = TopicRetention["groups"][number];
 
 /** The group whose unread records expire first. */
-const soonest = (row: RetentionRow): Risk | null =>
+const soonest = (row: TopicRetention): Risk | null =>
   row.groups.filter((group) => group.oldest_unread_expires_in_s !== null).sort((left, right) => (left.oldest_unread_expires_in_s ?? 0) - (right.oldest_unread_expires_in_s ?? 0))[0] ?? null;
 
-const column = createColumnHelper<RetentionRow>();
+const column = createColumnHelper<TopicRetention>();
 const columns = (clusterId: string) => [
   column.accessor("topic", {
     header: "Topic",
@@ -59,7 +59,7 @@ const columns = (clusterId: string) => [
 ];
 
 /** Age of the oldest record against the time limit. */
-function Age({ topic }: { topic: RetentionRow }) {
+function Age({ topic }: { topic: TopicRetention }) {
   if (topic.age_seconds === null) return <span className="ps-muted">–</span>;
   const share = topic.retention_ms && topic.retention_ms > 0 ? Math.min(1, (topic.age_seconds * 1000) / topic.retention_ms) : 0;
   return (
@@ -67,7 +67,7 @@ function Age({ topic }: { topic: RetentionRow }) {
   );
 }
 
-export function RetentionTable({ gold, clusterId }: { gold: Gold<RetentionRow>; clusterId: string }) {
+export function RetentionTable({ gold, clusterId }: { gold: Retention; clusterId: string }) {
   return (
     <DataTable
       rows={gold.data}

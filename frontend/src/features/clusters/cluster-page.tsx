@@ -44,13 +44,13 @@ interface ClusterParts {
   client_config: ClientConfig;
 }
 
-type Row = Omit<Broker, "leaders" | "replicas"> & Partial<Omit<BrokerLoad, "id">>;
+type Row = Broker & Partial<Omit<BrokerLoad, "id">>;
 
 function BrokerState({ broker }: { broker: Broker }) {
-  if (broker.alive) return <Status tone="ok" label="Alive" hint={broker.message ?? undefined} />;
-  const state = broker.observed_state ?? "unknown";
+  if (broker.alive) return <Status tone="ok" label="Alive" hint={broker.message || undefined} />;
+  const state = broker.observed_state || "unknown";
   const starting = ["starting", "running", "backoff"].includes(state);
-  return <Status tone={starting ? "run" : "bad"} label={starting ? state : `Down (${state})`} pulse={starting} hint={broker.message ?? undefined} />;
+  return <Status tone={starting ? "run" : "bad"} label={starting ? state : `Down (${state})`} pulse={starting} hint={broker.message || undefined} />;
 }
 
 const column = createColumnHelper<Row>();
@@ -66,7 +66,7 @@ const columns = (controller: number | null, top: number) => [
   }),
   column.accessor((row) => (row.alive ? 0 : 1), { id: "state", header: "State", cell: ({ row }) => <BrokerState broker={row.original} /> }),
   column.accessor((row) => row.rack ?? "", { id: "rack", header: "Rack", meta: { hideBelow: "sm" }, cell: (cell) => cell.getValue() || <span className="ps-muted">–</span> }),
-  column.accessor((row) => `${row.host ?? ""}:${row.port ?? ""}`, {
+  column.accessor((row) => `${row.host}:${row.port}`, {
     id: "address",
     header: "Address",
     meta: { hideBelow: "md" },
@@ -74,7 +74,7 @@ const columns = (controller: number | null, top: number) => [
   }),
   column.accessor((row) => row.leaders ?? null, { id: "leaders", header: "Leads", meta: { align: "right", hideBelow: "sm" }, cell: (cell) => formatInteger(cell.getValue()) }),
   column.accessor((row) => row.replicas ?? null, { id: "replicas", header: "Replicas", meta: { align: "right", hideBelow: "sm" }, cell: (cell) => formatInteger(cell.getValue()) }),
-  column.accessor((row) => row.size_bytes ?? row.log_bytes ?? null, {
+  column.accessor((row) => row.size_bytes ?? null, {
     id: "size",
     header: "Data",
     meta: { align: "right" },
@@ -82,7 +82,7 @@ const columns = (controller: number | null, top: number) => [
       <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>{formatBytes(cell.getValue())}</Metered>
     ),
   }),
-  column.accessor((row) => row.restarts ?? 0, {
+  column.accessor("restarts", {
     id: "restarts",
     header: "Restarts",
     meta: { align: "right", hideBelow: "md" },
@@ -221,12 +221,7 @@ export function ClusterPage() {
 
 function BrokerTable({ cluster, page }: { cluster: Cluster; page: Page<ClusterParts> | undefined }) {
   const loads = page?.parts.loads.data ?? [];
-  const rows: Row[] = cluster.brokers.map((broker) => ({ ...loads.find((load) => load.id === broker.id), ...stripNull(broker) }));
-  const top = Math.max(...rows.map((row) => row.size_bytes ?? row.log_bytes ?? 0), 0);
+  const rows: Row[] = cluster.brokers.map((broker) => ({ ...loads.find((load) => load.id === broker.id), ...broker }));
+  const top = Math.max(...rows.map((row) => row.size_bytes ?? 0), 0);
   return <DataTable rows={rows} columns={columns(cluster.controller_id, top)} rowId={(row) => String(row.id)} label="Brokers" defaultSort="id" />;
-}
-
-/** A broker's own nulls must not hide what the load part knows. */
-function stripNull(broker: Broker): Row {
-  return Object.fromEntries(Object.entries(broker).filter(([, value]) => value !== null && value !== undefined)) as unknown as Row;
 }

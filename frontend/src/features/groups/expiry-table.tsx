@@ -4,10 +4,10 @@ import { Empty } from "@/components/empty";
 import { RelTime } from "@/components/rel-time";
 import { LagStatus } from "@/components/status";
 import { formatDuration, formatDurationMs, formatInteger } from "@/lib/format";
-import type { Gold, RetentionRow } from "@/lib/types";
+import type { Retention } from "@/lib/types";
 
 /** Seconds until the first unread record of `group` expires, over all its topics. */
-export function soonestExpiry(gold: Gold<RetentionRow> | null | undefined, group: string): number | null {
+export function soonestExpiry(gold: Retention | null | undefined, group: string): number | null {
   const times = (gold?.data ?? [])
     .flatMap((row) => row.groups)
     .filter((row) => row.group === group && row.oldest_unread_expires_in_s !== null)
@@ -16,7 +16,7 @@ export function soonestExpiry(gold: Gold<RetentionRow> | null | undefined, group
 }
 
 interface ExpiryTableProps {
-  gold: Gold<RetentionRow>;
+  gold: Retention;
   group: string;
   clusterId: string;
 }

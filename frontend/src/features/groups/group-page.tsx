@@ -18,15 +18,15 @@ import { worstByGroup } from "@/lib/lag";
 import { usePage } from "@/lib/page";
 import { GROUP_TABS, type Range } from "@/lib/search";
 import { useSession } from "@/lib/session";
-import type { Gold, GroupDetail, GroupMember, GroupOffset, LagPoint, RetentionRow } from "@/lib/types";
+import type { GroupDetail, GroupMember, GroupOffset, Lag, LagPoint, Retention } from "@/lib/types";
 import { ExpiryTable, soonestExpiry } from "./expiry-table";
 
 const route = getRouteApi("/app/clusters/$clusterId/groups/$group");
 
 interface GroupParts {
   group: GroupDetail;
-  lag: Gold<LagPoint>;
-  retention: Gold<RetentionRow>;
+  lag: Lag;
+  retention: Retention;
 }
 
 const offset = createColumnHelper<GroupOffset>();

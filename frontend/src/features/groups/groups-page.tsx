@@ -13,7 +13,7 @@ import { GroupState, LagStatus } from "@/components/status";
 import { formatDuration, formatInteger, plural } from "@/lib/format";
 import { worstByGroup } from "@/lib/lag";
 import { usePage } from "@/lib/page";
-import type { Gold, GroupRow, LagPoint } from "@/lib/types";
+import type { GroupRow, Lag, LagPoint } from "@/lib/types";
 
 const route = getRouteApi("/app/clusters/$clusterId/groups");
 
@@ -70,7 +70,7 @@ export function GroupsPage() {
   const { clusterId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const query = usePage<{ groups: GroupRow[]; lag: Gold<LagPoint> }>(`groups/${clusterId}`);
+  const query = usePage<{ groups: GroupRow[]; lag: Lag }>(`groups/${clusterId}`);
   const gold = query.data?.parts.lag.data;
   const verdicts = worstByGroup(gold?.data ?? []);
   const needle = search.q?.toLowerCase() ?? "";

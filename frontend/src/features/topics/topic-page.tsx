@@ -15,7 +15,7 @@ import { formatBytes, formatCompact, formatDuration, formatDurationMs, formatInt
 import { usePage } from "@/lib/page";
 import type { PlanRequest } from "@/lib/plans";
 import { useSession } from "@/lib/session";
-import type { Gold, RetentionRow, TopicDetail } from "@/lib/types";
+import type { Retention, TopicDetail, TopicRetention } from "@/lib/types";
 import { ConfigTable } from "./config-table";
 import { AddPartitions } from "./add-partitions";
 import { PartitionTable } from "./partition-table";
@@ -24,12 +24,12 @@ const route = getRouteApi("/app/clusters/$clusterId/topics/$topic");
 
 interface TopicParts {
   topic: TopicDetail;
-  retention: Gold<RetentionRow>;
+  retention: Retention;
 }
 
 const configOf = (topic: TopicDetail, name: string) => topic.configs.find((entry) => entry.name === name)?.value ?? null;
 
-function figures(topic: TopicDetail, held: RetentionRow | undefined): Stat[] {
+function figures(topic: TopicDetail, held: TopicRetention | undefined): Stat[] {
   const offline = topic.partitions.filter((partition) => partition.leader === null || partition.leader < 0).length;
   const behind = topic.partitions.filter((partition) => partition.isr.length < partition.replicas.length).length;
   const records = topic.partitions.reduce((sum, row) => sum + Math.max(0, (row.log_end ?? 0) - (row.log_start ?? 0)), 0);
@@ -51,7 +51,7 @@ function figures(topic: TopicDetail, held: RetentionRow | undefined): Stat[] {
   ];
 }
 
-function Expiry({ gold, topic, clusterId }: { gold: Gold<RetentionRow>; topic: string; clusterId: string }) {
+function Expiry({ gold, topic, clusterId }: { gold: Retention; topic: string; clusterId: string }) {
   const groups = gold.data.find((row) => row.topic === topic)?.groups ?? [];
   if (groups.length === 0) return <Empty title="No group's expiry is known for this topic">A group appears after it has committed offsets and the next analytics run has seen them.</Empty>;
   return (

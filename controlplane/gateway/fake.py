@@ -332,7 +332,12 @@ class FakeGateway:
     def reassign(self, moves: Mapping[TP, Sequence[int] | None]) -> None:
         self._called("reassign")
         for tp, replicas in moves.items():
-            part = self._topic(tp.topic).partitions[tp.partition]
+            parts = self._topic(tp.topic).partitions
+            if tp.partition >= len(parts):
+                raise GatewayError("UNKNOWN_TOPIC_OR_PARTITION", str(tp))
+            if not set(replicas or ()) <= set(self.brokers):
+                raise GatewayError("INVALID_REPLICA_ASSIGNMENT", str(tp))
+            part = parts[tp.partition]
             if replicas is None:
                 if part.target is None:
                     raise GatewayError("NO_REASSIGNMENT_IN_PROGRESS", str(tp))

@@ -21,6 +21,14 @@ from controlplane.gateway.errors import GatewayError, timed_out, unreachable
 log = logging.getLogger(__name__)
 R = TypeVar("R")
 CALLS_AT_ONCE = 4
+# Where the library spells an error in its own way.
+KAFKAS_NAMES = {
+    "UNKNOWN": "UNKNOWN_SERVER_ERROR",
+    "NOT_LEADER_FOR_PARTITION": "NOT_LEADER_OR_FOLLOWER",
+    "MESSAGE_SIZE_TOO_LARGE": "MESSAGE_TOO_LARGE",
+    "INVALID_TOPIC": "INVALID_TOPIC_EXCEPTION",
+    "INVALID_REPLICATION_ASSIGNMENT": "INVALID_REPLICA_ASSIGNMENT",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,21 +92,27 @@ class KafkaLink:
     def _connected(self) -> Any:
         with self._lock:
             if self._client is None:
-                spec = self._spec
-                timeout_ms = int(spec.timeout_s * 1000)
-                self._client = KafkaAdminClient(
-                    bootstrap_servers=list(spec.bootstrap_servers),
-                    client_id="penstock-control",
-                    security_protocol=spec.security_protocol,
-                    sasl_mechanism=spec.sasl_mechanism,
-                    sasl_plain_username=spec.username,
-                    sasl_plain_password=spec.password,
-                    request_timeout_ms=timeout_ms,
-                    bootstrap_timeout_ms=timeout_ms,
-                    reconnect_backoff_max_ms=500,
-                    retry_backoff_ms=50,
-                )
+                self._client = self._connect()
             return self._client
+
+    def _connect(self) -> Any:
+        spec = self._spec
+        timeout_ms = int(spec.timeout_s * 1000)
+        try:
+            return KafkaAdminClient(
+                bootstrap_servers=list(spec.bootstrap_servers),
+                client_id="penstock-control",
+                security_protocol=spec.security_protocol,
+                sasl_mechanism=spec.sasl_mechanism,
+                sasl_plain_username=spec.username,
+                sasl_plain_password=spec.password,
+                request_timeout_ms=timeout_ms,
+                bootstrap_timeout_ms=timeout_ms,
+                reconnect_backoff_max_ms=500,
+                retry_backoff_ms=50,
+            )
+        except ValueError as error:  # the library's word for an address that is none
+            raise unreachable(f"{','.join(spec.bootstrap_servers)!r}: {error}") from error
 
     def _drop(self) -> None:
         with self._lock:
@@ -123,7 +137,7 @@ def refusal(error_type: Any, detail: str) -> GatewayError:
     name = str(getattr(error_type, "message", "") or error_type.__name__)
     request_timed_out = name == "REQUEST_TIMED_OUT"
     return GatewayError(
-        name,
+        KAFKAS_NAMES.get(name, name),
         detail,
         retriable=bool(getattr(error_type, "retriable", False)) or request_timed_out,
         unknown_outcome=request_timed_out,

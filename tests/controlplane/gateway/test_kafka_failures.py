@@ -1,0 +1,155 @@
+"""The real gateway when the cluster is away, slow, or does not know us."""
+
+import os
+import signal
+import socket
+import time
+
+import pytest
+from confluent_kafka import KafkaException, Producer
+
+from controlplane.gateway.errors import TIMED_OUT, UNREACHABLE, GatewayError
+from controlplane.gateway.kafka import KafkaGateway
+from controlplane.gateway.kafka_link import ConnectionSpec, refusal
+from controlplane.gateway.types import AclBinding, NewTopic
+from tests.controlplane.gateway.conftest import login, spec_of
+
+
+@pytest.fixture
+def gateway_to():
+    opened = []
+
+    def make(spec):
+        opened.append(KafkaGateway(spec))
+        return opened[-1]
+
+    yield make
+    for gateway in opened:
+        gateway.close()
+
+
+def test_nobody_listens(gateway_to):
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{held.getsockname()[1]}"
+        gateway = gateway_to(ConnectionSpec(bootstrap_servers=(address,), timeout_s=0.5))
+        started_s = time.monotonic()
+        with pytest.raises(GatewayError) as caught:
+            gateway.describe_cluster()
+    assert caught.value.retriable
+    assert time.monotonic() - started_s < 5
+    assert caught.value.as_problem().status == 503
+
+
+def test_a_listener_that_never_answers_costs_one_deadline(gateway_to):
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        gateway = gateway_to(ConnectionSpec(bootstrap_servers=(address,), timeout_s=0.5))
+        started_s = time.monotonic()
+        with pytest.raises(GatewayError) as caught:
+            gateway.delete_topic("orders")
+    assert caught.value.code in {TIMED_OUT, UNREACHABLE}
+    assert caught.value.unknown_outcome, "a write without an answer may have been done"
+    assert time.monotonic() - started_s < 5
+
+
+@pytest.mark.parametrize("address", ["nonsense", "host:port", ":", "", "a:99999999", "[::1"])
+def test_an_address_that_is_none_is_unreachable(gateway_to, address):
+    gateway = gateway_to(ConnectionSpec(bootstrap_servers=(address,), timeout_s=0.5))
+    with pytest.raises(GatewayError) as caught:
+        gateway.describe_cluster()
+    assert caught.value.as_problem().status == 503
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        ("NotLeaderForPartitionError", "NOT_LEADER_OR_FOLLOWER"),
+        ("InvalidTopicError", "INVALID_TOPIC_EXCEPTION"),
+        ("UnknownError", "UNKNOWN_SERVER_ERROR"),
+        ("TopicAlreadyExistsError", "TOPIC_ALREADY_EXISTS"),
+    ],
+)
+def test_errors_have_kafkas_own_names(error, code):
+    import kafka.errors
+
+    assert refusal(getattr(kafka.errors, error), "").code == code
+
+
+@pytest.mark.cluster
+@pytest.mark.timeout(120)
+def test_a_wrong_password_is_told_and_costs_no_patience(secured, gateway_to):
+    gateway = gateway_to(spec_of(secured, password="wrong", timeout_s=5.0))
+    started_s = time.monotonic()
+    with pytest.raises(GatewayError) as caught:
+        gateway.describe_cluster()
+    assert time.monotonic() - started_s < 10
+    assert caught.value.as_problem().status in {409, 503}
+
+
+@pytest.mark.cluster
+@pytest.mark.timeout(120)
+def test_a_login_without_grants_is_refused_and_with_them_served(kafka, secured):
+    kafka.create_topic(NewTopic(name="grants", partitions=1, replication_factor=3))
+    kafka.upsert_user("granted", "SCRAM-SHA-512", "its-password")
+    producer = Producer(
+        {
+            **login(secured, "granted", "its-password", "SCRAM-SHA-512"),
+            "message.timeout.ms": 8_000,
+        }
+    )
+    assert refused_to_produce(producer, "grants")
+    rule = AclBinding(
+        principal="User:granted",
+        host="*",
+        operation="WRITE",
+        permission="ALLOW",
+        resource_type="TOPIC",
+        resource_name="gra",
+        pattern_type="PREFIXED",
+    )
+    kafka.create_acls([rule])
+    deadline_s = time.monotonic() + 10
+    while refused_to_produce(producer, "grants"):
+        assert time.monotonic() < deadline_s, "the grant is not seen"
+    kafka.delete_acls([rule])
+    kafka.delete_user("granted", "SCRAM-SHA-512")
+
+
+def refused_to_produce(producer, topic):
+    errors = []
+    try:
+        producer.produce(topic, b"x", on_delivery=lambda error, _: errors.append(error))
+        producer.flush(10)
+    except KafkaException as error:
+        return error.args[0]
+    return errors[0]
+
+
+@pytest.mark.cluster
+@pytest.mark.timeout(120)
+def test_a_paused_broker_is_a_timeout_and_the_next_call_heals(tmp_path, gateway_to):
+    from tests.local_cluster import local_cluster
+
+    with local_cluster(tmp_path, brokers=1) as cluster:
+        gateway = gateway_to(ConnectionSpec(bootstrap_servers=(cluster.bootstrap,), timeout_s=1.0))
+        assert len(gateway.describe_cluster().brokers) == 1
+        pid = cluster.broker_pid(0)
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            with pytest.raises(GatewayError) as caught:
+                gateway.create_topic(NewTopic(name="late", partitions=1, replication_factor=1))
+            assert caught.value.retriable
+            assert caught.value.unknown_outcome
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        deadline_s = time.monotonic() + 20
+        while True:
+            try:
+                gateway.describe_cluster()
+            except GatewayError:
+                assert time.monotonic() < deadline_s
+            else:
+                break

@@ -28,17 +28,32 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 DELAY_MIN_S = 0.02
+_NEVER_CUT = (1 << 63, 0)
+
+
+class NoProgressError(Exception):
+    """The leader's answer leaves our log where it was: asked again, it would say the same."""
 
 
 class Following:
     """One followed partition. `delayed_until_s` is when it may be fetched again (loop time)."""
 
-    __slots__ = ("_core", "_delay_s", "delayed_until_s", "needs_leader_bounds", "partition")
+    __slots__ = (
+        "_core",
+        "_delay_s",
+        "_lowest_cut",
+        "_vain_delay_s",
+        "delayed_until_s",
+        "needs_leader_bounds",
+        "partition",
+    )
 
     def __init__(self, partition: Partition) -> None:
         self.partition = partition
         self._core = FollowerCore(partition.log, leader_epoch=partition.leader_epoch)
         self._delay_s = DELAY_MIN_S
+        self._vain_delay_s = DELAY_MIN_S
+        self._lowest_cut = _NEVER_CUT
         self.delayed_until_s = 0.0
         self.needs_leader_bounds = False
 
@@ -55,15 +70,37 @@ class Following:
         epoch = self.partition.log.latest_epoch
         return NO_EPOCH if epoch is None else epoch
 
-    def delay(self, now_s: float, max_s: float) -> None:
-        """Ask again later, each time later: the leader is not ready, or our log has failed."""
+    @property
+    def position(self) -> tuple[int, int]:
+        """What the next fetch says of our log; equal positions get equal answers."""
+        return self.fetch_offset, self.last_fetched_epoch
+
+    def delay(self, now_s: float, max_s: float) -> bool:
+        """Ask again later, each time later: the leader is not ready, or our log has failed.
+
+        True when the longest delay is reached, once until an answer is good again.
+        """
+        longest_s = max(max_s, DELAY_MIN_S)
+        was_longest = self._delay_s >= longest_s
         self.delayed_until_s = now_s + self._delay_s
-        self._delay_s = min(self._delay_s * 2, max(max_s, DELAY_MIN_S))
+        self._delay_s = min(self._delay_s * 2, longest_s)
+        return self._delay_s >= longest_s and not was_longest
+
+    def delay_in_vain(self, now_s: float, max_s: float) -> bool:
+        """Ask again later, after a `NoProgressError`. True the first time.
+
+        This delay never shrinks: only a new leader epoch, hence a new object, can help.
+        """
+        is_first = self._vain_delay_s == DELAY_MIN_S
+        self._vain_delay_s = min(self._vain_delay_s * 2, max(max_s, 2 * DELAY_MIN_S))
+        self.delayed_until_s = now_s + self._vain_delay_s
+        return is_first
 
     def on_answer(self, asked_offset: int, answer: PartitionData) -> int:
         """Take the leader's answer; bytes appended.
 
         KafkaError: the leader refused, or sent what our log refuses. OSError: our log failed.
+        NoProgressError: it told us to cut, and there was nothing to cut that was not cut before.
         """
         code = answer.error_code
         effects = self._core.on_fetch_response(
@@ -83,9 +120,17 @@ class Following:
         return size
 
     def on_leader_bounds(self, start_offset: int, end_offset: int) -> None:
-        """Where the leader's log begins and ends, after ours turned out to end elsewhere."""
+        """Where the leader's log begins and ends, after ours turned out to end elsewhere.
+
+        NoProgressError: ours ends within the leader's, which refuses it all the same.
+        """
         self.needs_leader_bounds = False
+        before = self.position
         self._carry_out(self._core.on_leader_bounds(start_offset, end_offset))
+        if self.position == before:
+            raise NoProgressError(
+                f"the leader has [{start_offset}, {end_offset}) and refuses to be read at {before}"
+            )
 
     def _carry_out(self, effects: Sequence[FollowerEffect]) -> int:
         log = self.partition.log
@@ -100,8 +145,7 @@ class Following:
                 case RaiseLogStart(offset):
                     log.delete_records_before(min(offset, log.log_end_offset))
                 case TruncateTo(offset):
-                    _log.info("%s: cut from %d to %d", self, log.log_end_offset, offset)
-                    log.truncate_to(offset)
+                    self._cut(offset)
                 case TruncateFully(offset):
                     _log.warning("%s: the leader begins at %d: anew there", self, offset)
                     log.truncate_fully_and_start_at(offset)
@@ -117,6 +161,20 @@ class Following:
                 case SendFetch():
                     pass  # the fetcher's chain goes on by itself
         return size
+
+    def _cut(self, offset: int) -> None:
+        """Cut where the histories part.
+
+        Under one leader each cut reaches lower than the one before, until the histories agree;
+        from then on there is nothing to cut. Anything else is a circle.
+        """
+        before = self.position
+        self.partition.log.truncate_to(offset)
+        reached = self.position
+        if reached >= min(before, self._lowest_cut):
+            raise NoProgressError(f"the leader says to cut at {offset}; we were at {before}")
+        self._lowest_cut = reached
+        _log.info("%s: cut from %d to %d", self, before[0], reached[0])
 
     def __str__(self) -> str:
         return str(self.partition.topic_partition)

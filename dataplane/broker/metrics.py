@@ -58,6 +58,14 @@ class Metrics:
         self.replication_bytes_out = self.counter(
             "replication_bytes_out_total", "Bytes of record batches sent to followers."
         )
+        self.replication_refusals = self.counter(
+            "replication_refusals_total",
+            "Answers to a follower here that were refusals, or that its log refused.",
+        )
+        self.replication_vain_cuts = self.counter(
+            "replication_vain_cuts_total",
+            "Answers to a follower here that told it to cut its log and changed nothing.",
+        )
         self.isr_shrinks = self.counter("isr_shrinks_total", "Replicas taken out of an ISR.")
         self.isr_expands = self.counter("isr_expands_total", "Replicas put back into an ISR.")
 

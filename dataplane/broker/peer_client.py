@@ -47,6 +47,7 @@ class PeerPool:
         self._tls = tls
         self._connections: dict[tuple[str, int, str], PeerConnection] = {}
         self._opening: dict[tuple[str, int, str], asyncio.Task[PeerConnection]] = {}
+        self._closed = False
 
     async def request(
         self,
@@ -88,6 +89,8 @@ class PeerPool:
 
     async def connection(self, endpoint: Endpoint, *, channel: str = "control") -> PeerConnection:
         """The open, logged-in connection of a channel, opening it if need be."""
+        if self._closed:
+            raise PeerUnavailableError("this broker is stopping")
         key = (endpoint.host, endpoint.port, channel)
         connection = self._connections.get(key)
         if connection is not None and not connection.closed:
@@ -96,10 +99,19 @@ class PeerPool:
         if opening is None:
             opening = asyncio.get_running_loop().create_task(self._open(endpoint))
             self._opening[key] = opening
-            opening.add_done_callback(lambda _task: self._opening.pop(key, None))
-        connection = await asyncio.shield(opening)
-        self._connections[key] = connection
-        return connection
+            opening.add_done_callback(lambda task: self._opened(key, task))
+        return await asyncio.shield(opening)
+
+    def _opened(self, key: tuple[str, int, str], task: asyncio.Task[PeerConnection]) -> None:
+        """Keep the connection; an error is told to those who wait, if anybody still does."""
+        self._opening.pop(key, None)
+        if task.cancelled() or task.exception() is not None:
+            return
+        connection = task.result()
+        if self._closed:
+            connection.close()
+        else:
+            self._connections[key] = connection
 
     async def _open(self, endpoint: Endpoint) -> PeerConnection:
         where = f"{endpoint.host}:{endpoint.port}"
@@ -129,6 +141,7 @@ class PeerPool:
         return connection
 
     async def close(self) -> None:
+        self._closed = True
         for task in list(self._opening.values()):
             task.cancel()
         for connection in self._connections.values():

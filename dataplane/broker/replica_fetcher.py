@@ -11,7 +11,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from dataplane.broker.following import Following
+from dataplane.broker.following import Following, NoProgressError
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.wire.codec import decode
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dataplane.broker.partition import Partition
     from dataplane.broker.peer_connection import PeerConnection
     from dataplane.broker.services import BrokerServices
+    from dataplane.wire.messages.fetch import PartitionData
 
 _log = logging.getLogger(__name__)
 
@@ -101,6 +102,9 @@ class ReplicaFetcher:
                 await self._start_chain()
             except (ConnectionError, TimeoutError, WireError) as error:
                 _log.info("fetching from broker %d: %s", self._leader_id, error)
+                self._again_later()
+            except Exception:  # noqa: BLE001 - else the partitions followed here stand still for good
+                _log.exception("fetching from broker %d", self._leader_id)
                 self._again_later()
 
     async def _start_chain(self) -> None:
@@ -213,23 +217,51 @@ class ReplicaFetcher:
                 if asked is None or self._following.get(topic_partition) is not asked[0]:
                     continue
                 following, offset = asked
-                try:
-                    size += following.on_answer(offset, answer)
-                except KafkaError as error:
-                    _log.debug("following %s: %s", topic_partition, error.code.name)
-                    self._delay(following)
-                except OSError:
-                    _log.exception("following %s: its log failed", topic_partition)
-                    self._delay(following)
+                size += self._take_one(following, offset, answer)
         self._retry_s = RETRY_MIN_S
         self._services.metrics.replication_bytes_in.value += size
 
-    def _delay(self, following: Following) -> None:
-        following.delay(asyncio.get_running_loop().time(), self._backoff_s)
+    def _take_one(self, following: Following, offset: int, answer: PartitionData) -> int:
+        """One partition's part of the answer; bytes appended. What fails is asked again later."""
+        try:
+            return following.on_answer(offset, answer)
+        except KafkaError as error:
+            self._delay(following, error.code.name)
+        except NoProgressError as error:
+            self._delay_in_vain(following, error)
+        except Exception as error:  # noqa: BLE001 - one partition must not end the others' chain
+            if self._delay(following, str(error)):
+                _log.exception("following %s failed", following)
+        return 0
+
+    def _delay(self, following: Following, reason: str) -> bool:
+        """Back off; says so once, when it has gone on for long. Whether it said so."""
+        self._services.metrics.replication_refusals.inc()
+        is_long = following.delay(asyncio.get_running_loop().time(), self._backoff_s)
+        if is_long:
+            _log.warning(
+                "%s does not get on behind broker %d: %s; asking every %.1f s from now on",
+                following,
+                self._leader_id,
+                reason,
+                self._backoff_s,
+            )
+        return is_long
+
+    def _delay_in_vain(self, following: Following, error: NoProgressError) -> None:
+        self._services.metrics.replication_vain_cuts.inc()
+        if following.delay_in_vain(asyncio.get_running_loop().time(), self._backoff_s):
+            _log.warning(
+                "%s turns in a circle behind broker %d: %s; backing off up to %.1f s",
+                following,
+                self._leader_id,
+                error,
+                self._backoff_s,
+            )
 
     def _delay_all(self, offsets: dict[TopicPartition, tuple[Following, int]]) -> None:
         for following, _offset in offsets.values():
-            self._delay(following)
+            self._delay(following, "the whole fetch is refused")
 
     # -- out of range
 
@@ -271,7 +303,10 @@ class ReplicaFetcher:
                     break
                 bounds.append(answer.offset)
             if len(bounds) == 2 and self._following.get(topic_partition) is following:
-                following.on_leader_bounds(bounds[0], bounds[1])
+                try:
+                    following.on_leader_bounds(bounds[0], bounds[1])
+                except NoProgressError as error:
+                    self._delay_in_vain(following, error)
             else:
                 following.needs_leader_bounds = False
-                self._delay(following)
+                self._delay(following, "the leader does not tell its bounds")

@@ -1,0 +1,98 @@
+"""Connections to peers: shared while they open, and no loose ends when the broker stops."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+
+import pytest
+
+from dataplane.broker.metadata_cache import MetadataCache
+from dataplane.broker.peer_client import PeerPool, PeerUnavailableError
+from dataplane.cluster.image import ClusterImage, Endpoint
+from tests.local_cluster import free_ports
+
+
+def pool() -> PeerPool:
+    return PeerPool(
+        client_id="test", listener_name="PLAINTEXT", metadata=MetadataCache(ClusterImage())
+    )
+
+
+def run_and_collect_complaints(make) -> list[str]:
+    """What asyncio would have logged about tasks and futures that nobody looked after."""
+    complaints: list[str] = []
+
+    async def outer() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _loop, context: complaints.append(context["message"]))
+        await make()
+        gc.collect()
+        await asyncio.sleep(0)
+
+    asyncio.run(outer())
+    gc.collect()
+    return complaints
+
+
+def refusing() -> Endpoint:
+    return Endpoint("127.0.0.1", free_ports(1), "PLAINTEXT")
+
+
+def test_a_failed_opening_that_nobody_waits_for_any_more_is_silent():
+    async def go() -> None:
+        peers = pool()
+        asking = asyncio.create_task(peers.connection(refusing()))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        asking.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asking
+        await asyncio.sleep(0.05)
+        await peers.close()
+
+    assert run_and_collect_complaints(go) == []
+
+
+def test_closing_while_connections_open_is_silent():
+    async def go() -> None:
+        peers = pool()
+        asking = [asyncio.create_task(peers.connection(refusing())) for _ in range(3)]
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        await peers.close()
+        answers = await asyncio.gather(*asking, return_exceptions=True)
+        assert all(isinstance(answer, BaseException) for answer in answers)
+        with pytest.raises(PeerUnavailableError, match="stopping"):
+            await peers.connection(refusing())
+
+    assert run_and_collect_complaints(go) == []
+
+
+def test_askers_share_the_connection_and_its_failure():
+    async def go() -> None:
+        accepted = 0
+
+        async def accept(_reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal accepted
+            accepted += 1
+            writer.close()
+
+        server = await asyncio.start_server(accept, "127.0.0.1", 0)
+        endpoint = Endpoint("127.0.0.1", server.sockets[0].getsockname()[1], "PLAINTEXT")
+        peers = pool()
+        first, second = await asyncio.gather(peers.connection(endpoint), peers.connection(endpoint))
+        assert first is second
+        server.close()
+        where = refusing()
+        answers = await asyncio.gather(
+            peers.connection(where), peers.connection(where), return_exceptions=True
+        )
+        assert [type(answer) for answer in answers] == [PeerUnavailableError] * 2
+        assert f":{where.port}" in str(answers[0])
+        await peers.close()
+        await asyncio.sleep(0.02)
+        assert accepted == 1
+
+    assert run_and_collect_complaints(go) == []

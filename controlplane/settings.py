@@ -162,7 +162,11 @@ CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1, "in
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 2
 CELERY_BEAT_SCHEDULE = {
-    "operations-sweep": {"task": "operations.sweep", "schedule": 5.0, "options": {"expires": 5}},
+    "operations-sweep": {
+        "task": "operations.sweep",
+        "schedule": env.float("PENSTOCK_OPERATION_SWEEP_S", default=5.0),
+        "options": {"expires": 5},
+    },
     "outbox-drain": {"task": "operations.drain_outbox", "schedule": 5.0, "options": {"expires": 5}},
     "throttle-leases": {
         "task": "reassignments.release_expired",

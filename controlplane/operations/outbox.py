@@ -5,10 +5,11 @@ delete sends twice; every task bears that.
 """
 
 import logging
+import threading
 from collections.abc import Callable
 from typing import Any
 
-from django.db import transaction
+from django.db import DatabaseError, connection, transaction
 
 from controlplane.operations.models import OutboxMessage
 
@@ -17,6 +18,7 @@ DRAIN_BATCH = 200
 TICK = "operations.tick"
 
 Publisher = Callable[[str, list[Any], float], None]
+_wanted: threading.Event | None = None
 
 
 def enqueue(task: str, args: list[Any], *, countdown_s: float = 0.0) -> None:
@@ -24,7 +26,7 @@ def enqueue(task: str, args: list[Any], *, countdown_s: float = 0.0) -> None:
     if not transaction.get_connection().in_atomic_block:
         raise RuntimeError("the outbox is written inside a transaction")
     OutboxMessage.objects.create(task=task, args=args, countdown_s=countdown_s)
-    transaction.on_commit(drain, robust=True)
+    transaction.on_commit(_hand_over, robust=True)
 
 
 def drain() -> int:
@@ -39,6 +41,32 @@ def drain() -> int:
         OutboxMessage.objects.filter(pk=message.pk).delete()
         sent += 1
     return sent
+
+
+def drain_in_background() -> None:
+    """From now on a thread of this process drains: no request waits for a queue that hangs."""
+    global _wanted  # noqa: PLW0603 - one drainer per process
+    if _wanted is None:
+        _wanted = threading.Event()
+        threading.Thread(target=_drain_when, args=(_wanted,), name="outbox", daemon=True).start()
+
+
+def _hand_over() -> None:
+    if _wanted is None:
+        drain()
+    else:
+        _wanted.set()
+
+
+def _drain_when(wanted: threading.Event) -> None:
+    while wanted.wait():
+        wanted.clear()
+        try:
+            drain()
+        except DatabaseError as error:
+            log.warning("outbox: the rows wait for beat: %s", error)
+        finally:
+            connection.close()  # the thread may sleep for hours; nothing stays open meanwhile
 
 
 def _send_by_celery(task: str, args: list[Any], countdown_s: float) -> None:

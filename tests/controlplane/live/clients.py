@@ -1,6 +1,10 @@
-"""Producing and consuming with a client that others wrote."""
+"""Producing, consuming and watching with clients that others wrote."""
 
+import http.cookiejar
+import json
+import threading
 import time
+import urllib.request
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
@@ -70,3 +74,43 @@ class Clients:
         finally:
             consumer.close()
         return found
+
+
+class Watcher:
+    """A signed-in browser that follows one operation by server-sent events."""
+
+    def __init__(self, address: str, login: dict[str, str], operation_id: str) -> None:
+        self.seen: list[dict[str, Any]] = []
+        self._address = address
+        jar = http.cookiejar.CookieJar()
+        self._opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(jar))
+        token = self._read("/console/api/session")["csrf_token"]
+        body = {"username": login["username"], "password": login["password"]}
+        self._read("/console/api/login", body, token)
+        stream = self._opener.open(
+            f"{address}/console/events/operations/{operation_id}", timeout=60
+        )
+        assert stream.headers["Content-Type"].startswith("text/event-stream")
+        self._thread = threading.Thread(target=self._follow, args=(stream,), daemon=True)
+        self._thread.start()
+
+    def _read(self, path: str, body: Any = None, token: str = "") -> Any:
+        request = urllib.request.Request(
+            self._address + path,
+            data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/json", "X-CSRFToken": token},
+        )
+        with self._opener.open(request, timeout=30) as answer:
+            return json.loads(answer.read())
+
+    def _follow(self, stream: Any) -> None:
+        with stream:
+            for line in stream:
+                if line.startswith(b"data: "):
+                    self.seen.append(json.loads(line[len(b"data: ") :]))
+
+    def finish(self) -> list[dict[str, Any]]:
+        """Every state of the operation that was sent; the server ends the stream."""
+        self._thread.join(30)
+        assert not self._thread.is_alive(), "the stream goes on after the end"
+        return self.seen

@@ -3,7 +3,10 @@ from pathlib import Path
 import pytest
 
 from tests.controlplane.live.clients import Clients
+from tests.controlplane.live.holds import AFTER
 from tests.controlplane.live.service import LiveService
+
+QUICK = {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "2"}
 
 
 @pytest.fixture(scope="session")
@@ -21,11 +24,15 @@ def service(tmp_path_factory):
 @pytest.fixture(scope="session")
 def cluster(service):
     """Its worker is killed while the brokers start: provisioning must end right all the same."""
-    body = {"name": "live", "broker_count": 3, "confirm": True}
+    service.holds.place("cluster.create", "processes", AFTER)
+    body = {"name": "live", "broker_count": 3, "config": QUICK, "confirm": True}
     operation = service.post("/clusters", body)["operation"]
-    service.await_step(operation, "processes")
-    service.kill_worker()
+    held = service.holds.await_held()
+    assert held["operation_id"] == operation["id"]
+    assert service.operation(operation)["state"] == "running"
+    service.kill_held(held)
     ended = service.finish(operation)
+    assert len(set(service.holds.workers_of(operation["id"]))) > 1
     assert ended["state"] == "succeeded", ended
     service.cluster_id = ended["cluster_id"]
     return service.get(f"/clusters/{service.cluster_id}")

@@ -1,6 +1,6 @@
-"""The whole service in processes of its own: ZooKeeper, Redis, web, worker, beat, one agent.
+"""The whole service in processes of its own: ZooKeeper, Redis, web, workers, beat, one agent.
 
-Every process is started here, on free ports of the loopback, and stopped here by its pid.
+Two workers, so that one goes on when the other is killed. Every process is started here, on free ports of the loopback, and stopped here by its pid.
 """
 
 import contextlib
@@ -19,10 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from dataplane.runtime.embedded_zookeeper import command as zookeeper_command
+from tests.controlplane.live.holds import VARIABLE, Holds
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 TERMINAL = {"succeeded", "failed", "cancelled", "reverted"}
 START_TIMEOUT_S = 60.0
+WORKERS = ("worker-1", "worker-2")
 
 
 class ServiceError(Exception):
@@ -45,12 +47,16 @@ class LiveService:
             "PENSTOCK_DATA_DIR": str(directory / "data"),
             "PENSTOCK_ZOOKEEPER": f"127.0.0.1:{self.zookeeper_port}",
             "PENSTOCK_REDIS_URL": f"redis://127.0.0.1:{self.redis_port}/0",
-            "PENSTOCK_OPERATION_LEASE_S": "6",
+            "PENSTOCK_OPERATION_LEASE_S": "3",
+            "PENSTOCK_OPERATION_SWEEP_S": "0.5",
+            VARIABLE: str(directory / "holds"),
             "PYTHONUNBUFFERED": "1",
         }
         if database_url:
             self.environment["DATABASE_URL"] = database_url
         self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        self.holds = Holds(directory / "holds")
+        self.login: dict[str, str] = {}
         self.api_key = ""
         self.cluster_id = ""
 
@@ -59,19 +65,7 @@ class LiveService:
         (self.directory / "data").mkdir(parents=True, exist_ok=True)
         zookeeper_dir = self.directory / "zookeeper"
         self.spawn("zookeeper", *zookeeper_command(zookeeper_dir, port=self.zookeeper_port))
-        redis = shutil.which("redis-server") or "redis-server"
-        self.spawn(
-            "redis",
-            redis,
-            "--port",
-            str(self.redis_port),
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-            "--dir",
-            str(self.directory),
-        )
+        self.start_redis()
         self.manage("migrate", "--verbosity", "0")
         self.spawn(
             "web",
@@ -84,7 +78,8 @@ class LiveService:
             "--log-level",
             "warning",
         )
-        self.start_worker()
+        for name in WORKERS:
+            self.start_worker(name)
         self.spawn(
             "beat",
             *python("-m", "celery"),
@@ -114,28 +109,56 @@ class LiveService:
             "--port-range",
             f"{first}-{last}",
         )
-        self.api_key = json.loads(self.manage("bootstrap_demo", "--json"))["api_key"]
+        self.login = json.loads(self.manage("bootstrap_demo", "--json"))
+        self.api_key = self.login["api_key"]
         self.wait_for("web", lambda: self.get("/me") is not None)
 
-    def start_worker(self) -> None:
+    def start_redis(self) -> None:
+        redis = shutil.which("redis-server") or "redis-server"
         self.spawn(
-            "worker",
+            "redis",
+            redis,
+            "--port",
+            str(self.redis_port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--dir",
+            str(self.directory),
+        )
+
+    def kill_redis(self) -> None:
+        """SIGKILL: what was queued is lost."""
+        redis = self.processes.pop("redis")
+        redis.send_signal(signal.SIGKILL)
+        redis.wait()
+
+    def start_worker(self, name: str) -> None:
+        self.spawn(
+            name,
             *python("-m", "celery"),
             "-A",
-            "controlplane",
+            "tests.controlplane.live.held_worker",
             "worker",
+            "--hostname",
+            f"{name}@%h",
             "--loglevel",
             "info",
             "--without-gossip",
             "--without-mingle",
         )
 
-    def kill_worker(self) -> None:
-        """SIGKILL, as an out-of-memory killer would; then a fresh one."""
-        worker = self.processes.pop("worker")
+    def kill_held(self, held: dict[str, Any]) -> None:
+        """SIGKILL the worker that stands at a hold, as an out-of-memory killer would.
+
+        The other worker goes on; a fresh one is started in the place of the dead.
+        """
+        name = next(name for name in WORKERS if self.processes[name].pid == held["pid"])
+        worker = self.processes.pop(name)
         worker.send_signal(signal.SIGKILL)
         worker.wait()
-        self.start_worker()
+        self.start_worker(name)
 
     def spawn(self, name: str, *command: str) -> None:
         log = (self.directory / f"{name}.log").open("ab")
@@ -179,7 +202,7 @@ class LiveService:
         return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
 
     def stop(self) -> None:
-        for name in ("beat", "worker", "web", "agent", "redis", "zookeeper"):
+        for name in ("beat", *WORKERS, "web", "agent", "redis", "zookeeper"):
             process = self.processes.pop(name, None)
             if process is None or process.poll() is not None:
                 continue
@@ -190,6 +213,10 @@ class LiveService:
                 process.kill()
                 process.wait()
 
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.web_port}"
+
     # -- REST -----------------------------------------------------------------------------
     def get(self, path: str) -> Any:
         return self.call("GET", path)
@@ -199,7 +226,7 @@ class LiveService:
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         request = urllib.request.Request(
-            f"http://127.0.0.1:{self.web_port}/api/v1{path}",
+            f"{self.address}/api/v1{path}",
             method=method,
             data=None if body is None else json.dumps(body).encode(),
             headers={
@@ -245,18 +272,29 @@ class LiveService:
             if operation["state"] in TERMINAL:
                 return operation
             time.sleep(0.05)
-        raise ServiceError(f"{json.dumps(operation, indent=1)}\n{self.log_tail('worker')}")
+        logs = "\n".join(self.log_tail(name) for name in WORKERS)
+        raise ServiceError(f"{json.dumps(operation, indent=1)}\n{logs}")
 
-    def await_step(self, operation: Any, name: str, *, timeout_s: float = 60.0) -> Any:
-        """Until the named step has begun (or the operation has ended)."""
-        deadline_s = time.monotonic() + timeout_s
-        while time.monotonic() < deadline_s:
-            operation = self.operation(operation)
-            step = next(row for row in operation["steps"] if row["name"] == name)
-            if step["state"] != "pending" or operation["state"] in TERMINAL:
-                return operation
-            time.sleep(0.01)
-        raise ServiceError(f"{name} never began: {json.dumps(operation, indent=1)}")
+    def run_through_kills(self, plan: Any, *points: tuple[str, str]) -> Any:
+        """Confirm a plan; at each (step, before or after) SIGKILL the worker that is there.
+
+        Asserts what makes the kills count: each hit this operation while it was under way, and
+        another worker took over every time.
+        """
+        self.holds.place(plan["kind"], *points[0])
+        operation = self.confirm(plan)
+        for (step, when), following in zip(points, [*points[1:], None], strict=True):
+            held = self.holds.await_held()
+            assert held["operation_id"] == operation["id"]
+            now = self.operation(operation)
+            assert now["state"] not in TERMINAL, (step, when, now)
+            assert next(row for row in now["steps"] if row["name"] == step)["state"] == "running"
+            if following:
+                self.holds.place(plan["kind"], *following)
+            self.kill_held(held)
+        ended = self.finish(operation)
+        assert len(set(self.holds.workers_of(operation["id"]))) > 1
+        return ended
 
 
 def python(*arguments: str) -> tuple[str, ...]:

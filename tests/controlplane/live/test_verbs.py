@@ -1,4 +1,8 @@
-"""Each governing verb on real brokers, its Celery worker killed in the middle of it."""
+"""Each governing verb on real brokers, its Celery worker killed in the middle of it.
+
+`AFTER` a step: its deed is done on the brokers, but nobody has written that down; `BEFORE`: it
+is marked as running and nothing is done yet.
+"""
 
 import time
 
@@ -6,17 +10,10 @@ import pytest
 from confluent_kafka import KafkaException
 
 from tests.controlplane.live.clients import Clients
+from tests.controlplane.live.holds import AFTER, BEFORE
 from tests.controlplane.live.service import Refused
 
 pytestmark = [pytest.mark.cluster, pytest.mark.redis, pytest.mark.timeout(300)]
-
-
-def run_through_a_kill(service, plan, *, at):
-    """Confirm, kill the worker as soon as the step `at` has begun, see how it ends."""
-    operation = service.confirm(plan)
-    service.await_step(operation, at)
-    service.kill_worker()
-    return service.finish(operation)
 
 
 def step(operation, name):
@@ -35,11 +32,11 @@ def test_provisioned_through_a_kill(service, cluster):
 
 def test_topics(service, cluster):
     plan = service.plan("topic.create", name="t.one", partitions=3, replication_factor=3)
-    assert run_through_a_kill(service, plan, at="create")["state"] == "succeeded"
+    assert service.run_through_kills(plan, ("create", AFTER))["state"] == "succeeded"
     assert len(topic(service, "t.one")["partitions"]) == 3
 
     plan = service.plan("topic.update", name="t.one", configs={"retention.ms": "60000"})
-    updated = run_through_a_kill(service, plan, at="alter")
+    updated = service.run_through_kills(plan, ("alter", BEFORE))
     assert updated["state"] == "succeeded"
     configs = {row["name"]: row for row in topic(service, "t.one")["configs"]}
     assert configs["retention.ms"]["value"] == "60000"
@@ -52,11 +49,11 @@ def test_topics(service, cluster):
     assert configs["retention.ms"]["is_default"] is True
 
     plan = service.plan("topic.partitions", name="t.one", partitions=5)
-    assert run_through_a_kill(service, plan, at="add")["state"] == "succeeded"
+    assert service.run_through_kills(plan, ("add", AFTER))["state"] == "succeeded"
     assert len(topic(service, "t.one")["partitions"]) == 5
 
     plan = service.plan("topic.delete", name="t.one")
-    assert run_through_a_kill(service, plan, at="delete")["state"] == "succeeded"
+    assert service.run_through_kills(plan, ("delete", AFTER))["state"] == "succeeded"
     with pytest.raises(Refused) as caught:
         topic(service, "t.one")
     assert caught.value.status == 404
@@ -75,7 +72,7 @@ def test_a_refused_topic_is_refused_in_the_brokers_words(service, cluster):
 def test_a_user_without_a_grant_is_refused_and_with_it_served(service, cluster):
     service.run("topic.create", name="t.acl", partitions=1, replication_factor=3)
     plan = service.plan("user.create", username="app")
-    operation = run_through_a_kill(service, plan, at="credential")
+    operation = service.run_through_kills(plan, ("credential", AFTER))
     assert operation["state"] == "succeeded"
     secret = service.get(f"/operations/{operation['id']}/secret")
     with pytest.raises(Refused) as caught:
@@ -93,7 +90,7 @@ def test_a_user_without_a_grant_is_refused_and_with_it_served(service, cluster):
         "pattern_type": "PREFIXED",
     }
     plan = service.plan("acl.create", bindings=[grant])
-    granted = run_through_a_kill(service, plan, at="create")
+    granted = service.run_through_kills(plan, ("create", AFTER))
     assert granted["state"] == "succeeded"
     produce_when_allowed(app, "t.acl")
 
@@ -101,11 +98,11 @@ def test_a_user_without_a_grant_is_refused_and_with_it_served(service, cluster):
     denied = service.run("acl.create", bindings=[denial])
     refused_soon(app, "t.acl")
     undo = service.post(f"/operations/{denied['id']}/undo-plan")
-    assert run_through_a_kill(service, undo, at="delete")["state"] == "succeeded"
+    assert service.run_through_kills(undo, ("delete", AFTER))["state"] == "succeeded"
     produce_when_allowed(app, "t.acl")
 
     plan = service.plan("user.delete", username="app")
-    assert run_through_a_kill(service, plan, at="credential")["state"] == "succeeded"
+    assert service.run_through_kills(plan, ("grants", BEFORE))["state"] == "succeeded"
     users = service.get(f"/clusters/{service.cluster_id}/users")["data"]
     assert "app" not in [row["username"] for row in users]
     acls = service.get(f"/clusters/{service.cluster_id}/acls")["data"]
@@ -143,11 +140,12 @@ def test_a_reassigned_partitions_data_is_there_and_gone_here(service, cluster, c
         {"topic": "t.move", "partition": part, "replicas": rotated(replicas)}
         for part, replicas in before.items()
     ]
-    plan = service.plan("reassignment", moves=moves, batch_size=1)
+    plan = service.plan("reassignment", moves=moves, batch_size=1, throttle_bytes_per_s=50_000_000)
     assert plan["impact"]["bytes_to_move"] > 1_000_000
-    operation = run_through_a_kill(service, plan, at="move")
+    operation = service.run_through_kills(plan, ("throttle", AFTER), ("move", AFTER))
     assert operation["state"] == "succeeded", operation
     assert step(operation, "verify")["state"] == "done"
+    assert throttles(service, "t.move") == []
     after = {row["partition"]: row["replicas"] for row in topic(service, "t.move")["partitions"]}
     assert after == {move["partition"]: move["replicas"] for move in moves}
     assert service.get(f"/clusters/{service.cluster_id}/reassignments")["data"] == []
@@ -180,16 +178,12 @@ def test_a_reset_group_reads_again_from_there_and_undo_puts_it_back(service, clu
     clients.produce("t.reset", 500, partition=1)
     assert len(clients.read("t.reset", "readers", 1_000)) == 1_000
 
-    reader = clients.consumer("readers")
-    reader.subscribe(["t.reset"])
-    deadline_s = time.monotonic() + 20
-    while not reader.assignment() and time.monotonic() < deadline_s:
-        reader.poll(0.1)
+    leave = join(clients, "readers", "t.reset")
     with pytest.raises(Refused) as caught:
         service.plan("offset.reset", group="readers", strategy="earliest")
     assert caught.value.status == 409
     assert caught.value.problem["code"] == "group-active"
-    reader.close()
+    leave()
 
     stale = service.plan("offset.reset", group="readers", strategy="earliest")
     clients.produce("t.reset", 10, partition=0)
@@ -198,16 +192,27 @@ def test_a_reset_group_reads_again_from_there_and_undo_puts_it_back(service, clu
         service.confirm(stale)
     assert caught.value.problem["code"] == "plan-stale"
 
+    late = service.plan("offset.reset", group="readers", strategy="earliest")
+    service.holds.place("offset.reset", "commit", BEFORE)
+    operation = service.confirm(late)
+    held = service.holds.await_held()
+    leave = join(clients, "readers", "t.reset")
+    service.kill_held(held)
+    refused = service.finish(operation)
+    leave()
+    assert (refused["state"], refused["error"]["code"]) == ("failed", "group-active"), refused
+    assert committed(service, "readers") == {0: 510, 1: 500}
+
     plan = service.plan("offset.reset", group="readers", strategy="offset", value=100)
     rows = {row["partition"]: row for row in plan["diff"]["partitions"]}
     assert (rows[0]["from"], rows[0]["to"], rows[0]["records"]) == (510, 100, 410)
     assert (rows[1]["from"], rows[1]["to"], rows[1]["records"]) == (500, 100, 400)
-    operation = run_through_a_kill(service, plan, at="check")
+    operation = service.run_through_kills(plan, ("commit", AFTER))
     assert operation["state"] == "succeeded", operation
     assert committed(service, "readers") == {0: 100, 1: 100}
 
     undo = service.post(f"/operations/{operation['id']}/undo-plan")
-    assert run_through_a_kill(service, undo, at="check")["state"] == "succeeded"
+    assert service.run_through_kills(undo, ("commit", BEFORE))["state"] == "succeeded"
     assert committed(service, "readers") == {0: 510, 1: 500}
     assert service.operation(operation)["state"] == "reverted"
 
@@ -215,6 +220,17 @@ def test_a_reset_group_reads_again_from_there_and_undo_puts_it_back(service, clu
     again = clients.read("t.reset", "readers", 810)
     assert min(at for part, at in again if part == 0) == 100
     assert len(again) == 810
+
+
+def join(clients, group, name):
+    """A member that has its partitions; answers what makes it leave."""
+    reader = clients.consumer(group)
+    reader.subscribe([name])
+    deadline_s = time.monotonic() + 20
+    while not reader.assignment():
+        reader.poll(0.05)
+        assert time.monotonic() < deadline_s
+    return reader.close
 
 
 def committed(service, group):
@@ -231,20 +247,32 @@ def test_a_cancelled_move_is_as_before_and_leaves_no_throttle(service, cluster, 
         for part, replicas in before.items()
     ]
     plan = service.plan("reassignment", moves=moves, batch_size=1, throttle_bytes_per_s=20_000)
+    service.holds.place("reassignment", "move", AFTER)
+    service.holds.place("reassignment", "stop", AFTER)
     operation = service.confirm(plan)
-    service.await_step(operation, "move")
-    try:
-        service.post(f"/operations/{operation['id']}/cancellation")
-    except Refused:
-        pytest.skip("the move was faster than the cancellation")
-    service.kill_worker()
+    moving = service.holds.await_held()
+    service.post(f"/operations/{operation['id']}/cancellation")
+    assert throttles(service, "t.cancel")
+    service.kill_held(moving)
+    stopping = service.holds.await_held()
+    assert service.operation(operation)["state"] == "cancelling"
+    service.kill_held(stopping)
     ended = service.finish(operation)
+    assert len(set(service.holds.workers_of(operation["id"]))) > 1
     assert ended["state"] == "cancelled", ended
     assert step(ended, "unthrottle")["state"] == "done"
     after = {r["partition"]: r["replicas"] for r in topic(service, "t.cancel")["partitions"]}
     assert after == before
-    configs = {row["name"]: row for row in topic(service, "t.cancel")["configs"]}
-    assert not configs["leader.replication.throttled.replicas"]["value"]
+    assert throttles(service, "t.cancel") == []
+
+
+def throttles(service, name):
+    """What limits the replication of the topic now."""
+    return [
+        row["name"]
+        for row in topic(service, name)["configs"]
+        if row["name"].endswith("throttled.replicas") and row["value"]
+    ]
 
 
 def test_with_the_queue_gone_a_confirmed_operation_waits_and_then_runs(service, cluster):
@@ -253,8 +281,21 @@ def test_with_the_queue_gone_a_confirmed_operation_waits_and_then_runs(service, 
     plan = service.plan("topic.create", name="t.outbox", partitions=1, replication_factor=3)
     redis.send_signal(19)  # SIGSTOP: connections hang, as with a network that swallows packets
     try:
+        asked_s = time.monotonic()
         operation = service.confirm(plan)
         assert operation["state"] == "pending"
+        assert time.monotonic() - asked_s < 2, "REST waited for the queue"
     finally:
         redis.send_signal(18)  # SIGCONT
+    assert service.finish(operation)["state"] == "succeeded"
+
+
+def test_a_queue_that_died_with_its_messages_loses_no_operation(service, cluster):
+    plan = service.plan("topic.create", name="t.lost", partitions=1, replication_factor=3)
+    service.kill_redis()
+    try:
+        operation = service.confirm(plan)
+        assert service.operation(operation)["state"] == "pending"
+    finally:
+        service.start_redis()
     assert service.finish(operation)["state"] == "succeeded"

@@ -26,9 +26,17 @@ log = logging.getLogger(__name__)
 def read_session(log_dir: str | Path, pid: int) -> int | None:
     """The ZooKeeper session of process `pid`; None when the file speaks of another process."""
     try:
-        content = json.loads((Path(log_dir) / SESSION_FILE).read_text())
-        return int(content["session_id"]) if int(content["pid"]) == pid else None
-    except (OSError, ValueError, KeyError, TypeError):
+        return session_of((Path(log_dir) / SESSION_FILE).read_bytes(), pid)
+    except OSError:
+        return None
+
+
+def session_of(content: bytes, pid: int) -> int | None:
+    """What a session file's content says of process `pid`; None when it is not about it."""
+    try:
+        said = json.loads(content)
+        return int(said["session_id"]) if int(said["pid"]) == pid else None
+    except (ValueError, KeyError, TypeError):
         return None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from dataplane.broker.deadlines import Deadlines
 from dataplane.broker.isr_proposals import IsrProposals
 from dataplane.broker.partition import Partition
 from dataplane.broker.replica_fetchers import ReplicaFetchers
@@ -33,6 +34,8 @@ class PartitionManager:
         self._services = services
         self.logs = logs
         self.wakeups = Wakeups()
+        self.produce_deadlines = Deadlines()
+        self.fetch_deadlines = Deadlines()
         self.controller_epoch = -1
         self.isr_proposals = IsrProposals(services)
         self.fetchers = ReplicaFetchers(services)

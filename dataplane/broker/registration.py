@@ -11,8 +11,6 @@ import asyncio
 import base64
 import json
 import logging
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dataplane.cluster import znodes
@@ -24,6 +22,7 @@ from dataplane.ports.coordinator import (
     SessionExpiredError,
     SessionState,
 )
+from dataplane.ports.filesystem import replace_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from dataplane.ports.clock import Clock
     from dataplane.ports.coordinator import Coordinator, NodeStat
     from dataplane.ports.entropy import Entropy
+    from dataplane.ports.filesystem import FileSystem
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +87,9 @@ class Registration:
         broker: BrokerInfo,
         *,
         clock: Clock,
-        log_dir: str | Path,
+        files: FileSystem,
+        log_dir: str,
+        process_id: int,
         session_timeout_ms: int = 18_000,
         on_registered: Callable[[int], None] | None = None,
     ) -> None:
@@ -95,7 +97,9 @@ class Registration:
         self._coordinator = coordinator
         self._broker = broker
         self._clock = clock
-        self._session_file = Path(log_dir) / SESSION_FILE
+        self._files = files
+        self._log_dir = log_dir
+        self._process_id = process_id
         self._session_timeout_ms = session_timeout_ms
         self._on_registered = on_registered
         self._expired = False
@@ -187,11 +191,11 @@ class Registration:
             watch.cancel()
 
     def _write_session_file(self, session_id: int) -> None:
-        content = json.dumps({"pid": os.getpid(), "session_id": session_id})
-        temporary = self._session_file.with_suffix(".tmp")
+        content = json.dumps({"pid": self._process_id, "session_id": session_id}).encode()
+        path = f"{self._log_dir}/{SESSION_FILE}"
         try:
-            self._session_file.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(content)
-            temporary.replace(self._session_file)
+            self._files.make_dirs(self._log_dir)
+            # After a power cut there is no process to fence in a hurry: no need to sync.
+            replace_whole(self._files, path, content, sync=False)
         except OSError as error:
             log.warning("the supervisor will not be able to fence this broker: %s", error)

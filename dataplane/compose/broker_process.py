@@ -32,16 +32,14 @@ from dataplane.compose import gauges
 from dataplane.compose.listeners import Listeners
 from dataplane.compose.rooms import build_rooms
 from dataplane.compose.storage import StorageError, broker_id, open_logs
+from dataplane.compose.surroundings import of_this_machine
 from dataplane.ports.coordinator import CoordinatorError
-from dataplane.runtime.os_clock import OsClock
-from dataplane.runtime.os_entropy import OsEntropy
-from dataplane.runtime.thread_background import ThreadBackground
-from dataplane.runtime.zookeeper import ZooKeeperCoordinator
 from dataplane.server.dispatch import Dispatcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dataplane.compose.surroundings import ClosableBackground, Surroundings
     from dataplane.config import BrokerConfig
     from dataplane.log.manager import LogManager
     from dataplane.model.ids import TopicPartition
@@ -59,8 +57,15 @@ class StartError(Exception):
 class BrokerProcess:
     """One broker. `on_fatal` is called when it can no longer serve and should be stopped."""
 
-    def __init__(self, config: BrokerConfig, *, on_fatal: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: BrokerConfig,
+        *,
+        on_fatal: Callable[[], None],
+        surroundings: Surroundings | None = None,
+    ) -> None:
         self.config = config
+        self._world = surroundings or of_this_machine()
         self.failure: str = ""
         self.services: BrokerServices
         self._on_fatal = on_fatal
@@ -97,18 +102,18 @@ class BrokerProcess:
     async def _start(self) -> None:
         config = self.config
         undo = self._undo
-        clock, entropy, metrics = OsClock(), OsEntropy(), Metrics()
-        self._listeners = Listeners(config, metrics)
+        world, metrics = self._world, Metrics()
+        self._listeners = Listeners(config, metrics, world.bind)
         await self._listeners.bind()
         undo.callback(self._listeners.close)
-        coordinator = await self._connect()
+        coordinator = await world.connect(config)
         undo.push_async_callback(coordinator.close)
         await ensure_layout(coordinator)
-        cluster_id = await ensure_cluster_id(coordinator, entropy)
+        cluster_id = await ensure_cluster_id(coordinator, world.entropy)
         services = self.services = BrokerServices(
             config=config,
-            clock=clock,
-            entropy=entropy,
+            clock=world.clock,
+            entropy=world.entropy,
             coordinator=coordinator,
             metadata=MetadataCache(ClusterImage(cluster_id=cluster_id)),
             metrics=metrics,
@@ -118,8 +123,8 @@ class BrokerProcess:
         services.configs = ConfigStore(services)
         await services.configs.start()
         undo.push_async_callback(services.configs.stop)
-        background = ThreadBackground(asyncio.get_running_loop())
-        self._logs = await open_logs(services, background)
+        background = world.background()
+        self._logs = await open_logs(services, world.files, background)
         undo.callback(self._close_logs, background)
         services.peers = PeerPool(
             client_id=f"broker-{services.broker_id}",
@@ -147,16 +152,6 @@ class BrokerProcess:
         undo.push_async_callback(services.controller.stop)
         await self._wait_for_image()
 
-    async def _connect(self) -> ZooKeeperCoordinator:
-        config = self.config
-        session_ms = config.get_int("zookeeper.session.timeout.ms")
-        connect_ms = config["zookeeper.connection.timeout.ms"]
-        return await ZooKeeperCoordinator.connect(
-            config.require("zookeeper.connect"),
-            session_timeout_ms=session_ms,
-            connect_timeout_ms=connect_ms if isinstance(connect_ms, int) else session_ms,
-        )
-
     async def _register(self, undo: contextlib.AsyncExitStack) -> None:
         services = self.services
 
@@ -174,6 +169,8 @@ class BrokerProcess:
                 },
             ),
             clock=services.clock,
+            files=self._world.files,
+            process_id=self._world.process_id,
             log_dir=self.config.log_dirs[0],
             session_timeout_ms=self.config.get_int("zookeeper.session.timeout.ms"),
             on_registered=registered,
@@ -228,7 +225,7 @@ class BrokerProcess:
             _log.critical(self.failure)
             self._on_fatal()
 
-    def _close_logs(self, background: ThreadBackground) -> None:
+    def _close_logs(self, background: ClosableBackground) -> None:
         background.close()
         try:
             self._logs.shutdown(self.services.broker_epoch)

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from dataplane.server.listener import Listener, ListenerLimits
 from dataplane.server.metrics_page import MetricsPage
-from dataplane.server.socket_binding import bind
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from dataplane.broker.metrics import Metrics
     from dataplane.config import BrokerConfig
@@ -22,7 +21,13 @@ if TYPE_CHECKING:
 class Listeners:
     """Binding first finds a taken port before anything else has been started."""
 
-    def __init__(self, config: BrokerConfig, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        config: BrokerConfig,
+        metrics: Metrics,
+        bind: Callable[[str, str, int], socket.socket],
+    ) -> None:
+        self._bind = bind
         self._config = config
         self._metrics = metrics
         self._sockets: dict[str, socket.socket] = {}
@@ -34,7 +39,7 @@ class Listeners:
         config = self._config
         try:
             for wanted in config.listeners:
-                self._sockets[wanted.name] = bind(wanted.name, wanted.host, wanted.port)
+                self._sockets[wanted.name] = self._bind(wanted.name, wanted.host, wanted.port)
             metrics_port = config.get_int("penstock.metrics.port")
             if metrics_port:
                 self._page = MetricsPage(self._metrics, metrics_port)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dataplane.config import ConfigError
@@ -11,12 +10,12 @@ from dataplane.log.config import LogConfig
 from dataplane.log.directory import DirectoryInUseError, InconsistentIdentityError
 from dataplane.log.manager import LogManager, LogManagerSettings
 from dataplane.model.errors import KafkaError
-from dataplane.runtime.os_filesystem import OsFileSystem
 
 if TYPE_CHECKING:
     from dataplane.broker.services import BrokerServices
     from dataplane.config import BrokerConfig
     from dataplane.ports.background import Background
+    from dataplane.ports.filesystem import FileSystem
 
 
 class StorageError(Exception):
@@ -30,16 +29,18 @@ def broker_id(config: BrokerConfig) -> int:
     return config.broker_id
 
 
-async def open_logs(services: BrokerServices, background: Background) -> LogManager:
+async def open_logs(
+    services: BrokerServices, files: FileSystem, background: Background
+) -> LogManager:
     """Load every log. ConfigError or StorageError in one line when a directory is unfit."""
     config = services.config
-    _make_directories(config)
+    _make_directories(config, files)
 
     def config_for(topic: str) -> LogConfig:
         return LogConfig.from_topic_config(services.configs.topic_config(topic))
 
     logs = LogManager(
-        OsFileSystem(),
+        files,
         services.clock,
         services.entropy,
         background,
@@ -57,10 +58,10 @@ async def open_logs(services: BrokerServices, background: Background) -> LogMana
     return logs
 
 
-def _make_directories(config: BrokerConfig) -> None:
+def _make_directories(config: BrokerConfig, files: FileSystem) -> None:
     for directory in config.log_dirs:
         try:
-            Path(directory).mkdir(parents=True, exist_ok=True)
+            files.make_dirs(directory)
         except OSError as error:
             raise ConfigError("log.dirs", directory, error.strerror or str(error)) from error
 

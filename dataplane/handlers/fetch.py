@@ -16,7 +16,6 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from dataplane.broker.deadlines import Deadlines
 from dataplane.broker.deferred import Deferred
 from dataplane.handlers import leader_hints
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -36,8 +35,6 @@ READ_COMMITTED = 1
 FROM_FOLLOWER_FROM = 11
 DIVERGING_FROM = 12
 ENDPOINTS_FROM = 16
-
-_deadlines = Deadlines()
 
 
 def handle_frame(context: RequestContext, frame: memoryview, position: int) -> Any:
@@ -156,7 +153,7 @@ class _Fetch:
         for entry in self._entries:
             if entry.partition is not None:
                 entry.partition.watch(self._is_woken_by, uncommitted=self._is_replica)
-        _deadlines.add(self, request.max_wait_ms)
+        self._context.services.partitions.fetch_deadlines.add(self, request.max_wait_ms)
         return self.deferred
 
     def _acknowledge(self) -> None:

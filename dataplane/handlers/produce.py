@@ -17,7 +17,6 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from dataplane.broker.context import CloseConnection
-from dataplane.broker.deadlines import Deadlines
 from dataplane.broker.deferred import Deferred
 from dataplane.handlers import leader_hints
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -40,8 +39,6 @@ OLDEST_SERVED = 3
 ZSTD = 4
 ZSTD_FROM = 7
 ATTRIBUTES_LOW_BYTE_AT = 22  # the codec is in its lowest three bits
-
-_deadlines = Deadlines()
 
 # What waits for replicas: topic, place of its result in the topic, partition, offset to commit.
 Pending = tuple["_Topic", int, "Partition", int]
@@ -81,7 +78,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     if pending:
         waiting = _Waiting(context, topics, pending)
         if not waiting.done:
-            _deadlines.add(waiting, max(0, parts.timeout_ms))
+            context.services.partitions.produce_deadlines.add(waiting, max(0, parts.timeout_ms))
         return waiting.deferred
     return _answer(context, topics, failed=failed)
 

@@ -113,7 +113,7 @@ class ReplyWriter:
                 fill += length
                 continue
             position, fd = part.position, part.file.fileno()
-            if size >= SENDFILE_FROM_BYTES and self._plain:
+            if size >= SENDFILE_FROM_BYTES and self._plain and fd >= 0:
                 if fill:
                     self._transport.write(_scratch[:fill])
                     fill = 0
@@ -127,8 +127,8 @@ class ReplyWriter:
                     fill = 0
                     if self.paused:
                         return _detached(fd, position, size, parts[number + 1 :])
-                count = os.preadv(
-                    fd, [_scratch[fill : fill + min(size, SCRATCH_BYTES - fill)]], position
+                count = part.file.read_into(
+                    position, _scratch[fill : fill + min(size, SCRATCH_BYTES - fill)]
                 )
                 if count <= 0:
                     raise OSError(f"log file ends {size} bytes before its slice does")

@@ -14,6 +14,7 @@ from dataplane.config import BrokerConfig
 from dataplane.model.ids import TopicPartition
 from dataplane.ports.fakes.clock import FakeClock
 from dataplane.ports.fakes.entropy import FakeEntropy
+from dataplane.ports.fakes.filesystem import MemoryFileSystem
 from dataplane.wire.codec import decode, encode
 from dataplane.wire.messages.leader_and_isr import LeaderAndIsrRequest, LeaderAndIsrResponse
 from dataplane.wire.messages.stop_replica import StopReplicaRequest, StopReplicaResponse
@@ -73,7 +74,9 @@ class FakeBroker:
             coordinator,
             BrokerInfo(broker_id, rack=rack, listeners=listeners),
             clock=self.services.clock,
-            log_dir=tmp_path / str(broker_id),
+            files=MemoryFileSystem(),
+            process_id=broker_id,
+            log_dir=f"/{broker_id}",
             on_registered=lambda epoch: setattr(self.services, "broker_epoch", epoch),
         )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 
 import pytest
 
@@ -20,6 +19,7 @@ from dataplane.cluster.znodes import PERSISTENT_PATHS
 from dataplane.ports.fakes.clock import FakeClock
 from dataplane.ports.fakes.coordinator import FakeZooKeeper
 from dataplane.ports.fakes.entropy import FakeEntropy
+from dataplane.runtime.os_filesystem import OsFileSystem
 from tests.dataplane.cluster.fake_brokers import until
 
 PATH = "/brokers/ids/1"
@@ -33,7 +33,15 @@ async def zookeeper():
 
 
 def registration(session, tmp_path, **options):
-    return Registration(session, BrokerInfo(1), clock=FakeClock(), log_dir=tmp_path, **options)
+    return Registration(
+        session,
+        BrokerInfo(1),
+        clock=FakeClock(),
+        files=OsFileSystem(),
+        process_id=4711,
+        log_dir=str(tmp_path),
+        **options,
+    )
 
 
 async def test_registers_and_leaves_its_session_id_for_the_supervisor(zookeeper, tmp_path):
@@ -42,7 +50,7 @@ async def test_registers_and_leaves_its_session_id_for_the_supervisor(zookeeper,
     epoch = await made.start()
     assert epoch == zookeeper.find(PATH).czxid == epochs[0]
     said = json.loads((tmp_path / "deep" / "data" / SESSION_FILE).read_text())
-    assert said == {"pid": os.getpid(), "session_id": session.session_id}
+    assert said == {"pid": 4711, "session_id": session.session_id}
     await made.stop()
     assert zookeeper.find(PATH) is None
 

@@ -175,7 +175,7 @@ class Supervisor:
             self.report.restarts += 1
 
     async def _ended(self, pid: int, exit_code: int | None) -> None:
-        log.warning("broker %d, pid %d, ended with %s", self.spec.broker_id, pid, exit_code)
+        log.warning("broker %d, pid %d: %s", self.spec.broker_id, pid, _describe(exit_code))
         self.report.exit_code = exit_code
         self._move(BrokerState.EXITED, pid=None, message=_describe(exit_code))
         await self._fence(pid)

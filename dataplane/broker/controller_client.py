@@ -18,6 +18,8 @@ _log = logging.getLogger(__name__)
 
 RETRY_MS = 50
 CREATE_TIMEOUT_MS = 30_000
+# Automatic creations under way; who asks for more is told to ask again.
+CREATING_MAX = 100
 
 _TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
@@ -67,6 +69,9 @@ class ControllerClient:
         if topic not in self._creating:
             if not is_valid_topic_name(topic):
                 return ErrorCode.INVALID_TOPIC_EXCEPTION
+            if len(self._creating) >= CREATING_MAX:
+                self._services.metrics.auto_creations_put_off.inc()
+                return ErrorCode.LEADER_NOT_AVAILABLE
             task = asyncio.get_running_loop().create_task(self._create(topic))
             self._creating[topic] = task
             task.add_done_callback(lambda _task: self._creating.pop(topic, None))

@@ -64,13 +64,13 @@ async def brokers_changed(controller: Controller) -> None:
 
 async def _brokers_gone(controller: Controller, gone: Collection[int]) -> None:
     context = controller.context
-    log.info("brokers gone: %s", sorted(gone))
     for broker in gone:
         await controller.close_channel(broker)
     context.set_brokers({b: info for b, info in context.brokers.items() if b not in gone})
     controller.deletions.broker_gone(gone)
     affected = context.held_by(gone)
     changes = await _repair(controller, affected)
+    log.info("brokers gone: %s; %d partitions change", sorted(gone), len(changes))
     for channel in controller.channels.values():
         channel.outbox.add_brokers()
     controller.tell(changes)

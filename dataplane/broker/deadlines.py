@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 # Distinct timeouts kept in queues of their own; odd ones beyond that use a timer each.
 QUEUES_MAX = 256
 RESOLUTION_S = 0.005
+# Completed operations may wait in a queue behind an open one up to this number, or to as many as
+# are open, whichever is more: long timeouts must not keep every answered request in memory.
+PURGE_FROM = 1024
 
 
 class Expiring(Protocol):
@@ -32,6 +35,7 @@ class Deadlines:
     def __init__(self) -> None:
         self._queues: dict[int, collections.deque[tuple[float, Expiring]]] = {}
         self._timer: asyncio.TimerHandle | None = None
+        self._purge_at: dict[int, int] = {}
 
     def add(self, operation: Expiring, timeout_ms: int) -> None:
         """Call `operation.expire()` after `timeout_ms`, unless it is `done` by then."""
@@ -46,11 +50,24 @@ class Deadlines:
         while queue and queue[0][1].done:
             queue.popleft()
         queue.append((deadline_s, operation))
+        if len(queue) >= self._purge_at.get(timeout_ms, PURGE_FROM):
+            self._purge(timeout_ms)
         timer = self._timer
         if timer is None or timer.when() > deadline_s + RESOLUTION_S:
             if timer is not None:
                 timer.cancel()
             self._timer = loop.call_at(deadline_s, self._run)
+
+    @property
+    def held(self) -> int:
+        """Operations in memory here, completed ones included."""
+        return sum(map(len, self._queues.values()))
+
+    def _purge(self, timeout_ms: int) -> None:
+        """Drop what is completed anywhere in a queue."""
+        kept = collections.deque(each for each in self._queues[timeout_ms] if not each[1].done)
+        self._queues[timeout_ms] = kept
+        self._purge_at[timeout_ms] = max(PURGE_FROM, 2 * len(kept))
 
     def _run(self) -> None:
         self._timer = None
@@ -62,6 +79,7 @@ class Deadlines:
                 _expire(queue.popleft()[1])
             if not queue:
                 del self._queues[timeout_ms]
+                self._purge_at.pop(timeout_ms, None)
         next_s = min(self._heads(), default=None)
         if next_s is not None:
             self._timer = loop.call_at(next_s, self._run)

@@ -20,13 +20,22 @@ class Deferred(Generic[T]):
     on already; their answers still leave in order.
     """
 
-    __slots__ = ("_listener", "done", "pipelined", "value")
+    __slots__ = ("_listener", "done", "on_abandoned", "pipelined", "value")
 
     def __init__(self, *, pipelined: bool = False) -> None:
         self.done = False
         self.pipelined = pipelined
         self.value: T | None = None
         self._listener: Callable[[T], None] | None = None
+        self.on_abandoned: Callable[[], None] | None = None
+
+    def abandon(self) -> None:
+        """Nobody wants the value any more: whoever works on it may stop."""
+        if not self.done:
+            self.done = True
+            self._listener = None
+            if self.on_abandoned is not None:
+                self.on_abandoned()
 
     def complete(self, value: T) -> None:
         if self.done:

@@ -174,7 +174,10 @@ class Following:
         if reached >= min(before, self._lowest_cut):
             raise NoProgressError(f"the leader says to cut at {offset}; we were at {before}")
         self._lowest_cut = reached
-        _log.info("%s: cut from %d to %d", self, before[0], reached[0])
+        if reached[0] < before[0]:
+            _log.info("%s: cut from %d to %d", self, before[0], reached[0])
+        else:
+            _log.info("%s: forgot epoch %d, which began at its end", self, before[1])
 
     def __str__(self) -> str:
         return str(self.partition.topic_partition)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import struct
 
 _SIZE = struct.Struct(">i")
+_SIZE_AND_KEY = struct.Struct(">ih")
+_PRODUCE = 0
 
 INITIAL_BYTES = 16 * 1024
 # From this size on a read is cut at the frame's end, so that the next frame starts at the
@@ -23,13 +25,54 @@ class FrameError(Exception):
     """A size field that no honest peer sends: the connection cannot be understood any more."""
 
 
+class ReceiveBudget:
+    """What all receive buffers of a broker may hold together beyond their first piece.
+
+    A connection that would pass the bound is closed, and its client comes again: senders who stop
+    half-way through large frames cannot take the memory of the process.
+    """
+
+    __slots__ = ("bytes_max", "refused", "used_bytes")
+
+    def __init__(self, bytes_max: int) -> None:
+        self.bytes_max = bytes_max
+        self.used_bytes = 0
+        self.refused = 0
+
+    def take(self, count: int) -> None:
+        """Count `count` bytes in (or out, when negative). FrameError when there is no room."""
+        if count > 0 and self.used_bytes + count > self.bytes_max:
+            self.refused += 1
+            raise FrameError(
+                f"no room for {count} bytes more: {self.used_bytes} of {self.bytes_max} bytes "
+                "of receive buffers are taken"
+            )
+        self.used_bytes += count
+
+
 class FrameBuffer:
-    """Bytes in, whole frames out."""
+    """Bytes in, whole frames out.
 
-    __slots__ = ("_aligned_bytes", "_data", "_end", "_start", "_view", "_wanted", "frame_bytes_max")
+    `frame_bytes_max` bounds Produce, `other_bytes_max` every other request. Answers of peers have
+    no API key in front: their buffer is made without the second bound.
+    """
 
-    def __init__(self, frame_bytes_max: int) -> None:
+    __slots__ = (
+        "_aligned_bytes",
+        "_budget",
+        "_data",
+        "_end",
+        "_start",
+        "_view",
+        "_wanted",
+        "frame_bytes_max",
+        "other_bytes_max",
+    )
+
+    def __init__(self, frame_bytes_max: int, budget: ReceiveBudget | None = None) -> None:
         self.frame_bytes_max = frame_bytes_max
+        self.other_bytes_max = frame_bytes_max
+        self._budget = budget
         self._data = bytearray(INITIAL_BYTES)
         self._view = memoryview(self._data)
         self._start = 0
@@ -57,9 +100,7 @@ class FrameBuffer:
             if self._aligned_bytes:
                 return self._view[: self._aligned_bytes]
         wanted = self._wanted
-        if wanted > len(self._data):
-            self._grow_towards(wanted)
-        elif len(self._data) - self._end < ROOM_MIN_BYTES or self._start + wanted > len(self._data):
+        if len(self._data) - self._end < ROOM_MIN_BYTES or self._start + wanted > len(self._data):
             self._compact()
         if wanted >= ALIGN_FROM_BYTES:
             return self._view[self._end : self._start + wanted]
@@ -78,9 +119,13 @@ class FrameBuffer:
         (size,) = _SIZE.unpack_from(self._data, start)
         if size < 0 or size > self.frame_bytes_max:
             raise FrameError(f"frame of {size} bytes; 0 to {self.frame_bytes_max} are allowed")
+        if size > self.other_bytes_max and available >= _SIZE_AND_KEY.size:
+            self._check_key(start)
         wanted = size + 4
         if available < wanted:
             self._wanted = wanted
+            if wanted > len(self._data):
+                self._grow_towards(wanted)
             return None
         self._wanted = 0
         self._aligned_bytes = wanted if ALIGN_FROM_BYTES <= wanted <= len(self._data) else 0
@@ -97,6 +142,19 @@ class FrameBuffer:
             self._replace(INITIAL_BYTES)
             self._aligned_bytes = 0
 
+    def release(self) -> None:
+        """The connection is gone; nothing is read any more."""
+        if len(self._data) > INITIAL_BYTES:
+            self._start = self._end = 0
+            self._replace(INITIAL_BYTES)
+
+    def _check_key(self, start: int) -> None:
+        size, key = _SIZE_AND_KEY.unpack_from(self._data, start)
+        if key != _PRODUCE:
+            raise FrameError(
+                f"request of {size} bytes with API key {key}; {self.other_bytes_max} are allowed"
+            )
+
     def _grow_towards(self, wanted: int) -> None:
         """Grow as bytes arrive: to four times the present size at most, once that is full."""
         if len(self._data) - self._end >= ROOM_MIN_BYTES:
@@ -111,6 +169,8 @@ class FrameBuffer:
 
     def _replace(self, capacity: int) -> None:
         have = self._end - self._start
+        if self._budget is not None:
+            self._budget.take(capacity - len(self._data))
         data = bytearray(capacity)
         view = memoryview(data)
         view[:have] = self._view[self._start : self._end]

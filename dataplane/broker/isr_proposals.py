@@ -34,7 +34,9 @@ _log = logging.getLogger(__name__)
 
 VERSION = 3
 TIMEOUT_MS = 10_000
-RETRY_MS = 50
+RETRY_MS_MIN, RETRY_MS_MAX = 50, 1_000
+# Up to so many changes of one answer are logged by name.
+NAMED_MAX = 3
 
 
 class IsrProposals:
@@ -44,6 +46,7 @@ class IsrProposals:
         self._services = services
         self._queue: dict[Partition, ProposeIsr] = {}
         self._task: asyncio.Task[None] | None = None
+        self._retry_ms = RETRY_MS_MIN
 
     def propose(self, partition: Partition, proposal: ProposeIsr) -> None:
         """A later proposal of the same partition replaces one that has not left yet."""
@@ -64,17 +67,20 @@ class IsrProposals:
                     self._request(batch), VERSION, timeout_ms=TIMEOUT_MS
                 )
             except (KafkaError, ConnectionError, TimeoutError) as error:
-                _log.warning("in-sync sets not changed yet: %s", error)
-                await self._requeue(batch)
+                await self._requeue(batch, str(error))
                 continue
             if response.error_code != ErrorCode.NONE:
-                _log.warning("AlterPartition refused: %s", ErrorCode.of(response.error_code).name)
-                await self._requeue(batch)
+                await self._requeue(batch, ErrorCode.of(response.error_code).name)
                 continue
+            self._retry_ms = RETRY_MS_MIN
             self._apply(batch, response)
 
-    async def _requeue(self, batch: dict[Partition, ProposeIsr]) -> None:
-        await asyncio.sleep(RETRY_MS / 1000)
+    async def _requeue(self, batch: dict[Partition, ProposeIsr], reason: str) -> None:
+        """Ask again, ever more rarely; said once an outage."""
+        level = logging.WARNING if self._retry_ms == RETRY_MS_MIN else logging.DEBUG
+        _log.log(level, "in-sync sets of %d partitions wait: %s", len(batch), reason)
+        await asyncio.sleep(self._retry_ms / 1000)
+        self._retry_ms = min(2 * self._retry_ms, RETRY_MS_MAX)
         for partition, proposal in batch.items():
             if partition.is_leader:
                 self._queue.setdefault(partition, proposal)
@@ -117,21 +123,31 @@ class IsrProposals:
             for partition in topic.partitions
         }
         metrics = self._services.metrics
-        for partition, proposal in batch.items():
+        changed: list[Partition] = []
+        joined: set[int] = set()
+        left: set[int] = set()
+        for partition in batch:
             answer = answers.get((partition.topic_id, partition.topic_partition.partition))
             if answer is None or answer.error_code != ErrorCode.NONE:
                 code = ErrorCode.of(answer.error_code) if answer else ErrorCode.UNKNOWN_SERVER_ERROR
                 _log.info("in-sync set of %s refused: %s", partition.topic_partition, code.name)
                 partition.isr_rejected(code)
                 continue
-            before = set(partition.isr)
+            before, after = set(partition.isr), set(answer.isr)
             partition.isr_committed(answer.isr, answer.partition_epoch)
-            metrics.isr_shrinks.inc(len(before - set(answer.isr)))
-            metrics.isr_expands.inc(len(set(answer.isr) - before))
+            metrics.isr_shrinks.inc(len(before - after))
+            metrics.isr_expands.inc(len(after - before))
+            changed.append(partition)
+            joined |= after - before
+            left |= before - after
+        if len(changed) > NAMED_MAX:
             _log.info(
-                "in-sync set of %s is %s (epoch %d)",
-                partition.topic_partition,
-                list(answer.isr),
-                answer.partition_epoch,
+                "in-sync sets of %d partitions changed, %s among them: joined %s, left %s",
+                len(changed),
+                changed[0].topic_partition,
+                sorted(joined),
+                sorted(left),
             )
-            del proposal
+            return
+        for partition in changed:
+            _log.info("in-sync set of %s is %s", partition.topic_partition, list(partition.isr))

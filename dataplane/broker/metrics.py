@@ -66,6 +66,10 @@ class Metrics:
             "replication_vain_cuts_total",
             "Answers to a follower here that told it to cut its log and changed nothing.",
         )
+        self.auto_creations_put_off = self.counter(
+            "auto_creations_put_off_total",
+            "Automatic topic creations not begun because too many were under way.",
+        )
         self.isr_shrinks = self.counter("isr_shrinks_total", "Replicas taken out of an ISR.")
         self.isr_expands = self.counter("isr_expands_total", "Replicas put back into an ISR.")
 

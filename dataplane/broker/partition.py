@@ -254,6 +254,11 @@ class Partition:
         self._replicas.pop(callback, None)
         self._consumers.pop(callback, None)
 
+    @property
+    def watchers(self) -> int:
+        """Requests that wait here for more to read."""
+        return len(self._replicas) + len(self._consumers)
+
     # -- effects
 
     def _carry_out(self, effects: Sequence[Effect]) -> None:

@@ -89,6 +89,7 @@ class BrokerProcess:
     async def stop(self) -> None:
         """Controlled shutdown: hand leaderships over, close listeners, leave a clean log."""
         services = self.services
+        _log.info("broker %d is stopping: handing its leaderships over", services.broker_id)
         await self._hand_over()
         services.stopping = True
         await self._undo.aclose()

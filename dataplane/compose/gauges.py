@@ -50,4 +50,18 @@ def register(services: BrokerServices, listeners: Listeners) -> None:
         "brokers", "Live brokers in the image.", lambda: len(services.metadata.image.brokers)
     )
     metrics.gauge("connections", "Open connections by listener.", listeners.connection_counts)
+    metrics.gauge(
+        "parked_fetches",
+        "Places where a fetch waits for data (one a partition it asks for).",
+        lambda: sum(partition.watchers for partition in partitions),
+    )
+    budget = listeners.receive_budget
+    metrics.gauge(
+        "receive_buffer_bytes", "Grown receive buffers, all connections.", lambda: budget.used_bytes
+    )
+    metrics.gauge(
+        "receive_buffer_refusals",
+        "Connections closed because the receive buffers were full, since the start.",
+        lambda: budget.refused,
+    )
     metrics.gauge("log_size_bytes", "Bytes of the logs here, by topic.", per_topic_bytes)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import socket
 from typing import TYPE_CHECKING
 
-from dataplane.server.listener import Listener, ListenerLimits
+from dataplane.broker.frame_buffer import ReceiveBudget
+from dataplane.server.listener import RECEIVE_BYTES_MAX, Listener, ListenerLimits
 from dataplane.server.metrics_page import MetricsPage
 
 if TYPE_CHECKING:
@@ -33,6 +35,8 @@ class Listeners:
         self._sockets: dict[str, socket.socket] = {}
         self._listeners: list[Listener] = []
         self._page: MetricsPage | None = None
+        asked = config.get_int("queued.max.request.bytes")
+        self.receive_budget = ReceiveBudget(asked if asked > 0 else RECEIVE_BYTES_MAX)
 
     async def bind(self) -> None:
         """Bind every port. OSError names listener and port; nothing stays bound then."""
@@ -53,7 +57,7 @@ class Listeners:
         config = self._config
         limits = ListenerLimits(
             frame_bytes_max=config.get_int("socket.request.max.bytes"),
-            connections_max=config.get_int("max.connections"),
+            connections_max=min(config.get_int("max.connections"), _connections_bearable()),
             connections_per_ip_max=config.get_int("max.connections.per.ip"),
             idle_ms_max=config.get_int("connections.max.idle.ms"),
         )
@@ -65,6 +69,7 @@ class Listeners:
                 metrics=self._metrics,
                 limits=limits,
                 tls=self._server_tls() if wanted.protocol.uses_tls else None,
+                receive_budget=self.receive_budget,
             )
             await listener.open(self._sockets[wanted.name])
             self._listeners.append(listener)
@@ -111,3 +116,9 @@ class Listeners:
         from dataplane.server.tls import server_context
 
         return server_context(self._config)
+
+
+def _connections_bearable() -> int:
+    """Three quarters of the process's descriptors: logs must not lack theirs."""
+    soft, _hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(soft * 3 // 4, 16)

@@ -89,6 +89,7 @@ class _Fetch:
         self._entries: list[_Entry] = []
         self._is_woken_by = self._wake
         self.deferred: Deferred[list[Any]] = Deferred()
+        self.deferred.on_abandoned = self._stop_waiting
         self.done = False
         self._resolve()
 
@@ -180,11 +181,14 @@ class _Fetch:
         results, size, failed = self._read()
         self._finish(self._encode(results, size, failed=failed))
 
-    def _finish(self, reply: list[Any]) -> None:
+    def _stop_waiting(self) -> None:
         self.done = True
         for entry in self._entries:
             if entry.partition is not None:
                 entry.partition.unwatch(self._is_woken_by)
+
+    def _finish(self, reply: list[Any]) -> None:
+        self._stop_waiting()
         self.deferred.complete(reply)
 
     def _try_complete(self) -> list[Any] | None:

@@ -119,6 +119,7 @@ class LogManager:
             directory.stamp_identity(self._broker_id, cluster_id, self._entropy.uuid4())
 
     def _load_directory(self, directory: LogDirectory) -> None:
+        started_ms = self._clock.monotonic_ms()
         stop = directory.take_clean_stop()
         if stop.was_clean:
             self.previous_broker_epoch = max(self.previous_broker_epoch, stop.broker_epoch)
@@ -153,6 +154,21 @@ class LogManager:
             topic_id = read_topic_id(self._fs, path)
             if topic_id is not None:
                 self._topic_ids[tp] = topic_id
+        self._report_loading(directory, started_ms, was_clean=stop.was_clean)
+
+    def _report_loading(self, directory: LogDirectory, started_ms: int, *, was_clean: bool) -> None:
+        opened = [log.recovered for tp, log in self._logs.items() if self._home[tp] is directory]
+        if not opened:
+            return
+        took_ms = self._clock.monotonic_ms() - started_ms
+        _log.info("%s: %d logs opened in %d ms", directory.path, len(opened), took_ms)
+        if not was_clean:
+            _log.warning(
+                "%s was not closed cleanly: %d bytes checked, %d cut",
+                directory.path,
+                sum(each.scanned_bytes for each in opened),
+                sum(each.truncated_bytes for each in opened),
+            )
 
     def _open(
         self,

@@ -30,6 +30,8 @@ PIPELINE_MAX = 64
 # Up to this size requests are limited before SASL has succeeded (Kafka:
 # sasl.server.max.receive.size).
 UNAUTHENTICATED_FRAME_BYTES_MAX = 512 * 1024
+# Whatever is not a Produce is decoded into objects that take many times its bytes.
+REQUEST_BYTES_MAX = 8 * 1024 * 1024
 # Above this a partly arrived frame wakes the loop only when a good piece of it is there.
 LOW_WATER_FROM_BYTES = 512 * 1024
 
@@ -64,7 +66,7 @@ class Connection(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport
         self._socket: socket.socket | None = None
         self._writer: ReplyWriter
-        self._buffer = FrameBuffer(UNAUTHENTICATED_FRAME_BYTES_MAX)
+        self._buffer = FrameBuffer(UNAUTHENTICATED_FRAME_BYTES_MAX, listener.receive_budget)
         self._queue: collections.deque[Deferred[Reply | None]] = collections.deque()
         self._exclusive = False  # a request is in work that nothing may overtake
         self._processing = False
@@ -83,7 +85,7 @@ class Connection(asyncio.BufferedProtocol):
         peer = transport.get_extra_info("peername")
         self.info = self._listener.connection_info(peer[0] if peer else "")
         if self.info.authenticated:
-            self._buffer.frame_bytes_max = self._listener.frame_bytes_max
+            self.authenticated()
         is_plain = transport.get_extra_info("sslcontext") is None
         if is_plain:
             self._socket = transport.get_extra_info("socket")
@@ -93,7 +95,9 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = True
-        self._queue.clear()
+        while self._queue:
+            self._queue.popleft().abandon()
+        self._buffer.release()
         self._writer.resumed()
         self._listener.forget(self)
         if exc is not None and not isinstance(exc, OSError):
@@ -252,6 +256,7 @@ class Connection(asyncio.BufferedProtocol):
     def authenticated(self) -> None:
         """SASL succeeded: requests of the full size are allowed from here on."""
         self._buffer.frame_bytes_max = self._listener.frame_bytes_max
+        self._buffer.other_bytes_max = min(REQUEST_BYTES_MAX, self._listener.frame_bytes_max)
 
     def close_after_answer(self) -> None:
         """SASL failed: the answer that says so is the last one."""

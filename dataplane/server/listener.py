@@ -9,6 +9,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from dataplane.broker.context import ConnectionInfo
+from dataplane.broker.frame_buffer import ReceiveBudget
 from dataplane.security.principal import ANONYMOUS
 from dataplane.server.connection import Connection
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 BACKLOG = 1024
+RECEIVE_BYTES_MAX = 512 * 1024 * 1024
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,8 +48,10 @@ class Listener:
         metrics: Metrics,
         limits: ListenerLimits,
         tls: ssl.SSLContext | None = None,
+        receive_budget: ReceiveBudget | None = None,
     ) -> None:
         self.name = name
+        self.receive_budget = receive_budget or ReceiveBudget(RECEIVE_BYTES_MAX)
         self.security_protocol = security_protocol
         self.metrics = metrics
         self.limits = limits

@@ -1,5 +1,6 @@
 """Frames come out as they went in, however the network cuts them; memory stays bounded."""
 
+import contextlib
 import struct
 
 import pytest
@@ -12,6 +13,7 @@ from dataplane.broker.frame_buffer import (
     READ_AHEAD_BYTES,
     FrameBuffer,
     FrameError,
+    ReceiveBudget,
 )
 
 SIZES = st.one_of(
@@ -108,3 +110,46 @@ def test_large_frames_that_follow_each_other_are_not_moved() -> None:
                 assert buffer.buffered_bytes == 0
     assert seen == 6
     assert buffer.capacity_bytes <= 1 << 20
+
+
+def half_sent(buffer: FrameBuffer, size: int, sent: int, key: int = 0) -> None:
+    """A peer announces `size` bytes and sends `sent` of them."""
+    stream = memoryview(struct.pack(">ih", size, key) + bytes(sent))
+    while stream:
+        stream = stream[feed(buffer, stream, 1 << 20) :]
+        assert buffer.next_frame() is None
+
+
+def test_an_announced_size_takes_nothing_from_the_budget() -> None:
+    budget = ReceiveBudget(1 << 20)
+    for _ in range(50):
+        half_sent(FrameBuffer(100 << 20, budget), 90 << 20, 10)
+    assert budget.used_bytes == 0
+
+
+def test_half_sent_frames_share_a_bound_and_give_back_what_they_took() -> None:
+    budget = ReceiveBudget(4 << 20)
+    taken = 0
+    buffers = [FrameBuffer(100 << 20, budget) for _ in range(50)]
+    while not budget.refused:
+        with contextlib.suppress(FrameError):
+            half_sent(buffers[taken], 50 << 20, 1 << 20)
+        taken += 1
+    assert 2 <= taken <= 8
+    assert budget.used_bytes <= budget.bytes_max
+    for buffer in buffers:
+        buffer.release()
+    assert budget.used_bytes == 0
+
+
+def test_only_produce_may_be_large() -> None:
+    buffer = FrameBuffer(100 << 20)
+    buffer.other_bytes_max = 1 << 20
+    half_sent(buffer, 50 << 20, 10, key=0)
+    buffer = FrameBuffer(100 << 20)
+    buffer.other_bytes_max = 1 << 20
+    with pytest.raises(FrameError, match="API key 3"):
+        half_sent(buffer, (1 << 20) + 1, 10, key=3)
+    buffer = FrameBuffer(100 << 20)
+    buffer.other_bytes_max = 1 << 20
+    half_sent(buffer, 1 << 20, 10, key=3)

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from dataplane.broker.deadlines import Deadlines
+from dataplane.broker.deadlines import PURGE_FROM, Deadlines
 from dataplane.broker.deferred import Deferred
 from dataplane.broker.waiting import OffsetWaiters, Wakeups
 
@@ -85,3 +85,26 @@ async def test_what_has_completed_does_not_pile_up() -> None:
         operation.done = True
     assert len(deadlines._queues[60_000]) <= 2
     deadlines._timer.cancel()
+
+
+async def test_completed_operations_behind_an_open_one_do_not_pile_up() -> None:
+    deadlines = Deadlines()
+    opened = Operation()
+    deadlines.add(opened, 3_600_000)
+    for _ in range(10 * PURGE_FROM):
+        operation = Operation()
+        deadlines.add(operation, 3_600_000)
+        operation.done = True
+    assert deadlines.held <= PURGE_FROM
+    assert not opened.done
+
+
+def test_an_abandoned_deferred_tells_its_maker_and_nobody_else() -> None:
+    told: list[str] = []
+    deferred: Deferred[str] = Deferred()
+    deferred.when_done(told.append)
+    deferred.on_abandoned = lambda: told.append("abandoned")
+    deferred.abandon()
+    deferred.complete("late")
+    deferred.abandon()
+    assert told == ["abandoned"]

@@ -130,6 +130,17 @@ async def test_a_parked_fetch_answers_empty_at_its_deadline(broker: OneBroker) -
     assert not broker.partition("t")._consumers, "nobody is left waiting"
 
 
+async def test_a_parked_fetch_whose_client_left_is_forgotten(broker: OneBroker) -> None:
+    broker.topic("t")
+    parked = broker.submit(fetch("t", wait_ms=2**31 - 1), 11)
+    assert isinstance(parked, Deferred)
+    partition = broker.partition("t")
+    assert partition.watchers == 1
+    parked.abandon()
+    assert partition.watchers == 0
+    append(broker, batch("late"))
+
+
 async def test_a_parked_fetch_learns_of_a_new_leader(broker: OneBroker) -> None:
     broker.topic("t", replicas=(ME, PEER))
     request = fetch("t", wait_ms=60_000, replica=PEER)

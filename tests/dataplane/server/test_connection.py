@@ -10,6 +10,7 @@ import ssl
 import struct
 import subprocess
 import typing
+from collections.abc import Callable
 
 import pytest
 
@@ -17,14 +18,12 @@ from dataplane.broker.context import CloseConnection
 from dataplane.broker.deferred import Deferred
 from dataplane.broker.frame_buffer import FrameError
 from dataplane.broker.metrics import Metrics
-from dataplane.ports.filesystem import File
-from dataplane.runtime.os_filesystem import OsFileSystem
 from dataplane.server.listener import Listener, ListenerLimits
 from dataplane.server.socket_binding import bind
 
 
 class Slice(typing.NamedTuple):
-    file: File
+    file: typing.BinaryIO
     position: int
     size: int
 
@@ -32,7 +31,7 @@ class Slice(typing.NamedTuple):
 class Scripted:
     """Answers by the frame's first byte: e(cho), w(ait), p(ipelined wait), s(lice), n(othing)."""
 
-    def __init__(self, file: File | None = None) -> None:
+    def __init__(self, file: typing.BinaryIO | None = None) -> None:
         self.waiting: list[Deferred] = []
         self.seen: list[bytes] = []
         self.file = file
@@ -140,7 +139,7 @@ async def test_slices_of_files_arrive_whole(tmp_path, size: int, secure: bool) -
     path = tmp_path / "segment"
     path.write_bytes(content)
     server_tls, client_tls = _tls(tmp_path) if secure else (None, None)
-    with contextlib.closing(OsFileSystem().open(str(path))) as file:
+    with path.open("rb") as file:
         script = Scripted(file)
         async with (
             listening(script, server_tls) as (_, port, _m),
@@ -250,6 +249,45 @@ async def test_a_large_frame_arrives_in_pieces() -> None:
         writer.write(framed(b"e small"))
         assert await read_frame(reader) == body
         assert await read_frame(reader) == b"e small"
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not holds():
+            await asyncio.sleep(0.005)
+
+
+async def test_frames_sent_by_halves_share_a_bound_and_whole_ones_still_pass() -> None:
+    script = Scripted()
+    async with listening(script) as (listener, port, metrics):
+        listener.receive_budget.bytes_max = 8 << 20
+        writers = []
+        for _ in range(20):
+            _reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(struct.pack(">ih", 90 << 20, 0) + bytes(1 << 20))
+            writers.append(writer)
+        budget = listener.receive_budget
+        await until(lambda: listener.connection_count + budget.refused == 20 and budget.refused > 0)
+        assert 0 < budget.used_bytes <= budget.bytes_max
+        assert metrics.bad_frames.value == budget.refused > 0
+        assert listener.connection_count == 20 - budget.refused
+        async with connected(port) as (reader, writer):
+            writer.write(framed(b"e"))
+            assert await read_frame(reader) == b"e"
+        for writer in writers:
+            writer.close()
+        await until(lambda: budget.used_bytes == 0)
+
+
+async def test_what_waits_for_a_client_that_left_is_abandoned() -> None:
+    script = Scripted()
+    async with listening(script) as (_, port, _m):
+        async with connected(port) as (_reader, writer):
+            writer.write(framed(b"w"))
+            await asyncio.sleep(0.02)
+            abandoned = asyncio.Event()
+            script.waiting[0].on_abandoned = abandoned.set
+        await asyncio.wait_for(abandoned.wait(), 5)
 
 
 def _tls(directory) -> tuple[ssl.SSLContext, ssl.SSLContext]:

@@ -18,12 +18,14 @@ from dataplane.broker.context import CloseConnection
 from dataplane.broker.deferred import Deferred
 from dataplane.broker.frame_buffer import FrameError
 from dataplane.broker.metrics import Metrics
+from dataplane.ports.filesystem import File
+from dataplane.runtime.os_filesystem import OsFileSystem
 from dataplane.server.listener import Listener, ListenerLimits
 from dataplane.server.socket_binding import bind
 
 
 class Slice(typing.NamedTuple):
-    file: typing.BinaryIO
+    file: File
     position: int
     size: int
 
@@ -31,7 +33,7 @@ class Slice(typing.NamedTuple):
 class Scripted:
     """Answers by the frame's first byte: e(cho), w(ait), p(ipelined wait), s(lice), n(othing)."""
 
-    def __init__(self, file: typing.BinaryIO | None = None) -> None:
+    def __init__(self, file: File | None = None) -> None:
         self.waiting: list[Deferred] = []
         self.seen: list[bytes] = []
         self.file = file
@@ -139,7 +141,7 @@ async def test_slices_of_files_arrive_whole(tmp_path, size: int, secure: bool) -
     path = tmp_path / "segment"
     path.write_bytes(content)
     server_tls, client_tls = _tls(tmp_path) if secure else (None, None)
-    with path.open("rb") as file:
+    with contextlib.closing(OsFileSystem().open(str(path))) as file:
         script = Scripted(file)
         async with (
             listening(script, server_tls) as (_, port, _m),

@@ -1,0 +1,114 @@
+"""The whole service as `make up` starts it: on free ports, with data of its own, stopped by pid."""
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+START_TIMEOUT_S = 120.0
+STOP_TIMEOUT_S = 60.0
+BROKER_PORTS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a service is and who may come in."""
+
+    url: str
+    username: str
+    password: str
+
+    @classmethod
+    def from_environment(cls) -> "Address | None":
+        """A running service that somebody points the tests to."""
+        url = os.environ.get("PENSTOCK_E2E_URL")
+        if not url:
+            return None
+        user, password = os.environ["PENSTOCK_E2E_USER"], os.environ["PENSTOCK_E2E_PASSWORD"]
+        return cls(url.rstrip("/"), user, password)
+
+
+class LocalService:
+    """`python -m deploy.local up` in a process of its own."""
+
+    def __init__(self, directory: Path) -> None:
+        self._log_path = directory / "launcher.log"
+        http, zookeeper, redis = free_ports(3)
+        first = free_run(BROKER_PORTS)
+        self._environment = {
+            **os.environ,
+            "PENSTOCK_DATA_DIR": str(directory / "data"),
+            "PENSTOCK_SPARK_JARS_DIR": os.environ.get("PENSTOCK_SPARK_JARS_DIR")
+            or str(REPOSITORY / "build" / "jars"),
+            "PENSTOCK_HTTP_PORT": str(http),
+            "PENSTOCK_ZOOKEEPER_PORT": str(zookeeper),
+            "PENSTOCK_REDIS_PORT": str(redis),
+            "PENSTOCK_BROKER_PORTS": f"{first}-{first + BROKER_PORTS - 1}",
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> Address:
+        """Wait for the banner: by then the demo cluster runs and its workload too."""
+        with self._log_path.open("wb") as log:
+            self._process = subprocess.Popen(
+                (sys.executable, "-m", "deploy.local", "up"),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env=self._environment,
+                cwd=REPOSITORY,
+                start_new_session=True,
+            )
+        deadline_s = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline_s:
+            banner = self._log_path.read_text()
+            if "Ctrl-C stops everything" in banner:
+                return Address(
+                    *(
+                        re.findall(rf"^  {word} +(\S+)", banner, re.MULTILINE)[0]
+                        for word in ("console", "login", "password")
+                    )
+                )
+            if self._process.poll() is not None:
+                break
+            time.sleep(0.1)
+        raise AssertionError(f"the service did not come up:\n{self._log_path.read_text()}")
+
+    def stop(self) -> None:
+        """SIGTERM: the launcher stops its parts in order. It takes them along even when killed."""
+        if self._process is None or self._process.poll() is not None:
+            return
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.wait(STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def free_ports(count: int) -> list[int]:
+    with contextlib.ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
+        for opened in sockets:
+            opened.bind(("127.0.0.1", 0))
+        return [opened.getsockname()[1] for opened in sockets]
+
+
+def free_run(count: int) -> int:
+    """The first of `count` ports in a row that nobody listens on, below the ephemeral range."""
+    for first in range(22_000 + os.getpid() * 7 % 4_000, 32_000, count):
+        with contextlib.ExitStack() as held:
+            try:
+                for port in range(first, first + count):
+                    held.enter_context(socket.socket()).bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return first
+    raise AssertionError("no free run of ports")

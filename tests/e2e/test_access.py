@@ -1,0 +1,90 @@
+"""A login and its rights, made and taken away in the console; the brokers obey."""
+
+import os
+import re
+
+from confluent_kafka import KafkaException
+from playwright.sync_api import expect
+
+from tests.controlplane.live.clients import Clients
+from tests.e2e.conftest import bootstrap_of
+from tests.e2e.pages import Console
+from tests.e2e.rest import Rest, wait_for
+
+USER = f"e2e-shop-{os.getpid()}"
+TOPIC = f"e2e.access-{os.getpid()}"
+
+
+def test_a_user_is_served_only_while_granted(console: Console, rest: Rest) -> None:
+    rest.run("topic.create", console.cluster_id, name=TOPIC, partitions=1, replication_factor=3)
+    app = Clients(bootstrap_of(rest, console.cluster_id), create_user(console))
+    assert refused(app)
+
+    grant(console)
+    wait_for(lambda: not refused(app), 20)
+    acls = rest.get(f"/api/v1/clusters/{console.cluster_id}/acls")["data"]
+    mine = [row for row in acls if row["principal"] == f"User:{USER}"]
+    assert {row["operation"] for row in mine} == {"WRITE", "DESCRIBE"}
+
+    revoke(console)
+    wait_for(lambda: refused(app), 20)
+    rest.run("user.delete", console.cluster_id, username=USER)
+    rest.run("topic.delete", console.cluster_id, name=TOPIC)
+
+
+def create_user(console: Console) -> dict[str, str]:
+    """The password is shown once, to whoever asks for it first."""
+    console.open("access")
+    page = console.page
+    console.click("New user")
+    page.get_by_label("User name").fill(USER)
+    console.click("Review plan")
+    expect(console.plan()).to_contain_text(USER)
+    console.confirm()
+    console.click("Show password")
+    expect(console.dialog()).to_contain_text("cannot be shown again")
+    password = console.dialog().locator("pre").inner_text().strip()
+    console.close_dialog()
+    expect(console.row("Users", USER)).to_contain_text("nothing yet")
+    return {"username": USER, "password": password, "mechanism": "SCRAM-SHA-512"}
+
+
+def grant(console: Console) -> None:
+    console.page.get_by_label(f"Actions for {USER}", exact=True).click()
+    console.page.get_by_role("menuitem", name="Grant access").click()
+    dialog = console.dialog()
+    dialog.get_by_text("Produce", exact=True).click()
+    dialog.get_by_label("Topic", exact=True).fill(TOPIC)
+    console.click("Review plan")
+    expect(console.plan()).to_contain_text(TOPIC)
+    console.confirm()
+    console.close_dialog()
+    expect(console.row("Users", USER)).to_contain_text(f"describe, write {TOPIC}")
+
+
+def revoke(console: Console) -> None:
+    page = console.page
+    page.get_by_role("tab", name=re.compile("Grants")).click()
+    page.get_by_label("Search grants").fill(USER)
+    rows = console.row("Grants", USER)
+    expect(rows).to_have_count(2)
+    for box in rows.get_by_role("checkbox").all():
+        box.check()
+    console.click("Revoke 2 rules")
+    expect(console.plan()).to_contain_text(TOPIC)
+    phrase = page.get_by_test_id("confirm-phrase")
+    if phrase.count():
+        phrase.fill(page.get_by_text(re.compile("^Type ")).locator(".ps-mono").inner_text())
+    console.confirm()
+    console.close_dialog()
+    expect(rows).to_have_count(0)
+
+
+def refused(app: Clients) -> bool:
+    try:
+        app.produce(TOPIC, 1)
+    except KafkaException as error:
+        if re.search("(?i)authoriz", str(error)):
+            return True
+        raise
+    return False

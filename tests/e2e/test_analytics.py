@@ -1,0 +1,46 @@
+"""Spark's results on the pages, from a run that was asked for in the console."""
+
+from playwright.sync_api import expect
+
+from tests.e2e.pages import Console, grouped
+from tests.e2e.rest import Rest
+
+# A Spark session on two cores that others use as well.
+RUN_MS = 180_000
+SLOW = "demo-fraud-check"
+
+
+def test_a_run_feeds_lag_and_retention(console: Console, rest: Rest) -> None:
+    console.open("analytics")
+    page = console.page
+    run_id = started(console, rest)
+    row = console.row("Analytics runs", run_id)
+    expect(row).to_contain_text("succeeded", timeout=RUN_MS)
+    expect(page.get_by_text("as of").first).to_be_visible()
+
+    lag = rest.get(f"/api/v1/clusters/{console.cluster_id}/analytics/lag?group={SLOW}")
+    newest = max(lag["data"], key=lambda point: point["ts"])
+    shown = console.row("Lag by group and topic", SLOW)
+    expect(shown).to_contain_text(grouped(newest["lag_records"]))
+    expect(page.get_by_role("img", name="Unread records by group over time")).to_be_visible()
+    kept = rest.get(f"/api/v1/clusters/{console.cluster_id}/analytics/retention?topic=demo.orders")
+    assert kept["data"][0]["bytes"] > 0
+    expect(console.row("Retention by topic", "demo.orders")).to_contain_text("iB")
+
+    console.open(f"groups/{SLOW}")
+    expect(
+        page.get_by_role("img", name=f"Unread records of group {SLOW} over time")
+    ).to_be_visible()
+    expect(console.row("Expiry of unread records", "demo.orders")).to_be_visible()
+    console.open("topics/demo.orders")
+    expect(console.row("Expiry of unread records", SLOW)).to_be_visible()
+
+
+def started(console: Console, rest: Rest) -> str:
+    """The run that the button started, or the one that was under way already."""
+    with console.page.expect_response("**/api/v1/analytics/runs") as answered:
+        console.click("Run now")
+    if answered.value.ok:
+        return str(answered.value.json()["id"])
+    assert answered.value.status == 409, answered.value.text()
+    return str(rest.get("/api/v1/analytics/runs")["data"][0]["id"])

@@ -1,0 +1,62 @@
+"""A group's offsets reset in the console and put back by undo."""
+
+import os
+
+from playwright.sync_api import expect
+
+from tests.controlplane.live.clients import Clients
+from tests.e2e.pages import OPERATION_MS, Console, group_path
+from tests.e2e.rest import Rest
+
+TOPIC = f"e2e.reset-{os.getpid()}"
+GROUP = f"e2e-readers-{os.getpid()}"
+RECORDS = 120
+
+
+def test_a_reset_and_its_undo(console: Console, rest: Rest, clients: Clients) -> None:
+    rest.run("topic.create", console.cluster_id, name=TOPIC, partitions=1, replication_factor=3)
+    clients.produce(TOPIC, RECORDS)
+    assert len(clients.read(TOPIC, GROUP, RECORDS)) == RECORDS
+    page = console.page
+
+    console.open(f"groups/{GROUP}")
+    expect(console.figure("Lag now")).to_contain_text("0")
+    page.get_by_role("link", name="Reset offsets").click()
+    console.settled()
+    page.get_by_label("An exact offset").check()
+    page.get_by_label("Offset", exact=True).fill("20")
+    console.click("Review plan")
+    plan = console.plan()
+    row = plan.get_by_role("row").filter(has_text=f"{TOPIC}-0")
+    for shown in ("120", "20", "100"):
+        expect(row).to_contain_text(shown)
+    assert committed(rest, console) == RECORDS
+    operation_id = console.confirm()
+    assert committed(rest, console) == 20
+    page.get_by_role("link", name="Open group").click()
+    console.settled()
+    expect(console.figure("Lag now")).to_contain_text("100")
+
+    page.goto(f"/operations/{operation_id}")
+    console.settled()
+    console.click("Undo")
+    console.plan()
+    page.get_by_test_id("confirm-plan").click()
+    live = console.dialog().get_by_test_id("operation-live")
+    expect(live).to_have_attribute("data-state", "succeeded", timeout=OPERATION_MS)
+    assert committed(rest, console) == RECORDS
+    rest.run("topic.delete", console.cluster_id, name=TOPIC)
+
+
+def test_a_group_at_work_is_not_reset(console: Console) -> None:
+    console.open("groups/demo-billing/reset")
+    expect(
+        console.page.get_by_text("Offsets can be set only while nobody consumes")
+    ).to_be_visible()
+    console.click("Review plan")
+    expect(console.page.get_by_role("alert")).to_contain_text("member")
+
+
+def committed(rest: Rest, console: Console) -> int:
+    found = rest.get(group_path(console.cluster_id, GROUP))["offsets"]
+    return int(found[0]["committed"])

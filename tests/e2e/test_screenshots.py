@@ -1,0 +1,83 @@
+"""Every page in both widths and both colour schemes, for people to look at.
+
+What a machine can see is asserted: nothing sticks out sideways, no error in the console.
+"""
+
+import re
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize
+
+from tests.e2e.conftest import DESKTOP, PHONE
+from tests.e2e.pages import Console
+from tests.e2e.rest import Rest
+from tests.e2e.service import Address
+
+WIDTHS: dict[str, ViewportSize] = {"1440": DESKTOP, "390": PHONE}
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+PAGES = {
+    "overview": "/",
+    "new-cluster": "/clusters/new",
+    "cluster": "/clusters/{cluster}",
+    "topics": "/clusters/{cluster}/topics",
+    "new-topic": "/clusters/{cluster}/new-topic",
+    "topic": "/clusters/{cluster}/topics/demo.orders",
+    "topic-configuration": "/clusters/{cluster}/topics/demo.orders?tab=configuration",
+    "groups": "/clusters/{cluster}/groups",
+    "group": "/clusters/{cluster}/groups/demo-fraud-check",
+    "group-members": "/clusters/{cluster}/groups/demo-fraud-check?tab=members",
+    "reset": "/clusters/{cluster}/groups/demo-fraud-check/reset",
+    "access": "/clusters/{cluster}/access",
+    "access-grants": "/clusters/{cluster}/access?tab=grants",
+    "reassign": "/clusters/{cluster}/reassign?topic=demo.orders",
+    "analytics": "/clusters/{cluster}/analytics",
+    "operations": "/operations",
+    "operation": "/operations/{operation}",
+    "audit": "/audit",
+    "nowhere": "/there-is-no-such-page",
+}
+
+
+@pytest.fixture(scope="module")
+def addresses(rest: Rest, cluster_id: str) -> dict[str, str]:
+    operations = rest.get(f"/api/v1/operations?cluster_id={cluster_id}")["data"]
+    return {"cluster": cluster_id, "operation": operations[0]["id"]}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_page_fits(page: Page, addresses: dict[str, str], screenshots: Path, name: str) -> None:
+    page.goto(PAGES[name].format(**addresses))
+    Console(page, addresses["cluster"]).settled()
+    photograph(page, screenshots, name)
+
+
+def test_the_sign_in_fits(browser: Browser, address: Address, screenshots: Path) -> None:
+    context = browser.new_context(base_url=address.url, viewport=DESKTOP)
+    page = context.new_page()
+    page.goto("/")
+    page.wait_for_url(re.compile("/login"))
+    page.get_by_role("button", name="Sign in").wait_for()
+    photograph(page, screenshots, "login")
+    context.close()
+
+
+def photograph(page: Page, directory: Path, name: str) -> None:
+    """The page as it is now, in each width and scheme; in the end it is as it was."""
+    for width, size in WIDTHS.items():
+        page.set_viewport_size(size)
+        # As tall as its content, so that what is fixed to the window's edges reaches them.
+        height = max(size["height"], page.evaluate("document.documentElement.scrollHeight"))
+        page.set_viewport_size({**size, "height": height})
+        for scheme in SCHEMES:
+            page.emulate_media(color_scheme=scheme)
+            page.screenshot(path=directory / f"{name}-{width}-{scheme}.png")
+        assert not sticks_out(page), f"{name} is wider than {width} px"
+    page.set_viewport_size(DESKTOP)
+    page.emulate_media(color_scheme="light")
+
+
+def sticks_out(page: Page) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth > window.innerWidth"))

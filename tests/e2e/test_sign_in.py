@@ -1,0 +1,55 @@
+"""Coming in: wrong passwords, the way back to where one wanted to go, by keyboard alone."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.conftest import DESKTOP, PATIENCE_MS, watch
+from tests.e2e.service import Address
+
+
+@pytest.fixture
+def stranger(browser: Browser, address: Address) -> Iterator[Page]:
+    """A browser that nobody signed in with."""
+    context = browser.new_context(base_url=address.url, viewport=DESKTOP)
+    context.set_default_timeout(PATIENCE_MS)
+    page = context.new_page()
+    errors = watch(page)
+    yield page
+    context.close()
+    assert errors == []
+
+
+def test_a_wrong_password_says_so_and_lets_nobody_in(stranger: Page, address: Address) -> None:
+    stranger.goto("/")
+    stranger.get_by_label("User name").fill(address.username)
+    stranger.get_by_role("textbox", name="Password").fill("not the password")
+    stranger.get_by_role("button", name="Sign in").click()
+    expect(stranger.get_by_role("alert")).to_contain_text("User name or password is wrong")
+    expect(stranger).to_have_url(re.compile("/login"))
+
+
+def test_by_keyboard_alone_to_the_page_that_was_asked_for(stranger: Page, address: Address) -> None:
+    stranger.goto("/operations")
+    stranger.wait_for_url(re.compile(r"/login\?next="))
+    expect(stranger.get_by_label("User name")).to_be_focused()
+    stranger.keyboard.type(address.username)
+    stranger.keyboard.press("Tab")
+    stranger.keyboard.type(address.password)
+    stranger.keyboard.press("Enter")
+    expect(stranger.get_by_role("heading", name="Operations", level=1)).to_be_visible()
+    expect(stranger).to_have_url(re.compile("/operations$"))
+
+
+def test_signed_out_is_out(stranger: Page, address: Address) -> None:
+    stranger.goto("/login")
+    stranger.get_by_label("User name").fill(address.username)
+    stranger.get_by_role("textbox", name="Password").fill(address.password)
+    stranger.get_by_role("button", name="Sign in").click()
+    stranger.get_by_role("button", name="Account").click()
+    stranger.get_by_role("menuitem", name="Sign out").click()
+    stranger.wait_for_url(re.compile("/login"))
+    stranger.goto("/audit")
+    stranger.wait_for_url(re.compile("/login"))

@@ -63,7 +63,7 @@ install_lock() { # install_lock name: one hashed lock file into the virtual envi
   is_done "lock-$1" "$key" && return
   say "installing $lock (once; takes a minute or two)"
   .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r "$lock" \
-    || fail "pip could not install $lock"
+    >build/pip.log 2>&1 || { tail -n 5 build/pip.log >&2; fail "pip could not install $lock"; }
   done_with "lock-$1" "$key"
 }
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 PREFIX = "penstock_"
+UNKNOWN_API = -1
 
 
 class Counter:
@@ -100,7 +101,7 @@ class Metrics:
         _head(lines, name, "Requests by API.", "counter")
         lines += _labelled(
             name,
-            ((f'api="{api_names.get(key, str(key))}"', n) for key, n in self.requests.items()),
+            ((f'api="{api_names.get(key, "unknown")}"', n) for key, n in self.requests.items()),
         )
         for name, (documentation, read) in self._gauges.items():
             _head(lines, name, documentation, "gauge")

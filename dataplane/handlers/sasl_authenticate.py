@@ -1,7 +1,8 @@
 """SaslAuthenticate (36), versions 0-2: one token of the exchange that SaslHandshake began.
 
 Behaviour: a refusal is SASL_AUTHENTICATION_FAILED with a message, and the connection is closed
-after it. Nothing is said about whether a user exists.
+after it, as it is after a token without a handshake (ILLEGAL_SASL_STATE). Nothing is said about
+whether a user exists.
 Version notes: 1 the session's lifetime: 0, it does not end (`connections.max.reauth.ms` 0).
 """
 
@@ -30,6 +31,7 @@ async def handle(
     connection = context.connection
     session = connection.sasl
     if not isinstance(session, SaslServerSession):
+        connection.close_after_answer = connection.needs_sasl
         return SaslAuthenticateResponse(
             error_code=ErrorCode.ILLEGAL_SASL_STATE,
             error_message="SaslHandshake has to come first",

@@ -48,12 +48,13 @@ _CODECS = {
 def malformed(records: Buffer) -> KafkaError:
     """Why these bytes are not exactly one batch of magic 2."""
     size = len(records)
-    if size < HEADER_SIZE_BYTES:
-        return KafkaError(ErrorCode.CORRUPT_MESSAGE, f"{size} bytes are not a record batch.")
-    if records[_MAGIC_POSITION] != MAGIC:
+    if size > _MAGIC_POSITION and records[_MAGIC_POSITION] != MAGIC:
+        # Messages of the formats before may be shorter than a batch's head.
         return KafkaError(
             ErrorCode.INVALID_RECORD, f"Record batch has magic {records[_MAGIC_POSITION]}, not 2."
         )
+    if size < HEADER_SIZE_BYTES:
+        return KafkaError(ErrorCode.CORRUPT_MESSAGE, f"{size} bytes are not a record batch.")
     length = BASE_AND_LENGTH.unpack_from(records)[1]
     if length < LENGTH_MIN or length + LOG_OVERHEAD_BYTES > size:
         return KafkaError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from dataplane.broker.context import CloseConnection, RequestContext
 from dataplane.broker.deferred import Deferred
 from dataplane.broker.frame_buffer import FrameError
+from dataplane.broker.metrics import UNKNOWN_API
 from dataplane.handlers import registry
 from dataplane.handlers.error_response import error_response
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -29,6 +30,7 @@ Reply: TypeAlias = list[Any]
 Answer: TypeAlias = "Reply | Deferred[Reply | None] | None"
 
 _KEY = struct.Struct(">h")
+_KNOWN = frozenset(int(key) for key in ApiKey)
 _BEFORE_SASL = frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
 
 
@@ -52,7 +54,7 @@ class Dispatcher:
         except WireError as error:
             raise FrameError(str(error)) from error
         key = header.api_key
-        self._metrics.count_request(key)
+        self._metrics.count_request(key if key in _KNOWN else UNKNOWN_API)
         info = connection.info
         if not info.authenticated and key not in _BEFORE_SASL:
             raise FrameError(f"API {key} asked before SASL authentication")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import socket
 import struct
 
 import pytest
@@ -13,48 +12,12 @@ from dataplane.wire.apis import API_TABLE, ApiKey, load
 from dataplane.wire.codec import decode
 from dataplane.wire.headers import encode_request_frame, parse_response_header
 from dataplane.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from dataplane.wire.messages.metadata import MetadataRequest, MetadataResponse
+from tests.conformance.raw_client import assert_alive, connected, read_frame
 from tests.dataplane.wire.random_messages import Random
 from tests.local_cluster import LocalCluster
 
 pytestmark = [pytest.mark.conformance, pytest.mark.cluster]
 BETWEEN_BROKERS = {4, 5, 6, 7, 56, 58, 67}
-
-
-@contextlib.contextmanager
-def connected(cluster: LocalCluster):
-    host, port = cluster.bootstrap.split(",")[0].split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as sock:
-        yield sock
-
-
-def read_frame(sock: socket.socket) -> bytes | None:
-    """One answer, or None when the broker closed the connection."""
-    head = b""
-    with contextlib.suppress(ConnectionError):
-        while len(head) < 4:
-            part = sock.recv(4 - len(head))
-            if not part:
-                return None
-            head += part
-        body = b""
-        (size,) = struct.unpack(">i", head)
-        while len(body) < size:
-            part = sock.recv(size - len(body))
-            if not part:
-                return None
-            body += part
-        return body
-    return None
-
-
-def assert_alive(cluster: LocalCluster) -> None:
-    with connected(cluster) as sock:
-        sock.sendall(encode_request_frame(MetadataRequest(topics=[]), 9, 5, "alive"))
-        frame = read_frame(sock)
-        assert frame is not None
-        _, pos = parse_response_header(memoryview(frame), ApiKey.METADATA, 9)
-        assert len(decode(MetadataResponse, 9, frame, pos)[0].brokers) == 3
 
 
 @pytest.mark.parametrize("size", [-1, -(2**31), 2**31 - 1, 100 * 1024 * 1024 + 1, 0, 7])

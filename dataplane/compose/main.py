@@ -10,7 +10,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from dataplane.config import BrokerConfig, ConfigError, parse_properties
+from dataplane.config import BROKER_CONFIGS, BrokerConfig, ConfigError, parse_properties
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +25,11 @@ def read_config(path: str | None, overrides: Sequence[str]) -> BrokerConfig:
     """The configuration from a properties file and `key=value` overrides. ConfigError, OSError."""
     settings: dict[str, str] = {}
     if path is not None:
-        with open(path, encoding="utf-8") as file:  # noqa: PTH123 - a plain read, without pathlib
-            settings.update(parse_properties(file.read()))
+        try:
+            with open(path, encoding="utf-8") as file:  # noqa: PTH123 - a plain read, no pathlib
+                settings.update(parse_properties(file.read()))
+        except UnicodeDecodeError as error:
+            raise ConfigError(path, f"at byte {error.start}", "the file is not UTF-8") from error
     for item in overrides:
         key, separator, value = item.partition("=")
         if not separator or not key.strip():
@@ -42,19 +45,45 @@ def main(path: str | None, overrides: Sequence[str], *, check: bool = False) -> 
         level=logging.INFO,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )
-    logging.getLogger("kazoo").setLevel(logging.WARNING)
+    # It warns of every attempt to reconnect; what becomes of the session is said by us, once.
+    logging.getLogger("kazoo").setLevel(logging.ERROR)
     try:
         config = read_config(path, overrides)
+        if not check:
+            _require(config)
     except ConfigError as error:
         sys.stderr.write(f"penstock broker: {error}\n")
         return EXIT_BAD_CONFIG
     except OSError as error:
         sys.stderr.write(f"penstock broker: cannot read {path}: {error.strerror}\n")
         return EXIT_BAD_CONFIG
+    _say_unknown(config)
     if check:
         return 0
     _allow_many_files()
     return asyncio.run(_serve(config))
+
+
+def _require(config: BrokerConfig) -> None:
+    """What has no default, before anything is waited for. ConfigError."""
+    if config.broker_id < 0:
+        raise ConfigError("broker.id", config.broker_id, "must be at least 0")
+    servers = str(config.require("zookeeper.connect"))
+    for server in servers.partition("/")[0].split(","):
+        host, colon, port = server.strip().rpartition(":")
+        is_port = port.isdecimal() and 0 < int(port) < 65_536
+        if not ((host and is_port) if colon else port):
+            raise ConfigError("zookeeper.connect", servers, "expected host:port,host:port/chroot")
+
+
+def _say_unknown(config: BrokerConfig) -> None:
+    """Keys that mean nothing here are ignored, as in Kafka, but not silently."""
+    for key in config.unknown:
+        import difflib
+
+        near = difflib.get_close_matches(key, BROKER_CONFIGS, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        sys.stderr.write(f"penstock broker: unknown configuration {key} is ignored{hint}\n")
 
 
 def _allow_many_files() -> None:

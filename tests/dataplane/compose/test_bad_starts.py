@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import pathlib
 import socket
 import subprocess
 import sys
 
 import pytest
+
+from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 
@@ -83,6 +86,83 @@ def test_a_taken_port_is_named_before_anything_starts(tmp_path: pathlib.Path) ->
     assert "PLAINTEXT" in said[0]
     assert "Traceback" not in result.stderr
     assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"broker.id=abc\n", ["broker.id", "abc", "INT"]),
+        (b"zookeeper.connect=127.0.0.1:1\n", ["broker.id", "at least 0"]),
+        (b"broker.id=1\n", ["zookeeper.connect", "must be set"]),
+        (b"broker.id=1\nzookeeper.connect=a:x\n", ["zookeeper.connect", "a:x", "host:port"]),
+        (b"broker.id=1\nzookeeper.connect=:2181\n", ["zookeeper.connect", "host:port"]),
+        (b"broker.id=1\nzookeeper.connect=a:1,\n", ["zookeeper.connect", "host:port"]),
+        (b"\xff\xfe", ["broker.properties", "UTF-8"]),
+        (b"broker.id=1\nlog.dirs=/proc/none\nzookeeper.connect=a:0\n", ["zookeeper.connect"]),
+    ],
+)
+def test_a_bad_file_is_refused_in_one_line(
+    tmp_path: pathlib.Path, content: bytes, words: list[str]
+) -> None:
+    file = tmp_path / "broker.properties"
+    file.write_bytes(content)
+    result = run("broker", "--config", str(file))
+    assert result.returncode == 2
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1
+    assert all(word in lines[0] for word in words), lines[0]
+
+
+def test_an_unknown_key_is_told_with_its_neighbour() -> None:
+    result = run("broker", "--check", "--set", "log.retention.milis=5")
+    assert result.returncode == 0
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1
+    assert "log.retention.milis" in lines[0]
+    assert "log.retention.ms" in lines[0]
+
+
+@pytest.mark.cluster
+def test_what_only_shows_once_zookeeper_is_there(tmp_path: pathlib.Path) -> None:
+    """A locked log directory, one that cannot be made, one that is another broker's."""
+    data = tmp_path / "data"
+    data.mkdir()
+    file = tmp_path / "file"
+    file.touch()
+    zookeeper = EmbeddedZooKeeper(tmp_path / "zookeeper")
+    zookeeper.start()
+
+    def start(log_dirs: pathlib.Path) -> tuple[int, str]:
+        values = {
+            "broker_id": "0",
+            "listeners": "PLAINTEXT://127.0.0.1:0",
+            "log_dirs": str(log_dirs),
+            "zookeeper_connect": zookeeper.connect_string,
+        }
+        result = run("broker", *settings(**values))
+        assert "Traceback" not in result.stderr
+        said = [line for line in result.stderr.splitlines() if line.startswith("penstock broker:")]
+        assert len(said) == 1, result.stderr
+        return result.returncode, said[0]
+
+    try:
+        with (data / ".lock").open("w") as held:
+            fcntl.flock(held, fcntl.LOCK_EX)
+            code, said = start(data)
+        assert code == 1
+        assert str(data) in said
+        assert "in use" in said
+        code, said = start(file / "data")
+        assert code == 2
+        assert "log.dirs" in said
+        assert str(file) in said
+        (data / "meta.properties").write_text("version=0\nbroker.id=7\n")
+        code, said = start(data)
+        assert code == 1
+        assert "broker.id=7" in said
+        assert str(data) in said
+    finally:
+        zookeeper.stop()
 
 
 def test_an_unreachable_zookeeper_is_named(tmp_path: pathlib.Path) -> None:

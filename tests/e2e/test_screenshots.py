@@ -73,7 +73,7 @@ def photograph(page: Page, directory: Path, name: str) -> None:
         page.set_viewport_size({**size, "height": height})
         for scheme in SCHEMES:
             page.emulate_media(color_scheme=scheme)
-            page.screenshot(path=directory / f"{name}-{width}-{scheme}.png")
+            page.screenshot(path=directory / f"{name}-{width}-{scheme}.png", animations="disabled")
         assert not sticks_out(page), f"{name} is wider than {width} px"
     page.set_viewport_size(DESKTOP)
     page.emulate_media(color_scheme="light")

@@ -10,6 +10,7 @@ export function NotFound() {
     <Empty
       icon={<IconMapOff size={20} />}
       title="There is no such page"
+      heading
       action={
         <ButtonLink to="/" variant="default">
           Go to the overview

@@ -114,7 +114,7 @@ export function DataTable<T>({ rows, columns, rowId, label, view, onView, defaul
                 {row.getVisibleCells().map((cell) => {
                   const meta = cell.column.columnDef.meta;
                   return (
-                    <td key={cell.id} data-align={meta?.align} className={hidden(meta?.hideBelow)}>
+                    <td key={cell.id} data-column={cell.column.id} data-align={meta?.align} className={hidden(meta?.hideBelow)}>
                       {flexRender(cell.column.columnDef.cell, cell.getContext())}
                     </td>
                   );

@@ -6,19 +6,21 @@ interface EmptyProps {
   title: string;
   children?: ReactNode;
   action?: ReactNode;
+  /** The title is the page's own heading. */
+  heading?: boolean;
 }
 
 /** Nothing here, why that is, and the next sensible thing to do. */
-export function Empty({ icon, title, children, action }: EmptyProps) {
+export function Empty({ icon, title, children, action, heading = false }: EmptyProps) {
   return (
-    <Center py={44} px="md">
+    <Center py={32} px="md">
       <Stack align="center" gap={6} maw={440} ta="center">
         {icon && (
           <ThemeIcon variant="light" size={40} radius="xl" mb={4} aria-hidden>
             {icon}
           </ThemeIcon>
         )}
-        <Text fw={600}>{title}</Text>
+        <Text fw={600} component={heading ? "h1" : "p"} m={0}>{title}</Text>
         {children && (
           <Text size="sm" c="dimmed">
             {children}

@@ -16,14 +16,17 @@ const base = [
     id: "kind",
     header: "Operation",
     cell: ({ row, getValue }) => (
-      <Link to="/operations/$operationId" params={{ operationId: row.original.id }} className="ps-link">
-        {getValue()}
-      </Link>
+      <>
+        <Link to="/operations/$operationId" params={{ operationId: row.original.id }} className="ps-link">
+          {getValue()}
+        </Link>
+        <div className="ps-mono ps-muted ps-only-sm">{resourceName(row.original.resource)}</div>
+      </>
     ),
   }),
-  column.accessor((row) => row.resource ?? "", {
-    id: "resource",
+  column.accessor("resource", {
     header: "On",
+    meta: { hideBelow: "sm" },
     cell: (cell) => <span className="ps-mono">{resourceName(cell.getValue())}</span>,
   }),
   column.accessor("state", {
@@ -33,7 +36,7 @@ const base = [
 ];
 const full = [
   ...base,
-  column.accessor((row) => row.actor ?? "", { id: "actor", header: "By", meta: { hideBelow: "md" }, cell: (cell) => actorName(cell.getValue()) }),
+  column.accessor("actor", { header: "By", meta: { hideBelow: "md" }, cell: (cell) => actorName(cell.getValue()) }),
   column.accessor((row) => took(row), {
     id: "took",
     header: "Took",
@@ -55,7 +58,8 @@ function took(operation: Operation): number | null {
 
 /** "topic/demo.orders" → "demo.orders"; the kind beside it says what it is. */
 export const resourceName = (resource: string): string => resource.replace(/^[a-z-]+\//, "");
-export const actorName = (actor: string): string => actor.replace(/^user:/, "");
+/** "key:ci" → "API key ci"; people by their name. */
+export const actorName = (actor: string): string => actor.replace(/^user:/, "").replace(/^key:/, "API key ");
 
 function State({ operation }: { operation: Operation }) {
   return (

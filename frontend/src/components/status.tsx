@@ -64,7 +64,7 @@ const LAG: Record<string, [Tone, string, string]> = {
   UNKNOWN: ["muted", "Unknown", "Too few samples to tell."],
   SAFE: ["ok", "Safe", "Unread records are far from their expiry."],
   WATCH: ["warn", "Watch", "Unread records approach their expiry."],
-  AT_RISK: ["bad", "At risk", "Unread records are about to expire."],
+  AT_RISK: ["bad", "At risk", "At its present pace the group loses unread records to retention."],
   LOSING: ["bad", "Losing data", "Unread records have already expired."],
   UNBOUNDED: ["ok", "Kept for ever", "The topic has no time limit."],
 };

@@ -18,14 +18,17 @@ export interface Page<P> {
 /** How often a visible page asks again when no event arrives, ms. */
 export const REFRESH_MS = 10_000;
 
-export function pageQuery<P>(path: string, refetchInterval: number | false = REFRESH_MS) {
+/** How often to ask again, ms; may depend on what the page says now. */
+type Pace<P> = number | false | ((page: Page<P> | undefined) => number | false);
+
+export function pageQuery<P>(path: string, pace: Pace<P> = REFRESH_MS) {
   return queryOptions({
     queryKey: ["page", ...path.split("/")],
     queryFn: ({ signal }) => api.get<Page<P>>(`/console/api/pages/${path}`, signal),
-    refetchInterval,
+    refetchInterval: typeof pace === "function" ? ({ state }) => pace(state.data) : pace,
   });
 }
 
-export function usePage<P>(path: string, refetchInterval: number | false = REFRESH_MS) {
-  return useQuery(pageQuery<P>(path, refetchInterval));
+export function usePage<P>(path: string, pace: Pace<P> = REFRESH_MS) {
+  return useQuery(pageQuery<P>(path, pace));
 }

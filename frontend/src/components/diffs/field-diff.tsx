@@ -1,4 +1,6 @@
 import { formatBytes, formatDurationMs, formatInteger } from "@/lib/format";
+import type { AclBinding } from "@/lib/types";
+import { aclSentence } from "./acl-diff";
 
 type Flat = Record<string, string>;
 
@@ -6,13 +8,21 @@ type Flat = Record<string, string>;
 export function flatten(value: unknown, prefix = "", into: Flat = {}): Flat {
   if (value === null || value === undefined) return into;
   if (Array.isArray(value)) {
-    into[prefix] = value.every((item) => typeof item !== "object") ? value.join(", ") : JSON.stringify(value);
+    into[prefix] = value.map(itemText).join("\n");
   } else if (typeof value === "object") {
     for (const [key, item] of Object.entries(value)) flatten(item, prefix ? `${prefix}.${key}` : key, into);
   } else {
     into[prefix || "value"] = String(value);
   }
   return into;
+}
+
+const isAcl = (item: object): item is AclBinding => "principal" in item && "resource_name" in item;
+
+/** One item of a list on its own line: a rule as a sentence, any other object as JSON. */
+function itemText(item: unknown): string {
+  if (typeof item !== "object" || item === null) return String(item);
+  return isAcl(item) ? aclSentence(item) : JSON.stringify(item);
 }
 
 /** The value with its size in words beside it, by the unit in the field's own name. */
@@ -23,6 +33,15 @@ function Value({ name, value }: { name: string; value: string }) {
   const time = counts && /(^|[._])ms$/.test(name);
   if (name === "bytes" && bytes) return <span title={value}>{formatBytes(number)}</span>;
   if (name === "records" && counts) return <>{formatInteger(number)}</>;
+  if (value.includes("\n")) {
+    return (
+      <ul style={{ margin: 0, paddingLeft: 0, listStyle: "none" }}>
+        {value.split("\n").map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    );
+  }
   return (
     <>
       {value === "" ? <span className="ps-muted">none</span> : value}
@@ -40,7 +59,7 @@ const WORDS: Record<string, string> = {
   partitions: "Partitions",
   replication_factor: "Copies",
   groups: "Groups that read it",
-  acls: "Access rules about it",
+  acls: "Access rules",
   bytes: "Data",
   records: "Records",
   broker_count: "Brokers",
@@ -84,7 +103,7 @@ export function FieldDiff({ before, after, diff }: FieldDiffProps) {
           <tbody>
             {changed.map((name) => (
               <tr key={name}>
-                <td><Field name={name} /></td>
+                <td style={{ whiteSpace: "nowrap" }}><Field name={name} /></td>
                 {!creating && <td className="ps-mono ps-diff-del">{old[name] === undefined ? <span className="ps-muted">not set</span> : <Value name={name} value={old[name]} />}</td>}
                 {!deleting && <td className="ps-mono ps-diff-add">{next[name] === undefined ? <span className="ps-muted">not set</span> : <Value name={name} value={next[name]} />}</td>}
               </tr>

@@ -1,6 +1,7 @@
 import { Button, Checkbox } from "@mantine/core";
 import { createColumnHelper } from "@tanstack/react-table";
 import { type ReactNode, useState } from "react";
+import { Breakable } from "@/components/breakable";
 import { DataTable, type TableView } from "@/components/data-table";
 import { SearchBox } from "@/components/search-box";
 import { plural } from "@/lib/format";
@@ -45,7 +46,7 @@ export function AclTable({ acls, canWrite, view, onView, onRevoke, empty }: AclT
           }),
         ]
       : []),
-    column.accessor("principal", { header: "Principal", cell: (cell) => <span className="ps-mono">{cell.getValue()}</span> }),
+    column.accessor("principal", { header: "Principal", cell: (cell) => <span className="ps-mono"><Breakable text={cell.getValue()} /></span> }),
     column.accessor("permission", {
       header: "Rule",
       cell: (cell) => <span className={cell.getValue() === "DENY" ? "ps-bad" : "ps-ok"}>{cell.getValue() === "DENY" ? "may not" : "may"}</span>,
@@ -56,8 +57,10 @@ export function AclTable({ acls, canWrite, view, onView, onRevoke, empty }: AclT
       header: "On",
       cell: ({ row: { original: acl } }) => (
         <>
-          <span className="ps-muted">{acl.resource_type.toLowerCase().replace("_", " ")}</span> <span className="ps-mono">{acl.resource_name}</span>
-          {acl.pattern_type === "PREFIXED" && <span className="ps-tag">and all that start so</span>}
+          <span className="ps-muted">{acl.resource_type.toLowerCase().replace("_", " ")}</span> <span className="ps-mono" title={acl.pattern_type === "PREFIXED" ? `Every name that starts with ${acl.resource_name}` : undefined}>
+            <Breakable text={acl.resource_name} />
+            {acl.pattern_type === "PREFIXED" && "*"}
+          </span>
         </>
       ),
     }),

@@ -28,7 +28,7 @@ export function UserTable({ users, acls, canWrite, onGrant, onRotate, onDelete, 
         <>
           <span className="ps-mono">{getValue()}</span>
           {row.original.managed && (
-            <span className="ps-tag" data-tone="muted">
+            <span className="ps-tag ps-hide-sm" data-tone="muted">
               service
             </span>
           )}

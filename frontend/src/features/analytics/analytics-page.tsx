@@ -1,9 +1,9 @@
 import { Button, SegmentedControl } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { IconChartHistogram, IconPlayerPlay } from "@tabler/icons-react";
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useEffect, useMemo } from "react";
 import { Card, PartView } from "@/components/card";
 import { TimeChart } from "@/components/charts/time-chart";
 import { Empty } from "@/components/empty";
@@ -14,9 +14,9 @@ import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { Status } from "@/components/status";
 import { useLag } from "@/lib/analytics";
 import { api } from "@/lib/api-client";
-import { formatBytes, formatDuration, formatInteger } from "@/lib/format";
+import { formatBytes, formatDuration, formatInteger, plural } from "@/lib/format";
 import { newest, totalByGroup } from "@/lib/lag";
-import { usePage } from "@/lib/page";
+import { type Page, usePage } from "@/lib/page";
 import { toProblem } from "@/lib/problem";
 import { RANGES, type Range } from "@/lib/search";
 import { useSession } from "@/lib/session";
@@ -38,29 +38,35 @@ function figures(lag: Lag | null | undefined, retention: Retention | null | unde
   const now = newest(lag?.data ?? []);
   const groups = new Set(now.map((point) => point.group));
   const bad = new Set(now.filter((point) => BAD.has(point.status)).map((point) => point.group));
-  const behind = now.map((point) => point.lag_seconds ?? 0);
-  const expiries = (retention?.data ?? []).flatMap((row) => row.groups).map((row) => row.oldest_unread_expires_in_s).filter((value): value is number => value !== null);
-  const risks = new Set((retention?.data ?? []).flatMap((row) => row.groups).map((row) => row.status));
-  const soonest = expiries.length > 0 ? Math.min(...expiries) : null;
+  const behind = now.map((point) => point.lag_seconds ?? point.lag_seconds_at_least ?? 0);
+  const expiries = (retention?.data ?? []).flatMap((row) => row.groups).filter((row) => row.oldest_unread_expires_in_s !== null);
+  const first = expiries.sort((left, right) => (left.oldest_unread_expires_in_s ?? 0) - (right.oldest_unread_expires_in_s ?? 0))[0];
+  const soonest = first?.oldest_unread_expires_in_s ?? null;
+  const known = lag?.as_of !== null && lag !== null && lag !== undefined;
+  if (!known) return ["Groups followed", "Groups in trouble", "Unread records", "Furthest behind", "Next unread expiry", "Data held"].map((label) => ({ label, value: "–", note: "after the first run" }));
   return [
-    { label: "Groups followed", value: formatInteger(groups.size), note: `${formatInteger(now.length)} group and topic pairs` },
+    { label: "Groups followed", value: formatInteger(groups.size), note: plural(new Set(now.map((point) => point.topic)).size, "topic") },
     { label: "Groups in trouble", value: formatInteger(bad.size), tone: bad.size > 0 ? "warn" : undefined, note: bad.size > 0 ? [...bad].slice(0, 2).join(", ") : "all keep pace" },
-    { label: "Unread records", value: formatInteger(now.reduce((sum, point) => sum + (point.lag_records ?? 0), 0)) },
-    { label: "Furthest behind", value: now.length > 0 ? formatDuration(Math.max(0, ...behind)) : "–" },
+    { label: "Unread records", value: formatInteger(now.reduce((sum, point) => sum + (point.lag_records ?? 0), 0)), note: "over all groups" },
+    { label: "Furthest behind", value: now.length > 0 ? formatDuration(Math.max(0, ...behind)) : "–", note: "the slowest group" },
     {
       label: "Next unread expiry",
       value: soonest === null ? "–" : soonest <= 0 ? "now" : `in ${formatDuration(soonest)}`,
-      tone: risks.has("LOSING") || risks.has("AT_RISK") ? "bad" : risks.has("WATCH") ? "warn" : undefined,
-      note: soonest === null ? "nothing at risk" : "oldest unread record",
+      tone: first?.status === "LOSING" || first?.status === "AT_RISK" ? "bad" : first?.status === "WATCH" ? "warn" : undefined,
+      note: first ? first.group : "nothing unread",
     },
-    { label: "Data held", value: formatBytes((retention?.data ?? []).reduce((sum, row) => sum + (row.bytes ?? 0), 0)) },
+    { label: "Data held", value: formatBytes((retention?.data ?? []).reduce((sum, row) => sum + (row.bytes ?? 0), 0)), note: "leaders' copies" },
   ];
 }
 
 function RunNow() {
+  const client = useQueryClient();
   const run = useMutation({
     mutationFn: () => api.post<AnalyticsRun>("/api/v1/analytics/runs"),
-    onSuccess: () => notifications.show({ title: "Analytics run started", message: "Results appear here when it has finished." }),
+    onSuccess: () => {
+      notifications.show({ title: "Analytics run started", message: "Results appear here when it has finished." });
+      return client.invalidateQueries({ queryKey: ["page", "analytics"] });
+    },
     onError: (error) => {
       const problem = toProblem(error);
       notifications.show({ color: "red", title: problem.title, message: problem.detail ?? "" });
@@ -107,15 +113,24 @@ function Runs({ runs }: { runs: AnalyticsRun[] }) {
   );
 }
 
+/** A run under way is watched; otherwise nothing changes for minutes. */
+const pace = (page: Page<AnalyticsParts> | undefined): number =>
+  page?.parts.runs.data?.some((run) => run.state === "queued" || run.state === "running") ? 3_000 : 30_000;
+
 export function AnalyticsPage() {
   const { clusterId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { data: session } = useSession();
   const range: Range = search.range ?? "1h";
-  const query = usePage<AnalyticsParts>(`analytics/${clusterId}`, 30_000);
+  const query = usePage<AnalyticsParts>(`analytics/${clusterId}`, pace);
   const history = useLag(clusterId, range);
   const parts = query.data?.parts;
+  const runId = parts?.lag.data?.run_id;
+  const client = useQueryClient();
+  useEffect(() => {
+    if (runId) void client.invalidateQueries({ queryKey: ["analytics", clusterId] });
+  }, [client, clusterId, runId]);
   const series = useMemo(() => totalByGroup(history.data?.data ?? []), [history.data]);
   const asOf = parts?.lag.data?.as_of ?? history.data?.as_of;
   return (

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
+import { Breakable } from "@/components/breakable";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { LagStatus } from "@/components/status";
@@ -21,7 +22,7 @@ const columns = (clusterId: string) => [
     header: "Group",
     cell: (cell) => (
       <Link to="/clusters/$clusterId/groups/$group" params={{ clusterId, group: cell.getValue() }} className="ps-link ps-mono">
-        {cell.getValue()}
+        <Breakable text={cell.getValue()} />
       </Link>
     ),
   }),
@@ -55,6 +56,7 @@ const columns = (clusterId: string) => [
 function Trend({ point }: { point: LagPoint }) {
   const rate = point.trend_records_per_s;
   if (rate === null || rate === undefined) return <span className="ps-muted">{point.trend ?? "–"}</span>;
+  if (Math.abs(rate) < 0.05) return <span className="ps-muted">0/s</span>;
   const text = `${rate > 0 ? "+" : rate < 0 ? "−" : ""}${Math.abs(rate) < 10 ? Math.abs(rate).toFixed(1) : formatInteger(Math.abs(rate))}/s`;
   return <span className={point.trend === "growing" ? "ps-warn" : point.trend === "shrinking" ? "ps-ok" : "ps-muted"}>{text}</span>;
 }

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { Metered } from "@/components/metered";
+import { Breakable } from "@/components/breakable";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { LagStatus } from "@/components/status";
@@ -19,7 +20,7 @@ const columns = (clusterId: string) => [
     header: "Topic",
     cell: (cell) => (
       <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: cell.getValue() }} className="ps-link ps-mono">
-        {cell.getValue()}
+        <Breakable text={cell.getValue()} />
       </Link>
     ),
   }),

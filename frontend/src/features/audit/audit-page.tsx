@@ -13,6 +13,7 @@ import { RelTime } from "@/components/rel-time";
 import { SearchBox } from "@/components/search-box";
 import { Status } from "@/components/status";
 import { api } from "@/lib/api-client";
+import { kindLabel } from "@/lib/kinds";
 import type { AuditEvent } from "@/lib/types";
 
 const route = getRouteApi("/app/audit");
@@ -32,6 +33,28 @@ function useAudit() {
   });
 }
 
+const ACTIONS: Record<string, string> = {
+  "session.login": "Signed in",
+  "session.logout": "Signed out",
+  "session.refused": "Sign-in refused",
+  "secret.read": "Read a one-time password",
+  "analytics.run": "Asked for an analytics run",
+  "analytics.cancel": "Cancelled an analytics run",
+};
+const PHASES: Record<string, string> = { start: "started", cancel: "cancellation asked for" };
+
+/** "topic.delete.succeeded" → "Delete topic: succeeded" */
+function actionWords(action: string): string {
+  const known = ACTIONS[action];
+  if (known) return known;
+  const cut = action.lastIndexOf(".");
+  const kind = action.slice(0, cut);
+  const label = kindLabel(kind);
+  if (label === kind) return kindLabel(action);
+  const phase = action.slice(cut + 1);
+  return `${label}: ${PHASES[phase] ?? phase.replaceAll("_", " ")}`;
+}
+
 function Outcome({ outcome }: { outcome: string }) {
   if (outcome === "ok" || outcome === "succeeded") return <Status tone="ok" label={outcome} />;
   return <Status tone={outcome === "failed" || outcome === "refused" ? "bad" : "muted"} label={outcome} />;
@@ -48,14 +71,14 @@ function Row({ event }: { event: AuditEvent }) {
           <RelTime at={event.at} />
         </td>
         <td>{actorName(event.actor)}</td>
-        <td>{event.action}</td>
+        <td title={event.action}>{actionWords(event.action)}</td>
         <td className="ps-mono ps-hide-sm">{event.resource}</td>
         <td className="ps-hide-sm">
           <Outcome outcome={event.outcome} />
         </td>
         <td style={{ textAlign: "right", whiteSpace: "nowrap" }}>
           {operationId && (
-            <Link to="/operations/$operationId" params={{ operationId }} className="ps-link" style={{ marginRight: 10 }}>
+            <Link to="/operations/$operationId" params={{ operationId }} className="ps-link ps-hide-sm" style={{ marginRight: 10 }}>
               Operation
             </Link>
           )}
@@ -74,6 +97,16 @@ function Row({ event }: { event: AuditEvent }) {
                 <>
                   <dt>Reason</dt>
                   <dd>{event.reason}</dd>
+                </>
+              )}
+              {operationId && (
+                <>
+                  <dt>Operation</dt>
+                  <dd>
+                    <Link to="/operations/$operationId" params={{ operationId }} className="ps-link ps-mono">
+                      {operationId}
+                    </Link>
+                  </dd>
                 </>
               )}
               <dt>On</dt>
@@ -99,7 +132,7 @@ export function AuditPage() {
   const query = useAudit();
   const needle = search.q?.toLowerCase() ?? "";
   const all = query.data?.pages.flatMap((page) => page.data) ?? [];
-  const rows = all.filter((event) => `${event.actor} ${event.action} ${event.resource} ${event.reason ?? ""}`.toLowerCase().includes(needle));
+  const rows = all.filter((event) => `${event.actor} ${event.action} ${actionWords(event.action)} ${event.resource} ${event.reason ?? ""}`.toLowerCase().includes(needle));
   let body;
   if (query.isPending) body = <Lines rows={8} />;
   else if (query.isError && !query.data) {

@@ -3,6 +3,7 @@ import { IconUsersGroup } from "@tabler/icons-react";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { Metered } from "@/components/metered";
+import { Breakable } from "@/components/breakable";
 import { Card, PartView } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
@@ -25,11 +26,11 @@ const columns = (clusterId: string, top: number) => [
     header: "Group",
     cell: (cell) => (
       <Link to="/clusters/$clusterId/groups/$group" params={{ clusterId, group: cell.getValue() }} className="ps-link ps-mono">
-        {cell.getValue()}
+        <Breakable text={cell.getValue()} />
       </Link>
     ),
   }),
-  column.accessor("state", { header: "State", cell: (cell) => <GroupState state={cell.getValue()} /> }),
+  column.accessor("state", { header: "State", meta: { hideBelow: "sm" }, cell: (cell) => <GroupState state={cell.getValue()} /> }),
   column.accessor((row) => row.verdict?.status ?? "", {
     id: "verdict",
     header: "Trend",

@@ -18,7 +18,7 @@ function Facts({ operation }: { operation: Operation }) {
   return (
     <dl className="ps-kv">
       <dt>Started by</dt>
-      <dd>{operation.actor ? actorName(operation.actor) : "–"}</dd>
+      <dd>{actorName(operation.actor)}</dd>
       <dt>Reason</dt>
       <dd>{operation.reason || <span className="ps-muted">none given</span>}</dd>
       <dt>Started</dt>

@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Group, Switch, TextInput, Tooltip } from "@mantine/core";
 import { IconArrowBackUp, IconPencil, IconX } from "@tabler/icons-react";
 import { useState } from "react";
+import { Breakable } from "@/components/breakable";
 import { Empty } from "@/components/empty";
 import { SearchBox } from "@/components/search-box";
 import { formatBytes, formatDurationMs, plural } from "@/lib/format";
@@ -102,11 +103,13 @@ const SOURCES: Record<string, string> = {
 
 function ConfigRow({ entry, edit, edited, canEdit, onSet, onDrop }: ConfigRowProps) {
   const hint = humane(entry.name, entry.value);
+  // Kafka's largest number stands for "no limit"; its nineteen digits tell nobody anything.
+  const unbounded = Number(entry.value) >= 9e18;
   return (
     <tr>
       <td>
         <div className="ps-mono" style={{ fontWeight: entry.is_default ? 400 : 620 }}>
-          {entry.name}
+          <Breakable text={entry.name} />
         </div>
         {entry.doc && (
           <div className="ps-muted ps-hide-sm" style={{ fontSize: "0.75rem", maxWidth: 560 }}>
@@ -124,8 +127,8 @@ function ConfigRow({ entry, edit, edited, canEdit, onSet, onDrop }: ConfigRowPro
             styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
           />
         ) : (
-          <span className="ps-mono" style={edited ? { textDecoration: "line-through" } : undefined}>
-            {entry.sensitive ? "hidden" : (entry.value ?? <span className="ps-muted">not set</span>)}
+          <span className="ps-mono" title={unbounded ? (entry.value ?? undefined) : undefined} style={edited ? { textDecoration: "line-through" } : undefined}>
+            {entry.sensitive ? "hidden" : unbounded ? null : (entry.value || <span className="ps-muted">not set</span>)}
           </span>
         )}
         {edited && edit === null && <span className="ps-warn"> back to the default</span>}

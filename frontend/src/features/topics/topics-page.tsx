@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { Metered } from "@/components/metered";
 import { ButtonLink } from "@/components/button-link";
+import { Breakable } from "@/components/breakable";
 import { Card, PartView } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
@@ -34,7 +35,7 @@ const columns = (clusterId: string, largest: number) => [
     cell: ({ row }) => (
       <>
         <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: row.original.name }} className="ps-link ps-mono">
-          {row.original.name}
+          <Breakable text={row.original.name} />
         </Link>
         {row.original.internal && (
           <span className="ps-tag" data-tone="muted">

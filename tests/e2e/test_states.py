@@ -1,0 +1,82 @@
+"""What a page looks like while it waits, when a part is away, old or refused, and when all fails.
+
+The server's answer is changed on its way into the browser: nobody has to break a cluster for it.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.e2e.pages import Console
+from tests.e2e.test_screenshots import sticks_out
+
+PAGES = "**/console/api/pages/"
+
+
+@pytest.mark.parametrize(
+    ("status", "said"),
+    [
+        ("unavailable", "This part is unavailable right now"),
+        ("stale", "Shown as it was"),
+    ],
+)
+def test_one_part_down_leaves_the_others(
+    console: Console, screenshots: Path, status: str, said: str
+) -> None:
+    def degrade(route: Route) -> None:
+        answer = route.fetch()
+        body: Any = answer.json()
+        part = body["parts"]["cluster"]
+        part.update(status=status, reason="The cluster did not answer in time.")
+        if status == "unavailable":
+            part.update(data=None, as_of=None)
+        route.fulfill(response=answer, body=json.dumps(body))
+
+    page = console.page
+    page.route(f"{PAGES}cluster/*", degrade)
+    console.open()
+    expect(page.get_by_text(said)).to_be_visible()
+    expect(page.get_by_text("The cluster did not answer in time.")).to_be_visible()
+    expect(page.locator("pre").first).to_contain_text("bootstrap.servers")
+    photograph_state(page, screenshots, status)
+
+
+@pytest.mark.parametrize(
+    ("status", "title"), [(403, "You may not see this"), (404, "There is no such topic")]
+)
+def test_a_refusal_is_told_in_the_servers_words(
+    console: Console, screenshots: Path, status: int, title: str
+) -> None:
+    problem = {"title": title, "status": status, "detail": "Ask an owner.", "request_id": "req-1"}
+    console.page.route(
+        f"{PAGES}topic/**",
+        lambda route: route.fulfill(
+            status=status, content_type="application/problem+json", body=json.dumps(problem)
+        ),
+    )
+    console.page.goto(f"/clusters/{console.cluster_id}/topics/demo.orders")
+    expect(console.page.get_by_role("alert").first).to_contain_text(title)
+    expect(console.page.get_by_text("req-1").first).to_be_visible()
+    photograph_state(console.page, screenshots, f"refused-{status}")
+
+
+def test_while_it_waits_the_frame_stands(console: Console, screenshots: Path) -> None:
+    page = console.page
+    waiting: list[Route] = []
+    page.route(f"{PAGES}topics/*", lambda route: waiting.append(route))
+    page.goto(f"/clusters/{console.cluster_id}/topics")
+    expect(page.get_by_label("Loading").first).to_be_visible()
+    expect(page.get_by_role("heading", name="Topics", level=1)).to_be_visible()
+    photograph_state(page, screenshots, "loading")
+    for route in waiting:
+        route.continue_()
+    console.settled()
+    expect(console.row("Topics", "demo.orders")).to_be_visible()
+
+
+def photograph_state(page: Page, directory: Path, name: str) -> None:
+    page.screenshot(path=directory / f"state-{name}-1440-light.png", animations="disabled")
+    assert not sticks_out(page)

@@ -70,11 +70,10 @@ class KafkaPublisher:
 
 
 def producer_settings(spec: ConnectionSpec) -> dict[str, Any]:
-    """Librdkafka's names for the way in."""
-    found: dict[str, Any] = {
-        "bootstrap.servers": ",".join(spec.bootstrap_servers),
+    """How the collector writes."""
+    return {
+        **login_settings(spec),
         "client.id": "penstock-collector",
-        "security.protocol": spec.security_protocol,
         "acks": "all",
         "enable.idempotence": True,
         "linger.ms": 5,
@@ -82,7 +81,15 @@ def producer_settings(spec: ConnectionSpec) -> dict[str, Any]:
         "message.timeout.ms": int(DELIVERY_TIMEOUT_S * 1000),
         "socket.timeout.ms": int(DELIVERY_TIMEOUT_S * 1000),
         "queue.buffering.max.kbytes": 65536,
-        # What goes wrong comes back with each record; librdkafka need not tell stderr as well.
+    }
+
+
+def login_settings(spec: ConnectionSpec) -> dict[str, Any]:
+    """Librdkafka's names for the way in."""
+    found: dict[str, Any] = {
+        "bootstrap.servers": ",".join(spec.bootstrap_servers),
+        "security.protocol": spec.security_protocol,
+        # What goes wrong comes back to the caller; librdkafka need not tell stderr as well.
         "log_level": 2,
     }
     if spec.sasl_mechanism:

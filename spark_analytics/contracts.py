@@ -18,7 +18,7 @@ TELEMETRY_TOPIC: Final = "__penstock_telemetry"
 TELEMETRY_PARTITIONS: Final = 4
 TELEMETRY_RETENTION_MS: Final = 7 * 24 * 3600 * 1000
 TELEMETRY_VERSION: Final = 1
-FORMULA_VERSION: Final = 1
+FORMULA_VERSION: Final = 2
 """Changes when the same input would give other gold rows; stored with every run."""
 
 KIND_TOPIC: Final = "topic"
@@ -144,6 +144,7 @@ class Rules:
     window_s: int = 30
     trend_s: int = 600
     knots_lookback_s: int = 24 * 3600
+    knots_gap_max_s: int = 300
     samples_min: int = 5
     span_min_s: int = 180
     quiet_s: int = 300

@@ -44,16 +44,18 @@ _COORDINATES = [
     StructField("kafka_offset", LongType()),
     StructField("kafka_ts_ms", LongType()),
 ]
-# Partition columns of the lake: `cluster=…/batch=…/dt=…`.
+# Partition columns of the lake: `cluster=…/batch=…/part=…/dt=…`.
 _LAKE = [
     StructField("cluster", StringType()),
     StructField("batch", StringType()),
+    StructField("part", StringType()),
     StructField("dt", StringType()),
 ]
 
-BRONZE_SLICE = StructType([*TELEMETRY_VALUE.fields, *_COORDINATES, *_LAKE])
-BRONZE_REJECTED = StructType(
+# `value`, the record as it came, and `fault` are null for records that are believed.
+BRONZE = StructType(
     [
+        *TELEMETRY_VALUE.fields,
         *_COORDINATES,
         StructField("value", StringType()),
         StructField("fault", StringType()),

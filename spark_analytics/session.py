@@ -28,6 +28,10 @@ DEFAULTS: Mapping[str, str] = {
     # `batch=0012` and `cluster=42` are names, not numbers.
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.streaming.minBatchesToRetain": "10",
+    # Nobody watches the metrics of a query that lives for seconds.
+    "spark.sql.streaming.numRecentProgressUpdates": "1",
+    # Bronze has a folder a batch: listing a few hundred here is cheaper than a job that does it.
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "2000",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "WARN",

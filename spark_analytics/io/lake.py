@@ -1,9 +1,9 @@
 """The lake's folders, on whatever file system the data URI names (Hadoop's own clients).
 
 ```
-bronze/{topic_slice|group_slice|rejected}/cluster=…/batch=…/dt=…   appended by the ingest
-silver/{topic_snapshot|group_snapshot|log_end_knot}/run=…          one run's, written anew
-checkpoints/<cluster>                                              Spark's own, of the ingest
+bronze/cluster=…/batch=…/part={topic|group|rejected}/dt=…   appended by the ingest
+silver/{topic_snapshot|group_snapshot}/run=…                one run's, written anew
+checkpoints/<cluster>                                       Spark's own, of the ingest
 ```
 """
 
@@ -23,13 +23,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-TOPIC_SLICE = "topic_slice"
-GROUP_SLICE = "group_slice"
-REJECTED = "rejected"
 SILVER: dict[str, StructType] = {
     "topic_snapshot": schemas.TOPIC_SNAPSHOT,
     "group_snapshot": schemas.GROUP_SNAPSHOT,
-    "log_end_knot": schemas.LOG_END_KNOT,
 }
 
 
@@ -40,8 +36,8 @@ class Lake:
     spark: SparkSession
     uri: str
 
-    def bronze_batch(self, table: str, cluster_id: str, batch_id: int) -> str:
-        return f"{self.uri}/bronze/{table}/cluster={cluster_id}/batch={batch_id:010d}"
+    def bronze_batch(self, cluster_id: str, batch_id: int) -> str:
+        return f"{self.uri}/bronze/cluster={cluster_id}/batch={batch_id:010d}"
 
     def silver(self, table: str, run_id: str) -> str:
         return f"{self.uri}/silver/{table}/run={run_id}"
@@ -49,21 +45,16 @@ class Lake:
     def checkpoint(self, cluster_id: str) -> str:
         return f"{self.uri}/checkpoints/{cluster_id}"
 
-    def read_bronze(
-        self, table: str, cluster_ids: Sequence[str], from_ts_ms: int, to_ts_ms: int
-    ) -> DataFrame:
-        """Bronze rows of these clusters sampled in [from, to); empty when there is none."""
-        schema = schemas.BRONZE_REJECTED if table == REJECTED else schemas.BRONZE_SLICE
-        root = f"{self.uri}/bronze/{table}"
+    def read_bronze(self, cluster_ids: Sequence[str], from_ts_ms: int, to_ts_ms: int) -> DataFrame:
+        """Bronze rows of these clusters, of the days of [from, to); empty when there is none."""
+        root = f"{self.uri}/bronze"
         paths = [f"{root}/cluster={cluster_id}" for cluster_id in cluster_ids]
         paths = [path for path in paths if self.exists(path)]
         if not paths:
-            return self.spark.createDataFrame([], schema)
+            return self.spark.createDataFrame([], schemas.BRONZE)
         days = F.col("dt").between(_day(from_ts_ms), _day(to_ts_ms - 1))
-        rows = self.spark.read.schema(schema).option("basePath", root).parquet(*paths).filter(days)
-        if table == REJECTED:
-            return rows
-        return rows.filter((F.col("ts_ms") >= from_ts_ms) & (F.col("ts_ms") < to_ts_ms))
+        reader = self.spark.read.schema(schemas.BRONZE).option("basePath", root)
+        return reader.parquet(*paths).filter(days)
 
     def exists(self, path: str) -> bool:
         where = self._path(path)
@@ -97,6 +88,12 @@ class Lake:
     def _file_system(self, where: Any) -> Any:
         session: Any = self.spark._jsparkSession  # noqa: SLF001 - see _path
         return where.getFileSystem(session.sessionState().newHadoopConf())
+
+
+def sampled(bronze: DataFrame, kind: str, from_ts_ms: int, to_ts_ms: int) -> DataFrame:
+    """The believed slices of one kind, sampled in [from, to)."""
+    within = (F.col("ts_ms") >= from_ts_ms) & (F.col("ts_ms") < to_ts_ms)
+    return bronze.filter((F.col("part") == kind) & within)
 
 
 def within_offsets(rows: DataFrame, cluster: contracts.ClusterInput) -> DataFrame:

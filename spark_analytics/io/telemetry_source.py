@@ -1,16 +1,17 @@
 """Telemetry topic → bronze, exactly once.
 
 Structured Streaming notes in its checkpoint which offsets batch N has before it runs, and that N is
-done after. A run killed in between repeats N with the same offsets, and N's folders are written by
+done after. A run killed in between repeats N with the same offsets, and N's folder is written by
 overwriting: nothing is lost and nothing counted twice.
 """
 
 from __future__ import annotations
 
+import contextlib
+import socket
 from typing import TYPE_CHECKING
 
 from spark_analytics import contracts, quality
-from spark_analytics.io import lake as lakes
 from spark_analytics.transforms import telemetry
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ BOUNDS: Mapping[str, str] = {
 }
 
 
+CONNECT_TIMEOUT_S = 3.0
+
+
 def ingest(
     spark: SparkSession,
     lake: Lake,
@@ -42,6 +46,7 @@ def ingest(
     """Bring everything that the topic holds now into bronze.
 
     Raises:
+        ConnectionError: no broker accepts a connection.
         pyspark.errors.PySparkException: the brokers could not be read.
         TimeoutError: not done within `timeout_s`; what was written stays and is continued.
     """
@@ -50,6 +55,7 @@ def ingest(
         _write_batch(lake, cluster.cluster_id, batch, batch_id)
         on_batch(batch_id)
 
+    _require_a_listener(cluster.bootstrap_servers)
     options = {**BOUNDS, **cluster.kafka_options, **secrets}
     stream = (
         spark.readStream.format("kafka")
@@ -74,16 +80,19 @@ def ingest(
         query.stop()
 
 
+def _require_a_listener(bootstrap_servers: str) -> None:
+    """A cluster that is down is seen at once, not after the connector's retries."""
+    for server in bootstrap_servers.split(","):
+        host, _, port = server.strip().rpartition(":")
+        with contextlib.suppress(OSError, ValueError):
+            address = (host.strip("[]"), int(port))
+            socket.create_connection(address, timeout=CONNECT_TIMEOUT_S).close()
+            return
+    raise ConnectionError(f"no broker accepts a connection at {bootstrap_servers}")
+
+
 def _write_batch(lake: Lake, cluster_id: str, batch: DataFrame, batch_id: int) -> None:
-    parsed = telemetry.parse(batch, quality.fault(cluster_id)).persist()
-    try:
-        tables = {
-            lakes.TOPIC_SLICE: telemetry.believed(parsed, contracts.KIND_TOPIC),
-            lakes.GROUP_SLICE: telemetry.believed(parsed, contracts.KIND_GROUP),
-            lakes.REJECTED: telemetry.rejected(parsed),
-        }
-        for table, rows in tables.items():
-            path = lake.bronze_batch(table, cluster_id, batch_id)
-            rows.coalesce(1).write.mode("overwrite").partitionBy("dt").parquet(path)
-    finally:
-        parsed.unpersist()
+    # One write, one job: the parts differ in a folder's name, not in their columns.
+    rows = telemetry.to_bronze(telemetry.parse(batch, quality.fault(cluster_id)))
+    path = lake.bronze_batch(cluster_id, batch_id)
+    rows.coalesce(1).write.mode("overwrite").partitionBy("part", "dt").parquet(path)

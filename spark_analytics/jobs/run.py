@@ -17,7 +17,7 @@ from spark_analytics.io.lake import Lake
 from spark_analytics.io.telemetry_source import ingest
 from spark_analytics.jobs.gold import write_gold
 from spark_analytics.jobs.intake import intake
-from spark_analytics.jobs.silver import build_silver
+from spark_analytics.jobs.silver import build_silver, read_bronze
 from spark_analytics.jobs.tidy import tidy
 
 if TYPE_CHECKING:
@@ -76,11 +76,12 @@ def _run(
             errors[cluster.cluster_id] = error
     readable = [cluster for cluster in config.clusters if cluster.cluster_id not in errors]
     progress.enter("silver")
-    build_silver(lake, config, readable)
+    bronze = read_bronze(lake, config, readable)
+    build_silver(lake, config, bronze)
     progress.enter("gold", total=len(contracts.GOLD_TABLES))
     rows = write_gold(lake, config, on_table=lambda done, name: progress.step(done, 3, name))
     progress.enter("tidy")
-    found = intake(lake, config, readable)
+    found = intake(bronze, readable)
     tidy(lake, config)
     results = [
         found.get(cluster.cluster_id)
@@ -113,7 +114,7 @@ def _ingest(
             on_batch=lambda _batch_id: None,
             timeout_s=config.deadline_s / 2,
         )
-    except (PySparkException, TimeoutError) as error:
+    except (PySparkException, ConnectionError, TimeoutError) as error:
         return one_line(error)
     return None
 

@@ -1,12 +1,12 @@
-"""Bronze → this run's silver: snapshots and log-end knots, each written anew under the run's id."""
+"""Bronze → this run's silver: snapshots, written anew under the run's id."""
 
 from __future__ import annotations
 
 from functools import reduce
 from typing import TYPE_CHECKING
 
+from spark_analytics import contracts
 from spark_analytics.io import lake as lakes
-from spark_analytics.transforms.knots import log_end_knots
 from spark_analytics.transforms.snapshots import group_snapshots, topic_snapshots
 
 if TYPE_CHECKING:
@@ -20,19 +20,24 @@ if TYPE_CHECKING:
 FILES_MAX = 4
 
 
-def build_silver(lake: Lake, config: RunConfig, clusters: Sequence[ClusterInput]) -> None:
-    """Topics and knots as far back as knots are wanted, groups as far back as trends look."""
+def read_bronze(lake: Lake, config: RunConfig, clusters: Sequence[ClusterInput]) -> DataFrame:
+    """What a run may see of bronze; listed once, for its folders are many."""
+    from_ms = config.from_ts_ms - config.rules.knots_lookback_s * 1000
+    ids = [cluster.cluster_id for cluster in clusters]
+    rows = lake.read_bronze(ids, from_ms, config.to_ts_ms)
+    return reduce(lakes.within_offsets, clusters, rows)
+
+
+def build_silver(lake: Lake, config: RunConfig, bronze: DataFrame) -> None:
+    """Topics as far back as log-end knots are wanted, groups as far back as trends look."""
     rules = config.rules
     knots_from_ms = config.from_ts_ms - rules.knots_lookback_s * 1000
     trend_back_s = max(rules.trend_s, rules.quiet_s) * 2
     groups_from_ms = config.from_ts_ms - trend_back_s * 1000
-    bronze_topics = _bronze(lake, lakes.TOPIC_SLICE, clusters, knots_from_ms, config.to_ts_ms)
-    bronze_groups = _bronze(lake, lakes.GROUP_SLICE, clusters, groups_from_ms, config.to_ts_ms)
-    topics = _written(
-        lake, config, "topic_snapshot", topic_snapshots(bronze_topics, rules.window_s)
-    )
-    _written(lake, config, "group_snapshot", group_snapshots(bronze_groups, rules.window_s))
-    _written(lake, config, "log_end_knot", log_end_knots(topics))
+    topics = lakes.sampled(bronze, contracts.KIND_TOPIC, knots_from_ms, config.to_ts_ms)
+    groups = lakes.sampled(bronze, contracts.KIND_GROUP, groups_from_ms, config.to_ts_ms)
+    _write(lake, config, "topic_snapshot", topic_snapshots(topics, rules.window_s))
+    _write(lake, config, "group_snapshot", group_snapshots(groups, rules.window_s))
 
 
 def read_silver(lake: Lake, config: RunConfig, table: str) -> DataFrame:
@@ -40,15 +45,6 @@ def read_silver(lake: Lake, config: RunConfig, table: str) -> DataFrame:
     return lake.spark.read.schema(lakes.SILVER[table]).parquet(path)
 
 
-def _written(lake: Lake, config: RunConfig, table: str, rows: DataFrame) -> DataFrame:
-    """Through the file and back: what follows starts from what is stored."""
+def _write(lake: Lake, config: RunConfig, table: str, rows: DataFrame) -> None:
+    """Through the file: what follows starts from what is stored."""
     rows.coalesce(FILES_MAX).write.mode("overwrite").parquet(lake.silver(table, config.run_id))
-    return read_silver(lake, config, table)
-
-
-def _bronze(
-    lake: Lake, table: str, clusters: Sequence[ClusterInput], from_ms: int, to_ms: int
-) -> DataFrame:
-    ids = [cluster.cluster_id for cluster in clusters]
-    rows = lake.read_bronze(table, ids, from_ms, to_ms)
-    return reduce(lakes.within_offsets, clusters, rows)

@@ -22,14 +22,14 @@ def tidy(lake: Lake, config: RunConfig) -> None:
         for path in runs[: -config.silver_runs_keep]:
             lake.delete(path)
     oldest = _day(config.to_ts_ms - config.bronze_keep_s * 1000)
-    for table in (lakes.TOPIC_SLICE, lakes.GROUP_SLICE, lakes.REJECTED):
-        for cluster in lake.children(f"{lake.uri}/bronze/{table}"):
-            _drop_old_batches(lake, cluster, oldest)
+    for cluster in lake.children(f"{lake.uri}/bronze"):
+        _drop_old_batches(lake, cluster, oldest)
 
 
 def _drop_old_batches(lake: Lake, cluster: str, oldest: str) -> None:
     for batch in lake.children(cluster):
-        days = [found[1] for path in lake.children(batch) if (found := _DAY.search(path))]
+        parts = [path for part in lake.children(batch) for path in lake.children(part)]
+        days = [found[1] for path in parts if (found := _DAY.search(path))]
         # Batches are in order of time: the first that is still wanted ends the search.
         if days and max(days) >= oldest:
             return

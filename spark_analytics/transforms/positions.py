@@ -28,13 +28,13 @@ def positions(groups: DataFrame, topics: DataFrame, knots: DataFrame, rules: Rul
 
     Adds to `schemas.GROUP_SNAPSHOT`: the topic's `size_bytes`, `oldest_ts_ms`, `retention_ms`,
     `retention_bytes` (null when that window has no topic sample); `first_unread_ms`, `method`,
-    `oldest_knot_ms`; `lag_records`, `lost_records`, `time_lag_s`, `time_lag_at_least_s`;
+    `there_by_ms`; `lag_records`, `lost_records`, `time_lag_s`, `time_lag_at_least_s`;
     `produce_rps`, `consume_rps` (robust, over the trend window), `unchanged_s` (the committed
     offset stands still), `went_back` (it fell within the trend window), `eta_s`, `behind`.
     """
     of_topic = topics.select(*_PARTITION, "window_ms", *_OF_TOPIC)
     joined = groups.join(of_topic, on=[*_PARTITION, "window_ms"], how="left")
-    return _judged(_with_history(_with_lags(with_first_unread(joined, knots)), rules), rules)
+    return _judged(_with_history(_with_lags(with_first_unread(joined, knots, rules)), rules), rules)
 
 
 def _with_lags(rows: DataFrame) -> DataFrame:
@@ -43,8 +43,7 @@ def _with_lags(rows: DataFrame) -> DataFrame:
     known = committed & F.col("log_end_offset").isNotNull()
     readable_from = F.greatest("committed_offset", "log_start_offset")
     age_ms = F.col("ts_ms") - F.col("first_unread_ms")
-    # Before the oldest knot the record is at least as old as that knot.
-    at_least_ms = F.greatest(F.col("ts_ms") - F.col("oldest_knot_ms"), F.lit(0))
+    at_least_ms = F.col("ts_ms") - F.col("there_by_ms")
     return (
         rows.withColumn(
             "lag_records",

@@ -11,6 +11,9 @@ from spark_analytics import schemas
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+REJECTED = "rejected"
+"""The part of bronze that no formula reads."""
+
 _FIELDS = [field.name for field in schemas.TELEMETRY_VALUE.fields]
 
 
@@ -45,14 +48,13 @@ def parse(records: DataFrame, fault: Column) -> DataFrame:
     )
 
 
-def believed(parsed: DataFrame, kind: str) -> DataFrame:
-    """The good slices of one kind, as bronze holds them."""
-    good = F.col("fault").isNull() & (F.col("kind") == kind)
-    return parsed.filter(good).drop("value", "fault")
+def to_bronze(parsed: DataFrame) -> DataFrame:
+    """Parsed records as bronze holds them: `part` is topic, group or rejected.
 
-
-def rejected(parsed: DataFrame) -> DataFrame:
-    """The others, as they came, with the name of the fault."""
-    return parsed.filter(F.col("fault").isNotNull()).select(
-        "kafka_partition", "kafka_offset", "kafka_ts_ms", "value", "fault", "dt"
+    A rejected record keeps the value as it came, for people to look at; of the others the parsed
+    columns are enough.
+    """
+    is_good = F.col("fault").isNull()
+    return parsed.withColumn("value", F.when(~is_good, F.col("value"))).withColumn(
+        "part", F.when(is_good, F.col("kind")).otherwise(REJECTED)
     )

@@ -2,8 +2,9 @@
 
 The first unread record, at the committed offset, was appended after the last knot at or below that
 offset and not after the first knot above it; its time is interpolated between the two. Below the
-oldest knot nothing is extrapolated: the time is null and the method says `out_of_history`. A group
-that stands at the first record of the log needs no estimate, that record's time is known.
+oldest knot nothing is extrapolated, and across a gap, left by a collector that was down, nothing is
+interpolated: the time is null and the method says `out_of_history`. A group that stands at the
+first record of the log needs no estimate, that record's time is known.
 """
 
 from __future__ import annotations
@@ -18,22 +19,26 @@ from spark_analytics.contracts import Method
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
+    from spark_analytics.contracts import Rules
+
 _SERIES = ("cluster_id", "topic", "partition")
 
 
-def with_first_unread(positions: DataFrame, knots: DataFrame) -> DataFrame:
-    """Positions of groups + `first_unread_ms`, `method`, `oldest_knot_ms`.
+def with_first_unread(positions: DataFrame, knots: DataFrame, rules: Rules) -> DataFrame:
+    """Positions of groups + `first_unread_ms`, `method`, `there_by_ms`.
 
     Expects cluster_id, topic, partition, ts_ms, committed_offset, log_start_offset,
     log_end_offset, oldest_ts_ms; other columns pass through. `first_unread_ms` is never after
     `ts_ms`, and null exactly when `method` is out_of_history, no_commit or null (log end unknown).
+    `there_by_ms` is the first known instant at which the record was there, `ts_ms` at the latest.
     """
-    bracketed = _with_brackets(positions, knots)
+    bracketed = _with_brackets(positions, knots).withColumn("closing", _closing())
     caught_up = F.col("committed_offset") >= F.col("log_end_offset")
     at_first_record = (F.col("committed_offset") <= F.col("log_start_offset")) & F.col(
         "oldest_ts_ms"
     ).isNotNull()
-    inside_history = F.col("left.ts_ms") <= F.col("ts_ms")
+    is_gap = F.col("closing.ts_ms") - F.col("left.ts_ms") > rules.knots_gap_max_s * 1000
+    inside_history = (F.col("left.ts_ms") <= F.col("ts_ms")) & ~is_gap
     method = (
         F.when(F.col("committed_offset") < 0, Method.NO_COMMIT.value)
         .when(F.col("log_end_offset").isNull(), F.lit(None))
@@ -53,7 +58,8 @@ def with_first_unread(positions: DataFrame, knots: DataFrame) -> DataFrame:
             )
             .when(F.col("method") == Method.INTERPOLATED.value, _interpolated()),
         )
-        .drop("left", "right")
+        .withColumn("there_by_ms", F.col("closing.ts_ms"))
+        .drop("left", "right", "closing")
     )
 
 
@@ -90,19 +96,22 @@ def _with_brackets(positions: DataFrame, knots: DataFrame) -> DataFrame:
         knot_rows.unionByName(position_rows)
         .withColumn("left", F.last("knot", ignorenulls=True).over(upwards))
         .withColumn("right", F.last("knot", ignorenulls=True).over(downwards))
-        .withColumn("oldest_knot_ms", F.min("knot.ts_ms").over(series))
         .filter(F.col("is_position") == 1)
-        .select(*_SERIES, "position.*", "left", "right", "oldest_knot_ms")
+        .select(*_SERIES, "position.*", "left", "right")
     )
 
 
-def _interpolated() -> Column:
-    """Linear between the brackets. The position's own sample closes a bracket that is still open
-    (no knot above it yet) or whose knot is younger than the sample.
+def _closing() -> Column:
+    """The upper bracket: the position's own sample when it is still open (no knot above it yet) or
+    its knot is younger than the sample.
     """
     own = F.struct(F.col("ts_ms"), F.col("log_end_offset"))
-    usable = F.col("right.ts_ms") <= F.col("ts_ms")
-    right = F.when(usable, F.col("right")).otherwise(own)
+    return F.when(F.col("right.ts_ms") <= F.col("ts_ms"), F.col("right")).otherwise(own)
+
+
+def _interpolated() -> Column:
+    """Linear between the brackets."""
     done = F.col("committed_offset") - F.col("left.log_end_offset")
-    span = right["log_end_offset"] - F.col("left.log_end_offset")
-    return F.col("left.ts_ms") + done / span * (right["ts_ms"] - F.col("left.ts_ms"))
+    span = F.col("closing.log_end_offset") - F.col("left.log_end_offset")
+    passed_ms = F.col("closing.ts_ms") - F.col("left.ts_ms")
+    return F.col("left.ts_ms") + done / span * passed_ms

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
+
+# Its closing words come when pytest has closed the streams that they would go to.
+logging.getLogger("py4j").setLevel(logging.WARNING)
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory):
-    from pyspark.sql import SparkSession
+    from spark_analytics import session as sessions
+    from spark_analytics.contracts import RunConfig
 
-    session = (
-        SparkSession.builder.master("local[2]")
-        .appName("penstock-tests")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.sources.partitionColumnTypeInference.enabled", "false")
-        .config("spark.driver.memory", "1g")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.sql.warehouse.dir", str(tmp_path_factory.mktemp("warehouse")))
-        .getOrCreate()
+    # The session of a run: what is tested is what is run, and it starts as quickly.
+    config = RunConfig(
+        run_id="tests",
+        master="local[2]",
+        data_uri="file:///nowhere",
+        work_dir=str(tmp_path_factory.mktemp("spark")),
+        from_ts_ms=0,
+        to_ts_ms=30_000,
+        deadline_s=600,
+        clusters=(),
     )
+    session = sessions.start(config, [])
     yield session
     session.stop()

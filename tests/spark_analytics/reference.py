@@ -59,7 +59,9 @@ def knots(samples: list[tuple[int, int]]) -> list[tuple[int, int]]:
     ]
 
 
-def first_unread(q: Row, series: list[tuple[int, int]]) -> tuple[float | None, str | None]:
+def first_unread(  # noqa: PLR0911 - one return a rule
+    q: Row, series: list[tuple[int, int]], rules: Rules
+) -> tuple[float | None, str | None]:
     at, end, now = q["committed"], q["end"], q["ts_ms"]
     if at < 0:
         return None, "no_commit"
@@ -77,6 +79,8 @@ def first_unread(q: Row, series: list[tuple[int, int]]) -> tuple[float | None, s
     right_offset, right_ms = min(above) if above else (end, now)
     if right_ms > now:
         right_offset, right_ms = end, now
+    if right_ms - left_ms > rules.knots_gap_max_s * 1000:
+        return None, "out_of_history"
     share = (at - left_offset) / (right_offset - left_offset)
     return left_ms + share * (right_ms - left_ms), "interpolated"
 
@@ -124,15 +128,18 @@ def judge(part: list[Row], topics: list[Row], all_knots, rules: Rules) -> list[R
         key = (q["cluster_id"], q["topic"], q["partition"])
         q.update(of_topic.get((*key, q["window_ms"]), nothing))
         series = all_knots.get(key, [])
-        q["first_unread_ms"], q["method"] = first_unread(q, series)
+        q["first_unread_ms"], q["method"] = first_unread(q, series, rules)
         committed = q["committed"] >= 0
         q["lag"] = max(0, q["end"] - q["committed"]) if committed and q["end"] is not None else None
         q["lost"] = max(0, q["start"] - q["committed"]) if committed else None
         age_ms = None if q["first_unread_ms"] is None else q["ts_ms"] - q["first_unread_ms"]
         q["time_lag"] = age_ms / 1000 if committed and age_ms is not None else None
-        oldest_ms = max(0, q["ts_ms"] - series[0][0]) if series else 0
+        # The first knot above the committed offset proves that the record was there by then.
+        above = [(end, ts) for ts, end in series if end > q["committed"]]
+        there_ms = min(min(above)[1] if above else q["ts_ms"], q["ts_ms"])
+        bound_ms = q["ts_ms"] - there_ms
         q["at_least"] = (
-            None if not committed else oldest_ms / 1000 if age_ms is None else age_ms / 1000
+            None if not committed else bound_ms / 1000 if age_ms is None else age_ms / 1000
         )
         trail = [
             r for r in part[: i + 1] if r["window_ms"] >= q["window_ms"] - rules.trend_s * 1000
@@ -280,6 +287,10 @@ def status(row: Row, enough: bool, rules: Rules) -> str:  # noqa: PLR0911 - one 
     return {"growing": "FALLING_BEHIND", "shrinking": "CATCHING_UP"}.get(row["trend"], "LAGGING")
 
 
+def total_of_all(values):
+    return None if None in values else sum(values)
+
+
 def retention(one: Row) -> Row:
     ends, starts = one["log_end_offset"], one["log_start_offset"]
     ages = [ts for ts in one["oldest_ts_ms"] if ts is not None]
@@ -289,7 +300,7 @@ def retention(one: Row) -> Row:
         "ts_ms": one["window_ms"],
         "sampled_ms": one["ts_ms"],
         "partitions": len(one["partition"]),
-        "bytes": sum(one["size_bytes"]),
+        "bytes": total_of_all(one["size_bytes"]),
         "records": None if None in ends else sum(ends) - sum(starts),
         "age_seconds": max(0, one["ts_ms"] - min(ages)) / 1000 if ages else None,
         "retention_ms": one["retention_ms"],

@@ -1,12 +1,14 @@
 """The whole way on real parts: collector → our brokers → Spark → gold, compared with the brokers.
 
-And exactly once: a run is killed with SIGKILL again and again, in every phase of its ingest, and
-bronze still holds each telemetry record once.
+A Spark run costs seconds, so one story serves every question: a run is killed with SIGKILL when
+its batch's offsets are noted, the next one when the batch stands in bronze, and the third reads all
+of it, beside a cluster that is away and records that nobody can read.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import pathlib
 import signal
@@ -32,6 +34,8 @@ from tests.local_cluster import ROOT, eventually, local_cluster
 
 pytestmark = [pytest.mark.spark, pytest.mark.cluster, pytest.mark.timeout(900)]
 CLUSTER_ID = "kc_live"
+AWAY_AT = "127.0.0.1:1"
+AWAY = ClusterInput(cluster_id="kc_away", bootstrap_servers=AWAY_AT)
 WINDOW_MS = contracts.Rules().window_s * 1000
 
 
@@ -94,7 +98,7 @@ def produce(live, count):
     assert producer.flush(30) == 0
 
 
-def configured(live, *, offsets_end=None, until_ms=None):
+def configured(live, *, offsets_end=None, until_ms=None, others=()):
     live.runs += 1
     work = live.root / f"run-{live.runs}"
     work.mkdir()
@@ -108,6 +112,7 @@ def configured(live, *, offsets_end=None, until_ms=None):
         to_ts_ms=to_ms,
         deadline_s=400,
         clusters=(
+            *others,
             ClusterInput(
                 cluster_id=CLUSTER_ID, bootstrap_servers=live.bootstrap, offsets_end=offsets_end
             ),
@@ -145,8 +150,6 @@ def kill_group(process):
 
 
 def gold(work, table):
-    import json
-
     return [json.loads(line) for line in (work / f"{table}.jsonl").read_text().splitlines()]
 
 
@@ -159,7 +162,7 @@ def bronze_offsets(live):
     import pyarrow.parquet as pq
 
     found = []
-    for file in (live.root / "lake" / "bronze").glob("*/cluster=*/batch=*/dt=*/*.parquet"):
+    for file in (live.root / "lake" / "bronze").glob("cluster=*/batch=*/part=*/dt=*/*.parquet"):
         table = pq.ParquetFile(file).read(["kafka_partition", "kafka_offset"])
         columns = table.to_pydict()
         found += zip(columns["kafka_partition"], columns["kafka_offset"], strict=True)
@@ -172,83 +175,108 @@ def telemetry_offsets(live):
     return sorted((tp.partition, offset) for tp in tps for offset in range(ends[tp].offset))
 
 
-def test_gold_says_what_the_brokers_say(live):
+def killed_when(live, exists):
+    """A run that got SIGKILL the moment `exists()` first held."""
+    process = started(configured(live))
+    try:
+        for _ in eventually(120, "the run gets to where it is to be killed"):
+            if exists():
+                break
+            assert process.poll() is None, "the run ended before it was killed"
+    finally:
+        kill_group(process)
+
+
+@pytest.fixture(scope="module")
+def story(live):
+    """What was there, what was done, and what the run that went through said."""
     before = collect(live, ago_ms=2 * WINDOW_MS)
     produce(live, 3000)
     tps = [TP("orders", p) for p in range(3)]
-    committed = {tps[0]: 1000, tps[1]: 250, tps[2]: 0}
-    commit(live, "slow", committed)
+    commit(live, "slow", {tps[0]: 1000, tps[1]: 250, tps[2]: 0})
     commit(live, "done", dict.fromkeys(tps, 1000))
     after = collect(live)
-    work, result = run(live)
-    assert result.clusters[0].error is None
-    assert result.clusters[0].records_rejected == 0
+    send_garbage(live)
+    lake = live.root / "lake"
+    killed_when(live, lambda: list((lake / "checkpoints").glob("*/offsets/0")))
+    assert bronze_offsets(live) == []
+    killed_when(live, lambda: bronze_offsets(live))
+    work, result = run(live, others=(AWAY,))
+    return SimpleNamespace(before=before, after=after, tps=tps, work=work, result=result)
 
+
+def send_garbage(live):
+    producer = Producer({"bootstrap.servers": live.bootstrap, "acks": "all"})
+    for value in (b"{not json", b"\xff\xfe", None):
+        producer.produce(contracts.TELEMETRY_TOPIC, value)
+    assert producer.flush(30) == 0
+
+
+def of(story, table, **wanted):
+    """The newest row of those."""
+    rows = gold(story.work, table)
+    return newest([row for row in rows if all(row[key] == wanted[key] for key in wanted)])
+
+
+def test_runs_killed_anywhere_count_nothing_twice(live, story):
+    assert sorted(bronze_offsets(live)) == telemetry_offsets(live)
+    assert story.result.clusters[1].offsets_end == {
+        str(partition): offset + 1 for partition, offset in telemetry_offsets(live)
+    }
+
+
+def test_records_that_nobody_can_read_are_counted_and_stop_nothing(story):
+    mine = story.result.clusters[1]
+    assert (mine.error, mine.records_rejected) == (None, 3)
+    assert mine.records_in > 0
+
+
+def test_a_cluster_that_is_away_does_not_hold_up_the_others(story):
+    assert story.result.clusters[0].cluster_id == AWAY.cluster_id
+    assert story.result.clusters[0].error == f"no broker accepts a connection at {AWAY_AT}"
+    assert {row["cluster_id"] for row in gold(story.work, "topic_retention")} == {CLUSTER_ID}
+
+
+def test_a_result_says_where_the_seconds_went(story):
+    assert story.result.phases_s.keys() >= {"session", "ingest", "silver", "gold"}
+    assert sum(story.result.phases_s.values()) == pytest.approx(story.result.wall_s, rel=0.1)
+
+
+def test_lag_is_what_the_groups_offsets_say(live, story):
+    tps = story.tps
     ends = live.gateway.offsets(dict.fromkeys(tps, LATEST))
     offsets = live.gateway.group_offsets(["slow"])["slow"]
-    lag = newest([row for row in gold(work, "group_lag") if row["group"] == "slow"])
+    lag = of(story, "group_lag", group="slow")
     assert lag["lag_records"] == sum(ends[tp].offset - offsets[tp].offset for tp in tps) == 1750
     # The oldest unread record came between the two samples, and its timestamp says when.
     (first,) = live.gateway.offsets({tps[2]: 0}).values()
-    assert before.ts_ms < first.timestamp_ms < after.ts_ms
+    assert story.before.ts_ms < first.timestamp_ms < story.after.ts_ms
     # Partition 1 is inside the history: no exact timestamp, but it lies in the same bracket.
     assert lag["method"] in {"exact", "interpolated"}
-    exact_s = (after.ts_ms - first.timestamp_ms) / 1000
-    assert exact_s <= lag["lag_seconds"] <= (after.ts_ms - before.ts_ms) / 1000
-    done = newest([row for row in gold(work, "group_lag") if row["group"] == "done"])
+    exact_s = (story.after.ts_ms - first.timestamp_ms) / 1000
+    assert exact_s <= lag["lag_seconds"] <= (story.after.ts_ms - story.before.ts_ms) / 1000
+    done = of(story, "group_lag", group="done")
     assert (done["lag_records"], done["lag_seconds"], done["method"]) == (0, 0, "caught_up")
 
+
+def test_retention_is_what_the_log_directories_say(live, story):
     sizes = {size.tp: size.size_bytes for size in live.gateway.log_dirs(["orders"])}
-    held = newest([row for row in gold(work, "topic_retention") if row["topic"] == "orders"])
+    held = of(story, "topic_retention", topic="orders")
     assert held["bytes"] == sum(sizes.values()) > 300_000
     assert held["records"] == 3000
-    starts = live.gateway.offsets(dict.fromkeys(tps, EARLIEST))
+    starts = live.gateway.offsets(dict.fromkeys(story.tps, EARLIEST))
     assert all(at.offset == 0 for at in starts.values())
-    expiry = newest([row for row in gold(work, "group_expiry") if row["group"] == "slow"])
-    left_s = held["retention_ms"] / 1000 - lag["lag_seconds"]
+    expiry = of(story, "group_expiry", group="slow")
+    left_s = held["retention_ms"] / 1000 - of(story, "group_lag", group="slow")["lag_seconds"]
     assert expiry["oldest_unread_expires_in_s"] == pytest.approx(left_s, abs=0.01)
     assert expiry["status"] == "SAFE"
 
 
-def test_the_same_input_gives_the_same_bytes(live):
-    work, result = run(live)
+def test_the_same_input_gives_the_same_bytes(live, story):
     collect(live)
-    config = RunConfig.from_json((work / "config.json").read_text())
-    again, _ = run(live, offsets_end=result.clusters[0].offsets_end, until_ms=config.to_ts_ms)
+    config = RunConfig.from_json((story.work / "config.json").read_text())
+    ends = story.result.clusters[1].offsets_end
+    again, _ = run(live, offsets_end=ends, until_ms=config.to_ts_ms)
     for table in contracts.GOLD_TABLES:
-        assert (again / f"{table}.jsonl").read_bytes() == (work / f"{table}.jsonl").read_bytes()
-
-
-def test_a_run_killed_anywhere_counts_nothing_twice(live):
-    for after_s in (0.0, 1.5, 3.0, 5.0):
-        collect(live)
-        work = configured(live)
-        process = started(work)
-        progress = work / "progress.jsonl"
-        deadline = time.monotonic() + 120
-        while '"ingest"' not in (progress.read_text() if progress.exists() else ""):
-            assert time.monotonic() < deadline, "the run did not get to its ingest"
-            time.sleep(0.05)
-        time.sleep(after_s)
-        kill_group(process)
-        found = bronze_offsets(live)
-        assert len(found) == len(set(found)), "a record stands in bronze twice"
-    collect(live)
-    run(live)
-    assert sorted(bronze_offsets(live)) == telemetry_offsets(live)
-
-
-def test_a_cluster_that_is_away_does_not_hold_up_the_others(live):
-    work = configured(live)
-    config = RunConfig.from_json((work / "config.json").read_text())
-    away = ClusterInput(cluster_id="kc_away", bootstrap_servers="127.0.0.1:1")
-    import dataclasses
-
-    both = dataclasses.replace(config, clusters=(away, *config.clusters))
-    (work / "config.json").write_text(both.to_json())
-    process = started(work)
-    assert process.wait(400) == 0
-    result = RunResult.from_json((work / "result.json").read_text())
-    assert [cluster.error is None for cluster in result.clusters] == [False, True]
-    assert "\n" not in str(result.clusters[0].error)
-    assert {row["cluster_id"] for row in gold(work, "topic_retention")} == {CLUSTER_ID}
+        written = (again / f"{table}.jsonl").read_bytes()
+        assert written == (story.work / f"{table}.jsonl").read_bytes() != b""

@@ -66,7 +66,11 @@ def test_a_refusal_is_told_in_the_servers_words(
 def test_while_it_waits_the_frame_stands(console: Console, screenshots: Path) -> None:
     page = console.page
     waiting: list[Route] = []
-    page.route(f"{PAGES}topics/*", lambda route: waiting.append(route))
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    page.route(f"{PAGES}topics/*", hold)
     page.goto(f"/clusters/{console.cluster_id}/topics")
     expect(page.get_by_label("Loading").first).to_be_visible()
     expect(page.get_by_role("heading", name="Topics", level=1)).to_be_visible()

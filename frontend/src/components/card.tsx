@@ -60,7 +60,7 @@ export function PartView<P, K extends keyof P>({ query, name, children, rows = 4
   return (
     <>
       {part.status === "stale" && (
-        <div className="ps-card-body" style={{ paddingBottom: 0 }}>
+        <div className="ps-card-body" style={{ paddingBottom: 12 }}>
           <Notice tone="warn">
             Shown as it was <RelTime at={part.as_of} />
             {part.reason ? `: ${part.reason}` : "."}

@@ -20,6 +20,7 @@ import { type Page, usePage } from "@/lib/page";
 import type { PlanRequest } from "@/lib/plans";
 import { useSession } from "@/lib/session";
 import type { ActiveReassignment, Broker, BrokerLoad, Cluster, Operation } from "@/lib/types";
+import { useCluster } from "@/lib/use-clusters";
 import { ConnectCard } from "./connect-card";
 
 export interface ClientConfig {
@@ -175,10 +176,11 @@ export function ClusterPage() {
   const { data: session } = useSession();
   const parts = query.data?.parts;
   const cluster = parts?.cluster.data;
+  const known = useCluster(clusterId);
   return (
     <>
       <PageHeader
-        title={cluster?.name ?? "Cluster"}
+        title={cluster?.name ?? known?.name ?? "Cluster"}
         mark={cluster && <PhaseStatus phase={cluster.phase} />}
         sub={
           cluster && (

@@ -9,8 +9,6 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from crc32c import crc32c
-
 from dataplane.log import replicated
 from dataplane.log.batch_header import (
     CHECKED_POSITION,
@@ -31,6 +29,7 @@ from dataplane.log.stored_log import StoredLog
 from dataplane.log.transaction_index import AbortedTransaction
 from dataplane.log.validation import check_unusual, malformed, read_marker, rework
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.wire.crc import crc32c
 
 if TYPE_CHECKING:
     from dataplane.log.producer_entry import BatchTrace, ProducerEntry

@@ -10,9 +10,8 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from crc32c import crc32c
-
 from dataplane.log.producer_entry import NO_OFFSET, ProducerEntry, sequence_minus
+from dataplane.wire.crc import crc32c
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

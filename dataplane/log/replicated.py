@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from crc32c import crc32c
-
 from dataplane.log.batch_header import (
     CHECKED_POSITION,
     HEADER,
@@ -16,6 +14,7 @@ from dataplane.log.batch_header import (
 )
 from dataplane.log.scan import BatchHead
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.wire.crc import crc32c
 
 _unpack_head = HEADER.unpack_from
 

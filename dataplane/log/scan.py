@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from crc32c import crc32c
-
 from dataplane.log.batch_header import (
     BASE_AND_LENGTH,
     CHECKED_POSITION,
@@ -15,6 +13,7 @@ from dataplane.log.batch_header import (
     LOG_OVERHEAD_BYTES,
     MAGIC,
 )
+from dataplane.wire.crc import crc32c
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,6 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING
 
-from crc32c import crc32c
-
 from dataplane.log import paths
 from dataplane.log.batch_header import INT32_MAX
 from dataplane.log.epochs import LeaderEpochs
@@ -23,6 +21,7 @@ from dataplane.log.slice import LogSlice
 from dataplane.log.tail import Tail
 from dataplane.log.transaction_index import AbortedTransaction, TransactionIndex
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.wire.crc import crc32c
 
 if TYPE_CHECKING:
     from collections.abc import Callable

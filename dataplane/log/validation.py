@@ -5,8 +5,6 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from crc32c import crc32c
-
 from dataplane.log.batch_header import (
     ATTRIBUTES,
     ATTRIBUTES_POSITION,
@@ -25,6 +23,7 @@ from dataplane.log.batch_header import (
 from dataplane.log.producer_state import Marker
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.wire.compression import Compression, compress, decompress
+from dataplane.wire.crc import crc32c
 from dataplane.wire.errors import WireError
 from dataplane.wire.record_batch import iter_records, set_log_append_time
 

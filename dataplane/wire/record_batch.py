@@ -14,8 +14,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from crc32c import crc32c
-
+from dataplane.wire.crc import crc32c
 from dataplane.wire.errors import WireError
 from dataplane.wire.records import NewRecord, Record, build_batch, iter_records
 

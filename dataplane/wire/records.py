@@ -5,9 +5,8 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from crc32c import crc32c
-
 from dataplane.wire.compression import Compression, compress, decompress
+from dataplane.wire.crc import crc32c
 from dataplane.wire.errors import WireError
 from dataplane.wire.primitives import read_varlong, write_varlong
 

@@ -71,7 +71,7 @@ KEYS = (
     number(
         "queued.max.requests", 500, "Requests that may wait before connections are paused.", least=1
     ),
-    long("queued.max.request.bytes", -1, "Bytes of requests that may wait; -1 is no bound."),
+    long("queued.max.request.bytes", -1, "Bytes of all receive buffers together; -1 is 512 MiB."),
     number("request.timeout.ms", 30_000, "How long brokers wait for each other's answers."),
     number("socket.send.buffer.bytes", 102_400, "SO_SNDBUF; -1 is the system's default.", least=-1),
     number(

@@ -1,0 +1,70 @@
+"""Signing in over HTTP, and pages that only their tenant sees."""
+
+import json
+
+import pytest
+from django.contrib.auth.models import User
+
+from console.session import FREE_ATTEMPTS, Attempts
+from controlplane.tenants.services import membership_ensure
+from tests.controlplane.support import tenant_make
+
+PASSWORD = "correct horse"
+
+
+@pytest.fixture
+def ada(db):
+    user = User.objects.create_user("ada", password=PASSWORD)
+    membership_ensure(tenant=tenant_make(), user=user, role="operator")
+    return user
+
+
+@pytest.fixture(autouse=True)
+def no_earlier_attempts(monkeypatch):
+    monkeypatch.setattr("console.session.ATTEMPTS", Attempts())
+
+
+def sign_in(client, password):
+    body = json.dumps({"username": "ada", "password": password})
+    return client.post("/console/api/login", body, content_type="application/json")
+
+
+def test_sign_in_says_who_and_what_one_may(client, ada):
+    session = sign_in(client, PASSWORD).json()
+    assert session["user"]["username"] == "ada"
+    assert session["can_write"] is True
+    assert client.get("/console/api/session").json()["tenant"]["slug"] == session["tenant"]["slug"]
+    client.post("/console/api/logout")
+    assert client.get("/console/api/session").json()["user"] is None
+
+
+def test_guessing_is_slowed_down(client, ada):
+    for _ in range(FREE_ATTEMPTS):
+        assert sign_in(client, "wrong").status_code == 401
+    answer = sign_in(client, PASSWORD)
+    assert answer.status_code == 429
+    assert answer["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("body", ["[]", "{", '{"username": 1, "password": "x"}', "{}"])
+def test_bad_bodies_are_refused(client, db, body):
+    answer = client.post("/console/api/login", body, content_type="application/json")
+    assert answer.status_code in {400, 422}
+    assert answer.json()["title"]
+
+
+def test_pages_are_for_the_signed_in(client, db):
+    answer = client.get("/console/api/pages/overview")
+    assert (answer.status_code, answer.json()["code"]) == (401, "signed-out")
+
+
+@pytest.mark.parametrize("path", ["pages/nothing", "pages/cluster", "pages/cluster/cl_x", "door"])
+def test_what_is_not_there_is_404(client, ada, path):
+    client.force_login(ada)
+    assert client.get(f"/console/api/{path}").status_code == 404
+
+
+def test_a_page_has_only_get(client, ada):
+    client.force_login(ada)
+    answer = client.post("/console/api/pages/overview")
+    assert (answer.status_code, answer["Allow"]) == (405, "GET")

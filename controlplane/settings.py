@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import tempfile
 from pathlib import Path
 
 import environ
@@ -106,8 +107,10 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         "timeout": 20,
         "init_command": "PRAGMA journal_mode=WAL;PRAGMA synchronous=NORMAL;",
     }
+    # One file per run, so that runs beside each other do not take it from one another.
     DATABASES["default"]["TEST"] = {
-        "NAME": os.environ.get("PENSTOCK_TEST_SQLITE") or str(DATA_DIR / "test.sqlite3")
+        "NAME": os.environ.get("PENSTOCK_TEST_SQLITE")
+        or str(Path(tempfile.gettempdir()) / f"penstock-test-{os.getpid()}.sqlite3")
     }
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 
@@ -119,7 +122,9 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["controlplane.tenants.permissions.TenantPermission"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["rest_framework.parsers.JSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["controlplane.common.parsers.JsonBodyParser"],
+    "DEFAULT_METADATA_CLASS": None,
+    "URL_FORMAT_OVERRIDE": None,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "controlplane.common.exception_handler.problem_handler",
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",

@@ -92,7 +92,7 @@ def username_field() -> serializers.RegexField:
 class UserCreateInputs(Shape):
     username = username_field()
     mechanism = UpperChoice(MECHANISMS, default="SCRAM-SHA-512")
-    acls = BindingInputs(many=True, required=False)
+    acls = BindingInputs(many=True, required=False, max_length=BINDINGS_MAX)  # type: ignore[call-arg] # the list has it
 
 
 class UserInputs(Shape):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db.models import F, Max, Prefetch, QuerySet
+from django.db.models import Exists, F, Max, OuterRef, Prefetch, QuerySet
 
 from controlplane.analytics.models import (
     SUCCEEDED,
@@ -99,8 +99,15 @@ def retention_series(
 
 
 def run_rows(tenant: Tenant) -> QuerySet[AnalyticsRun]:
-    """Every run, each with the part of the tenant's own clusters only."""
-    return AnalyticsRun.objects.prefetch_related(
+    """Runs that concern the tenant, each with the part of its own clusters only.
+
+    A run that has not read its clusters yet concerns everybody who has one.
+    """
+    parts = RunCluster.objects.filter(run_id=OuterRef("pk"))
+    concerns = Exists(parts.filter(cluster_id__in=_own_ids(tenant))) | (
+        ~Exists(parts) & Exists(Cluster.objects.filter(tenant=tenant))
+    )
+    return AnalyticsRun.objects.filter(concerns).prefetch_related(
         Prefetch(
             "clusters",
             queryset=RunCluster.objects.filter(cluster_id__in=_own_ids(tenant)).order_by("pk"),

@@ -125,7 +125,7 @@ class AnalyticsRunSerializer(Shape):
 AnalyticsRunPageSerializer = page_serializer(AnalyticsRunSerializer)
 
 
-class LagQuerySerializer(serializers.Serializer[None]):
+class LagQuerySerializer(Shape):
     """What may stand behind the question mark; anything else that cannot be read is a 422."""
 
     group = serializers.CharField(required=False, max_length=255)
@@ -135,3 +135,8 @@ class LagQuerySerializer(serializers.Serializer[None]):
 
     def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
         return {**super().get_fields(), "from": serializers.DateTimeField(required=False)}
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if "from" in attrs and "to" in attrs and attrs["from"] > attrs["to"]:
+            raise serializers.ValidationError({"from": "must not be after `to`"})
+        return attrs

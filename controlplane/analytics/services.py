@@ -25,6 +25,7 @@ from controlplane.analytics.models import (
 )
 from controlplane.analytics.schedule import TICK
 from controlplane.audit.services import Actor, audit_record
+from controlplane.clusters.models import Cluster
 from controlplane.common.problems import Conflict
 from controlplane.operations import outbox
 from controlplane.tenants.models import Tenant
@@ -54,8 +55,10 @@ def run_request(conf: AnalyticsConf, *, tenant: Tenant, actor: Actor) -> Analyti
     """Queue a run by hand.
 
     Raises:
-        Conflict: one is queued or running.
+        Conflict: one is queued or running, or the tenant has nothing to compute.
     """
+    if not Cluster.objects.filter(tenant=tenant).exists():
+        raise Conflict("There is no cluster to analyse yet.", code="no-clusters")
     with transaction.atomic():
         run = _queue(conf, collect.watched_cluster_ids(), trigger=BY_HAND, requested_by=actor.name)
         if run is None:

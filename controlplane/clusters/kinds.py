@@ -48,13 +48,18 @@ from controlplane.tenants.models import Tenant
 
 NAME = re.compile(r"^[a-z][a-z0-9-]{0,62}$")
 BROKERS_MAX = 30
+CONFIG_VALUE_MAX = 10_000
 
 
 class ClusterCreateInputs(Shape):
     name = serializers.RegexField(NAME, help_text="Lower-case letters, digits, hyphens.")
     broker_count = serializers.IntegerField(min_value=1, max_value=BROKERS_MAX, default=3)
-    host_ids = serializers.ListField(child=serializers.CharField(), required=False)
-    config = serializers.DictField(child=serializers.CharField(), required=False)
+    host_ids = serializers.ListField(
+        child=serializers.CharField(max_length=100), required=False, max_length=1_000
+    )
+    config = serializers.DictField(
+        child=serializers.CharField(max_length=CONFIG_VALUE_MAX), required=False
+    )
 
 
 class ClusterCreate(OperationKind):

@@ -3,7 +3,7 @@
 from controlplane.clusters.connections import gateway_for
 from controlplane.clusters.models import CREATING, DELETING, Cluster
 from controlplane.clusters.selectors import cluster_row
-from controlplane.common.problems import Conflict, NotFound
+from controlplane.common.problems import Conflict
 from controlplane.gateway.port import ClusterGateway
 from controlplane.operations.kinds import OperationKind, PlanContext, StepContext
 
@@ -11,12 +11,12 @@ from controlplane.operations.kinds import OperationKind, PlanContext, StepContex
 class ClusterOperationKind(OperationKind):
     """An operation on an existing cluster, seen through its gateway."""
 
+    on_cluster = True
+
     def cluster(self, context: PlanContext | StepContext) -> Cluster:
         if isinstance(context, StepContext):
             return cluster_row(context.tenant, context.operation.cluster_id or "")
-        if not context.cluster_id:
-            raise NotFound("This kind of plan needs a cluster_id.")
-        return cluster_row(context.tenant, context.cluster_id)
+        return cluster_row(context.tenant, context.cluster_id or "")
 
     def gateway(self, context: PlanContext | StepContext) -> ClusterGateway:
         cluster = self.cluster(context)

@@ -74,7 +74,7 @@ def _from_django(error: Exception) -> Problem | None:
 def _from_api_exception(error: exceptions.APIException) -> Problem:
     if isinstance(error, exceptions.ValidationError):
         rows = list(_flatten(error.get_full_details(), ""))
-        return Invalid("Some fields are not valid.", errors=rows)
+        return Invalid(_summary(rows), errors=rows)
     codes = {
         exceptions.NotAuthenticated: (401, "unauthenticated"),
         exceptions.AuthenticationFailed: (401, "unauthenticated"),
@@ -89,6 +89,13 @@ def _from_api_exception(error: exceptions.APIException) -> Problem:
     problem = Problem(str(error.detail), status=status, code=code)
     problem.title = str(error.default_detail)
     return problem
+
+
+def _summary(rows: list[dict[str, str]]) -> str:
+    """The first few rows in one sentence each, for people who read only the detail."""
+    told = [f"{row['pointer'].lstrip('/') or 'The body'}: {row['detail']}" for row in rows[:3]]
+    more = f" And {len(rows) - 3} more." if len(rows) > 3 else ""
+    return " ".join(told) + more
 
 
 def _flatten(details: Any, pointer: str) -> Any:

@@ -28,13 +28,19 @@ def documented(
     tag: str,
     summary: str,
 ) -> Callable[[Any], Any]:
-    """`extend_schema` with the problems that every operation may answer."""
+    """`extend_schema` with the problems that every operation may answer.
+
+    The query parameters named here are the only ones that `TenantView` lets through.
+    """
     responses: dict[Any, Any] = dict(answers)
-    for status in (401, 403, 404):
-        responses.setdefault((status, "application/problem+json"), PROBLEM)
+    refusals = [401, 403, 404]
     if body is not None:
-        responses.setdefault((422, "application/problem+json"), PROBLEM)
-    wrapped: Callable[[Any], Any] = extend_schema(
+        refusals += [400, 413, 415]
+    if body is not None or parameters:
+        refusals.append(422)
+    for status in refusals:
+        responses.setdefault((status, "application/problem+json"), PROBLEM)
+    described: Callable[[Any], Any] = extend_schema(
         operation_id=operation_id,
         request=body,
         responses=responses,
@@ -42,4 +48,15 @@ def documented(
         tags=[tag],
         summary=summary,
     )
-    return wrapped
+    query = frozenset(
+        parameter.name
+        for parameter in parameters or []
+        if parameter.location == OpenApiParameter.QUERY
+    )
+
+    def applied(handler: Any) -> Any:
+        handler = described(handler)
+        handler.query_names = query
+        return handler
+
+    return applied

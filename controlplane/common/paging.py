@@ -10,7 +10,7 @@ from django.core import signing
 from django.db.models import Model, QuerySet
 from rest_framework.request import Request
 
-from controlplane.common.problems import Problem
+from controlplane.common.problems import field_problem
 
 PAGE_SIZE_DEFAULT = 50
 PAGE_SIZE_MAX = 500
@@ -27,11 +27,11 @@ def page_of(
     size = page_size(request)
     cursor = request.query_params.get("cursor")
     if cursor:
-        rows = rows.filter(pk__lt=_open(cursor))
+        rows = rows.filter(pk__lt=_open(request, cursor))
     found = list(rows.order_by("-pk")[: size + 1])
     has_more = len(found) > size
     found = found[:size]
-    following = signing.dumps(str(found[-1].pk), salt=_SALT) if has_more else None
+    following = _seal(request, found[-1].pk) if has_more else None
     return {
         "data": [render(row) for row in found],
         "page": {"next": following, "has_more": has_more},
@@ -44,25 +44,29 @@ def page_of_list(request: Request, items: Sequence[dict[str, Any]], key: str) ->
     cursor = request.query_params.get("cursor")
     ordered = sorted(items, key=lambda item: str(item[key]))
     if cursor:
-        after = _open(cursor)
+        after = _open(request, cursor)
         ordered = [item for item in ordered if str(item[key]) > after]
     has_more = len(ordered) > size
     ordered = ordered[:size]
-    following = signing.dumps(str(ordered[-1][key]), salt=_SALT) if has_more else None
+    following = _seal(request, ordered[-1][key]) if has_more else None
     return {"data": ordered, "page": {"next": following, "has_more": has_more}}
 
 
 def page_size(request: Request) -> int:
     raw = request.query_params.get("page_size", str(PAGE_SIZE_DEFAULT))
-    if not raw.isdigit() or not 1 <= int(raw) <= PAGE_SIZE_MAX:
-        raise Problem(
-            f"page_size is a number from 1 to {PAGE_SIZE_MAX}.", status=422, code="invalid"
-        )
+    is_number = raw.isascii() and raw.isdigit() and len(raw) < 10
+    if not is_number or not 1 <= int(raw) <= PAGE_SIZE_MAX:
+        raise field_problem("/page_size", f"page_size is a number from 1 to {PAGE_SIZE_MAX}.")
     return int(raw)
 
 
-def _open(cursor: str) -> str:
+def _seal(request: Request, key: object) -> str:
+    return signing.dumps(str(key), salt=f"{_SALT}:{request.path}")
+
+
+def _open(request: Request, cursor: str) -> str:
+    """The key of the last row seen; a cursor is good for the list that gave it."""
     try:
-        return str(signing.loads(cursor, salt=_SALT))
+        return str(signing.loads(cursor, salt=f"{_SALT}:{request.path}"))
     except signing.BadSignature as error:
-        raise Problem("The cursor is not one of ours.", status=422, code="invalid") from error
+        raise field_problem("/cursor", "The cursor is not one of this list's.") from error

@@ -1,12 +1,31 @@
 """Shapes that several rooms share in the OpenAPI document."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.exceptions import ErrorDetail, ValidationError
 
 
 class Shape(serializers.Serializer[Any]):
-    """A response shape: documents JSON that selectors build; it holds no logic."""
+    """The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+
+    What comes in may hold nothing else: a misspelt field is named, not ignored.
+    """
+
+    def to_internal_value(self, data: Any) -> Any:
+        unknown = sorted(set(data) - set(self.fields)) if isinstance(data, Mapping) else []
+        if not unknown:
+            return super().to_internal_value(data)
+        errors: dict[str, Any] = {
+            str(name): [ErrorDetail("There is no such field.", code="unknown")] for name in unknown
+        }
+        try:
+            super().to_internal_value(data)
+        except ValidationError as error:
+            if isinstance(error.detail, dict):
+                errors = {**error.detail, **errors}
+        raise ValidationError(errors)
 
 
 class PageSerializer(Shape):

@@ -6,12 +6,13 @@ from controlplane.common.serializers import Shape
 from controlplane.groups.planner import OFFSET, SHIFT, STRATEGIES, TIMESTAMP
 
 OFFSET_MAX = 2**62
+PARTITION_MAX = 2**31 - 1
 PARTITIONS_MAX = 10_000
 
 
 class PartitionInputs(Shape):
     topic = serializers.CharField(max_length=249)
-    partition = serializers.IntegerField(min_value=0)
+    partition = serializers.IntegerField(min_value=0, max_value=PARTITION_MAX)
 
 
 class OffsetResetInputs(Shape):
@@ -43,7 +44,7 @@ class OffsetResetInputs(Shape):
 
 
 class RestoredPartitionInputs(PartitionInputs):
-    offset = serializers.IntegerField(min_value=0, allow_null=True)
+    offset = serializers.IntegerField(min_value=0, max_value=OFFSET_MAX, allow_null=True)
 
 
 class OffsetRestoreInputs(Shape):

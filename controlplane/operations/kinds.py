@@ -123,6 +123,7 @@ class OperationKind(ABC):
     inputs: ClassVar[type[Serializer[Any]]]
     steps: ClassVar[tuple[StepSpec, ...]]
     cancellable: ClassVar[bool] = False
+    on_cluster: ClassVar[bool] = False
     secret_inputs: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod

@@ -13,6 +13,7 @@ from controlplane.operations.states import (
     STEP_STATE_CHOICES,
     TERMINAL_STATES,
     check_move,
+    check_plan_move,
 )
 from controlplane.tenants.models import Tenant
 
@@ -48,6 +49,12 @@ class Plan(models.Model):
 
     def __str__(self) -> str:
         return f"{self.id} {self.kind} {self.resource}"
+
+    def leave_open(self, state: str) -> bool:
+        """Move an open plan to one of its ends; False when another one was quicker."""
+        check_plan_move(PLAN_OPEN, state)
+        moved = Plan.objects.filter(pk=self.pk, state=PLAN_OPEN).update(state=state)
+        return bool(moved)
 
 
 class Operation(models.Model):

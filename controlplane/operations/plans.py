@@ -27,6 +27,10 @@ def plan_create(
 ) -> Plan:
     """Validate the inputs, let the kind decide, store its decision for 15 minutes."""
     kind = required_kind(kind_name)
+    if kind.on_cluster and not cluster_id:
+        raise field_problem("/cluster_id", f"A {kind.name} needs a cluster_id.", "required")
+    if cluster_id and not kind.on_cluster:
+        raise field_problem("/cluster_id", f"A {kind.name} takes no cluster_id.", "unknown")
     checked, secrets = _checked_inputs(kind, inputs)
     context = PlanContext(tenant=tenant, cluster_id=cluster_id, actor=actor, secrets=secrets)
     draft = kind.plan(context, checked)
@@ -106,7 +110,7 @@ def check_fresh(plan: Plan, actor: Actor) -> None:
     """Compare the plan's basis with the world now; mark and refuse a stale plan."""
     difference = staleness(plan, actor)
     if difference:
-        Plan.objects.filter(pk=plan.pk).update(state=PLAN_STALE)
+        plan.leave_open(PLAN_STALE)
         raise Conflict(
             f"The world has moved since this plan was made: {difference}. Make a new plan.",
             code="plan-stale",
@@ -149,8 +153,5 @@ def _checked_inputs(
         problem = to_problem(ValidationError({"inputs": serializer.errors}))
         raise problem or Invalid()
     checked = dict(serializer.validated_data)
-    unknown = sorted(set(inputs) - set(serializer.fields))
-    if unknown:
-        raise field_problem(f"/inputs/{unknown[0]}", "There is no such input.", "unknown")
     secrets = {name: checked.pop(name) for name in kind.secret_inputs if checked.get(name)}
     return checked, secrets

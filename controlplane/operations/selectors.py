@@ -5,12 +5,12 @@ from typing import Any
 from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 
-from controlplane.common.problems import NotFound
+from controlplane.common.problems import NotFound, field_problem
 from controlplane.operations.models import Operation, Plan, Step
 from controlplane.operations.plans import plan_state, required_kind
 from controlplane.operations.rules import eta_s, fraction_done
 from controlplane.operations.services import is_cancellable
-from controlplane.operations.states import ACTIVE_STATES, STEP_RUNNING, SUCCEEDED
+from controlplane.operations.states import ACTIVE_STATES, OPERATION_STATES, STEP_RUNNING, SUCCEEDED
 from controlplane.tenants.models import Tenant
 
 
@@ -46,7 +46,12 @@ def filtered(
     if state == "active":
         rows = rows.filter(state__in=ACTIVE_STATES)
     elif state:
-        rows = rows.filter(state__in=state.split(","))
+        asked = state.split(",")
+        for name in asked:
+            if name not in OPERATION_STATES:
+                known = ", ".join(OPERATION_STATES)
+                raise field_problem("/state", f"{name!r} is no state; there are: active, {known}.")
+        rows = rows.filter(state__in=asked)
     return rows
 
 

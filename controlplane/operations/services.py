@@ -18,7 +18,6 @@ from controlplane.operations.plans import (
 from controlplane.operations.states import (
     CANCELLING,
     PENDING,
-    PLAN_OPEN,
     PLAN_USED,
     RUNNING,
     SUCCEEDED,
@@ -51,7 +50,7 @@ def operation_start(
 
 def _start(plan: Plan, *, actor: Actor, reason: str) -> Operation:
     kind = required_kind(plan.kind)
-    if not Plan.objects.filter(pk=plan.pk, state=PLAN_OPEN).update(state=PLAN_USED):
+    if not plan.leave_open(PLAN_USED):
         raise Conflict("This plan was confirmed already.", code="plan-used")
     operation = Operation.objects.create(
         tenant_id=plan.tenant_id,

@@ -34,7 +34,14 @@ STEP_STATE_CHOICES = [
 ]
 
 PLAN_OPEN, PLAN_USED, PLAN_EXPIRED, PLAN_STALE = "open", "used", "expired", "stale"
-PLAN_STATE_CHOICES = [(state, state) for state in (PLAN_OPEN, PLAN_USED, PLAN_EXPIRED, PLAN_STALE)]
+PLAN_MOVES: dict[str, frozenset[str]] = {
+    PLAN_OPEN: frozenset({PLAN_USED, PLAN_EXPIRED, PLAN_STALE}),
+    PLAN_USED: frozenset(),
+    PLAN_EXPIRED: frozenset(),
+    PLAN_STALE: frozenset(),
+}
+PLAN_STATES = tuple(PLAN_MOVES)
+PLAN_STATE_CHOICES = [(state, state) for state in PLAN_STATES]
 
 
 class IllegalTransitionError(Exception):
@@ -44,3 +51,8 @@ class IllegalTransitionError(Exception):
 def check_move(before: str, after: str) -> None:
     if after not in OPERATION_MOVES[before]:
         raise IllegalTransitionError(f"operation: {before} -> {after}")
+
+
+def check_plan_move(before: str, after: str) -> None:
+    if after not in PLAN_MOVES[before]:
+        raise IllegalTransitionError(f"plan: {before} -> {after}")

@@ -9,13 +9,16 @@ from controlplane.common.serializers import Shape
 BATCH_DEFAULT = 10
 PARTITIONS_MAX = 5_000
 THROTTLE_MIN_BYTES_PER_S = 1_024
+INT32_MAX, INT64_MAX = 2**31 - 1, 2**63 - 1
 
 
 class MoveInputs(Shape):
     topic = serializers.CharField(max_length=249)
-    partition = serializers.IntegerField(min_value=0)
+    partition = serializers.IntegerField(min_value=0, max_value=INT32_MAX)
     replicas = serializers.ListField(
-        child=serializers.IntegerField(min_value=0), min_length=1, max_length=100
+        child=serializers.IntegerField(min_value=0, max_value=INT32_MAX),
+        min_length=1,
+        max_length=100,
     )
 
     def validate_replicas(self, value: list[int]) -> list[int]:
@@ -30,10 +33,12 @@ class ReassignmentInputs(Shape):
         child=serializers.CharField(max_length=249), required=False, max_length=1_000
     )
     target_brokers = serializers.ListField(
-        child=serializers.IntegerField(min_value=0), required=False, max_length=1_000
+        child=serializers.IntegerField(min_value=0, max_value=INT32_MAX),
+        required=False,
+        max_length=1_000,
     )
     throttle_bytes_per_s = serializers.IntegerField(
-        min_value=THROTTLE_MIN_BYTES_PER_S, required=False, allow_null=True
+        min_value=THROTTLE_MIN_BYTES_PER_S, max_value=INT64_MAX, required=False, allow_null=True
     )
     batch_size = serializers.IntegerField(min_value=1, max_value=1_000, default=BATCH_DEFAULT)
 

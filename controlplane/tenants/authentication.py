@@ -56,7 +56,7 @@ class ConsoleSessionAuthentication(SessionAuthentication):
 
 def find_key(token: str) -> ApiKey | None:
     """The live key that `token` opens; comparison in constant time."""
-    if not token.startswith(PREFIX):
+    if not token.startswith(PREFIX) or not token.isascii() or not token.isprintable():
         return None
     lookup, _, secret = token[len(PREFIX) :].partition("_")
     found = ApiKey.objects.select_related("tenant").filter(lookup=lookup, revoked_at=None).first()

@@ -1,9 +1,12 @@
 """The base of every view under `/api/v1`."""
 
-from typing import cast
+from typing import Any, cast
 
+from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from controlplane.common.parsers import is_storable
+from controlplane.common.problems import NotFound, field_problem
 from controlplane.tenants.context import AccessContext
 from controlplane.tenants.models import Tenant
 
@@ -12,6 +15,22 @@ class TenantView(APIView):
     """Gives a view its tenant. Reads need any role, writes operator; `needs` raises that."""
 
     needs = "write"
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        """Who asks and for which tenant first; then whether the address makes sense."""
+        super().initial(request, *args, **kwargs)
+        if not all(is_storable(str(value)) for value in kwargs.values()):
+            raise NotFound
+        handler = getattr(self, (request.method or "").lower(), None)
+        known: frozenset[str] = getattr(handler, "query_names", frozenset())
+        for name, values in request.query_params.lists():
+            if name not in known:
+                offered = ", ".join(sorted(known)) or "none"
+                raise field_problem(
+                    f"/{name}", f"There is no query parameter {name!r} here; known: {offered}."
+                )
+            if not is_storable("".join(values)):
+                raise field_problem(f"/{name}", f"{name} holds a null or half a character.")
 
     @property
     def access(self) -> AccessContext:

@@ -28,6 +28,7 @@ from controlplane.topics.selectors import config_values, described_topic
 
 NAME = r"^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$"
 PARTITIONS_MAX = 10_000
+CONFIG_VALUE_MAX = 10_000
 POLL_S = 0.2
 
 
@@ -41,7 +42,9 @@ class TopicCreateInputs(Shape):
     name = name_field()
     partitions = serializers.IntegerField(min_value=1, max_value=PARTITIONS_MAX, default=1)
     replication_factor = serializers.IntegerField(min_value=1, max_value=100, default=3)
-    configs = serializers.DictField(child=serializers.CharField(allow_blank=True), default=dict)
+    configs = serializers.DictField(
+        child=serializers.CharField(allow_blank=True, max_length=CONFIG_VALUE_MAX), default=dict
+    )
 
 
 class TopicCreate(ClusterOperationKind):
@@ -107,7 +110,9 @@ class TopicCreate(ClusterOperationKind):
 
 class TopicUpdateInputs(Shape):
     name = name_field()
-    configs = serializers.DictField(child=serializers.CharField(allow_null=True, allow_blank=True))
+    configs = serializers.DictField(
+        child=serializers.CharField(allow_null=True, allow_blank=True, max_length=CONFIG_VALUE_MAX)
+    )
 
 
 class TopicUpdate(ClusterOperationKind):

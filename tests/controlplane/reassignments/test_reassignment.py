@@ -4,6 +4,7 @@ from controlplane.common.problems import Conflict, Problem
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.types import TP
 from controlplane.operations.services import operation_cancel, undo_plan_create
+from controlplane.operations.states import ACTIVE_STATES
 from controlplane.reassignments.models import ThrottleLease
 from controlplane.reassignments.tasks import release_expired
 from controlplane.reassignments.throttle import RATE_KEYS, REPLICA_KEYS
@@ -59,7 +60,7 @@ def test_undo_puts_every_replica_back(orders):
     assert operation.state == "reverted"
 
 
-@pytest.mark.parametrize("ticks", range(1, 12))
+@pytest.mark.parametrize("ticks", range(1, 11))
 def test_cancelled_at_any_point_everything_is_as_before(orders, ticks):
     before = replicas(orders)
     plan = orders.plan(
@@ -70,8 +71,7 @@ def test_cancelled_at_any_point_everything_is_as_before(orders, ticks):
         batch_size=1,
     )
     operation = drive(orders.start(plan), ticks=ticks)
-    if operation.state == "succeeded":
-        pytest.skip("it was faster than the cancellation")
+    assert operation.state in ACTIVE_STATES, "cancel earlier: it has ended"
     operation_cancel(tenant=orders.tenant, actor=ACTOR, operation_id=operation.id)
     assert drive(operation).state == "cancelled"
     assert replicas(orders) == before
@@ -125,7 +125,7 @@ def test_exact_moves_are_checked(orders):
         orders.plan("reassignment", moves=[{"topic": "orders", "partition": 0, "replicas": [99]}])
     with pytest.raises(Problem, match="no partition 9"):
         orders.plan("reassignment", moves=[{"topic": "orders", "partition": 9, "replicas": [1]}])
-    with pytest.raises(Problem, match="not valid"):
+    with pytest.raises(Problem, match="Give either moves"):
         orders.plan("reassignment", topics=["orders"])
 
 

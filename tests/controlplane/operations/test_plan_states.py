@@ -1,0 +1,106 @@
+"""Plans: open, then used, expired or stale; from each end every way on is refused."""
+
+import itertools
+from datetime import timedelta
+
+import pytest
+from django.db import IntegrityError, connection, transaction
+from django.utils import timezone
+
+from controlplane.common.problems import Conflict, Gone
+from controlplane.operations.models import Operation, Plan
+from controlplane.operations.services import operation_start
+from controlplane.operations.states import (
+    PLAN_EXPIRED,
+    PLAN_MOVES,
+    PLAN_OPEN,
+    PLAN_STALE,
+    PLAN_STATES,
+    PLAN_USED,
+    IllegalTransitionError,
+    check_plan_move,
+)
+from controlplane.operations.tasks import housekeeping
+from tests.controlplane.support import ACTOR
+
+
+@pytest.mark.parametrize(("before", "after"), list(itertools.product(PLAN_STATES, PLAN_STATES)))
+def test_only_the_table_moves(before, after):
+    if after in PLAN_MOVES[before]:
+        check_plan_move(before, after)
+    else:
+        with pytest.raises(IllegalTransitionError):
+            check_plan_move(before, after)
+
+
+def test_only_an_open_plan_goes_anywhere():
+    assert PLAN_MOVES[PLAN_OPEN] == {PLAN_USED, PLAN_EXPIRED, PLAN_STALE}
+    assert [state for state in PLAN_STATES if PLAN_MOVES[state]] == [PLAN_OPEN]
+
+
+REFUSALS = {PLAN_USED: "plan-used", PLAN_EXPIRED: "plan-expired", PLAN_STALE: "plan-stale"}
+
+
+@pytest.mark.parametrize("state", sorted(REFUSALS))
+def test_a_plan_at_its_end_starts_nothing(world, state):
+    plan = world.plan("topic.create", name="late")
+    Plan.objects.filter(pk=plan.pk).update(state=state)
+    with pytest.raises((Conflict, Gone)) as caught:
+        world.start(plan)
+    assert caught.value.code == REFUSALS[state]
+    assert not Operation.objects.exists()
+    plan.refresh_from_db()
+    assert plan.state == state
+
+
+def test_a_moved_world_makes_a_plan_stale_for_good(world):
+    plan = world.plan("topic.create", name="raced")
+    world.gateway.add_topic("raced")
+    with pytest.raises(Conflict) as caught:
+        world.start(plan)
+    assert caught.value.code == "plan-stale"
+    world.gateway.delete_topic("raced")
+    with pytest.raises(Conflict) as caught:
+        world.start(plan)
+    assert caught.value.code == "plan-stale", "it does not come back with the world"
+
+
+def test_a_used_plan_neither_expires_nor_turns_stale(world):
+    plan = world.plan("topic.create", name="used")
+    world.start(plan)
+    Plan.objects.filter(pk=plan.pk).update(expires_at=timezone.now() - timedelta(days=1))
+    housekeeping()
+    with pytest.raises(Conflict) as caught:
+        world.start(plan)
+    assert caught.value.code == "plan-used"
+    plan.refresh_from_db()
+    assert plan.state == PLAN_USED
+
+
+def test_two_that_passed_the_checks_at_once_start_one(world, monkeypatch):
+    """Both looked before either wrote: the row's own state decides."""
+    plan = world.plan("topic.create", name="twice")
+    from controlplane.operations import services
+
+    real, inner = services._start, []
+
+    def beaten(found, **named):
+        if not inner:
+            inner.append(1)
+            operation_start(
+                tenant=world.tenant, actor=ACTOR, plan_id=plan.id, plan_hash=plan.plan_hash
+            )
+        return real(found, **named)
+
+    monkeypatch.setattr(services, "_start", beaten)
+    with pytest.raises(Conflict) as caught:
+        world.start(plan)
+    assert caught.value.code in {"plan-used", "operation-in-progress"}
+
+
+def test_the_database_knows_no_other_state_of_an_operation(world):
+    operation = world.start(world.plan("topic.create", name="odd"))
+    with pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE operations_operation SET state = 'odd' WHERE id = %s", [operation.id]
+        )

@@ -1,0 +1,64 @@
+"""A tenant that has one of everything, and a count of what would show if a refusal did half."""
+
+import pytest
+from django.apps import apps
+from rest_framework.test import APIClient
+
+from controlplane.analytics.models import SUCCEEDED, AnalyticsRun, RunCluster
+from controlplane.gateway.types import TP
+from controlplane.tenants.services import api_key_create
+from tests.controlplane.support import ACTOR
+
+
+@pytest.fixture
+def ids(world):
+    world.gateway.add_topic("orders", partitions=2, records=5)
+    world.gateway.add_group("readers", {TP("orders", 0): 1})
+    world.run("user.create", username="known", acls=[{**RULE, "principal": "User:known"}])
+    key, _ = api_key_create(tenant=world.tenant, name="k", scope="read", actor=ACTOR)
+    plan = world.plan("topic.create", name="planned")
+    run = AnalyticsRun.objects.create(trigger="hand", from_ts_ms=0, to_ts_ms=1, state=SUCCEEDED)
+    RunCluster.objects.create(run=run, cluster_id=world.cluster.id)
+    return {
+        "cluster": world.cluster.id,
+        "key": key.id,
+        "plan": plan.id,
+        "hash": plan.plan_hash,
+        "operation": world.run("topic.create", name="done").id,
+        "topic": "orders",
+        "group": "readers",
+        "run": run.pk,
+    }
+
+
+RULE = {"operation": "READ", "resource_type": "TOPIC", "resource_name": "orders"}
+
+
+def key_client(tenant, scope):
+    _, text = api_key_create(tenant=tenant, name=scope, scope=scope, actor=ACTOR)
+    client = APIClient(raise_request_exception=False)
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
+    return client
+
+
+@pytest.fixture
+def state(world):
+    """Everything that a write could leave behind, as one value to compare."""
+
+    def read():
+        rooms = [a for a in apps.get_app_configs() if a.name.startswith("controlplane.")]
+        rows = {
+            model.__name__: model.objects.count() for room in rooms for model in room.get_models()
+        }
+        gateway = world.gateway
+        return (
+            rows,
+            sorted(gateway.topics),
+            sorted(gateway.users),
+            sorted(gateway.acls),
+            {name: dict(found) for name, found in gateway.committed.items()},
+            {name: dict(topic.configs) for name, topic in gateway.topics.items()},
+            sorted(world.hosts.desired),
+        )
+
+    return read

@@ -1,0 +1,197 @@
+"""The REST surface as its OpenAPI document tells it, and what the tests put into its blanks.
+
+A new operation is in every table of this directory by itself. A new path parameter or a new
+body asks for one line here: `IDS` and `BODIES` are checked against the document.
+"""
+
+import functools
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from drf_spectacular.generators import SchemaGenerator
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+@dataclass(frozen=True)
+class ApiOperation:
+    method: str
+    path: str
+    parameters: tuple[str, ...]
+    query: tuple[str, ...]
+    has_body: bool
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.path.removeprefix('/api/v1')}"
+
+    @property
+    def is_write(self) -> bool:
+        return self.method != "get"
+
+
+@functools.cache
+def document() -> dict[str, Any]:
+    found: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)
+    return found
+
+
+@functools.cache
+def operations() -> tuple[ApiOperation, ...]:
+    return tuple(
+        ApiOperation(
+            method=method,
+            path=path,
+            parameters=_names(spec, "path"),
+            query=_names(spec, "query"),
+            has_body="requestBody" in spec,
+        )
+        for path, methods in document()["paths"].items()
+        for method, spec in methods.items()
+        if method in METHODS
+    )
+
+
+def _names(spec: dict[str, Any], place: str) -> tuple[str, ...]:
+    return tuple(row["name"] for row in spec.get("parameters", ()) if row["in"] == place)
+
+
+# Path parameter → key of the `ids` fixture.
+IDS = {
+    "cluster_id": "cluster",
+    "key_id": "key",
+    "name": "topic",
+    "topic": "topic",
+    "group": "group",
+    "operation_id": "operation",
+    "plan_id": "plan",
+    "run_id": "run",
+}
+
+# A body that is served, with ids of the `ids` fixture in braces.
+BODIES: dict[str, dict[str, Any]] = {
+    "post /api-keys": {"name": "ci", "scope": "read"},
+    "post /clusters": {
+        "name": "fresh",
+        "broker_count": 3,
+        "host_ids": ["host-1", "host-2"],
+        "config": {"num.partitions": "3"},
+        "confirm": False,
+    },
+    "post /plans": {
+        "kind": "topic.create",
+        "cluster_id": "{cluster}",
+        "inputs": {"name": "new"},
+    },
+    "post /operations": {
+        "plan_id": "{plan}",
+        "plan_hash": "{hash}",
+        "confirm": None,
+        "reason": "because",
+    },
+}
+
+_BINDING = {
+    "principal": "User:app",
+    "host": "*",
+    "operation": "READ",
+    "permission": "ALLOW",
+    "resource_type": "TOPIC",
+    "resource_name": "orders",
+    "pattern_type": "LITERAL",
+}
+# Kind of operation → every input it knows, such that a plan is made of it.
+INPUTS: dict[str, dict[str, Any]] = {
+    "cluster.create": {
+        "name": "fresh",
+        "broker_count": 3,
+        "host_ids": ["host-1"],
+        "config": {"num.partitions": "3"},
+    },
+    "cluster.register": {
+        "name": "outside",
+        "bootstrap_servers": "127.0.0.1:9092,127.0.0.1:9093",
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": "SCRAM-SHA-512",
+        "username": "admin",
+        "password": "secret",
+    },
+    "cluster.delete": {},
+    "topic.create": {
+        "name": "new",
+        "partitions": 2,
+        "replication_factor": 3,
+        "configs": {"retention.ms": "1000"},
+    },
+    "topic.update": {"name": "orders", "configs": {"retention.ms": "1000"}},
+    "topic.partitions": {"name": "orders", "partitions": 9},
+    "topic.delete": {"name": "orders"},
+    "user.create": {"username": "app", "mechanism": "SCRAM-SHA-512", "acls": [_BINDING]},
+    "user.delete": {"username": "known"},
+    "user.rotate": {"username": "known"},
+    "acl.create": {"bindings": [_BINDING]},
+    "acl.delete": {"bindings": [{**_BINDING, "principal": "User:known"}]},
+    "reassignment": {
+        "moves": [{"topic": "orders", "partition": 0, "replicas": [4, 3, 2]}],
+        "throttle_bytes_per_s": 1_000_000,
+        "batch_size": 5,
+    },
+    "offset.reset": {
+        "group": "readers",
+        "partitions": [{"topic": "orders", "partition": 0}],
+        "strategy": "offset",
+        "value": 3,
+    },
+    "offset.restore": {
+        "group": "readers",
+        "partitions": [{"topic": "orders", "partition": 0, "offset": 3}],
+    },
+}
+
+
+def address(operation: ApiOperation, ids: dict[str, str]) -> str:
+    return operation.path.format(**{name: ids[IDS[name]] for name in operation.parameters})
+
+
+def body(operation: ApiOperation, ids: dict[str, str]) -> Any:
+    """The body that is served, blanks filled in; None for an operation without one."""
+    if not operation.has_body:
+        return None
+    return filled(BODIES[str(operation)], ids)
+
+
+def filled(value: Any, ids: dict[str, str]) -> Any:
+    text = json.dumps(value)
+    for name, found in ids.items():
+        text = text.replace("{" + name + "}", found)
+    return json.loads(text)
+
+
+def send(client: Any, operation: ApiOperation, ids: dict[str, str], **more: Any) -> Any:
+    """The request as it should be, or changed by `body`, `path`, `query`, `headers`."""
+    content = more.get("body", body(operation, ids))
+    path = more.get("path", address(operation, ids)) + more.get("query", "")
+    data = None if content is None else json.dumps(content)
+    return client.generic(
+        operation.method.upper(),
+        path,
+        data or "",
+        content_type="application/json",
+        headers=more.get("headers", {}),
+    )
+
+
+def problem(answer: Any, *statuses: int) -> dict[str, Any]:
+    """The answer as an RFC 9457 problem of one of `statuses` (none given: any 4xx)."""
+    text = answer.content.decode(errors="replace")
+    expected = statuses or range(400, 500)
+    assert answer.status_code in expected, f"{answer.status_code}: {text[:600]}"
+    assert answer["Content-Type"] == "application/problem+json", text[:300]
+    found: dict[str, Any] = json.loads(text)
+    assert found["status"] == answer.status_code
+    assert found["type"].endswith("/" + found["code"])
+    assert found["title"]
+    assert found["request_id"] == answer["X-Request-Id"]
+    assert len(found["detail"]) > 5
+    assert "Traceback" not in text
+    return found

@@ -1,0 +1,161 @@
+"""Addresses, methods, query strings and media types that do not fit: always a problem, no deed."""
+
+import itertools
+import urllib.parse
+
+import pytest
+
+from tests.controlplane.rest.surface import (
+    METHODS,
+    address,
+    body,
+    document,
+    operations,
+    problem,
+    send,
+)
+from tests.controlplane.support import client_for
+
+ALL = operations()
+pytestmark = pytest.mark.django_db
+STRANGE = [
+    "nothing",
+    "op_",
+    "x" * 5_000,
+    "a\0b",
+    "é…",
+    "' OR 1=1 --",
+    "%2e%2e",
+    "a b",
+    "-1",
+    "null",
+]
+BAD_QUERY = {
+    "page_size": ["0", "-1", "501", "abc", "1.5", "²", "٣", "9" * 5_000, "\0", ""],
+    "cursor": ["junk", "a:b:c", "\0", "x" * 5_000, "é"],
+    "cluster_id": ["\0"],
+    "state": ["bogus", "running,bogus", "\0", ","],
+    "from": ["yesterday", "\0", "9" * 40, "2026-13-45"],
+    "to": ["tomorrow", "0001-01-01T00:00:00+23:59x"],
+    "latest": ["maybe", "\0"],
+    "group": ["x" * 300, "\0"],
+    "topic": ["x" * 300, "\0"],
+}
+
+
+@pytest.fixture
+def owner(world):
+    client = client_for(world.tenant)
+    client.raise_request_exception = False
+    return client
+
+
+@pytest.mark.parametrize("row", [row for row in ALL if row.parameters], ids=str)
+def test_made_up_ids_are_not_found(owner, ids, state, row):
+    before = state()
+    for name, strange in itertools.product(row.parameters, STRANGE):
+        values = {key: ids[known] for key, known in id_names(row).items()}
+        if name == "topic" and row.path.endswith("/history"):
+            continue  # history of a topic that nobody sampled is empty, not missing
+        values[name] = urllib.parse.quote(strange, safe="")
+        problem(send(owner, row, ids, path=row.path.format(**values)), 404)
+    assert state() == before
+
+
+def id_names(row):
+    from tests.controlplane.rest.surface import IDS
+
+    return {name: IDS[name] for name in row.parameters}
+
+
+@pytest.mark.parametrize("path", sorted(document()["paths"]))
+def test_other_methods_are_refused(owner, ids, state, path):
+    row = next(row for row in ALL if row.path == path)
+    offered = {row.method for row in ALL if row.path == path}
+    before = state()
+    for method in {*METHODS, "options", "trace"} - offered:
+        answer = owner.generic(method.upper(), address(row, ids), "{}", "application/json")
+        problem(answer, 405)
+        assert set(answer["Allow"].lower().split(", ")) - {"head", "options"} == offered
+    assert state() == before
+
+
+@pytest.mark.parametrize("path", ["", "nope", "clusters/", "me/", "operations//", "%00", "../.."])
+def test_addresses_that_are_none(owner, path):
+    problem(owner.get(f"/api/v1/{path}"), 404)
+
+
+@pytest.mark.parametrize("row", ALL, ids=str)
+def test_a_query_parameter_that_is_none_is_named(owner, ids, state, row):
+    before = state()
+    found = problem(send(owner, row, ids, query="?surprise=1"), 422)
+    assert found["errors"][0]["pointer"] == "/surprise"
+    assert "surprise" in found["detail"]
+    assert state() == before
+
+
+def test_every_query_parameter_has_bad_values():
+    assert {name for row in ALL for name in row.query} == set(BAD_QUERY)
+
+
+@pytest.mark.parametrize(
+    ("row", "name"), [(row, name) for row in ALL for name in row.query], ids=str
+)
+def test_bad_query_values_are_named(owner, ids, row, name):
+    for value in BAD_QUERY[name]:
+        query = "?" + urllib.parse.urlencode({name: value})
+        found = problem(send(owner, row, ids, query=query), 422)
+        assert found["errors"][0]["pointer"] == f"/{name}", value
+        assert name in found["detail"]
+
+
+def test_a_cursor_is_good_for_its_own_list_only(world, owner, ids):
+    world.gateway.add_topic("payments")
+    topics = f"/api/v1/clusters/{ids['cluster']}/topics"
+    cursor = owner.get(topics, {"page_size": 1}).json()["page"]["next"]
+    assert owner.get(topics, {"cursor": cursor}).json()["data"]
+    problem(owner.get("/api/v1/operations", {"cursor": cursor}), 422)
+
+
+def test_a_range_that_ends_before_it_begins_is_named(owner, ids):
+    query = {"from": "2026-01-02T00:00:00Z", "to": "2026-01-01T00:00:00Z"}
+    found = problem(owner.get(f"/api/v1/clusters/{ids['cluster']}/analytics/lag", query), 422)
+    assert found["errors"][0]["pointer"] == "/from"
+
+
+MEDIA_TYPES = [
+    "text/plain",
+    "application/xml",
+    "multipart/form-data; boundary=x",
+    "application/x-www-form-urlencoded",
+    "nonsense",
+    "",
+]
+
+
+@pytest.mark.parametrize("row", [row for row in ALL if row.has_body], ids=str)
+def test_other_media_types_are_refused(owner, ids, state, row):
+    before = state()
+    for media_type in MEDIA_TYPES:
+        answer = owner.generic(
+            row.method.upper(), address(row, ids), "a=1", content_type=media_type
+        )
+        assert problem(answer, 415)["code"] == "unsupported-media-type"
+    assert state() == before
+
+
+@pytest.mark.parametrize("row", ALL, ids=str)
+def test_answers_are_json_whatever_is_asked_for(owner, ids, row):
+    answer = send(owner, row, ids, headers={"Accept": "text/html"})
+    assert problem(answer, 406)["code"] == "not-acceptable"
+
+
+@pytest.mark.parametrize("charset", ["nonsense", "utf-16", "latin-1"])
+def test_json_is_utf8_whatever_the_charset_says(owner, ids, charset):
+    row = next(row for row in ALL if str(row) == "post /api-keys")
+    answer = owner.generic(
+        "POST", row.path, '{"name": "é"}', content_type=f"application/json; charset={charset}"
+    )
+    assert answer.status_code == 201, answer.content
+    assert answer.json()["name"] == "é"
+    assert body(row, ids)

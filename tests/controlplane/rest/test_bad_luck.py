@@ -1,0 +1,68 @@
+"""The cluster, ZooKeeper or our own code fail under a request: a problem, never a half deed."""
+
+import pytest
+
+from controlplane.gateway.errors import GatewayError, timed_out, unreachable
+from tests.controlplane.rest.surface import operations, problem, send
+from tests.controlplane.support import client_for
+
+pytestmark = pytest.mark.django_db
+READS = [row for row in operations() if not row.is_write and "/secret" not in row.path]
+
+
+@pytest.fixture
+def owner(world):
+    client = client_for(world.tenant)
+    client.raise_request_exception = False
+    return client
+
+
+@pytest.mark.parametrize("row", READS, ids=str)
+def test_a_cluster_that_is_away(world, owner, ids, row):
+    world.gateway.offline = True
+    world.hosts.is_away = True
+    answer = send(owner, row, ids)
+    if answer.status_code != 200:
+        found = problem(answer, 503)
+        assert found["retryable"] is True
+        assert answer["Retry-After"]
+
+
+REFUSALS = [
+    (unreachable("gone"), 503),
+    (timed_out("slow", write=False), 503),
+    (GatewayError("CLUSTER_AUTHORIZATION_FAILED", "not for you"), 409),
+    (GatewayError("UNKNOWN_SERVER_ERROR", ""), 409),
+]
+READING = ("describe", "list", "topic", "group", "log")
+
+
+@pytest.mark.parametrize("row", [row for row in READS if "cluster_id" in row.parameters], ids=str)
+def test_a_cluster_that_refuses(world, owner, ids, row):
+    methods = [name for name in dir(world.gateway) if name.startswith(READING)]
+    for error, status in REFUSALS:
+        world.gateway.failures = {method: [error] for method in methods}
+        answer = send(owner, row, ids)
+        if answer.status_code != 200:
+            problem(answer, status)
+
+
+def test_a_plan_that_the_cluster_cannot_check_is_no_plan(world, owner, ids, state):
+    world.gateway.offline = True
+    before = state()
+    row = next(row for row in operations() if str(row) == "post /plans")
+    problem(send(owner, row, ids), 503)
+    row = next(row for row in operations() if str(row) == "post /operations")
+    problem(send(owner, row, ids), 503)
+    assert state() == before
+    world.gateway.offline = False
+    assert send(owner, row, ids).status_code == 202, "the plan is still open"
+
+
+def test_our_own_fault_is_told_as_one_without_its_insides(world, owner, ids):
+    world.gateway.fail_next("list_topics", ZeroDivisionError("secret insides"))
+    row = next(row for row in operations() if row.path.endswith("/topics"))
+    answer = send(owner, row, ids)
+    found = problem(answer, 500)
+    assert found["code"] == "internal"
+    assert "secret insides" not in answer.content.decode()

@@ -38,8 +38,12 @@ def theil_sen(points: str) -> Column:
 
 def median(values: Column) -> Column:
     """The middle of an array, the mean of the two middle ones when even, null when empty."""
-    ordered = F.array_sort(values)
-    size = F.size(values)
-    low = F.try_element_at(ordered, F.floor((size + 1) / 2).cast("int"))
-    high = F.try_element_at(ordered, F.floor(size / 2 + 1).cast("int"))
-    return F.when(size > 0, (low + high) / 2)
+
+    def middle(ordered: Column) -> Column:
+        size = F.size(ordered)
+        low = F.try_element_at(ordered, F.floor((size + 1) / 2).cast("int"))
+        high = F.try_element_at(ordered, F.floor(size / 2 + 1).cast("int"))
+        return F.when(size > 0, (low + high) / 2)
+
+    # The lambda gives the sorted array a name; written out it would be computed at each mention.
+    return F.transform(F.array(F.sort_array(values)), middle)[0]

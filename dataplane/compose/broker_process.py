@@ -31,7 +31,7 @@ from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint
 from dataplane.compose import gauges
 from dataplane.compose.listeners import Listeners
 from dataplane.compose.rooms import build_rooms
-from dataplane.compose.storage import StorageError, broker_id, open_logs
+from dataplane.compose.storage import StorageError, apply_dynamic, broker_id, open_logs
 from dataplane.compose.surroundings import of_this_machine
 from dataplane.ports.coordinator import CoordinatorError
 from dataplane.server.dispatch import Dispatcher
@@ -125,7 +125,7 @@ class BrokerProcess:
         await services.configs.start()
         undo.push_async_callback(services.configs.stop)
         background = world.background()
-        self._logs = await open_logs(services, world.files, background)
+        self._logs = await open_logs(services, world.files, background, world.pacer)
         undo.callback(self._close_logs, background)
         services.peers = PeerPool(
             client_id=f"broker-{services.broker_id}",
@@ -217,6 +217,11 @@ class BrokerProcess:
     def _config_changed(self, entity_type: str, name: str) -> None:
         if entity_type == "topics":
             self.services.partitions.topic_config_changed(name)
+        elif entity_type == "brokers":
+            apply_dynamic(self._logs, self.services.config)
+            # Broker settings are the defaults of every topic.
+            for topic in {tp.topic for tp in self._logs.all()}:
+                self.services.partitions.topic_config_changed(topic)
 
     def _directory_failed(self, directory: str, lost: list[TopicPartition]) -> None:
         """Replicas in a failed directory are gone; without any directory there is no broker."""
@@ -227,6 +232,7 @@ class BrokerProcess:
             self._on_fatal()
 
     def _close_logs(self, background: ClosableBackground) -> None:
+        self._logs.cleaner.stop()
         background.close()
         try:
             self._logs.shutdown(self.services.broker_epoch)

@@ -64,4 +64,46 @@ def register(services: BrokerServices, listeners: Listeners) -> None:
         "Connections closed because the receive buffers were full, since the start.",
         lambda: budget.refused,
     )
+    _register_storage(services)
     metrics.gauge("log_size_bytes", "Bytes of the logs here, by topic.", per_topic_bytes)
+
+
+def _register_storage(services: BrokerServices) -> None:
+    metrics, logs = services.metrics, services.partitions.logs
+    cleaner = logs.cleaner
+    metrics.gauge(
+        "offline_log_directories",
+        "Log directories that have failed.",
+        lambda: sum(1 for report in logs.directories() if report.error),
+    )
+    metrics.gauge(
+        "cleaner_uncleanable_partitions",
+        "Compacted logs set aside because they cannot be compacted.",
+        lambda: len(cleaner.uncleanable),
+    )
+    metrics.gauge(
+        "cleaner_max_dirty_ratio",
+        "Largest dirty share of a compacted log at the last look.",
+        lambda: cleaner.dirtiest_ratio,
+    )
+    metrics.gauge(
+        "cleaner_rounds",
+        "Rounds of compaction since the start, by outcome.",
+        lambda: {
+            'outcome="done"': cleaner.stats.rounds,
+            'outcome="given_up"': cleaner.stats.rounds_given_up,
+        },
+    )
+    metrics.gauge(
+        "cleaner_bytes",
+        "Bytes of segments before and after compaction, since the start.",
+        lambda: {
+            'when="before"': cleaner.stats.bytes_before,
+            'when="after"': cleaner.stats.bytes_after,
+        },
+    )
+    metrics.gauge(
+        "cleaner_last_round_ms",
+        "How long the last round of compaction took.",
+        lambda: cleaner.stats.last_round_ms,
+    )

@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from dataplane.config import ConfigError
+from dataplane.log.cleaner.driver import CleanerSettings
 from dataplane.log.config import LogConfig
 from dataplane.log.directory import DirectoryInUseError, InconsistentIdentityError
 from dataplane.log.manager import LogManager, LogManagerSettings
@@ -14,7 +15,7 @@ from dataplane.model.errors import KafkaError
 if TYPE_CHECKING:
     from dataplane.broker.services import BrokerServices
     from dataplane.config import BrokerConfig
-    from dataplane.ports.background import Background
+    from dataplane.ports.background import Background, Pacer
     from dataplane.ports.filesystem import FileSystem
 
 
@@ -30,7 +31,10 @@ def broker_id(config: BrokerConfig) -> int:
 
 
 async def open_logs(
-    services: BrokerServices, files: FileSystem, background: Background
+    services: BrokerServices,
+    files: FileSystem,
+    background: Background,
+    pacer: Pacer | None = None,
 ) -> LogManager:
     """Load every log. ConfigError or StorageError in one line when a directory is unfit."""
     config = services.config
@@ -48,7 +52,9 @@ async def open_logs(
         broker_id=services.broker_id,
         config_for=config_for,
         settings=_settings(config),
+        pacer=pacer,
     )
+    apply_dynamic(logs, config)
     try:
         # Recovery may read gigabytes; nothing else touches the logs before it ends.
         await asyncio.to_thread(logs.load)
@@ -58,12 +64,31 @@ async def open_logs(
     return logs
 
 
+def apply_dynamic(logs: LogManager, config: BrokerConfig) -> None:
+    """Settings of storage that may change while the broker runs."""
+    logs.cleaner.settings = CleanerSettings(
+        is_enabled=config.get_bool("log.cleaner.enable")
+        and config.get_int("log.cleaner.threads") > 0,
+        memory_bytes=config.get_int("log.cleaner.dedupe.buffer.size"),
+        load_factor=config.get_float("log.cleaner.io.buffer.load.factor"),
+        io_buffer_bytes=config.get_int("log.cleaner.io.buffer.size"),
+        backoff_ms=config.get_int("log.cleaner.backoff.ms"),
+    )
+    if logs.cleaner.pacer is not None:
+        logs.cleaner.pacer.set_pace(
+            share=config.get_float("penstock.log.cleaner.share"),
+            bytes_per_second=config.get_float("log.cleaner.io.max.bytes.per.second"),
+        )
+
+
 def _make_directories(config: BrokerConfig, files: FileSystem) -> None:
+    """One that cannot be made is the log manager's to set aside, unless it is the only one."""
     for directory in config.log_dirs:
         try:
             files.make_dirs(directory)
         except OSError as error:
-            raise ConfigError("log.dirs", directory, error.strerror or str(error)) from error
+            if len(config.log_dirs) == 1:
+                raise ConfigError("log.dirs", directory, error.strerror or str(error)) from error
 
 
 def _settings(config: BrokerConfig) -> LogManagerSettings:

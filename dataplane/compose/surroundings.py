@@ -6,7 +6,7 @@ import dataclasses
 import os
 from typing import TYPE_CHECKING, Protocol
 
-from dataplane.ports.background import Background
+from dataplane.ports.background import Background, Pacer
 from dataplane.ports.coordinator import Coordinator
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class Surroundings:
     background: Callable[[], ClosableBackground]
     bind: Callable[[str, str, int], socket.socket]
     connect: Callable[[BrokerConfig], Awaitable[ClosableCoordinator]]
+    pacer: Pacer | None = None
+    """Holds compaction back; without one it works as fast as it can."""
 
 
 def of_this_machine() -> Surroundings:
@@ -58,6 +60,7 @@ def of_this_machine() -> Surroundings:
     from dataplane.runtime.os_entropy import OsEntropy
     from dataplane.runtime.os_filesystem import OsFileSystem
     from dataplane.runtime.thread_background import ThreadBackground
+    from dataplane.runtime.thread_pacer import ThreadPacer
     from dataplane.server.socket_binding import bind
 
     return Surroundings(
@@ -68,6 +71,7 @@ def of_this_machine() -> Surroundings:
         background=lambda: ThreadBackground(asyncio.get_running_loop()),
         bind=bind,
         connect=_connect,
+        pacer=ThreadPacer(),
     )
 
 

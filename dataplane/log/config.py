@@ -34,6 +34,12 @@ class LogConfig:
     timestamp_before_max_ms: int = INT64_MAX
     timestamp_after_max_ms: int = INT64_MAX
     compression_type: str = "producer"
+    min_cleanable_dirty_ratio: float = 0.5
+    min_compaction_lag_ms: int = 0
+    max_compaction_lag_ms: int = INT64_MAX
+    delete_retention_ms: int = _DAY_MS
+    roll_ms: int = dataclasses.field(init=False)
+    """`segment.ms`; sooner if a record must be compacted before, for active segments never are."""
     reworks: bool = dataclasses.field(init=False)
     """Whether appends must look into the records or change the batch."""
 
@@ -45,6 +51,10 @@ class LogConfig:
             or self.compression_type != "producer"
         )
         object.__setattr__(self, "reworks", reworks)
+        roll_ms = self.segment_ms
+        if self.compacts:
+            roll_ms = min(roll_ms, self.max_compaction_lag_ms)
+        object.__setattr__(self, "roll_ms", roll_ms)
 
     @classmethod
     def from_topic_config(cls, settings: Mapping[str, Any]) -> LogConfig:
@@ -62,6 +72,8 @@ class LogConfig:
             values["stamps_append_time"] = str(stamp) == "LogAppendTime"
         if (codec := settings.get("compression.type")) is not None:
             values["compression_type"] = str(codec)
+        if (ratio := settings.get("min.cleanable.dirty.ratio")) is not None:
+            values["min_cleanable_dirty_ratio"] = float(ratio)
         return cls(**values)
 
     @property
@@ -81,6 +93,9 @@ _INTEGER_KEYS = {
     "flush.messages": "flush_messages",
     "flush.ms": "flush_ms",
     "file.delete.delay.ms": "file_delete_delay_ms",
+    "min.compaction.lag.ms": "min_compaction_lag_ms",
+    "max.compaction.lag.ms": "max_compaction_lag_ms",
+    "delete.retention.ms": "delete_retention_ms",
     "message.timestamp.before.max.ms": "timestamp_before_max_ms",
     "message.timestamp.after.max.ms": "timestamp_after_max_ms",
 }

@@ -108,6 +108,9 @@ class LogDirectory:
     def log_start_offsets(self) -> dict[TopicPartition, int]:
         return read_offsets(self._fs, self._file(paths.LOG_START_CHECKPOINT))
 
+    def cleaner_offsets(self) -> dict[TopicPartition, int]:
+        return read_offsets(self._fs, self._file(paths.CLEANER_CHECKPOINT))
+
     def high_watermarks(self) -> dict[TopicPartition, int]:
         return read_offsets(self._fs, self._file(paths.HIGH_WATERMARK_CHECKPOINT))
 

@@ -72,6 +72,18 @@ class Flusher:
             functools.partial(self._flushed, log_end_offset, self._generation),
         )
 
+    def sync_directory(self) -> None:
+        """Make renames durable, in a worker thread."""
+        self._background.submit(self._sync_directory, self._directory_synced)
+
+    def _sync_directory(self) -> None:
+        if self._fs.exists(self._directory):
+            self._fs.sync_dir(self._directory)
+
+    def _directory_synced(self, error: BaseException | None) -> None:
+        if isinstance(error, OSError):
+            self._on_error(error)
+
     def truncated(self, offset: int) -> None:
         """What lies from `offset` on is gone, or is new and not synced."""
         self._generation += 1
@@ -106,5 +118,4 @@ class Flusher:
                 file.sync()
             finally:
                 file.close()
-        if self._fs.exists(self._directory):
-            self._fs.sync_dir(self._directory)
+        self._sync_directory()

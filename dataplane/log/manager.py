@@ -9,10 +9,12 @@ from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from dataplane.log import paths
+from dataplane.log.cleaner.driver import CleanerSettings, LogCleaner
 from dataplane.log.config import LogConfig
 from dataplane.log.directory import LogDirectory
 from dataplane.log.partition_log import PartitionLog
 from dataplane.log.partition_metadata import read_topic_id, write_topic_id
+from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.model.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dataplane.model.ids import TopicPartition
-    from dataplane.ports.background import Background
+    from dataplane.ports.background import Background, Pacer
     from dataplane.ports.clock import Clock
     from dataplane.ports.entropy import Entropy
     from dataplane.ports.filesystem import FileSystem
@@ -38,6 +40,7 @@ class LogManagerSettings:
     producer_expiration_ms: int = 86_400_000
     file_delete_delay_ms: int = 60_000
     housekeeping_interval_ms: int = 1_000
+    cleaner: CleanerSettings = dataclasses.field(default_factory=CleanerSettings)
 
 
 class LogReport(NamedTuple):
@@ -76,6 +79,7 @@ class LogManager:
         broker_id: int,
         config_for: Callable[[str], LogConfig] | None = None,
         settings: LogManagerSettings | None = None,
+        pacer: Pacer | None = None,
     ) -> None:
         self._fs = fs
         self._clock = clock
@@ -94,6 +98,14 @@ class LogManager:
         self._written: dict[tuple[str, str], dict[TopicPartition, int]] = {}
         self._writing: set[tuple[str, str]] = set()
         self.previous_broker_epoch = -1
+        self.cleaner = LogCleaner(
+            fs,
+            clock,
+            background,
+            pacer,
+            self._settings.cleaner,
+            on_round_done=self._checkpoint_cleaning,
+        )
 
     # --- start ---
 
@@ -126,6 +138,7 @@ class LogManager:
         recovery_points = directory.recovery_points()
         log_starts = directory.log_start_offsets()
         high_watermarks = directory.high_watermarks()
+        cleaner_offsets = directory.cleaner_offsets()
         for name in self._fs.list_dir(directory.path):
             path = f"{directory.path}/{name}"
             if not self._fs.is_dir(path):
@@ -148,6 +161,7 @@ class LogManager:
                 self._config_for(tp.topic),
                 recovery_point=recovery_points.get(tp, 0),
                 log_start_offset=log_starts.get(tp, 0),
+                cleaned_until=cleaner_offsets.get(tp, NEVER_CLEANED),
                 clean=stop.was_clean,
             )
             log.update_high_watermark(high_watermarks.get(tp, 0))
@@ -179,6 +193,7 @@ class LogManager:
         *,
         recovery_point: int = 0,
         log_start_offset: int = 0,
+        cleaned_until: int = NEVER_CLEANED,
         clean: bool,
     ) -> PartitionLog:
         log = PartitionLog(
@@ -190,6 +205,7 @@ class LogManager:
             config=config,
             recovery_point=recovery_point,
             log_start_offset=log_start_offset,
+            cleaned_until=cleaned_until,
             clean=clean,
             producer_expiration_ms=self._settings.producer_expiration_ms,
             on_storage_error=lambda _path, error: self._fail_directory(directory, error),
@@ -300,6 +316,7 @@ class LogManager:
             self._remove_doomed()
             for log in list(self._logs.values()):
                 self._guarded(log, PartitionLog.tick)
+            self.cleaner.tick(self._logs)
         if self._is_due("retention", settings.retention_check_interval_ms):
             for log in list(self._logs.values()):
                 self._guarded(log, lambda each: each.apply_retention(now_ms))
@@ -314,6 +331,7 @@ class LogManager:
             self._checkpoint(
                 paths.LOG_START_CHECKPOINT, lambda log: log.log_start_offset, inline=False
             )
+            self._checkpoint_cleaning()
 
     def checkpoint_high_watermarks(self) -> None:
         """Write `replication-offset-checkpoint` now, on this thread."""
@@ -327,6 +345,10 @@ class LogManager:
             paths.RECOVERY_POINT_CHECKPOINT, lambda log: log.recovery_point, inline=True
         )
         self._checkpoint(paths.LOG_START_CHECKPOINT, lambda log: log.log_start_offset, inline=True)
+        self._checkpoint(paths.CLEANER_CHECKPOINT, _cleaner_offset, inline=True)
+
+    def _checkpoint_cleaning(self) -> None:
+        self._checkpoint(paths.CLEANER_CHECKPOINT, _cleaner_offset, inline=False)
 
     def _is_due(self, task: str, interval_ms: int) -> bool:
         now_ms = self._clock.monotonic_ms()
@@ -346,25 +368,28 @@ class LogManager:
             self._fail_directory(self._home[log.topic_partition], error)
 
     def _checkpoint(
-        self, name: str, offset_of: Callable[[PartitionLog], int], *, inline: bool
+        self, name: str, offset_of: Callable[[PartitionLog], int | None], *, inline: bool
     ) -> None:
         for directory in self._live_directories():
             offsets = {
-                tp: offset_of(log) for tp, log in self._logs.items() if self._home[tp] is directory
+                tp: offset
+                for tp, log in self._logs.items()
+                if self._home[tp] is directory and (offset := offset_of(log)) is not None
             }
             key = (directory.path, name)
             if inline:
                 try:
                     directory.write_checkpoint(name, offsets)
+                    self._written[key] = offsets
                 except OSError as error:
                     self._fail_directory(directory, error)
             elif offsets != self._written.get(key) and key not in self._writing:
                 self._writing.add(key)
+                self._written[key] = offsets
                 self._background.submit(
                     functools.partial(directory.write_checkpoint, name, offsets),
                     functools.partial(self._checkpointed, directory, key),
                 )
-            self._written[key] = offsets
 
     def _checkpointed(
         self, directory: LogDirectory, key: tuple[str, str], error: BaseException | None
@@ -446,3 +471,10 @@ class LogManager:
             directory.close()
         self._logs.clear()
         self._home.clear()
+
+
+def _cleaner_offset(log: PartitionLog) -> int | None:
+    """Where compaction goes on. Every log that may ever have been compacted has an entry."""
+    if log.cleaned_until == NEVER_CLEANED and not log.config.compacts:
+        return None
+    return max(log.cleaned_until, log.log_start_offset)

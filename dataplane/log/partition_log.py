@@ -23,9 +23,9 @@ from dataplane.log.batch_header import (
     NO_TIMESTAMP,
     TRANSACTIONAL_FLAG,
 )
+from dataplane.log.compactable import CompactableLog
 from dataplane.log.scan import BatchHead
 from dataplane.log.slice import AppendInfo, LogSlice
-from dataplane.log.stored_log import StoredLog
 from dataplane.log.transaction_index import AbortedTransaction
 from dataplane.log.validation import check_unusual, malformed, read_marker, rework
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -67,7 +67,7 @@ def _checked_head(records: Buffer, max_message_bytes: int) -> tuple[int, ...]:
     return head
 
 
-class PartitionLog(StoredLog):
+class PartitionLog(CompactableLog):
     """The log of one replica. All calls come from one thread."""
 
     def append_as_leader(  # noqa: PLR0912  # the hot path: calls cost more than branches

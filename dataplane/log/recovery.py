@@ -10,13 +10,14 @@ from dataplane.log import paths
 from dataplane.log.scan import heads
 from dataplane.log.segment import LogSegment
 from dataplane.log.segments import Segments
+from dataplane.log.swapping import finish_swaps
 
 if TYPE_CHECKING:
     from dataplane.log.epochs import LeaderEpochs
     from dataplane.ports.filesystem import FileSystem
 
 _log = logging.getLogger(__name__)
-_LEFTOVERS = (paths.DELETED, paths.CLEANED, paths.TEMPORARY, paths.SWAP)
+_LEFTOVERS = (paths.DELETED, paths.CLEANED, paths.TEMPORARY)
 
 
 @dataclasses.dataclass(slots=True)
@@ -92,17 +93,24 @@ class Recovery:
         return Recovered(Segments(opened), end, self._scanned_bytes, self._truncated_bytes)
 
     def _sweep(self) -> None:
-        names = self._fs.list_dir(self._directory)
-        for name in names:
-            if name.endswith(_LEFTOVERS):
-                self._fs.remove(f"{self._directory}/{name}")
-        self._names = {name for name in names if not name.endswith(_LEFTOVERS)}
+        names = self._removed(self._fs.list_dir(self._directory), _LEFTOVERS)
+        if any(name.endswith(paths.SWAP) for name in names):
+            finish_swaps(self._fs, self._directory, names)
+            names = self._removed(self._fs.list_dir(self._directory), (paths.SWAP,))
+        self._names = set(names)
         for name in sorted(self._names):
             for suffix in (paths.OFFSET_INDEX, paths.TIME_INDEX, paths.TRANSACTION_INDEX):
                 base = paths.parse_base_offset(name, suffix)
                 if base is not None and name.removesuffix(suffix) + paths.LOG not in self._names:
                     self._fs.remove(f"{self._directory}/{name}")
                     self._names.discard(name)
+
+    def _removed(self, names: list[str], endings: tuple[str, ...]) -> list[str]:
+        """Remove the files that end so; the others."""
+        for name in names:
+            if name.endswith(endings):
+                self._fs.remove(f"{self._directory}/{name}")
+        return [name for name in names if not name.endswith(endings)]
 
     def _bases(self) -> list[int]:
         found = (paths.parse_base_offset(name, paths.LOG) for name in self._names)

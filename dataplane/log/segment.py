@@ -53,19 +53,21 @@ class LogSegment:
         *,
         created_ms: int,
         index_interval_bytes: int,
+        state: str = "",
     ) -> None:
+        """`state` is appended to the file names, such as `.cleaned` while compaction writes."""
         self._fs = fs
         self.base_offset = base_offset
         self.created_ms = created_ms
         self.index_interval_bytes = index_interval_bytes
-        self.path = paths.segment_path(directory, base_offset, paths.LOG)
+        self.path = paths.segment_path(directory, base_offset, paths.LOG + state)
         self._file: File = fs.open(self.path, create=True)
         self.size = self._file.size()
         self.offset_index = OffsetIndex(
-            fs, paths.segment_path(directory, base_offset, paths.OFFSET_INDEX), base_offset
+            fs, paths.segment_path(directory, base_offset, paths.OFFSET_INDEX + state), base_offset
         )
         self.time_index = TimeIndex(
-            fs, paths.segment_path(directory, base_offset, paths.TIME_INDEX), base_offset
+            fs, paths.segment_path(directory, base_offset, paths.TIME_INDEX + state), base_offset
         )
         self.closed = False
         self.index_bytes_max = INDEX_BYTES_MAX
@@ -216,11 +218,14 @@ class LogSegment:
         self._file.close()
 
     def mark_deleted(self) -> None:
-        """Rename the files out of the way; readers that hold the descriptor go on."""
+        """Rename the files out of the way; readers that hold the descriptor go on.
+
+        The `.log` goes last: while it is there, whoever comes after a crash knows the others.
+        """
         stem = self.path.removesuffix(paths.LOG)
         self.offset_index.release()
         self.time_index.release()
-        for suffix in paths.SEGMENT_SUFFIXES:
+        for suffix in reversed(paths.SEGMENT_SUFFIXES):
             if self._fs.exists(stem + suffix):
                 self._fs.rename(stem + suffix, stem + suffix + paths.DELETED)
 

@@ -66,6 +66,11 @@ class Segments:
         self.active = segment
         return taken
 
+    def replace(self, slot: int, count: int, segment: LogSegment) -> None:
+        """Put one segment where `count` closed ones were."""
+        self._items[slot : slot + count] = [segment]
+        self._bases[slot : slot + count] = [segment.base_offset]
+
     @property
     def size_bytes(self) -> int:
         return sum(segment.size for segment in self._items)

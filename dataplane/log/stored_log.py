@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 DAY_MS = 24 * 3600 * 1000
 LATEST = -1
+NEVER_CLEANED = -1
 UNKNOWN_MS = -(1 << 63)
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
@@ -43,7 +44,8 @@ class StoredLog:
     """Everything about a log but appending to it. All calls come from one thread.
 
     Offsets: `log_start_offset` inclusive; `log_end_offset`, `high_watermark`,
-    `last_stable_offset`, `recovery_point` exclusive.
+    `last_stable_offset`, `recovery_point` exclusive; `cleaned_until` is where the part that
+    compaction has not seen begins, -1 before its first round; `cuts` counts truncations.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class StoredLog:
         recovery_point: int = 0,
         log_start_offset: int = 0,
         clean: bool = False,
+        cleaned_until: int = NEVER_CLEANED,
         producer_expiration_ms: int = DAY_MS,
         on_storage_error: Callable[[str, OSError], None] | None = None,
     ) -> None:
@@ -77,9 +80,12 @@ class StoredLog:
             self._epochs,
             now_ms=clock.realtime_ms(),
             index_interval_bytes=config.index_interval_bytes,
-            allows_gaps=config.compacts,
+            # A log that was compacted once has gaps, whatever its policy is now.
+            allows_gaps=config.compacts or cleaned_until != NEVER_CLEANED,
         ).load(recovery_point=recovery_point, log_start_offset=log_start_offset, clean=clean)
         self._segments = self.recovered.segments
+        self.cuts = 0
+        self.cleaned_until = min(cleaned_until, self.recovered.log_end_offset)
         self._active = self._segments.active
         self._active.index_bytes_max = config.segment_index_bytes
         self.log_end_offset = self.recovered.log_end_offset
@@ -290,6 +296,8 @@ class StoredLog:
             self._producers.remove_snapshot(taken)
 
     def _after_cut(self) -> None:
+        self.cuts += 1
+        self.cleaned_until = min(self.cleaned_until, self.log_end_offset)
         self.high_watermark = min(self.high_watermark, self.log_end_offset)
         self._reader.forget()
         self._tail.reset(self.log_end_offset, self._active.size)
@@ -330,10 +338,10 @@ class StoredLog:
             return
         first_ms = segment.first_timestamp_ms
         if first_ms >= 0:
-            self._roll_after_ms = first_ms + config.segment_ms - self._jitter_ms()
+            self._roll_after_ms = first_ms + config.roll_ms - self._jitter_ms()
             if max_timestamp_ms > self._roll_after_ms:
                 self.roll()
-        elif now_ms - segment.created_ms > config.segment_ms - self._jitter_ms():
+        elif now_ms - segment.created_ms > config.roll_ms - self._jitter_ms():
             self.roll()
 
     def _jitter_ms(self) -> int:

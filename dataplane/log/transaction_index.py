@@ -13,6 +13,8 @@ from dataplane.log import paths
 from dataplane.ports.filesystem import read_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from dataplane.ports.filesystem import FileSystem
 
 _ENTRY = struct.Struct(">hqqqq")
@@ -25,6 +27,15 @@ class AbortedTransaction(NamedTuple):
     first_offset: int
     last_offset: int
     last_stable_offset: int
+
+
+def write_rows(fs: FileSystem, path: str, rows: Iterable[AbortedTransaction]) -> None:
+    """A new `.txnindex` file with these rows."""
+    file = fs.open(path, create=True)
+    try:
+        file.append(b"".join(_ENTRY.pack(0, *row) for row in rows))
+    finally:
+        file.close()
 
 
 class TransactionIndex:

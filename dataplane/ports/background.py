@@ -6,6 +6,18 @@ from collections.abc import Callable
 from typing import Protocol
 
 
+class Pacer(Protocol):
+    """Holds long work back, so that it leaves time for what is urgent."""
+
+    def spent(self, size_bytes: int) -> None:
+        """A step over so many bytes is done. Called by the worker; may sleep."""
+        ...
+
+    def set_pace(self, *, share: float, bytes_per_second: float) -> None:
+        """Work for `share` of the time (0 to 1) and through so many bytes a second at most."""
+        ...
+
+
 class Background(Protocol):
     """Runs work that may block (fsync, unlink).
 

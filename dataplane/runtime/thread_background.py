@@ -14,7 +14,8 @@ _log = logging.getLogger(__name__)
 class ThreadBackground:
     """A few worker threads; `done` comes back through the event loop."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, *, threads: int = 2) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, *, threads: int = 3) -> None:
+        """Compaction takes one of the threads for as long as it likes; the others stay quick."""
         self._loop = loop
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="background")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataplane.config.key import ConfigKey, ConfigType
 from dataplane.config.keys.declare import (
     CLUSTER,
     DAY_MS,
@@ -85,6 +86,15 @@ KEYS = (
         1.7976931348623157e308,
         "Throttle of compaction.",
         most=1.7976931348623157e308,
+        dynamic=CLUSTER,
+    ),
+    ConfigKey(
+        "penstock.log.cleaner.share",
+        ConfigType.DOUBLE,
+        0.5,
+        "Share of the time that compaction may work while it has something to do.",
+        lowest=0.01,
+        highest=1.0,
         dynamic=CLUSTER,
     ),
     long(

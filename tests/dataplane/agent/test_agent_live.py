@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
@@ -13,6 +14,7 @@ import pytest
 from cryptography.fernet import Fernet
 
 from dataplane.agent.processes import start_ticks_of
+from dataplane.ports.coordinator import NoNodeError
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper, free_port
 from dataplane.runtime.zookeeper import ZooKeeperCoordinator
 
@@ -158,11 +160,13 @@ async def test_brokers_outlive_a_killed_agent_and_are_taken_up(stage):
     agent.wait()
     assert start_ticks_of(report["pid"]) is not None
     agent = stage.start_agent()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(20):
         while True:
-            alive, _ = await stage.zk.get("/penstock/hosts/h1/alive")
-            if json.loads(alive)["pid"] == agent.pid:
-                break
+            # Between the old agent's node and the new one's there may be none.
+            with contextlib.suppress(NoNodeError):
+                alive, _ = await stage.zk.get("/penstock/hosts/h1/alive")
+                if json.loads(alive)["pid"] == agent.pid:
+                    break
             await asyncio.sleep(0.05)
     same = await stage.observed(state="running", pid=report["pid"])
     assert same["restarts"] == 0

@@ -125,7 +125,8 @@ def _follow(run: AnalyticsRun, now: datetime) -> None:
         _again(run, process.last_words(work) or "the process went away")
     elif run.deadline_at is not None and now > run.deadline_at:
         _end(running)
-        _finish(run, FAILED, "the deadline has passed")
+        words = process.last_words(work)
+        _finish(run, FAILED, ": ".join(filter(None, ("the deadline has passed", words))))
 
 
 def _complete(run: AnalyticsRun, work: Path) -> None:

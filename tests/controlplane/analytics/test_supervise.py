@@ -165,6 +165,25 @@ def test_the_deadline_ends_it(stand_in):
     assert is_gone(grandchild)
 
 
+def test_the_scheduled_run_after_a_failed_one_works(stand_in):
+    stand_in(HANG)
+    failed, _ = ticked_until_hanging()
+    work = Path(failed.work_dir)
+    (work / process.LOG_FILE).write_text("reading telemetry\nno answer from broker 2\n")
+    AnalyticsRun.objects.filter(pk=failed.pk).update(
+        deadline_at=timezone.now() - timedelta(seconds=1),
+        created_at=timezone.now() - timedelta(hours=1),
+    )
+    said = tick_until(FAILED).error
+    assert said == "the deadline has passed: no answer from broker 2"
+    stand_in(FINISH.replace("OK", "True"))
+    deadline = time.monotonic() + 20
+    while not AnalyticsRun.objects.filter(state=SUCCEEDED).exclude(pk=failed.pk).exists():
+        assert time.monotonic() < deadline, "no run came after the failed one"
+        supervise.tick()
+        time.sleep(0.05)
+
+
 def test_a_process_that_dies_is_started_again_and_then_given_up(stand_in):
     stand_in(DIE)
     run = tick_until(FAILED)

@@ -213,9 +213,10 @@ class EmbeddedZooKeeper:
                 raise ZooKeeperStartError(f"port {self.port} is taken on {self.host}") from error
 
     def log_tail(self, lines: int = 20) -> str:
-        """The last lines that the server wrote."""
+        """The last lines that the server wrote, without the frames of Java stack traces."""
         try:
-            return "\n".join(self.log_file.read_text(errors="replace").splitlines()[-lines:])
+            said = self.log_file.read_text(errors="replace").splitlines()
+            return "\n".join([each for each in said if not each.startswith("\tat ")][-lines:])
         except FileNotFoundError:
             return ""
 

@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
 from controlplane.analytics.check import Line, Verdict, compare, live_records
 from controlplane.analytics.claims import newest_claims
@@ -38,8 +39,11 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_: Any, **asked: Any) -> None:
-        cluster = _cluster(asked["cluster"])
-        claims = newest_claims(cluster.id, group=asked["group"], topic=asked["topic"])
+        try:
+            cluster = _cluster(asked["cluster"])
+            claims = newest_claims(cluster.id, group=asked["group"], topic=asked["topic"])
+        except DatabaseError as error:
+            raise CommandError(f"the database cannot be read: {error}") from error
         if not claims:
             raise CommandError("there are no gold rows of that yet; a run makes them")
         try:

@@ -1,4 +1,5 @@
 import pytest
+from hypothesis import settings
 
 from controlplane.clusters.connections import use_gateways
 from controlplane.clusters.fake_hosts import FakeHosts
@@ -6,6 +7,10 @@ from controlplane.clusters.hosts import use_hosts
 from controlplane.gateway.fake import FakeGateway
 from controlplane.operations import outbox
 from tests.controlplane.support import World, cluster_make, tenant_make
+
+# A busy machine is no failure.
+settings.register_profile("controlplane", deadline=None)
+settings.load_profile("controlplane")
 
 
 @pytest.fixture

@@ -628,7 +628,11 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         AclBinding: {
             host: string;
             operation: string;
@@ -638,11 +642,19 @@ export interface components {
             resource_name: string;
             resource_type: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         AclList: {
             data: components["schemas"]["AclBinding"][];
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         AnalyticsRun: {
             attempt: number;
             cancel_requested: boolean;
@@ -672,14 +684,22 @@ export interface components {
             /** Format: double */
             wall_s: number | null;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         AnalyticsRunPage: {
             data: components["schemas"]["AnalyticsRun"][];
             page: components["schemas"]["Page"];
         };
         /** @enum {string} */
         AnalyticsRunStateEnum: "queued" | "running" | "succeeded" | "failed" | "cancelled";
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         ApiKey: {
             /** Format: date-time */
             created_at: string;
@@ -693,7 +713,11 @@ export interface components {
             revoked_at: string | null;
             scope: components["schemas"]["ScopeEnum"];
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         ApiKeyCreated: {
             /** Format: date-time */
             created_at: string;
@@ -709,18 +733,30 @@ export interface components {
             revoked_at: string | null;
             scope: components["schemas"]["ScopeEnum"];
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         ApiKeyInputRequest: {
             name: string;
             /** @default read */
             scope: components["schemas"]["ScopeEnum"];
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         ApiKeyPage: {
             data: components["schemas"]["ApiKey"][];
             page: components["schemas"]["Page"];
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         AuditEvent: {
             action: string;
             actor: string;
@@ -735,12 +771,20 @@ export interface components {
             remote_address: string;
             resource: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         AuditEventPage: {
             data: components["schemas"]["AuditEvent"][];
             page: components["schemas"]["Page"];
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Broker: {
             alive: boolean | null;
             host: string;
@@ -754,7 +798,11 @@ export interface components {
             restarts: number;
             since_ms: number | null;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         ClientConfig: {
             properties: string;
             python: string;
@@ -762,7 +810,11 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Cluster: {
             bootstrap_servers: string;
             brokers: components["schemas"]["Broker"][];
@@ -777,19 +829,31 @@ export interface components {
             security_protocol: string;
             zookeeper_path: string | null;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         ClusterPage: {
             data: components["schemas"]["Cluster"][];
             page: components["schemas"]["Page"];
         };
         /** @enum {string} */
         ClusterPhaseEnum: "CREATING" | "RUNNING" | "UPDATING" | "DEGRADED" | "DELETING" | "FAILED" | "DELETED";
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         ClusterPlan: {
             operation: components["schemas"]["Operation"] | null;
             plan: components["schemas"]["Plan"];
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         ClusterPlanInputRequest: {
             /** @default 3 */
             broker_count: number;
@@ -805,7 +869,11 @@ export interface components {
             /** @description Lower-case letters, digits, hyphens. */
             name: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Collector: {
             failures: number;
             /** Format: double */
@@ -818,7 +886,11 @@ export interface components {
             slices: number;
             took_ms: number;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         ConfigEntry: {
             doc: string;
             is_default: boolean;
@@ -828,7 +900,11 @@ export interface components {
             source: string;
             value: string | null;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Group: {
             coordinator: number | null;
             group: string;
@@ -839,7 +915,11 @@ export interface components {
             state: string;
             topics: string[];
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         GroupExpiry: {
             group: string;
             lost_records: number;
@@ -850,14 +930,22 @@ export interface components {
         };
         /** @enum {string} */
         GroupExpiryStatusEnum: "SAFE" | "WATCH" | "AT_RISK" | "LOSING" | "UNKNOWN";
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         GroupMember: {
             client_id: string;
             host: string;
             member_id: string;
             partitions: components["schemas"]["TopicPartition"][];
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         GroupOffset: {
             committed: number | null;
             lag: number | null;
@@ -867,7 +955,11 @@ export interface components {
             partition: number;
             topic: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         GroupRow: {
             coordinator: number | null;
             group: string;
@@ -877,12 +969,20 @@ export interface components {
             state: string;
             topics: string[];
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         GroupRowPage: {
             data: components["schemas"]["GroupRow"][];
             page: components["schemas"]["Page"];
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Host: {
             address: string;
             agent_version: string;
@@ -892,11 +992,19 @@ export interface components {
             port_range: number[];
             rack: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         HostList: {
             data: components["schemas"]["Host"][];
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Impact: {
             bytes_to_move?: number;
             records_reread?: number;
@@ -906,27 +1014,43 @@ export interface components {
             summary: string;
             warnings: components["schemas"]["Warning"][];
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         KafkaUser: {
             /** @description The service's own login. */
             managed: boolean;
             mechanisms: string[];
             username: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         KafkaUserList: {
             data: components["schemas"]["KafkaUser"][];
         };
         /** @enum {string} */
         KindEnum: "managed" | "registered";
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Lag: {
             /** Format: date-time */
             as_of: string | null;
             data: components["schemas"]["LagPoint"][];
             run_id: string | null;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         LagPoint: {
             /** Format: double */
             consume_records_per_s: number | null;
@@ -955,7 +1079,11 @@ export interface components {
         };
         /** @enum {string} */
         LagPointStatusEnum: "UNKNOWN" | "NO_COMMIT" | "DATA_LOST" | "CAUGHT_UP" | "STOPPED" | "STALLED" | "REWOUND" | "FALLING_BEHIND" | "CATCHING_UP" | "LAGGING";
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Me: {
             actor: string;
             may_write: boolean;
@@ -966,7 +1094,11 @@ export interface components {
         /** @enum {string} */
         MethodEnum: "caught_up" | "exact" | "interpolated" | "out_of_history" | "no_commit";
         NullEnum: null;
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Operation: {
             actor: string;
             cancellable: boolean;
@@ -998,7 +1130,11 @@ export interface components {
             summary: string;
             unwinding: boolean;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         OperationError: {
             code: string;
             detail: string;
@@ -1011,7 +1147,11 @@ export interface components {
             type: string;
             unwind_incomplete?: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         OperationInputRequest: {
             /** @default  */
             confirm: string | null;
@@ -1020,19 +1160,31 @@ export interface components {
             /** @default  */
             reason: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         OperationPage: {
             data: components["schemas"]["Operation"][];
             page: components["schemas"]["Page"];
         };
         /** @enum {string} */
         OperationStateEnum: "pending" | "running" | "verifying" | "cancelling" | "succeeded" | "failed" | "cancelled" | "reverted";
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Page: {
             has_more: boolean;
             next: string | null;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Partition: {
             isr: number[];
             leader: number | null;
@@ -1043,7 +1195,11 @@ export interface components {
             replicas: number[];
             size_bytes: number | null;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Plan: {
             cluster_id: string | null;
             confirm_phrase: string | null;
@@ -1067,7 +1223,11 @@ export interface components {
             reverts: string | null;
             state: components["schemas"]["PlanStateEnum"];
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         PlanInputRequest: {
             cluster_id?: string | null;
             inputs: {
@@ -1077,7 +1237,11 @@ export interface components {
         };
         /** @enum {string} */
         PlanStateEnum: "open" | "used" | "expired" | "stale";
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Problem: {
             code: string;
             detail: string;
@@ -1089,19 +1253,31 @@ export interface components {
             title: string;
             type: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         ProblemError: {
             code: string;
             detail: string;
             pointer: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Progress: {
             done: number;
             total: number;
             unit: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Reassignment: {
             adding: number[];
             partition: number;
@@ -1109,11 +1285,19 @@ export interface components {
             replicas: number[];
             topic: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         ReassignmentList: {
             data: components["schemas"]["Reassignment"][];
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Retention: {
             /** Format: date-time */
             as_of: string | null;
@@ -1122,7 +1306,11 @@ export interface components {
         };
         /** @enum {string} */
         RoleEnum: "owner" | "operator" | "viewer";
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         RunCluster: {
             cluster_id: string;
             error: string | null;
@@ -1132,7 +1320,11 @@ export interface components {
             records_in: number;
             records_rejected: number;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         RunProgress: {
             done?: number;
             message?: string;
@@ -1142,7 +1334,11 @@ export interface components {
         };
         /** @enum {string} */
         ScopeEnum: "read" | "write";
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Secret: {
             mechanism: string;
             password: string;
@@ -1150,7 +1346,11 @@ export interface components {
         };
         /** @enum {string} */
         SeverityEnum: "info" | "warning" | "danger";
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Step: {
             attempts: number;
             detail: string;
@@ -1171,18 +1371,30 @@ export interface components {
         StepPhaseEnum: "execute" | "verify" | "always" | "restore" | "teardown";
         /** @enum {string} */
         StepStateEnum: "pending" | "running" | "done" | "failed" | "skipped";
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Tenant: {
             id: string;
             name: string;
             role: components["schemas"]["RoleEnum"];
             slug: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         TenantList: {
             data: components["schemas"]["Tenant"][];
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Topic: {
             configs: components["schemas"]["ConfigEntry"][];
             internal: boolean;
@@ -1191,12 +1403,20 @@ export interface components {
             size_bytes: number | null;
             topic_id: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         TopicPartition: {
             partition: number;
             topic: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         TopicRetention: {
             /** Format: double */
             age_seconds: number | null;
@@ -1210,7 +1430,11 @@ export interface components {
             /** Format: date-time */
             ts: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         TopicRow: {
             cleanup_policy: string | null;
             internal: boolean;
@@ -1224,7 +1448,11 @@ export interface components {
             topic_id: string;
             under_replicated: number;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         TopicRowPage: {
             data: components["schemas"]["TopicRow"][];
             page: components["schemas"]["Page"];
@@ -1233,13 +1461,21 @@ export interface components {
         TrendEnum: "growing" | "shrinking" | "steady" | "unknown";
         /** @enum {string} */
         TriggerEnum: "schedule" | "manual";
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         User: {
             id: number;
             is_staff: boolean;
             username: string;
         };
-        /** @description A response shape: documents JSON that selectors build; it holds no logic. */
+        /**
+         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
+         *
+         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
+         */
         Warning: {
             code: string;
             severity: components["schemas"]["SeverityEnum"];
@@ -1296,6 +1532,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1496,6 +1741,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     api_key_create: {
@@ -1520,6 +1774,15 @@ export interface operations {
                 };
             };
             /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1539,6 +1802,24 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -1653,6 +1934,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     cluster_list: {
@@ -1704,6 +1994,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     cluster_create: {
@@ -1739,6 +2038,15 @@ export interface operations {
                 };
             };
             /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1758,6 +2066,24 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2022,6 +2348,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     analytics_retention: {
@@ -2065,6 +2400,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2118,6 +2462,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2219,6 +2572,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2369,6 +2731,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2619,6 +2990,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     operation_create: {
@@ -2643,6 +3023,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Operation"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description A problem (RFC 9457) */
@@ -2683,6 +3072,24 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2951,6 +3358,15 @@ export interface operations {
                 };
             };
             /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2970,6 +3386,24 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };

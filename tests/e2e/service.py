@@ -11,6 +11,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from dataplane.runtime.parent_death import die_with_parent
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 START_TIMEOUT_S = 120.0
 STOP_TIMEOUT_S = 60.0
@@ -65,6 +67,8 @@ class LocalService:
                 env=self._environment,
                 cwd=REPOSITORY,
                 start_new_session=True,
+                # Test runs get killed too; the launcher then stops its parts as after Ctrl-C.
+                preexec_fn=die_with_parent(signal.SIGTERM),  # noqa: PLW1509 - loaded before the fork
             )
         deadline_s = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline_s:

@@ -8,6 +8,7 @@ of it, beside a cluster that is away and records that nobody can read.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import pathlib
@@ -20,9 +21,11 @@ from types import SimpleNamespace
 import pytest
 from confluent_kafka import Producer
 
+from controlplane.analytics.check import Claim, Verdict, compare, live_records
 from controlplane.analytics.publisher import KafkaPublisher, ensure_topic
 from controlplane.analytics.sampler import Sampler
 from controlplane.analytics.slices import slices
+from controlplane.analytics.telemetry_reader import records_since
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.kafka import KafkaGateway
 from controlplane.gateway.kafka_link import ConnectionSpec
@@ -59,6 +62,7 @@ def live(tmp_path_factory, jars_dir):
         made = SimpleNamespace(
             bootstrap=cluster.bootstrap,
             gateway=gateway,
+            spec=spec,
             publisher=KafkaPublisher(spec),
             sampler=Sampler(),
             root=root,
@@ -270,6 +274,29 @@ def test_retention_is_what_the_log_directories_say(live, story):
     left_s = held["retention_ms"] / 1000 - of(story, "group_lag", group="slow")["lag_seconds"]
     assert expiry["oldest_unread_expires_in_s"] == pytest.approx(left_s, abs=0.01)
     assert expiry["status"] == "SAFE"
+
+
+def test_gold_is_traced_to_its_telemetry_and_to_the_quiet_brokers(live, story):
+    numbers = {"group_lag": "lag_records", "topic_retention": "bytes"}
+    claims = [
+        Claim(
+            key=("group" if "group" in row else "topic", "orders", row.get("group", "")),
+            sampled_ms=row["sampled_ms"],
+            value=row[number],
+        )
+        for table, number in numbers.items()
+        for row in gold(story.work, table)
+        if row["topic"] == "orders" and row["sampled_ms"] == story.after.ts_ms
+    ]
+    assert len(claims) == 3
+    recorded = records_since(live.spec, story.after.ts_ms)
+    now = live_records(CLUSTER_ID, Sampler().sample(live.gateway, budget_s=30))
+    lines = compare(claims, recorded, now, quiesced=True)
+    assert [line.verdict for line in lines] == [Verdict.EQUAL] * 3
+    assert all(line.claim.value == line.recorded == line.live for line in lines)
+    off_by_one = [dataclasses.replace(claim, value=(claim.value or 0) + 1) for claim in claims]
+    wrong = compare(off_by_one, recorded, now, quiesced=False)
+    assert {line.verdict for line in wrong} == {Verdict.DIFFERENT}
 
 
 def test_the_same_input_gives_the_same_bytes(live, story):

@@ -6,11 +6,11 @@ import logging
 from typing import TYPE_CHECKING
 
 from dataplane.broker import controller_reassign, controller_topics
-from dataplane.broker.controller_load import load_brokers, load_topics
+from dataplane.broker.controller_load import load_brokers, load_dealt_with, load_topics
 from dataplane.cluster import znodes
 from dataplane.cluster.context import NEVER_LED
 from dataplane.cluster.failover import Changes, repair
-from dataplane.ports.coordinator import Create
+from dataplane.ports.coordinator import Create, SetData
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -23,20 +23,34 @@ log = logging.getLogger(__name__)
 
 
 async def take_over(controller: Controller) -> None:
-    """Learn the truth, repair what does not fit the live brokers, tell everybody, resume."""
+    """Learn the truth, repair what does not fit the live brokers, tell everybody, resume.
+
+    A broker whose present registration no controller has dealt with yet was away in between: it
+    may have lost what was not on its disk, and must not go on leading in its old epoch. It is
+    taken for gone first, and for arrived then.
+    """
     context = controller.context
-    context.set_brokers(await load_brokers(controller.coordinator))
+    registered = await load_brokers(controller.coordinator)
+    known = await load_dealt_with(controller.coordinator)
+    stayed = {b: info for b, info in registered.items() if known.get(b) == info.epoch}
+    context.set_brokers(stayed)
     await load_topics(controller.coordinator, context)
     everything = [partition for partition, _ in context.partitions()]
     log.info(
-        "controller epoch %d: %d brokers, %d topics, %d partitions, %d topics to delete",
+        "controller epoch %d: %d brokers, %d of them new, %d topics, %d partitions, "
+        "%d topics to delete",
         context.epoch,
-        len(context.brokers),
+        len(registered),
+        len(registered) - len(stayed),
         len(context.topics),
         len(everything),
         len(context.deleting),
     )
     await _repair(controller, everything)
+    if len(stayed) < len(registered):
+        context.set_brokers(registered)
+        await _repair(controller, everything)
+    await _note_dealt_with(controller)
     for broker in context.brokers.values():
         controller.open_channel(broker).outbox.add_brokers(metadata_first=True, full=True)
     controller.tell(everything)
@@ -55,6 +69,8 @@ async def brokers_changed(controller: Controller) -> None:
         await _brokers_gone(controller, gone)
     if arrived:
         await _brokers_arrived(controller, arrived)
+    if gone or arrived:
+        await _note_dealt_with(controller)
     if renewed:
         controller.context.set_brokers(now)
         for channel in controller.channels.values():
@@ -103,6 +119,12 @@ async def _brokers_arrived(controller: Controller, arrived: dict[int, BrokerInfo
     controller.tell_metadata(rest)
     controller.wake()
     await _resume(controller)
+
+
+async def _note_dealt_with(controller: Controller) -> None:
+    """After the decisions have been written: a successor that finds less decides them again."""
+    data = znodes.encode_dealt_with(controller.context.brokers)
+    await controller.write([[SetData(znodes.DEALT_WITH, data)]])
 
 
 async def _repair(controller: Controller, partitions: list[TopicPartition]) -> Changes:

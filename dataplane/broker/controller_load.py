@@ -11,6 +11,7 @@ from dataplane.cluster.context import NEVER_LED
 from dataplane.cluster.image import ZERO_UUID
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
+from dataplane.ports.coordinator import NoNodeError
 
 if TYPE_CHECKING:
     from dataplane.cluster.context import ControllerContext
@@ -28,6 +29,15 @@ async def load_brokers(coordinator: Coordinator) -> dict[int, BrokerInfo]:
         broker: znodes.decode_broker(broker, data, stat.czxid)
         for broker, (data, stat) in (await read_all(coordinator, ids)).items()
     }
+
+
+async def load_dealt_with(coordinator: Coordinator) -> dict[int, int]:
+    """The broker epochs that earlier controllers have acted upon."""
+    try:
+        data, _ = await coordinator.get(znodes.DEALT_WITH)
+    except NoNodeError:
+        return {}
+    return znodes.decode_dealt_with(data)
 
 
 async def load_topics(coordinator: Coordinator, context: ControllerContext) -> None:

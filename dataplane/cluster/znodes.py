@@ -10,6 +10,7 @@ import base64
 import dataclasses
 import json
 import uuid
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -29,6 +30,7 @@ CONFIG_CHANGES = "/config/changes"
 CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
 PRODUCER_IDS = "/latest_producer_id_block"
 ISR_CHANGES = "/isr_change_notification"
+DEALT_WITH = "/brokers/dealt_with"
 DEFAULT_ENTITY = "<default>"
 
 PERSISTENT_PATHS = (
@@ -36,6 +38,7 @@ PERSISTENT_PATHS = (
     BROKER_IDS,
     TOPICS,
     "/brokers/seqid",
+    DEALT_WITH,
     CONFIG_CHANGES,
     "/config/topics",
     "/config/brokers",
@@ -108,6 +111,17 @@ def _host(host: str) -> str:
 
 
 # -- controller -----------------------------------------------------------------------------------
+
+
+def encode_dealt_with(brokers: Mapping[int, BrokerInfo]) -> bytes:
+    """The registrations that the controllers' decisions rest on (ours alone, Kafka has none)."""
+    return _dump({"version": 1, "epochs": {str(b): info.epoch for b, info in brokers.items()}})
+
+
+def decode_dealt_with(data: bytes) -> dict[int, int]:
+    """Broker epochs by broker; empty before any controller has written them."""
+    epochs = _load(data).get("epochs", {}) if data else {}
+    return {int(broker): int(epoch) for broker, epoch in epochs.items()}
 
 
 def encode_controller(broker_id: int, *, timestamp_ms: int) -> bytes:

@@ -12,7 +12,7 @@ from dataplane.replication.leader import LeaderCore
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Container, Sequence
 
     from dataplane.broker.waiting import Wakeups
     from dataplane.log.partition_log import AppendInfo, PartitionLog
@@ -35,9 +35,11 @@ class Partition:
         "_clock",
         "_committed",
         "_consumers",
+        "_follower_starts",
         "_lag_ms_max",
         "_propose_isr",
         "_replicas",
+        "_starts_watchers",
         "_wakeups",
         "core",
         "log",
@@ -74,6 +76,8 @@ class Partition:
         self._committed = OffsetWaiters()
         self._consumers: dict[Callable[[], None], None] = {}
         self._replicas: dict[Callable[[], None], None] = {}
+        self._follower_starts: dict[int, int] = {}
+        self._starts_watchers: set[Callable[[], None]] = set()
 
     # -- role
 
@@ -124,6 +128,9 @@ class Partition:
     def resign(self) -> None:
         """Stop leading: nobody may wait here for something that will not come."""
         self.core = None
+        self._follower_starts.clear()
+        for callback in list(self._starts_watchers):
+            callback()
         self._committed.fail()
         self._wake_consumers()
         for callback in self._replicas:
@@ -208,12 +215,35 @@ class Partition:
         if self.is_under_min_isr():
             raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
 
+    def low_watermark(self, live: Container[int]) -> int:
+        """The lowest log start of this replica and its live followers; -1 if one is not known."""
+        state = self.state
+        starts = [self.log.log_start_offset]
+        if state is not None:
+            others = (each for each in state.replicas if each != self._broker_id and each in live)
+            starts += [self._follower_starts.get(each, -1) for each in others]
+        return min(starts)
+
+    def watch_log_starts(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back when a follower's log start moves, or the role here ends. Returns the end."""
+        self._starts_watchers.add(callback)
+        return lambda: self._starts_watchers.discard(callback)
+
     # -- replication
 
-    def on_follower_fetch(self, replica_id: int, fetch_offset: int) -> None:
-        """A follower asks from `fetch_offset` on: everything before it is on its disk."""
+    def on_follower_fetch(
+        self, replica_id: int, fetch_offset: int, log_start_offset: int = -1
+    ) -> None:
+        """A follower asks from `fetch_offset` on: everything before it is on its disk.
+
+        `log_start_offset` is where its own log begins, -1 if it does not say.
+        """
         if self.core is None:
             return
+        if self._follower_starts.get(replica_id, -1) != log_start_offset:
+            self._follower_starts[replica_id] = log_start_offset
+            for callback in list(self._starts_watchers):
+                callback()
         effects = self.core.on_follower_fetch(
             replica_id,
             fetch_offset,

@@ -9,6 +9,7 @@ from dataplane.broker.deadlines import Deadlines
 from dataplane.broker.isr_proposals import IsrProposals
 from dataplane.broker.partition import Partition
 from dataplane.broker.replica_fetchers import ReplicaFetchers
+from dataplane.broker.replica_moves import ReplicaMoves
 from dataplane.broker.waiting import Wakeups
 from dataplane.log.config import LogConfig
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from dataplane.broker.services import BrokerServices
     from dataplane.log.manager import LogManager
+    from dataplane.log.partition_log import PartitionLog
     from dataplane.model.partition import PartitionState
 
     LeadershipListener = Callable[[TopicPartition, bool, int], None]
@@ -39,6 +41,8 @@ class PartitionManager:
         self.controller_epoch = -1
         self.isr_proposals = IsrProposals(services)
         self.fetchers = ReplicaFetchers(services)
+        self.moves = ReplicaMoves(services, logs)
+        logs.mover.on_moved(self._moved)
         self._partitions: dict[TopicPartition, Partition] = {}
         self._listeners: list[LeadershipListener] = []
 
@@ -67,6 +71,8 @@ class PartitionManager:
         """The replica that leads here. KafkaError when it does not, or nobody knows it."""
         partition = self.hosted(topic_partition)
         if partition.core is None:
+            if partition.log.has_failed:
+                raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "its log directory has failed")
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         return partition
 
@@ -95,13 +101,14 @@ class PartitionManager:
         *,
         is_new: bool,
     ) -> ErrorCode:
-        """Take up the role that the controller has decided; the error is per partition."""
+        """Take up the role that the controller has decided; the error is per partition.
+
+        KAFKA_STORAGE_ERROR tells the controller that the replica is offline: its directory failed.
+        """
         partition = self._partitions.get(topic_partition)
-        if partition is not None and topic_id.int and partition.topic_id.int:
-            if partition.topic_id != topic_id:
-                return ErrorCode.INCONSISTENT_TOPIC_ID
-            if state.leader_epoch < partition.leader_epoch:
-                return ErrorCode.STALE_CONTROLLER_EPOCH
+        refused = _refusal(partition, topic_id, state)
+        if refused != ErrorCode.NONE:
+            return refused
         me = self._services.broker_id
         if me not in state.replicas:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -214,6 +221,16 @@ class PartitionManager:
             if was_leader:
                 self._announce(topic_partition, False, partition.leader_epoch)
 
+    def _moved(self, topic_partition: TopicPartition, log: PartitionLog) -> None:
+        """The replica lies in another log directory now; its content is the same."""
+        partition = self._partitions.get(topic_partition)
+        if partition is None:
+            return
+        partition.log = log
+        if not partition.is_leader:
+            self.fetchers.remove(topic_partition)
+            self.fetchers.follow(partition)
+
     def of_topic(self, topic: str) -> Iterable[Partition]:
         return [p for tp, p in self._partitions.items() if tp.topic == topic]
 
@@ -227,5 +244,18 @@ class PartitionManager:
 
     async def stop(self) -> None:
         """Stop fetching and proposing; the logs are closed by the log manager."""
+        await self.moves.stop()
         await self.fetchers.stop()
         await self.isr_proposals.stop()
+
+
+def _refusal(partition: Partition | None, topic_id: uuid.UUID, state: PartitionState) -> ErrorCode:
+    """Why the replica that is here cannot take up a role."""
+    if partition is None:
+        return ErrorCode.NONE
+    if topic_id.int and partition.topic_id.int:
+        if partition.topic_id != topic_id:
+            return ErrorCode.INCONSISTENT_TOPIC_ID
+        if state.leader_epoch < partition.leader_epoch:
+            return ErrorCode.STALE_CONTROLLER_EPOCH
+    return ErrorCode.KAFKA_STORAGE_ERROR if partition.log.has_failed else ErrorCode.NONE

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from dataplane.broker.config_store import ConfigStore
 from dataplane.broker.controller_client import ControllerClient
 from dataplane.broker.housekeeping import Housekeeping
+from dataplane.broker.log_dir_events import report_failure
 from dataplane.broker.metadata_cache import MetadataCache
 from dataplane.broker.metrics import Metrics
 from dataplane.broker.partition_manager import PartitionManager
@@ -74,6 +75,7 @@ class BrokerProcess:
         self._listeners: Listeners
         self._logs: LogManager
         self._registration: Registration
+        self._report: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Serve, or raise ConfigError, StartError or OSError with nothing left behind."""
@@ -206,6 +208,7 @@ class BrokerProcess:
             services.partitions.tick_isr,
         )
         chores.every(SWEEP_MS, "idle connections", self._listeners.sweep)
+        services.partitions.moves.resume()
 
     async def _hand_over(self) -> None:
         """Ask the controller to lead elsewhere what this broker leads (ControlledShutdown)."""
@@ -230,6 +233,10 @@ class BrokerProcess:
             self.failure = f"every log directory has failed, {directory} last"
             _log.critical(self.failure)
             self._on_fatal()
+            return
+        self._report = asyncio.get_running_loop().create_task(
+            report_failure(self.services.coordinator, self.services.broker_id)
+        )
 
     def _close_logs(self, background: ClosableBackground) -> None:
         self._logs.cleaner.stop()

@@ -1,7 +1,8 @@
 """DescribeLogDirs (35), versions 0-4: sizes of the replicas on this broker, by log directory.
 
 Behaviour: needs Describe on the cluster; without it the answer is empty (v0-2) or an error (v3+).
-`offset_lag` is how far the replica is behind the high watermark it knows, never negative.
+`offset_lag` is how far the replica is behind the high watermark it knows, never negative;
+for a copy that is to take the replica's place (`is_future_key`), how far it is behind the replica.
 Version notes: 3 adds a top-level error, 4 the size and the free space of the volume.
 """
 
@@ -20,11 +21,8 @@ from dataplane.wire.messages.describe_log_dirs import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from dataplane.broker.context import RequestContext
-    from dataplane.log.manager import LogReport
-    from dataplane.model.ids import TopicPartition
+    from dataplane.log.manager import DirectoryReport
 
 
 async def handle(
@@ -42,7 +40,7 @@ async def handle(
             DescribeLogDirsResult(
                 error_code=report.error,
                 log_dir=report.path,
-                topics=_topics(context, report.logs, wanted),
+                topics=_topics(context, report, wanted),
                 total_bytes=report.total_bytes,
                 usable_bytes=report.usable_bytes,
             )
@@ -53,22 +51,25 @@ async def handle(
 
 def _topics(
     context: RequestContext,
-    logs: Mapping[TopicPartition, LogReport],
+    report: DirectoryReport,
     wanted: set[tuple[str, int]] | None,
 ) -> list[DescribeLogDirsTopic]:
     topics: dict[str, DescribeLogDirsTopic] = {}
-    for topic_partition, report in logs.items():
+    for topic_partition, log in (*report.logs.items(), *report.futures.items()):
         topic, index = topic_partition
         if wanted is not None and (topic, index) not in wanted:
             continue
         partition = context.services.partitions.get(topic_partition)
-        behind = partition.high_watermark - report.log_end_offset if partition is not None else 0
+        behind = 0
+        if partition is not None:
+            goal = partition.log.log_end_offset if log.is_future else partition.high_watermark
+            behind = goal - log.log_end_offset
         topics.setdefault(topic, DescribeLogDirsTopic(name=topic)).partitions.append(
             DescribeLogDirsPartition(
                 partition_index=index,
-                partition_size=report.size_bytes,
+                partition_size=log.size_bytes,
                 offset_lag=max(0, behind),
-                is_future_key=report.is_future,
+                is_future_key=log.is_future,
             )
         )
     return list(topics.values())

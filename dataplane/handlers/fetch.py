@@ -168,7 +168,9 @@ class _Fetch:
                 <= wanted.fetch_offset
                 <= partition.log.log_end_offset
             ):
-                partition.on_follower_fetch(self._request.replica_id, wanted.fetch_offset)
+                partition.on_follower_fetch(
+                    self._request.replica_id, wanted.fetch_offset, wanted.log_start_offset
+                )
 
     def _wake(self) -> None:
         if self.done:

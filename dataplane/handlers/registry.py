@@ -31,6 +31,7 @@ HANDLED: dict[ApiKey, tuple[int, int]] = {
     ApiKey.LIST_OFFSETS: (1, 9),
     ApiKey.OFFSET_FOR_LEADER_EPOCH: (0, 4),
     ApiKey.DELETE_RECORDS: (0, 2),
+    ApiKey.ALTER_REPLICA_LOG_DIRS: (0, 2),
     ApiKey.DESCRIBE_LOG_DIRS: (0, 4),
     ApiKey.DESCRIBE_CLUSTER: (0, 1),
     # groups

@@ -65,6 +65,27 @@ class CompactableLog(StoredLog):
         self._flusher.sync_directory()
         return True
 
+    def relocate(self, directory: str) -> None:
+        """The directory was renamed to this one; open descriptors go on."""
+        self.directory = directory
+        for segment in self._segments:
+            segment.relocate(directory)
+        self._graveyard.relocate(directory)
+        self._epochs.relocate(directory)
+        self._producers.relocate(directory)
+        self._aborted.relocate(directory)
+        self._flusher.relocate(directory)
+
+    def adopt_bounds(self, other: StoredLog) -> None:
+        """This log holds the same batches as `other`: take over what batches do not tell."""
+        for epoch, start_offset in other.epoch_entries:
+            self._epochs.assign_unwritten(epoch, start_offset)
+        self._epochs.write()
+        self.raise_log_start_offset(other.log_start_offset)
+        self.update_high_watermark(other.high_watermark)
+        self.cleaned_until = other.cleaned_until
+        self.update_config(other.config)
+
     def report_storage_error(self, error: OSError) -> None:
         """Work on this log's files failed elsewhere; a full disk heals, the rest ends the log."""
         self._fail(error)

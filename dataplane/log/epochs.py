@@ -6,6 +6,7 @@ from bisect import bisect_right
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from dataplane.log import paths
 from dataplane.log.checkpoint import CheckpointDamagedError, read_entries, write_entries
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ class LeaderEpochs:
         self._entries: list[tuple[int, int]] = []
         self.damaged = False
         self.latest: int | None = None
+
+    def relocate(self, directory: str) -> None:
+        self._path = f"{directory}/{paths.LEADER_EPOCH_CHECKPOINT}"
 
     def load(self) -> None:
         """Read the file; an unreadable one leaves the cache empty and `damaged` set."""

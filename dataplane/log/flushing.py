@@ -94,6 +94,11 @@ class Flusher:
         self._generation += 1
         self.recovery_point = offset
 
+    def relocate(self, directory: str) -> None:
+        """The files lie in another directory now: a flush under way may have missed them."""
+        self._directory = directory
+        self._generation += 1
+
     def _flushed(self, log_end_offset: int, generation: int, error: BaseException | None) -> None:
         self._in_flight = False
         if isinstance(error, OSError):

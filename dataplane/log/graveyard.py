@@ -27,6 +27,11 @@ class Graveyard:
             segment.mark_deleted()
             self._waiting.append((due_ms, segment))
 
+    def relocate(self, directory: str) -> None:
+        """The files lie in another directory now."""
+        for _due_ms, segment in self._waiting:
+            segment.relocate(directory)
+
     def purge(self) -> None:
         """Unlink what has waited long enough, off the event loop."""
         now_ms = self._clock.monotonic_ms()

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
-import functools
 import logging
-from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dataplane.log import paths
-from dataplane.log.cleaner.driver import CleanerSettings, LogCleaner
+from dataplane.log.checkpointing import Checkpoints
+from dataplane.log.cleaner.driver import LogCleaner
 from dataplane.log.config import LogConfig
 from dataplane.log.directory import LogDirectory
+from dataplane.log.doomed import DoomedDirectories
+from dataplane.log.moving import ReplicaMover
 from dataplane.log.partition_log import PartitionLog
 from dataplane.log.partition_metadata import read_topic_id, write_topic_id
+from dataplane.log.reports import DirectoryReport, LogManagerSettings, LogReport, report_loading
 from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.model.errors import ErrorCode, KafkaError
 
@@ -27,38 +28,9 @@ if TYPE_CHECKING:
     from dataplane.ports.entropy import Entropy
     from dataplane.ports.filesystem import FileSystem
 
+__all__ = ["DirectoryReport", "LogManager", "LogManagerSettings", "LogReport"]
+
 _log = logging.getLogger(__name__)
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class LogManagerSettings:
-    """Broker-wide periods, in milliseconds; defaults are Kafka's."""
-
-    retention_check_interval_ms: int = 300_000
-    high_watermark_checkpoint_interval_ms: int = 5_000
-    offset_checkpoint_interval_ms: int = 60_000
-    producer_expiration_ms: int = 86_400_000
-    file_delete_delay_ms: int = 60_000
-    housekeeping_interval_ms: int = 1_000
-    cleaner: CleanerSettings = dataclasses.field(default_factory=CleanerSettings)
-
-
-class LogReport(NamedTuple):
-    """One log as DescribeLogDirs wants it."""
-
-    size_bytes: int
-    log_end_offset: int
-    is_future: bool
-
-
-class DirectoryReport(NamedTuple):
-    """One log directory as DescribeLogDirs wants it."""
-
-    path: str
-    error: ErrorCode
-    total_bytes: int
-    usable_bytes: int
-    logs: dict[TopicPartition, LogReport]
 
 
 class LogManager:
@@ -92,11 +64,11 @@ class LogManager:
         self._logs: dict[TopicPartition, PartitionLog] = {}
         self._topic_ids: dict[TopicPartition, uuid.UUID] = {}
         self._home: dict[TopicPartition, LogDirectory] = {}
-        self._doomed: deque[tuple[int, str, PartitionLog | None]] = deque()
+        self._doomed = DoomedDirectories(fs, clock, background)
         self._on_failure: list[Callable[[str, list[TopicPartition]], None]] = []
         self._last_run_ms: dict[str, int] = {}
-        self._written: dict[tuple[str, str], dict[TopicPartition, int]] = {}
-        self._writing: set[tuple[str, str]] = set()
+        self._checkpoints = Checkpoints(background, self.fail_directory)
+        self.mover = ReplicaMover(self, fs, entropy)
         self.previous_broker_epoch = -1
         self.cleaner = LogCleaner(
             fs,
@@ -120,7 +92,7 @@ class LogManager:
                 directory.open()
                 self._load_directory(directory)
             except OSError as error:
-                self._fail_directory(directory, error)
+                self.fail_directory(directory, error)
         if all(directory.failure is not None for directory in self._directories):
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "No log directory can be used.")
         return dict(self._logs)
@@ -144,17 +116,17 @@ class LogManager:
             if not self._fs.is_dir(path):
                 continue
             if name.endswith(paths.DELETE_DIRECTORY):
-                self._doomed.append((0, path, None))
+                self._doomed.add(path)
+                continue
+            moving = paths.parse_future_directory(name)
+            if moving is not None:
+                self._doomed.add(path)
+                self.mover.unfinished.append((moving, directory))
                 continue
             tp = paths.parse_partition_directory(name)
             if tp is None:
-                continue  # -future, -stray, lost+found: not ours to open
-            if tp in self._logs:
-                raise KafkaError(
-                    ErrorCode.KAFKA_STORAGE_ERROR,
-                    f"{tp} is in {self._home[tp].path} and in {directory.path}.",
-                )
-            log = self._open(
+                continue  # -stray, lost+found: not ours to open
+            log = self.make_log(
                 tp,
                 path,
                 directory,
@@ -164,27 +136,39 @@ class LogManager:
                 cleaned_until=cleaner_offsets.get(tp, NEVER_CLEANED),
                 clean=stop.was_clean,
             )
+            if not self._prevails(tp, log, directory):
+                continue
             log.update_high_watermark(high_watermarks.get(tp, 0))
             topic_id = read_topic_id(self._fs, path)
             if topic_id is not None:
                 self._topic_ids[tp] = topic_id
-        self._report_loading(directory, started_ms, was_clean=stop.was_clean)
+        report_loading(
+            directory.path,
+            [log.recovered for tp, log in self._logs.items() if self._home[tp] is directory],
+            took_ms=self._clock.monotonic_ms() - started_ms,
+            was_clean=stop.was_clean,
+        )
 
-    def _report_loading(self, directory: LogDirectory, started_ms: int, *, was_clean: bool) -> None:
-        opened = [log.recovered for tp, log in self._logs.items() if self._home[tp] is directory]
-        if not opened:
-            return
-        took_ms = self._clock.monotonic_ms() - started_ms
-        _log.info("%s: %d logs opened in %d ms", directory.path, len(opened), took_ms)
-        if not was_clean:
-            _log.warning(
-                "%s was not closed cleanly: %d bytes checked, %d cut",
-                directory.path,
-                sum(each.scanned_bytes for each in opened),
-                sum(each.truncated_bytes for each in opened),
-            )
+    def _prevails(self, tp: TopicPartition, log: PartitionLog, directory: LogDirectory) -> bool:
+        """Register a log that was found, unless another directory has a better one.
 
-    def _open(
+        Two happen when a crash, or a failing disk, came between the two renames that end a move:
+        the longer log of the newer epoch is the one that went on.
+        """
+        other = self._logs.get(tp)
+        if other is not None:
+            _log.warning("%s is in %s and in %s", tp, other.directory, log.directory)
+            if _progress(other) >= _progress(log):
+                log.release()
+                name = paths.stray_directory_name(tp, self._entropy.uuid4())
+                self._fs.rename(log.directory, f"{directory.path}/{name}")
+                return False
+            self.set_aside(tp)
+        self._logs[tp] = log
+        self._home[tp] = directory
+        return True
+
+    def make_log(
         self,
         tp: TopicPartition,
         path: str,
@@ -196,7 +180,8 @@ class LogManager:
         cleaned_until: int = NEVER_CLEANED,
         clean: bool,
     ) -> PartitionLog:
-        log = PartitionLog(
+        """Open or create a log, without taking it into service. `OSError`."""
+        return PartitionLog(
             self._fs,
             self._clock,
             self._background,
@@ -208,11 +193,8 @@ class LogManager:
             cleaned_until=cleaned_until,
             clean=clean,
             producer_expiration_ms=self._settings.producer_expiration_ms,
-            on_storage_error=lambda _path, error: self._fail_directory(directory, error),
+            on_storage_error=lambda _path, error: self.fail_directory(directory, error),
         )
-        self._logs[tp] = log
-        self._home[tp] = directory
-        return log
 
     # --- logs ---
 
@@ -246,19 +228,27 @@ class LogManager:
         live = self._live_directories()
         if not live or (not is_new and len(live) < len(self._directories)):
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"No place for the log of {tp}.")
-        homes = list(self._home.values())
-        directory = min(live, key=homes.count)
+        directory = self._place_for(tp, live)
         path = f"{directory.path}/{tp}"
         try:
             self._fs.make_dirs(path)
-            log = self._open(tp, path, directory, config, clean=True)
+            log = self.make_log(tp, path, directory, config, clean=True)
+            self._logs[tp] = log
+            self._home[tp] = directory
             if topic_id is not None:
                 write_topic_id(self._fs, path, topic_id)
                 self._topic_ids[tp] = topic_id
         except OSError as error:
-            self._fail_directory(directory, error)
+            self.fail_directory(directory, error)
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
         return log
+
+    def _place_for(self, tp: TopicPartition, live: list[LogDirectory]) -> LogDirectory:
+        if len(live) == 1:
+            return live[0]
+        preferred = self.mover.preferred.pop(tp, None)
+        homes = list(self._home.values())
+        return min(live, key=lambda each: (each.path != preferred, homes.count(each)))
 
     def _check_topic_id(
         self, tp: TopicPartition, topic_id: uuid.UUID | None, log: PartitionLog
@@ -279,8 +269,7 @@ class LogManager:
         name = paths.deleted_directory_name(tp, self._entropy.uuid4())
         retired = self._retire(tp, name)
         if retired is not None:
-            due_ms = self._clock.monotonic_ms() + self._settings.file_delete_delay_ms
-            self._doomed.append((due_ms, *retired))
+            self._doomed.add(*retired, delay_ms=self._settings.file_delete_delay_ms)
 
     def set_aside(self, tp: TopicPartition) -> None:
         """Take a log out of service that the cluster does not know any more; its files stay."""
@@ -290,6 +279,7 @@ class LogManager:
 
     def _retire(self, tp: TopicPartition, name: str) -> tuple[str, PartitionLog] | None:
         """Forget a log and give its directory another name; that path and the log."""
+        self.mover.cancel(tp)
         log = self._logs.pop(tp, None)
         if log is None:
             return None
@@ -300,9 +290,51 @@ class LogManager:
             self._fs.rename(log.directory, path)
         except OSError as error:
             log.release()
-            self._fail_directory(directory, error)
+            self.fail_directory(directory, error)
             return None
         return path, log
+
+    # --- moving ---
+
+    def live_directory(self, path: str) -> LogDirectory:
+        """One of `log.dirs`. KafkaError: LOG_DIR_NOT_FOUND, KAFKA_STORAGE_ERROR if it failed."""
+        for directory in self._directories:
+            if directory.path == path.rstrip("/"):
+                if directory.failure is not None:
+                    raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"{path} has failed.")
+                return directory
+        raise KafkaError(ErrorCode.LOG_DIR_NOT_FOUND, f"{path} is none of log.dirs.")
+
+    def home_of(self, tp: TopicPartition) -> LogDirectory | None:
+        return self._home.get(tp)
+
+    def put_in_place(self, tp: TopicPartition, log: PartitionLog, home: LogDirectory) -> None:
+        """A copy takes the replica's place. KafkaError; then both stay as they are."""
+        old, old_home = self._logs[tp], self._home[tp]
+        path = f"{home.path}/{tp}"
+        try:
+            self._fs.rename(log.directory, path)
+            log.relocate(path)
+        except OSError as error:
+            self.fail_directory(home, error)
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+        self._logs[tp] = log
+        self._home[tp] = home
+        self.doom(old_home, old.directory, tp, old)
+        self.checkpoint_high_watermarks()
+        self.checkpoint_recovery_points()
+
+    def doom(
+        self, home: LogDirectory, path: str, tp: TopicPartition, log: PartitionLog | None = None
+    ) -> None:
+        """Rename a directory out of the way; it goes after `log.segment.delete.delay.ms`."""
+        doomed = f"{home.path}/{paths.deleted_directory_name(tp, self._entropy.uuid4())}"
+        try:
+            self._fs.rename(path, doomed)
+        except OSError as error:
+            self.fail_directory(home, error)
+            return
+        self._doomed.add(doomed, log, delay_ms=self._settings.file_delete_delay_ms)
 
     # --- housekeeping ---
 
@@ -313,7 +345,7 @@ class LogManager:
         """
         settings = self._settings
         if self._is_due("housekeeping", settings.housekeeping_interval_ms):
-            self._remove_doomed()
+            self._doomed.purge()
             for log in list(self._logs.values()):
                 self._guarded(log, PartitionLog.tick)
             self.cleaner.tick(self._logs)
@@ -365,46 +397,19 @@ class LogManager:
         except KafkaError as error:
             _log.warning("%s: %s", log.topic_partition, error)
         except OSError as error:
-            self._fail_directory(self._home[log.topic_partition], error)
+            self.fail_directory(self._home[log.topic_partition], error)
 
     def _checkpoint(
         self, name: str, offset_of: Callable[[PartitionLog], int | None], *, inline: bool
     ) -> None:
+        write = self._checkpoints.write if inline else self._checkpoints.write_soon
         for directory in self._live_directories():
             offsets = {
                 tp: offset
                 for tp, log in self._logs.items()
                 if self._home[tp] is directory and (offset := offset_of(log)) is not None
             }
-            key = (directory.path, name)
-            if inline:
-                try:
-                    directory.write_checkpoint(name, offsets)
-                    self._written[key] = offsets
-                except OSError as error:
-                    self._fail_directory(directory, error)
-            elif offsets != self._written.get(key) and key not in self._writing:
-                self._writing.add(key)
-                self._written[key] = offsets
-                self._background.submit(
-                    functools.partial(directory.write_checkpoint, name, offsets),
-                    functools.partial(self._checkpointed, directory, key),
-                )
-
-    def _checkpointed(
-        self, directory: LogDirectory, key: tuple[str, str], error: BaseException | None
-    ) -> None:
-        self._writing.discard(key)
-        if isinstance(error, OSError):
-            self._fail_directory(directory, error)
-
-    def _remove_doomed(self) -> None:
-        now_ms = self._clock.monotonic_ms()
-        while self._doomed and self._doomed[0][0] <= now_ms:
-            _, path, log = self._doomed.popleft()
-            if log is not None:
-                log.release()
-            self._background.submit(functools.partial(self._fs.remove, path))
+            write(directory, name, offsets)
 
     # --- trouble ---
 
@@ -412,11 +417,12 @@ class LogManager:
         """Call back with a failed directory and the partitions that it took along."""
         self._on_failure.append(callback)
 
-    def _fail_directory(self, directory: LogDirectory, error: OSError) -> None:
+    def fail_directory(self, directory: LogDirectory, error: OSError) -> None:
         if directory.failure is not None:
             return
         _log.error("log directory %s failed: %s", directory.path, error)
         directory.failure = error
+        self.mover.lose(directory)
         lost = [tp for tp, home in self._home.items() if home is directory]
         for tp in lost:
             self._home.pop(tp)
@@ -436,7 +442,7 @@ class LogManager:
         for directory in self._directories:
             if directory.failure is not None:
                 reports.append(
-                    DirectoryReport(directory.path, ErrorCode.KAFKA_STORAGE_ERROR, -1, -1, {})
+                    DirectoryReport(directory.path, ErrorCode.KAFKA_STORAGE_ERROR, -1, -1, {}, {})
                 )
                 continue
             logs = {
@@ -444,8 +450,13 @@ class LogManager:
                 for tp, log in self._logs.items()
                 if self._home[tp] is directory
             }
+            futures = {
+                tp: LogReport(move.future.size_bytes, move.future.log_end_offset, is_future=True)
+                for tp, move in self.mover.moves().items()
+                if move.target is directory
+            }
             usage = self._fs.usage(directory.path)
-            reports.append(DirectoryReport(directory.path, ErrorCode.NONE, *usage, logs))
+            reports.append(DirectoryReport(directory.path, ErrorCode.NONE, *usage, logs, futures))
         return reports
 
     # --- stop ---
@@ -455,6 +466,7 @@ class LogManager:
 
         Background work must have ended before: the caller closes its threads first.
         """
+        self.mover.release()
         for log in list(self._logs.values()):
             self._guarded(log, PartitionLog.close)
         self.checkpoint_high_watermarks()
@@ -463,10 +475,8 @@ class LogManager:
             try:
                 directory.write_clean_stop(broker_epoch)
             except OSError as error:
-                self._fail_directory(directory, error)
-        for _, _, doomed in self._doomed:
-            if doomed is not None:
-                doomed.release()
+                self.fail_directory(directory, error)
+        self._doomed.release()
         for directory in self._directories:
             directory.close()
         self._logs.clear()
@@ -478,3 +488,8 @@ def _cleaner_offset(log: PartitionLog) -> int | None:
     if log.cleaned_until == NEVER_CLEANED and not log.config.compacts:
         return None
     return max(log.cleaned_until, log.log_start_offset)
+
+
+def _progress(log: PartitionLog) -> tuple[int, int]:
+    """How far a copy of a log went."""
+    return (-1 if log.latest_epoch is None else log.latest_epoch, log.log_end_offset)

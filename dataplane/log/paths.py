@@ -62,6 +62,19 @@ def deleted_directory_name(partition: TopicPartition, unique: uuid.UUID) -> str:
     return _retired_name(partition, unique, DELETE_DIRECTORY)
 
 
+def future_directory_name(partition: TopicPartition, unique: uuid.UUID) -> str:
+    """`topic-N.<32 hex>-future`: a copy that is to take the replica's place."""
+    return _retired_name(partition, unique, FUTURE_DIRECTORY)
+
+
+def parse_future_directory(name: str) -> TopicPartition | None:
+    """The partition of a `-future` directory; None for any other name."""
+    stem, dot, unique = name.removesuffix(FUTURE_DIRECTORY).rpartition(".")
+    if not name.endswith(FUTURE_DIRECTORY) or not dot or len(unique) != 32:  # a UUID in hex
+        return None
+    return parse_partition_directory(stem)
+
+
 def stray_directory_name(partition: TopicPartition, unique: uuid.UUID) -> str:
     """`topic-N.<32 hex>-stray`: a log that the cluster does not know any more, kept aside."""
     return _retired_name(partition, unique, STRAY_DIRECTORY)

@@ -49,6 +49,9 @@ class ProducerState:
         self._open: dict[int, int] = {}  # producer id -> first offset of its open transaction
         self._unreplicated: list[CompletedTransaction] = []
 
+    def relocate(self, directory: str) -> None:
+        self._directory = directory
+
     # --- appending ---
 
     def find_duplicate(self, batch: BatchHead) -> BatchTrace | None:

@@ -217,6 +217,12 @@ class LogSegment:
         self.time_index.release()
         self._file.close()
 
+    def relocate(self, directory: str) -> None:
+        """The files lie in another directory now."""
+        self.path = paths.segment_path(directory, self.base_offset, paths.LOG)
+        self.offset_index.path = paths.segment_path(directory, self.base_offset, paths.OFFSET_INDEX)
+        self.time_index.path = paths.segment_path(directory, self.base_offset, paths.TIME_INDEX)
+
     def mark_deleted(self) -> None:
         """Rename the files out of the way; readers that hold the descriptor go on.
 

@@ -117,6 +117,11 @@ class StoredLog:
         return self._flusher.recovery_point
 
     @property
+    def has_failed(self) -> bool:
+        """Whether the disk failed: everything is refused until the broker starts anew."""
+        return self._failure is not None
+
+    @property
     def last_stable_offset(self) -> int:
         """Below it no transaction is undecided: the bound of `read_committed` consumers."""
         producers = self._producers

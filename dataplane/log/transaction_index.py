@@ -46,6 +46,9 @@ class TransactionIndex:
         self._directory = directory
         self._entries: dict[int, list[AbortedTransaction]] = {}
 
+    def relocate(self, directory: str) -> None:
+        self._directory = directory
+
     def load(self, base_offset: int) -> None:
         """Read a segment's file, if there is one; a torn end is ignored."""
         try:

@@ -97,7 +97,7 @@ class OneBroker:
             self.clock,
             self.services.entropy,
             InlineBackground(),
-            log_dirs=["/data"],
+            log_dirs=self.services.config.log_dirs,
             broker_id=ME,
         )
         self.logs.load()

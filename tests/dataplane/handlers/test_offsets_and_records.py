@@ -1,5 +1,7 @@
 """ListOffsets, OffsetForLeaderEpoch, DeleteRecords, DescribeLogDirs on one log."""
 
+import asyncio
+
 import pytest
 
 from dataplane.model.errors import ErrorCode
@@ -96,9 +98,55 @@ async def test_nothing_above_the_high_watermark_is_deleted(broker: OneBroker) ->
     assert (await delete(broker, 1)).error_code == ErrorCode.OFFSET_OUT_OF_RANGE
 
 
-async def delete(broker: OneBroker, offset: int):
+async def test_deletion_waits_until_the_live_followers_have_followed(broker: OneBroker) -> None:
+    broker.topic("t", replicas=(ME, PEER, 99))  # 99 is not in the cluster now
+    partition = broker.partition("t")
+    partition.append_now(bytearray(batch("a", "b", "c")), 1)
+    partition.on_follower_fetch(PEER, 3, 0)
+    partition.on_follower_fetch(99, 3, 0)
+    asked = asyncio.create_task(delete(broker, 2))
+    for start in (0, 1):
+        await asyncio.sleep(0.01)
+        partition.on_follower_fetch(PEER, 3, start)
+    await asyncio.sleep(0.01)
+    assert not asked.done()
+    partition.on_follower_fetch(PEER, 3, 2)
+    answer = await asked
+    assert (answer.error_code, answer.low_watermark) == (0, 2)
+
+
+async def test_deletion_that_a_follower_does_not_follow_times_out(broker: OneBroker) -> None:
+    broker.topic("t", replicas=(ME, PEER))
+    partition = broker.partition("t")
+    partition.append_now(bytearray(batch("a", "b")), 1)
+    partition.on_follower_fetch(PEER, 2, 0)
+    answer = await delete(broker, 1, timeout_ms=20)
+    assert answer.error_code == ErrorCode.REQUEST_TIMED_OUT
+    assert partition.log.log_start_offset == 1
+
+
+async def test_deletion_ends_when_the_leadership_does(broker: OneBroker) -> None:
+    broker.topic("t", replicas=(ME, PEER))
+    partition = broker.partition("t")
+    partition.append_now(bytearray(batch("a", "b")), 1)
+    partition.on_follower_fetch(PEER, 2, 0)
+    asked = asyncio.create_task(delete(broker, 1))
+    await asyncio.sleep(0.01)
+    partition.resign()
+    assert (await asked).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+async def test_a_compacted_topic_keeps_its_records(broker: OneBroker) -> None:
+    broker.services.configs._take("topics", "t", {"cleanup.policy": "compact"})
+    broker.topic("t")
+    assert (await delete(broker, 0)).error_code == ErrorCode.POLICY_VIOLATION
+
+
+async def delete(broker: OneBroker, offset: int, *, timeout_ms: int = 5_000):
     wanted = DeleteRecordsPartition(partition_index=0, offset=offset)
-    request = DeleteRecordsRequest(topics=[DeleteRecordsTopic(name="t", partitions=[wanted])])
+    request = DeleteRecordsRequest(
+        topics=[DeleteRecordsTopic(name="t", partitions=[wanted])], timeout_ms=timeout_ms
+    )
     return (await broker.ask(request, 2)).topics[0].partitions[0]
 
 

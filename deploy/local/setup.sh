@@ -124,6 +124,12 @@ setup_test_programs() {
       || { tail -n 10 build/npm.log >&2; fail "npm ci failed in $clients"; }
     done_with npm-conformance "$(hash_of $clients/package-lock.json)"
   fi
+  # Apache Kafka's own jars: its log-dump tool reads our files, benchmarks run it beside ours.
+  if ! is_done kafka-jars "$(hash_of tests/kafka_jars.sha256)" || [ ! -d build/kafka ]; then
+    say "fetching Apache Kafka (tests only)"
+    .venv/bin/python -m tests.kafka_jars --dir build/kafka || fail "Apache Kafka's jars could not be fetched"
+    done_with kafka-jars "$(hash_of tests/kafka_jars.sha256)"
+  fi
   ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || have postgres || need "PostgreSQL" postgresql
 }
 

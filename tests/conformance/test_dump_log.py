@@ -158,7 +158,7 @@ def test_the_checks_would_notice_a_wrong_index(tmp_path: pathlib.Path, class_pat
     log = opened(tmp_path / "topic-0")
     fill(log)
     log.close()
-    index = sorted((tmp_path / "topic-0").glob("*.index"))[0]
+    index = min((tmp_path / "topic-0").glob("*.index"))
     content = bytearray(index.read_bytes())
     content[3] += 1  # the first entry's relative offset
     index.write_bytes(bytes(content))

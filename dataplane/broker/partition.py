@@ -102,11 +102,13 @@ class Partition:
     def become_leader(self, state: PartitionState) -> None:
         now_ms = self._clock.monotonic_ms()
         is_new_epoch = self.state is None or state.leader_epoch > self.state.leader_epoch
-        self.state = state
         if self.core is not None and not is_new_epoch:
+            self.state = state
             self._carry_out(self.core.on_state(state, now_ms=now_ms))
             return
+        # A disk that refuses leaves everything as it was.
         self.log.assign_epoch_start(state.leader_epoch, self.log.log_end_offset)
+        self.state = state
         self.core = LeaderCore(
             broker_id=self._broker_id,
             leader_epoch=state.leader_epoch,

@@ -44,6 +44,7 @@ class PartitionManager:
         self.moves = ReplicaMoves(services, logs)
         logs.mover.on_moved(self._moved)
         self._partitions: dict[TopicPartition, Partition] = {}
+        self._owed_roles: dict[TopicPartition, tuple[uuid.UUID, PartitionState, bool]] = {}
         self._listeners: list[LeadershipListener] = []
 
     # -- looking up
@@ -104,7 +105,31 @@ class PartitionManager:
         """Take up the role that the controller has decided; the error is per partition.
 
         KAFKA_STORAGE_ERROR tells the controller that the replica is offline: its directory failed.
+        A full disk heals, so such a role is tried again by `take_up_owed_roles`.
         """
+        error = self._apply_state(topic_partition, topic_id, state, is_new=is_new)
+        if error == ErrorCode.KAFKA_STORAGE_ERROR:
+            self._owed_roles[topic_partition] = (topic_id, state, is_new)
+        elif error in {ErrorCode.NONE, ErrorCode.INCONSISTENT_TOPIC_ID}:
+            self._owed_roles.pop(topic_partition, None)
+        return error
+
+    def take_up_owed_roles(self) -> None:
+        """Try the roles again that a disk has refused; due about once a second."""
+        for topic_partition, (topic_id, state, is_new) in list(self._owed_roles.items()):
+            error = self.apply_state(topic_partition, topic_id, state, is_new=is_new)
+            if error != ErrorCode.KAFKA_STORAGE_ERROR:
+                self._owed_roles.pop(topic_partition, None)
+                _log.info("%s has taken up its role at last: %s", topic_partition, error.name)
+
+    def _apply_state(
+        self,
+        topic_partition: TopicPartition,
+        topic_id: uuid.UUID,
+        state: PartitionState,
+        *,
+        is_new: bool,
+    ) -> ErrorCode:
         partition = self._partitions.get(topic_partition)
         refused = _refusal(partition, topic_id, state)
         if refused != ErrorCode.NONE:
@@ -122,8 +147,8 @@ class PartitionManager:
             else:
                 partition.become_follower(state)
                 self.fetchers.follow(partition)
-        except OSError:
-            _log.exception("%s cannot take up its role: its log failed", topic_partition)
+        except OSError as error:
+            _log.warning("%s cannot take up its role: its log failed: %s", topic_partition, error)
             return ErrorCode.KAFKA_STORAGE_ERROR
         except KafkaError as error:
             _log.warning("%s cannot take up its role: %s", topic_partition, error)
@@ -142,6 +167,7 @@ class PartitionManager:
         partition = self._partitions.get(topic_partition)
         if partition is not None and 0 <= leader_epoch < partition.leader_epoch:
             return ErrorCode.FENCED_LEADER_EPOCH
+        self._owed_roles.pop(topic_partition, None)
         self.fetchers.remove(topic_partition)
         try:
             if partition is not None:

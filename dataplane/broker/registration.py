@@ -75,6 +75,21 @@ async def ensure_cluster_id(coordinator: Coordinator, entropy: Entropy) -> str:
     return znodes.decode_cluster_id(data)
 
 
+async def epoch_floor(coordinator: Coordinator) -> int:
+    """A broker epoch above that of every earlier registration and below every later one.
+
+    Until it has registered a broker goes by this one: a controller that still holds its earlier
+    life for alive must not give roles to a process that may have lost what that one had.
+    """
+    while True:
+        try:
+            stat = await coordinator.set(znodes.BROKER_SEQUENCE, b"")
+        except (ConnectionLossError, SessionExpiredError):
+            await asyncio.sleep(RETRY_MS / 1000)
+        else:
+            return stat.mzxid
+
+
 class Registration:
     """Registers at start, and again whenever an expired session has been replaced.
 

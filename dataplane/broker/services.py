@@ -29,7 +29,8 @@ class BrokerServices:
     The rooms below the first group are set one by one while the broker is put together, because
     most of them take this very object.
     `broker_epoch` is the creation id (czxid) of this broker's registration node; it changes when
-    an expired ZooKeeper session makes the broker register again.
+    an expired ZooKeeper session makes the broker register again. Before the first registration it
+    is a number above every earlier one, so that commands for an earlier life are refused.
     """
 
     config: BrokerConfig

@@ -30,6 +30,7 @@ CONFIG_CHANGES = "/config/changes"
 CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
 PRODUCER_IDS = "/latest_producer_id_block"
 ISR_CHANGES = "/isr_change_notification"
+BROKER_SEQUENCE = "/brokers/seqid"
 DEALT_WITH = "/brokers/dealt_with"
 DEFAULT_ENTITY = "<default>"
 
@@ -37,7 +38,7 @@ PERSISTENT_PATHS = (
     "/consumers",
     BROKER_IDS,
     TOPICS,
-    "/brokers/seqid",
+    BROKER_SEQUENCE,
     DEALT_WITH,
     CONFIG_CHANGES,
     "/config/topics",

@@ -26,6 +26,7 @@ from dataplane.broker.registration import (
     RegistrationError,
     ensure_cluster_id,
     ensure_layout,
+    epoch_floor,
 )
 from dataplane.broker.services import BrokerServices
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint
@@ -113,6 +114,7 @@ class BrokerProcess:
         undo.push_async_callback(coordinator.close)
         await ensure_layout(coordinator)
         cluster_id = await ensure_cluster_id(coordinator, world.entropy)
+        floor = await epoch_floor(coordinator)
         services = self.services = BrokerServices(
             config=config,
             clock=world.clock,
@@ -122,6 +124,7 @@ class BrokerProcess:
             metrics=metrics,
             broker_id=broker_id(config),
             cluster_id=cluster_id,
+            broker_epoch=floor,
         )
         services.configs = ConfigStore(services)
         await services.configs.start()
@@ -207,6 +210,7 @@ class BrokerProcess:
             "in-sync check",
             services.partitions.tick_isr,
         )
+        chores.every(1_000, "owed roles", services.partitions.take_up_owed_roles)
         chores.every(SWEEP_MS, "idle connections", self._listeners.sweep)
         services.partitions.moves.resume()
 

@@ -54,10 +54,19 @@ class LeaderEpochs:
         return tuple(self._entries)
 
     def assign(self, epoch: int, start_offset: int) -> None:
-        """`epoch` begins at `start_offset`; what contradicts it is dropped."""
+        """`epoch` begins at `start_offset`; what contradicts it is dropped.
+
+        OSError when it cannot be written down; then nothing has changed.
+        """
+        before = list(self._entries)
         if self._put(epoch, start_offset):
             self._set_latest()
-            self.write()
+            try:
+                self.write()
+            except OSError:
+                self._entries = before
+                self._set_latest()
+                raise
 
     def assign_unwritten(self, epoch: int, start_offset: int) -> None:
         """As `assign`, for a scan over many batches; ends with `write`."""

@@ -13,6 +13,7 @@ from dataplane.broker.registration import (
     RegistrationError,
     ensure_cluster_id,
     ensure_layout,
+    epoch_floor,
 )
 from dataplane.cluster.image import BrokerInfo
 from dataplane.cluster.znodes import PERSISTENT_PATHS
@@ -110,3 +111,13 @@ async def test_brokers_that_start_together_agree_on_the_layout_and_the_cluster_i
     )
     assert len(set(ids)) == 1
     assert len(ids[0]) == 22
+
+
+async def test_the_epoch_floor_parts_earlier_lives_from_this_one(zookeeper, tmp_path):
+    first = registration(zookeeper.connect(), tmp_path)
+    before = await first.start()
+    session = zookeeper.connect()
+    session.lose_reply_of_next()
+    floor = await epoch_floor(session)
+    await first.stop()
+    assert before < floor < await registration(session, tmp_path).start()

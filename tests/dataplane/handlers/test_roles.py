@@ -148,3 +148,39 @@ async def test_a_full_command_sets_aside_what_it_does_not_name(broker: OneBroker
 async def test_stopping_what_is_not_here_is_no_error(broker: OneBroker) -> None:
     response = await broker.ask(stop(), 4)
     assert response.partition_errors[0].error_code == 0
+
+
+async def test_a_role_that_a_full_disk_refused_is_taken_up_when_there_is_room(
+    broker: OneBroker,
+) -> None:
+    """Nobody else may lead when this was the last replica in sync: to give up would be for good."""
+    await broker.ask(roles(leader=PEER), 7)
+    broker.fs.capacity_bytes = 0
+    assert error_of(await broker.ask(roles(epoch=1), 7)) == ErrorCode.KAFKA_STORAGE_ERROR
+    assert not broker.partition("t").is_leader
+    assert broker.partition("t").leader_epoch == 0
+    broker.partitions.take_up_owed_roles()
+    assert not broker.partition("t").is_leader
+    broker.fs.capacity_bytes = 1 << 50
+    broker.partitions.take_up_owed_roles()
+    assert broker.partition("t").is_leader
+    assert broker.partition("t").leader_epoch == 1
+
+
+async def test_an_owed_role_does_not_come_back_after_a_newer_word(broker: OneBroker) -> None:
+    await broker.ask(roles(leader=PEER), 7)
+    broker.fs.capacity_bytes = 0
+    await broker.ask(roles(epoch=1), 7)
+    broker.fs.capacity_bytes = 1 << 50
+    await broker.ask(roles(leader=PEER, epoch=2), 7)
+    broker.partitions.take_up_owed_roles()
+    assert not broker.partition("t").is_leader
+    assert broker.partition("t").leader_epoch == 2
+
+
+async def test_a_command_for_an_earlier_life_is_refused_before_registration(
+    broker: OneBroker,
+) -> None:
+    broker.services.broker_epoch = 8  # the floor, above the earlier registration's 7
+    assert (await broker.ask(roles(broker_epoch=7), 7)).error_code == ErrorCode.STALE_BROKER_EPOCH
+    assert (await broker.ask(roles(broker_epoch=9), 7)).error_code == ErrorCode.NONE

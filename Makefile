@@ -42,7 +42,7 @@ setup: ## Install what running needs, without starting anything
 	@deploy/local/setup.sh run
 
 ##@ Check it
-.PHONY: test verify lint types imports test-unit test-cluster test-postgres test-frontend test-spark test-conformance test-faults test-e2e fix
+.PHONY: test verify lint types imports test-unit test-cluster test-postgres test-frontend test-spark test-conformance test-faults simulate test-e2e fix
 test: ## Everything that is fast enough for every change (≤ 15 minutes on 2 cores)
 	@deploy/local/setup.sh test
 	@tests/run_all.sh
@@ -64,6 +64,8 @@ test-conformance: ## Clients that others wrote, against a live cluster
 	@$(PY) -m pytest -q -m conformance
 test-faults: ## Real processes killed, paused, cut off
 	@$(PY) -m pytest -q -m faults
+simulate: ## Whole brokers under virtual time and misfortune, SEEDS=n SEED=s (a failing seed leaves its trace)
+	@$(PY) -m tests.simulation --seeds $(or $(SEEDS),200) --seed $(or $(SEED),1)
 test-e2e: ## The whole service in a real browser, with screenshots in build/screenshots
 	@PENSTOCK_E2E_SCREENSHOTS=$(CURDIR)/build/screenshots $(PY) -m pytest -q -m e2e
 test-frontend: ## The frontend's lint, types and unit tests

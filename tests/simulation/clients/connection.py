@@ -1,0 +1,107 @@
+"""A client's way to the cluster: metadata, one connection a broker, requests over the wire."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from dataplane.broker.peer_connection import PeerConnection
+from dataplane.model.errors import ErrorCode
+from dataplane.wire.errors import WireError
+from dataplane.wire.messages.metadata import MetadataRequest
+from tests.simulation.machine import PORT
+from tests.simulation.world.loop import HostLoop
+
+if TYPE_CHECKING:
+    from tests.simulation.simulation import Simulation
+
+CONNECT_TIMEOUT_S = 1.0
+REFRESH_S = 0.1
+
+
+class UnknownOutcomeError(Exception):
+    """The request was sent and no answer came."""
+
+
+class NotSentError(Exception):
+    """The request did not leave: nothing has happened."""
+
+
+class Client:
+    """One client process."""
+
+    def __init__(self, sim: Simulation, name: str) -> None:
+        self.sim = sim
+        self.name = name
+        self.random: Random = sim.fork_random()
+        self.loop = HostLoop(sim.scheduler, sim.network, name, name)
+        self.loop.on_error = sim.on_loop_error(self.loop)
+        self.leaders: dict[tuple[str, int], tuple[int, int]] = {}
+        self.topic_ids: dict[str, uuid.UUID] = {}
+        self.partition_counts: dict[str, int] = {}
+        self.controller_id = -1
+        self.live_brokers: list[int] = []
+        self._connections: dict[tuple[int, str], PeerConnection] = {}
+        self._refreshed_s = -1.0
+
+    def spawn(self, coroutine: Any) -> None:
+        self.loop.call_soon(lambda: self.loop.create_task(coroutine))
+
+    async def connection(self, broker: int, channel: str = "") -> PeerConnection:
+        """NotSentError when the broker cannot be reached."""
+        found = self._connections.get((broker, channel))
+        if found is not None and not found.closed:
+            return found
+        try:
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                _transport, made = await self.loop.create_connection(
+                    lambda: PeerConnection(self.name), f"broker-{broker}", PORT
+                )
+        except (OSError, TimeoutError) as error:
+            raise NotSentError(f"broker {broker}: {error!r}") from error
+        self._connections[broker, channel] = made
+        return made
+
+    async def ask(
+        self, broker: int, message: Any, version: int, *, timeout_ms: int = 2_000, channel: str = ""
+    ) -> Any:
+        """NotSentError, UnknownOutcomeError."""
+        connection = await self.connection(broker, channel)
+        try:
+            return await connection.request(message, version, timeout_ms=timeout_ms)
+        except TimeoutError as error:
+            # As clients do: what comes later on this connection is not waited for.
+            connection.close()
+            raise UnknownOutcomeError(f"broker {broker} is silent") from error
+        except (OSError, WireError) as error:
+            raise UnknownOutcomeError(f"broker {broker}: {error!r}") from error
+
+    async def refresh(self) -> bool:
+        """Ask any broker for metadata; whether one answered. At most once in a while."""
+        while self.loop.time() - self._refreshed_s < REFRESH_S:
+            await asyncio.sleep(REFRESH_S)
+        self._refreshed_s = self.loop.time()
+        broker = self.random.choice(sorted(self.sim.machines))
+        request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
+        try:
+            answer = await self.ask(broker, request, 12, timeout_ms=1_000, channel="metadata")
+        except (NotSentError, UnknownOutcomeError):
+            return False
+        self.controller_id = answer.controller_id
+        self.live_brokers = sorted(node.node_id for node in answer.brokers)
+        for topic in answer.topics:
+            if topic.error_code != ErrorCode.NONE or topic.name is None:
+                continue
+            if self.topic_ids.get(topic.name) != topic.topic_id:
+                self.topic_ids[topic.name] = topic.topic_id
+                for key in [key for key in self.leaders if key[0] == topic.name]:
+                    del self.leaders[key]
+            self.partition_counts[topic.name] = len(topic.partitions)
+            for partition in topic.partitions:
+                key = (topic.name, partition.partition_index)
+                known = self.leaders.get(key)
+                if known is None or partition.leader_epoch >= known[1]:
+                    self.leaders[key] = (partition.leader_id, partition.leader_epoch)
+        return True

@@ -1,0 +1,37 @@
+"""What has to hold in every seed; one file each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.simulation.invariants.acknowledged_survive import AcknowledgedSurvive
+from tests.simulation.invariants.base import Invariant
+from tests.simulation.invariants.contiguous_offsets import ContiguousOffsets
+from tests.simulation.invariants.convergence import Convergence
+from tests.simulation.invariants.in_sync_lag import InSyncLag
+from tests.simulation.invariants.monotonic import Monotonic
+from tests.simulation.invariants.no_duplicates import NoDuplicates
+from tests.simulation.invariants.no_internal_errors import NoInternalErrors
+from tests.simulation.invariants.nothing_before_watermark import NothingBeforeWatermark
+from tests.simulation.invariants.one_leader_per_epoch import OneLeaderPerEpoch
+from tests.simulation.invariants.same_bytes import SameBytes
+
+if TYPE_CHECKING:
+    from tests.simulation.simulation import Simulation
+
+__all__ = ["Invariant", "all_invariants"]
+
+
+def all_invariants(sim: Simulation) -> list[Invariant]:
+    return [
+        AcknowledgedSurvive(sim),
+        NothingBeforeWatermark(sim),
+        Monotonic(sim),
+        SameBytes(sim),
+        OneLeaderPerEpoch(sim),
+        ContiguousOffsets(sim),
+        NoDuplicates(sim),
+        InSyncLag(sim),
+        Convergence(sim),
+        NoInternalErrors(sim),
+    ]

@@ -1,0 +1,144 @@
+"""A machine's disk with a page cache, on top of the in-memory file system.
+
+Killing a process loses nothing: the page cache is the kernel's. Losing power loses or tears what was
+not synced. Handles belong to a process: after its end they refuse, as closed descriptors would.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable
+from random import Random
+
+from dataplane.ports.fakes.filesystem import UNLIMITED_BYTES, MemoryFileSystem
+from dataplane.ports.filesystem import DiskUsage, File, Lock
+
+PAGE_BYTES = 4096
+
+
+class Disk(MemoryFileSystem):
+    """What a machine keeps. `processes` are the views that its processes hold on it."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__()
+        self._random = random
+        self.lost_bytes = 0
+
+    def lose_power(self) -> int:
+        """Drop or tear what was not synced; how many bytes went."""
+        before = self.lost_bytes
+        mode = self._random.choice(("none", "some", "torn"))
+        for _path, node in sorted(self._files.items()):
+            size, synced = len(node.data), node.synced_size
+            if size <= synced:
+                continue
+            keep = synced if mode == "none" else self._random.randint(synced, size)
+            self.lost_bytes += size - keep
+            del node.data[keep:]
+            if mode == "torn" and keep > synced and self._random.random() < 0.5:
+                # Pages reach the disk in any order: a hole of zeros among what was written.
+                hole = self._random.randint(synced, keep - 1)
+                end = min(keep, hole + self._random.choice((1, 64, PAGE_BYTES)))
+                node.data[hole:end] = bytes(end - hole)
+                self.lost_bytes += end - hole
+            node.synced_size = len(node.data)
+        self.locked.clear()
+        return self.lost_bytes - before
+
+    def fill_up(self, left_bytes: int) -> None:
+        """No space but `left_bytes`, until `mend`."""
+        self.capacity_bytes = sum(len(node.data) for node in self._files.values()) + left_bytes
+
+    def mend(self) -> None:
+        self.capacity_bytes = UNLIMITED_BYTES
+        self._faults.clear()
+
+    def process_view(self) -> ProcessFiles:
+        return ProcessFiles(self)
+
+
+class ProcessFiles:
+    """The `FileSystem` of one process; dead after `end`."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._locks: set[str] = set()
+        self.is_dead = False
+
+    def end(self) -> None:
+        self.is_dead = True
+        self._disk.locked -= self._locks
+
+    def _alive(self) -> Disk:
+        if self.is_dead:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        return self._disk
+
+    def open(self, path: str, *, create: bool = False) -> File:
+        return _ProcessFile(self, self._alive().open(path, create=create))  # type: ignore[return-value]
+
+    def exists(self, path: str) -> bool:
+        return self._alive().exists(path)
+
+    def list_dir(self, path: str) -> list[str]:
+        return self._alive().list_dir(path)
+
+    def is_dir(self, path: str) -> bool:
+        return self._alive().is_dir(path)
+
+    def make_dirs(self, path: str) -> None:
+        self._alive().make_dirs(path)
+
+    def rename(self, old: str, new: str) -> None:
+        self._alive().rename(old, new)
+
+    def remove(self, path: str) -> None:
+        self._alive().remove(path)
+
+    def sync_dir(self, path: str) -> None:
+        self._alive().sync_dir(path)
+
+    def usage(self, path: str) -> DiskUsage:
+        return self._alive().usage(path)
+
+    def lock(self, path: str) -> Lock:
+        lock = self._alive().lock(path)
+        self._locks.add(path)
+        return lock
+
+
+def _guarded(name: str) -> Callable[..., object]:
+    def call(self: _ProcessFile, *args: object) -> object:
+        if self._files.is_dead:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        return getattr(self._file, name)(*args)
+
+    return call
+
+
+class _ProcessFile:
+    """A descriptor."""
+
+    __slots__ = ("_file", "_files")
+
+    def __init__(self, files: ProcessFiles, file: File) -> None:
+        self._files = files
+        self._file = file
+
+    @property
+    def path(self) -> str:
+        return self._file.path
+
+    def fileno(self) -> int:
+        return -1
+
+    def close(self) -> None:
+        self._file.close()
+
+    size = _guarded("size")
+    append = _guarded("append")
+    read_at = _guarded("read_at")
+    read_into = _guarded("read_into")
+    truncate = _guarded("truncate")
+    sync = _guarded("sync")

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from dataplane.broker.metrics import Metrics
     from dataplane.broker.services import BrokerServices
     from dataplane.compose.listeners import Listeners
+    from dataplane.log.manager import LogManager
 
 
 def register(services: BrokerServices, listeners: Listeners) -> None:
@@ -64,13 +66,37 @@ def register(services: BrokerServices, listeners: Listeners) -> None:
         "Connections closed because the receive buffers were full, since the start.",
         lambda: budget.refused,
     )
-    _register_storage(services)
     metrics.gauge("log_size_bytes", "Bytes of the logs here, by topic.", per_topic_bytes)
 
 
-def _register_storage(services: BrokerServices) -> None:
-    metrics, logs = services.metrics, services.partitions.logs
-    cleaner = logs.cleaner
+def register_storage(metrics: Metrics, logs: LogManager) -> None:
+    """These can be asked from the moment on that logs are being opened."""
+    cleaner, progress = logs.cleaner, logs.progress
+    metrics.gauge(
+        "logs_to_open",
+        "Logs that the start has found and not opened yet.",
+        lambda: progress.logs_found - progress.logs_opened,
+    )
+    metrics.gauge(
+        "recovery_scanned_bytes",
+        "Bytes of segments that the start has checked.",
+        lambda: progress.scanned_bytes,
+    )
+    metrics.gauge(
+        "recovery_truncated_bytes",
+        "Bytes behind damage that the start has cut.",
+        lambda: progress.truncated_bytes,
+    )
+    metrics.gauge(
+        "recovery_rebuilt_segments",
+        "Segments whose indexes the start has written anew.",
+        lambda: progress.rebuilt_segments,
+    )
+    metrics.gauge(
+        "recovery_damaged_files",
+        "Checkpoints, epoch files and producer snapshots that could not be read.",
+        lambda: progress.damaged_files,
+    )
     metrics.gauge(
         "offline_log_directories",
         "Log directories that have failed.",

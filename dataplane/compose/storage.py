@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from dataplane.compose.gauges import register_storage
 from dataplane.config import ConfigError
 from dataplane.log.cleaner.driver import CleanerSettings
 from dataplane.log.config import LogConfig
@@ -55,6 +56,7 @@ async def open_logs(
         pacer=pacer,
     )
     apply_dynamic(logs, config)
+    register_storage(services.metrics, logs)
     try:
         # Recovery may read gigabytes; nothing else touches the logs before it ends.
         await asyncio.to_thread(logs.load)

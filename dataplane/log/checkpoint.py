@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataplane.log.batch_header import INT64_MAX
 from dataplane.model.ids import TopicPartition
 from dataplane.ports.filesystem import read_whole, replace_whole
 
@@ -48,12 +49,15 @@ def write_entries(fs: FileSystem, path: str, entries: Iterable[str], *, sync: bo
 
 
 def read_offsets(fs: FileSystem, path: str) -> dict[TopicPartition, int]:
-    """Offsets by partition; a damaged file counts as empty: every offset is then found anew."""
+    """Offsets by partition. CheckpointDamagedError."""
+    entries = read_entries(fs, path, fields=3)
     try:
-        entries = read_entries(fs, path, fields=3)
-        return {TopicPartition(topic, int(index)): int(at) for topic, index, at in entries}
-    except (CheckpointDamagedError, ValueError):
-        return {}
+        offsets = {TopicPartition(topic, int(index)): int(at) for topic, index, at in entries}
+    except ValueError as error:
+        raise CheckpointDamagedError(f"{path}: {error}") from error
+    if any(at < 0 or at > INT64_MAX for at in offsets.values()):
+        raise CheckpointDamagedError(f"{path}: an offset is no offset")
+    return offsets
 
 
 def write_offsets(fs: FileSystem, path: str, offsets: Mapping[TopicPartition, int]) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import TYPE_CHECKING, NamedTuple
 
 from dataplane.log import paths
-from dataplane.log.checkpoint import read_offsets, write_offsets
+from dataplane.log.checkpoint import CheckpointDamagedError, read_offsets, write_offsets
 from dataplane.log.uuids import format_uuid
 from dataplane.ports.filesystem import read_whole, replace_whole
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
     from dataplane.model.ids import TopicPartition
     from dataplane.ports.filesystem import FileSystem, Lock
+
+
+_log = logging.getLogger(__name__)
 
 
 class DirectoryInUseError(Exception):
@@ -41,6 +45,7 @@ class LogDirectory:
         self._lock: Lock | None = None
         self.path = path.rstrip("/")
         self.failure: OSError | None = None
+        self.damaged_files = 0
 
     def open(self) -> None:
         """Create the directory if absent and lock it. `DirectoryInUseError`."""
@@ -94,25 +99,38 @@ class LogDirectory:
             replace_whole(self._fs, self._file(paths.META_PROPERTIES), content.encode())
 
     def read_identity(self) -> dict[str, str]:
-        """The keys of `meta.properties`; empty if there is none."""
+        """The keys of `meta.properties`; empty if there is none. InconsistentIdentityError."""
         try:
             text = read_whole(self._fs, self._file(paths.META_PROPERTIES)).decode()
         except FileNotFoundError:
             return {}
+        except UnicodeDecodeError as error:
+            raise InconsistentIdentityError(
+                f"{self.path}/{paths.META_PROPERTIES} cannot be read: {error}"
+            ) from error
         pairs = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
         return {key.strip(): value.strip() for key, equals, value in pairs if equals}
 
     def recovery_points(self) -> dict[TopicPartition, int]:
-        return read_offsets(self._fs, self._file(paths.RECOVERY_POINT_CHECKPOINT))
+        return self._read(paths.RECOVERY_POINT_CHECKPOINT)
 
     def log_start_offsets(self) -> dict[TopicPartition, int]:
-        return read_offsets(self._fs, self._file(paths.LOG_START_CHECKPOINT))
+        return self._read(paths.LOG_START_CHECKPOINT)
 
     def cleaner_offsets(self) -> dict[TopicPartition, int]:
-        return read_offsets(self._fs, self._file(paths.CLEANER_CHECKPOINT))
+        return self._read(paths.CLEANER_CHECKPOINT)
 
     def high_watermarks(self) -> dict[TopicPartition, int]:
-        return read_offsets(self._fs, self._file(paths.HIGH_WATERMARK_CHECKPOINT))
+        return self._read(paths.HIGH_WATERMARK_CHECKPOINT)
+
+    def _read(self, name: str) -> dict[TopicPartition, int]:
+        """A damaged file counts as empty: every offset is then found anew."""
+        try:
+            return read_offsets(self._fs, self._file(name))
+        except CheckpointDamagedError as error:
+            self.damaged_files += 1
+            _log.warning("%s", error)
+            return {}
 
     def write_checkpoint(self, name: str, offsets: Mapping[TopicPartition, int]) -> None:
         """Replace the checkpoint file `name`. `OSError`. May run off the event loop."""

@@ -110,7 +110,9 @@ class Flusher:
         targets = [f"{self._directory}/{paths.LEADER_EPOCH_CHECKPOINT}"]
         for segment in segments:
             segment.close_indexes()
+            stem = segment.path.removesuffix(paths.LOG)
             targets += [segment.path, segment.offset_index.path, segment.time_index.path]
+            targets.append(stem + paths.TRANSACTION_INDEX)
         return targets
 
     def _sync(self, targets: list[str]) -> None:

@@ -36,7 +36,7 @@ def first_at_or_after(
         if segment.max_timestamp_ms < timestamp_ms:
             continue
         begin = max(segment.time_index.offset_before(timestamp_ms), log_start_offset)
-        position = segment.offset_index.position_for(begin)
+        position = segment.position_for(begin)
         for head in heads(segment.file, position, segment.size):
             if head.max_timestamp_ms < timestamp_ms or head.last_offset < log_start_offset:
                 continue

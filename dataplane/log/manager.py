@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from dataplane.log import paths
 from dataplane.log.checkpointing import Checkpoints
-from dataplane.log.cleaner.driver import LogCleaner
+from dataplane.log.cleaner.driver import LogCleaner, next_dirty_offset
 from dataplane.log.config import LogConfig
 from dataplane.log.directory import LogDirectory
 from dataplane.log.doomed import DoomedDirectories
-from dataplane.log.moving import ReplicaMover
+from dataplane.log.moving import ReplicaMover, how_far
 from dataplane.log.partition_log import PartitionLog
 from dataplane.log.partition_metadata import read_topic_id, write_topic_id
+from dataplane.log.recovery import LoadProgress
 from dataplane.log.reports import DirectoryReport, LogManagerSettings, LogReport, report_loading
 from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -70,6 +71,7 @@ class LogManager:
         self._checkpoints = Checkpoints(background, self.fail_directory)
         self.mover = ReplicaMover(self, fs, entropy)
         self.previous_broker_epoch = -1
+        self.progress = LoadProgress()
         self.cleaner = LogCleaner(
             fs,
             clock,
@@ -111,7 +113,12 @@ class LogManager:
         log_starts = directory.log_start_offsets()
         high_watermarks = directory.high_watermarks()
         cleaner_offsets = directory.cleaner_offsets()
-        for name in self._fs.list_dir(directory.path):
+        self.progress.damaged_files += directory.damaged_files
+        names = self._fs.list_dir(directory.path)
+        self.progress.logs_found += sum(
+            paths.parse_partition_directory(name) is not None for name in names
+        )
+        for name in names:
             path = f"{directory.path}/{name}"
             if not self._fs.is_dir(path):
                 continue
@@ -136,6 +143,7 @@ class LogManager:
                 cleaned_until=cleaner_offsets.get(tp, NEVER_CLEANED),
                 clean=stop.was_clean,
             )
+            self.progress.logs_opened += 1
             if not self._prevails(tp, log, directory):
                 continue
             log.update_high_watermark(high_watermarks.get(tp, 0))
@@ -158,7 +166,7 @@ class LogManager:
         other = self._logs.get(tp)
         if other is not None:
             _log.warning("%s is in %s and in %s", tp, other.directory, log.directory)
-            if _progress(other) >= _progress(log):
+            if how_far(other) >= how_far(log):
                 log.release()
                 name = paths.stray_directory_name(tp, self._entropy.uuid4())
                 self._fs.rename(log.directory, f"{directory.path}/{name}")
@@ -192,6 +200,7 @@ class LogManager:
             log_start_offset=log_start_offset,
             cleaned_until=cleaned_until,
             clean=clean,
+            progress=self.progress,
             producer_expiration_ms=self._settings.producer_expiration_ms,
             on_storage_error=lambda _path, error: self.fail_directory(directory, error),
         )
@@ -377,10 +386,10 @@ class LogManager:
             paths.RECOVERY_POINT_CHECKPOINT, lambda log: log.recovery_point, inline=True
         )
         self._checkpoint(paths.LOG_START_CHECKPOINT, lambda log: log.log_start_offset, inline=True)
-        self._checkpoint(paths.CLEANER_CHECKPOINT, _cleaner_offset, inline=True)
+        self._checkpoint(paths.CLEANER_CHECKPOINT, next_dirty_offset, inline=True)
 
     def _checkpoint_cleaning(self) -> None:
-        self._checkpoint(paths.CLEANER_CHECKPOINT, _cleaner_offset, inline=False)
+        self._checkpoint(paths.CLEANER_CHECKPOINT, next_dirty_offset, inline=False)
 
     def _is_due(self, task: str, interval_ms: int) -> bool:
         now_ms = self._clock.monotonic_ms()
@@ -481,15 +490,3 @@ class LogManager:
             directory.close()
         self._logs.clear()
         self._home.clear()
-
-
-def _cleaner_offset(log: PartitionLog) -> int | None:
-    """Where compaction goes on. Every log that may ever have been compacted has an entry."""
-    if log.cleaned_until == NEVER_CLEANED and not log.config.compacts:
-        return None
-    return max(log.cleaned_until, log.log_start_offset)
-
-
-def _progress(log: PartitionLog) -> tuple[int, int]:
-    """How far a copy of a log went."""
-    return (-1 if log.latest_epoch is None else log.latest_epoch, log.log_end_offset)

@@ -186,3 +186,8 @@ class ReplicaMover:
         for move in self._moves.values():
             move.future.release()
         self._moves.clear()
+
+
+def how_far(log: PartitionLog) -> tuple[int, int]:
+    """How far a copy of a log went."""
+    return (-1 if log.latest_epoch is None else log.latest_epoch, log.log_end_offset)

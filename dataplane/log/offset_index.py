@@ -36,16 +36,20 @@ class OffsetIndex(SparseIndex):
         relative, position = self.entry(count - 1)
         return self.base_offset + relative, position
 
-    def position_for(self, offset: int) -> int:
-        """Where to begin looking for `offset`: at or before the batch that holds it."""
+    def floor(self, offset: int) -> tuple[int, int]:
+        """(offset, position) of the entry from which to look for `offset`; the segment's begin."""
         relative = offset - self.base_offset
-        slot = bisect_right(range(len(self)), relative, key=self._relative_offset)
-        return self.entry(slot - 1)[1] if slot else 0
+        return self._at(bisect_right(range(len(self)), relative, key=self._relative_offset) - 1)
 
-    def position_floor(self, position: int) -> int:
-        """The last known beginning of a batch at or before `position`."""
-        slot = bisect_right(range(len(self)), position, key=self._position)
-        return self.entry(slot - 1)[1] if slot else 0
+    def floor_by_position(self, position: int) -> tuple[int, int]:
+        """(offset, position) of the last entry at or before byte `position`."""
+        return self._at(bisect_right(range(len(self)), position, key=self._position) - 1)
+
+    def _at(self, slot: int) -> tuple[int, int]:
+        if slot < 0:
+            return self.base_offset, 0
+        relative, position = self.entry(slot)
+        return self.base_offset + relative, position
 
     def truncate_to(self, offset: int) -> None:
         """Drop entries for `offset` and later."""

@@ -54,6 +54,8 @@ def parse_partition_directory(name: str) -> TopicPartition | None:
     topic, dash, number = name.rpartition("-")
     if not dash or not topic or not number.isascii() or not number.isdigit():
         return None
+    if number != "0" and number.startswith("0"):  # else two names would mean one partition
+        return None
     return TopicPartition(topic, int(number))
 
 

@@ -48,6 +48,7 @@ class ProducerState:
         self.entries: dict[int, ProducerEntry] = {}
         self._open: dict[int, int] = {}  # producer id -> first offset of its open transaction
         self._unreplicated: list[CompletedTransaction] = []
+        self.damaged_files = 0
 
     def relocate(self, directory: str) -> None:
         self._directory = directory
@@ -162,6 +163,13 @@ class ProducerState:
         self._open.clear()
         self._unreplicated.clear()
 
+    def forget_all(self) -> None:
+        """What is known cannot be trusted: the log is about to be read again from its start."""
+        self.damaged_files += 1
+        self.clear()
+        for offset in self.snapshot_offsets():
+            self.remove_snapshot(offset)
+
     # --- snapshots ---
 
     def take_snapshot(self, offset: int) -> None:
@@ -181,6 +189,7 @@ class ProducerState:
             try:
                 loaded = producer_snapshot.decode(read_whole(self._fs, self._path(offset)))
             except SnapshotDamagedError:
+                self.damaged_files += 1
                 self._fs.remove(self._path(offset))
                 continue
             for entry in loaded:

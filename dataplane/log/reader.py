@@ -82,7 +82,7 @@ class Reader:
         self, segment: LogSegment, begin: int, max_bytes: int, end: int, *, min_one_batch: bool
     ) -> int:
         limit = begin + max_bytes
-        known = max(begin, segment.offset_index.position_floor(limit))
+        known = max(begin, segment.boundary_floor(limit))
         boundary = last_boundary(segment.file, known, limit)
         if boundary == begin and min_one_batch:
             boundary = begin + batch_size_at(segment.file, begin)

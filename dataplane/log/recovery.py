@@ -21,6 +21,20 @@ _LEFTOVERS = (paths.DELETED, paths.CLEANED, paths.TEMPORARY)
 
 
 @dataclasses.dataclass(slots=True)
+class LoadProgress:
+    """How far opening logs has come, for whoever watches a start. Grows while it goes on."""
+
+    logs_found: int = 0
+    logs_opened: int = 0
+    scanned_bytes: int = 0
+    truncated_bytes: int = 0
+    rebuilt_segments: int = 0
+    """Segments whose indexes were written anew."""
+    damaged_files: int = 0
+    """Checkpoints, epoch files and snapshots that could not be read and were made anew."""
+
+
+@dataclasses.dataclass(slots=True)
 class Recovered:
     """What loading found: the segments, where they end, and what had to be cut."""
 
@@ -42,6 +56,7 @@ class Recovery:
         now_ms: int,
         index_interval_bytes: int,
         allows_gaps: bool,
+        progress: LoadProgress | None = None,
     ) -> None:
         self._fs = fs
         self._directory = directory
@@ -49,6 +64,7 @@ class Recovery:
         self._now_ms = now_ms
         self._interval_bytes = index_interval_bytes
         self._allows_gaps = allows_gaps
+        self._progress = progress or LoadProgress()
         self._scanned_bytes = 0
         self._truncated_bytes = 0
         self._names: set[str] = set()
@@ -71,7 +87,7 @@ class Recovery:
             end_if_clean = None if is_last else bases[number + 1]
             reaches_on = end_if_clean is None or end_if_clean > recovery_point
             is_doubtful = not clean and reaches_on
-            if is_doubtful or not self._has_good_indexes(segment):
+            if is_doubtful or not self._has_good_indexes(segment, is_last=is_last):
                 end, was_cut = self._rebuild(segment, is_doubtful=is_doubtful)
                 if not is_last and not was_cut:
                     segment.seal()
@@ -125,13 +141,16 @@ class Recovery:
             index_interval_bytes=self._interval_bytes,
         )
 
-    def _has_good_indexes(self, segment: LogSegment) -> bool:
+    def _has_good_indexes(self, segment: LogSegment, *, is_last: bool) -> bool:
+        """Whether the ends of the index files make sense; of the last segment they decide much."""
         stem = f"{segment.base_offset:020d}"
         if not {stem + paths.OFFSET_INDEX, stem + paths.TIME_INDEX} <= self._names:
             return False
         if segment.offset_index.is_torn() or segment.time_index.is_torn():
             return False
         last_offset, position = segment.offset_index.last()
+        if is_last and position and not segment.last_known_position():
+            return False
         is_sane = last_offset >= segment.base_offset and 0 <= position < max(1, segment.size)
         return is_sane and segment.time_index.last()[1] >= segment.base_offset
 
@@ -155,7 +174,9 @@ class Recovery:
                 self._epochs.assign_unwritten(head.leader_epoch, head.base_offset)
             end = head.last_offset + 1
             position = head.position + head.size
+            self._progress.scanned_bytes += head.size
         self._scanned_bytes += size
+        self._progress.rebuilt_segments += 1
         if is_doubtful:
             self._epochs.write()
         return end, self._cut(segment, position, size)
@@ -163,7 +184,7 @@ class Recovery:
     def _find_end(self, segment: LogSegment) -> tuple[int, bool]:
         """End of a segment that was closed properly: from its last index entry on."""
         end, position = segment.base_offset, 0
-        for head in heads(segment.file, segment.offset_index.last()[1], segment.size):
+        for head in heads(segment.file, segment.last_known_position(), segment.size):
             end = head.last_offset + 1
             position = head.position + head.size
         size = segment.size
@@ -180,6 +201,7 @@ class Recovery:
         segment.file.truncate(position)
         segment.size = position
         self._truncated_bytes += size - position
+        self._progress.truncated_bytes += size - position
         return True
 
     def _drop(self, bases: list[int]) -> None:
@@ -188,12 +210,14 @@ class Recovery:
             segment = self._open(base)
             _log.warning("%s: dropped, the log is cut before it", segment.path)
             self._truncated_bytes += segment.size
+            self._progress.truncated_bytes += segment.size
             segment.release()
             for suffix in paths.SEGMENT_SUFFIXES:
                 self._fs.remove(paths.segment_path(self._directory, base, suffix))
 
     def _read_epochs(self, segments: list[LogSegment]) -> None:
         """The checkpoint was unreadable: every batch knows its epoch."""
+        self._progress.damaged_files += 1
         self._epochs.clear()
         for segment in segments:
             for head in heads(segment.file, 0, segment.size):

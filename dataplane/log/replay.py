@@ -15,6 +15,28 @@ if TYPE_CHECKING:
     from dataplane.log.transaction_index import TransactionIndex
 
 
+def restore_transactions(
+    segments: Segments,
+    producers: ProducerState,
+    aborted: TransactionIndex,
+    *,
+    snapshot_offset: int,
+    log_start_offset: int,
+    log_end_offset: int,
+) -> None:
+    """Load what the `.txnindex` files tell up to the loaded snapshot, replay what came after it.
+
+    If one of the files is damaged, all of it is found again from the batches.
+    """
+    start = snapshot_offset
+    if not all(aborted.load(segment.base_offset, start) for segment in segments):
+        producers.forget_all()
+        for segment in segments:
+            aborted.forget(segment.base_offset)
+        start = log_start_offset
+    replay_producers(segments, producers, aborted, start, log_end_offset)
+
+
 def replay_producers(
     segments: Segments,
     producers: ProducerState,
@@ -27,7 +49,7 @@ def replay_producers(
         segment = segments[slot]
         if segments.end_of(slot, log_end_offset) <= start_offset:
             continue
-        position = segment.offset_index.position_for(start_offset)
+        position = segment.position_for(start_offset)
         for head in heads(segment.file, position, segment.size):
             if head.producer_id < 0 or head.base_offset < start_offset:
                 continue

@@ -95,8 +95,9 @@ def last_boundary(file: File, position: int, limit: int) -> int:
     chunk = file.read_at(position, min(limit - position, _CHUNK_BYTES))
     at = 0
     while at + LOG_OVERHEAD_BYTES <= len(chunk):
-        following = at + BASE_AND_LENGTH.unpack_from(chunk, at)[1] + LOG_OVERHEAD_BYTES
-        if position + following > limit:
+        length = BASE_AND_LENGTH.unpack_from(chunk, at)[1]
+        following = at + length + LOG_OVERHEAD_BYTES
+        if length < LENGTH_MIN or position + following > limit:
             break
         at = following
     return position + at

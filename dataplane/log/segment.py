@@ -142,7 +142,31 @@ class LogSegment:
 
     def find(self, offset: int) -> BatchHead | None:
         """The first batch whose last offset is `offset` or later."""
-        return find_offset(self._file, self.offset_index.position_for(offset), self.size, offset)
+        return find_offset(self._file, self.position_for(offset), self.size, offset)
+
+    def position_for(self, offset: int) -> int:
+        """Where to begin looking for `offset`: at or before the batch that holds it."""
+        return self._trusted(self.offset_index.floor(offset))
+
+    def last_known_position(self) -> int:
+        """Where the last indexed batch begins; 0 if nothing is indexed, or not to be trusted."""
+        return self._trusted(self.offset_index.last())
+
+    def boundary_floor(self, position: int) -> int:
+        """A known beginning of a batch at or before `position`."""
+        return self._trusted(self.offset_index.floor_by_position(position))
+
+    def _trusted(self, entry: tuple[int, int]) -> int:
+        """The position that an index entry names, if a batch that fits it begins there; else 0.
+
+        Nothing protects an index file's content: a damaged one makes lookups slow, never wrong.
+        """
+        offset, position = entry
+        if position == 0:
+            return 0
+        head = next(heads(self._file, position, self.size, chunk_bytes=64), None)
+        fits = head is not None and self.base_offset <= head.base_offset <= offset
+        return position if fits else 0
 
     def position_below(self, offset: int) -> int:
         """End of the batches that lie wholly below `offset`."""
@@ -178,8 +202,7 @@ class LogSegment:
         self._bytes_since_entry = 0
         self._check_indexes()
         timestamp_ms, offset = self.time_index.last()
-        last_position = self.offset_index.last()[1]
-        for head in heads(self._file, last_position, self.size):
+        for head in heads(self._file, self.last_known_position(), self.size):
             if head.max_timestamp_ms > timestamp_ms:
                 timestamp_ms, offset = head.max_timestamp_ms, head.last_offset
             self._bytes_since_entry += head.size

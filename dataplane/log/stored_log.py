@@ -14,7 +14,7 @@ from dataplane.log.lookup import first_at_or_after, latest_by_time
 from dataplane.log.producer_state import ProducerState
 from dataplane.log.reader import Reader
 from dataplane.log.recovery import Recovery
-from dataplane.log.replay import replay_producers
+from dataplane.log.replay import restore_transactions
 from dataplane.log.retention import deletable_prefix
 from dataplane.log.segment import LogSegment
 from dataplane.log.slice import LogSlice
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from dataplane.log.config import LogConfig
     from dataplane.log.lookup import TimestampedOffset
+    from dataplane.log.recovery import LoadProgress
     from dataplane.model.ids import TopicPartition
     from dataplane.ports.background import Background
     from dataplane.ports.clock import Clock
@@ -61,6 +62,7 @@ class StoredLog:
         log_start_offset: int = 0,
         clean: bool = False,
         cleaned_until: int = NEVER_CLEANED,
+        progress: LoadProgress | None = None,
         producer_expiration_ms: int = DAY_MS,
         on_storage_error: Callable[[str, OSError], None] | None = None,
     ) -> None:
@@ -82,6 +84,7 @@ class StoredLog:
             index_interval_bytes=config.index_interval_bytes,
             # A log that was compacted once has gaps, whatever its policy is now.
             allows_gaps=config.compacts or cleaned_until != NEVER_CLEANED,
+            progress=progress,
         ).load(recovery_point=recovery_point, log_start_offset=log_start_offset, clean=clean)
         self._segments = self.recovered.segments
         self.cuts = 0
@@ -108,6 +111,8 @@ class StoredLog:
             self._epochs.truncate_from_end(self.log_end_offset)
             self._epochs.truncate_from_start(self.log_start_offset)
             self._restore_producers()
+        if progress is not None:
+            progress.damaged_files += self._producers.damaged_files
 
     # --- facts ---
 
@@ -457,19 +462,19 @@ class StoredLog:
             self._failure = error
 
     def _restore_producers(self) -> None:
-        offset = self._producers.load_snapshot(
+        snapshot_offset = self._producers.load_snapshot(
             self.log_end_offset,
             self.log_start_offset,
             self._clock.realtime_ms(),
             self._producer_expiration_ms,
         )
-        for slot, segment in enumerate(self._segments):
-            if self._segments.end_of(slot, self.log_end_offset) > offset:
-                self._aborted.forget(segment.base_offset)
-            else:
-                self._aborted.load(segment.base_offset)
-        replay_producers(
-            self._segments, self._producers, self._aborted, offset, self.log_end_offset
+        restore_transactions(
+            self._segments,
+            self._producers,
+            self._aborted,
+            snapshot_offset=snapshot_offset,
+            log_start_offset=self.log_start_offset,
+            log_end_offset=self.log_end_offset,
         )
 
     def _guard(self) -> None:

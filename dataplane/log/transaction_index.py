@@ -10,6 +10,7 @@ import struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from dataplane.log import paths
+from dataplane.log.batch_header import INT64_MAX
 from dataplane.ports.filesystem import read_whole
 
 if TYPE_CHECKING:
@@ -49,16 +50,33 @@ class TransactionIndex:
     def relocate(self, directory: str) -> None:
         self._directory = directory
 
-    def load(self, base_offset: int) -> None:
-        """Read a segment's file, if there is one; a torn end is ignored."""
+    def load(self, base_offset: int, below: int = INT64_MAX) -> bool:
+        """Read a segment's file, if there is one; what ended at `below` or later is cut off it.
+
+        False if the file is torn or tells nonsense.
+        """
         try:
             raw = read_whole(self._fs, self._path(base_offset))
         except FileNotFoundError:
-            return
-        whole = len(raw) - len(raw) % _ENTRY.size
-        rows = [AbortedTransaction(*row[1:]) for row in _ENTRY.iter_unpack(raw[:whole])]
-        if rows:
-            self._entries[base_offset] = rows
+            return True
+        if len(raw) % _ENTRY.size:
+            return False
+        rows = []
+        for version, *fields in _ENTRY.iter_unpack(raw):
+            row = AbortedTransaction(*fields)
+            if version or not 0 <= row.first_offset <= row.last_offset >= base_offset:
+                return False
+            rows.append(row)
+        kept = [row for row in rows if row.last_offset < below]
+        if len(kept) != len(rows):
+            self._fs.remove(self._path(base_offset))
+            if kept:
+                write_rows(self._fs, self._path(base_offset), kept)
+        if kept:
+            self._entries[base_offset] = kept
+        else:
+            self._entries.pop(base_offset, None)
+        return True
 
     def append(self, base_offset: int, aborted: AbortedTransaction) -> None:
         self._entries.setdefault(base_offset, []).append(aborted)
@@ -70,8 +88,8 @@ class TransactionIndex:
 
     def forget(self, base_offset: int) -> None:
         """The segment is gone, or is about to be scanned again."""
-        if self._entries.pop(base_offset, None) is not None:
-            self._fs.remove(self._path(base_offset))
+        self._entries.pop(base_offset, None)
+        self._fs.remove(self._path(base_offset))
 
     def drop(self, base_offset: int) -> None:
         """The segment is gone and so is its file."""

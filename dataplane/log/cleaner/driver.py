@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from dataplane.log.cleaner.plan import assess, filthiest, plan_round
 from dataplane.log.cleaner.round import Round
 from dataplane.log.cleaner.source import UncleanableError
+from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.model.errors import KafkaError
 
 if TYPE_CHECKING:
@@ -208,3 +209,10 @@ class LogCleaner:
     def _set_aside(self, log: PartitionLog, reason: str) -> None:
         _log.warning("%s is set aside, it cannot be compacted: %s", log.topic_partition, reason)
         self.uncleanable[log.topic_partition] = reason
+
+
+def next_dirty_offset(log: PartitionLog) -> int | None:
+    """Where compaction goes on. Every log that may ever have been compacted has an entry."""
+    if log.cleaned_until == NEVER_CLEANED and not log.config.compacts:
+        return None
+    return max(log.cleaned_until, log.log_start_offset)

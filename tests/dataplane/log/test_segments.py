@@ -100,6 +100,30 @@ def test_roll_by_time_without_timestamps_goes_by_the_segments_age():
         assert log.segment_base_offsets == bases
 
 
+def test_roll_by_time_comes_earlier_by_a_jitter_that_differs_between_partitions():
+    def waited_ms(directory: str) -> int:
+        world = World(LogConfig(segment_ms=10_000, segment_jitter_ms=5_000))
+        world.fs.make_dirs(directory)
+        log = PartitionLog(
+            world.fs,
+            world.clock,
+            world.background,
+            topic_partition=TopicPartition("topic", 0),
+            directory=directory,
+            config=world.config,
+        )
+        append(log, at_ms=NOW_MS)
+        for waited in range(10_002):
+            append(log, at_ms=NOW_MS + waited)
+            if len(log.segment_base_offsets) > 1:
+                return waited
+        raise AssertionError("it never rolled")
+
+    waits = {waited_ms(f"/data/topic-{number}") for number in range(4)}
+    assert len(waits) > 1
+    assert all(5_000 < waited <= 10_001 for waited in waits)
+
+
 def test_roll_when_an_index_is_full():
     log = World(LogConfig(index_interval_bytes=0, segment_index_bytes=36)).open()
     for number in range(9):

@@ -1,0 +1,184 @@
+"""Files that somebody, or a dying disk, changed: a start mends what it can and loses no record."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dataplane.log.config import LogConfig
+from dataplane.log.directory import InconsistentIdentityError
+from dataplane.model.errors import KafkaError
+from tests.dataplane.log.cleaning import end_transaction, put
+from tests.dataplane.log.support import NOW_MS, read_all
+from tests.dataplane.log.test_manager import A0, Host
+
+CONFIG = LogConfig(segment_bytes=2000, index_interval_bytes=150)
+RECORDS = 66
+
+JUNK = st.one_of(
+    st.binary(max_size=60),
+    st.just(b"0\n1\na 0 99999999999999999999\n"),
+    st.just(b"0\n99999999\n"),
+    st.just(b"0\n1\na 0 -5\n"),
+    st.just(b"0\n1\na 0 7777\n"),
+    st.just("0\n1\nä 0 1\n".encode()),
+    st.just(b"\xff" * 80),
+    st.just(b"\0" * 80),
+)
+
+
+def filled(host: Host):
+    """A closed broker with several segments, aborted transactions and producers."""
+    manager = host.start()
+    log = host.create(manager, A0)
+    for number in range(6):
+        for each in range(8):
+            put(log, ("k", f"{number}{each}" * 10), at_ms=NOW_MS + number * 100 + each)
+        options = {"producer_id": 50 + number, "producer_epoch": 0, "base_sequence": 0}
+        put(log, ("t", "x"), ("t", "y"), is_transactional=True, at_ms=NOW_MS + number, **options)
+        end_transaction(log, 50 + number, commits=number % 2 == 0)
+    log.update_high_watermark(log.log_end_offset)
+    aborted = log.aborted_transactions(0, RECORDS)
+    assert log.log_end_offset == RECORDS
+    assert len(aborted) == 3
+    manager.stamp_identity("cluster")
+    manager.shutdown(broker_epoch=1)
+    return aborted
+
+
+@settings(max_examples=250, deadline=None)
+@given(
+    data=st.data(),
+    clean=st.booleans(),
+    how=st.sampled_from(["junk", "cut", "flip", "empty", "gone", "grown"]),
+)
+def test_any_small_file_may_be_damaged(data, clean, how):
+    host = Host(dirs=("/d",), config=CONFIG)
+    aborted = filled(host)
+    if not clean:
+        host.fs.remove("/d/.kafka_cleanshutdown")
+    small = [p for p in host.fs.paths() if not p.endswith((".log", ".lock", "meta.properties"))]
+    path = data.draw(st.sampled_from(small))
+    content = host.fs.content(path)
+    if how == "junk":
+        content[:] = data.draw(JUNK)
+    elif how == "cut":
+        del content[data.draw(st.integers(0, len(content))) :]
+    elif how == "flip" and content:
+        content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
+    elif how == "empty":
+        content.clear()
+    elif how == "gone":
+        host.fs.remove(path)
+    else:
+        content += data.draw(st.binary(min_size=1, max_size=40))
+    manager = host.start()
+    log = manager.get(A0)
+    assert log is not None
+    assert log.log_end_offset >= RECORDS, (
+        "a checkpoint may say that the log began later, never less"
+    )
+    start = log.log_start_offset
+    assert read_all(log, max_bytes=400) == list(range(start, RECORDS))
+    for offset in range(start, RECORDS, 7):
+        assert read_all(log, offset, max_bytes=300) == list(range(offset, RECORDS))
+    assert log.offset_for_timestamp(0) is not None or start >= RECORDS
+    log.max_timestamp_offset()
+    if start == 0 and not path.endswith(".txnindex"):
+        assert log.aborted_transactions(0, RECORDS) == aborted
+    info = put(log, ("new", "1"))
+    assert info.base_offset == log.log_end_offset - 1
+    manager.shutdown()
+    assert host.start().get(A0).log_end_offset == info.base_offset + 1
+
+
+def test_a_torn_txnindex_is_found_again_from_the_batches():
+    host = Host(dirs=("/d",), config=CONFIG)
+    aborted = filled(host)
+    path = next(p for p in host.fs.paths() if p.endswith(".txnindex"))
+    del host.fs.content(path)[-3:]
+    manager = host.start()
+    assert manager.get(A0).aborted_transactions(0, RECORDS) == aborted
+    assert manager.progress.damaged_files == 1
+
+
+def test_transactions_of_a_segment_that_grew_after_the_last_snapshot_are_all_known():
+    host = Host(dirs=("/d",))
+    manager = host.start()
+    log = host.create(manager, A0)
+
+    def abort(log, producer):
+        put(
+            log,
+            ("t", "x"),
+            producer_id=producer,
+            producer_epoch=0,
+            base_sequence=0,
+            is_transactional=True,
+        )
+        end_transaction(log, producer, commits=False)
+
+    abort(log, 1)
+    manager.shutdown()  # a snapshot in the middle of the segment
+    manager = host.start()
+    abort(manager.get(A0), 2)
+    host.fs.crash(lambda _path, _synced, size: size)
+    manager = host.start()
+    found = manager.get(A0).aborted_transactions(0, 100)
+    assert [each.producer_id for each in found] == [1, 2]
+    (path,) = (p for p in host.fs.paths() if p.endswith(".txnindex"))
+    assert len(host.fs.content(path)) == 2 * 34
+
+
+@settings(max_examples=60, deadline=None)
+@given(junk=st.one_of(st.binary(max_size=60), st.text(max_size=60).map(str.encode)))
+def test_a_damaged_meta_properties_is_refused_or_mended_never_a_crash(junk):
+    host = Host(dirs=("/d",), config=CONFIG)
+    filled(host)
+    host.fs.content("/d/meta.properties")[:] = junk
+    manager = host.start()
+    try:
+        manager.stamp_identity("cluster")
+    except InconsistentIdentityError:
+        return
+    assert "cluster.id=cluster" in host.text("/d/meta.properties")
+
+
+def test_progress_of_a_recovery_is_counted_while_it_goes_on():
+    host = Host(dirs=("/d",), config=CONFIG)
+    filled(host)
+    host.fs.remove("/d/.kafka_cleanshutdown")
+    host.fs.remove("/d/recovery-point-offset-checkpoint")
+    logs = [p for p in host.fs.paths() if p.endswith(".log")]
+    size = sum(len(host.fs.content(p)) for p in logs)
+    host.fs.content(logs[-1])[-1] ^= 1
+    host.fs.content("/d/replication-offset-checkpoint")[:] = b"junk"
+    progress = host.start().progress
+    assert (progress.logs_found, progress.logs_opened) == (1, 1)
+    assert 0 < progress.scanned_bytes < size
+    assert 0 < progress.truncated_bytes < 200
+    assert progress.rebuilt_segments == len(logs)
+    assert progress.damaged_files == 1
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    names=st.lists(
+        st.text(st.sampled_from("a-0.129_\u00e4/"), min_size=1, max_size=12).filter(
+            lambda name: "/" not in name and name not in {".", ".."}
+        ),
+        max_size=6,
+    )
+)
+def test_strange_directory_names_are_left_alone(names):
+    host = Host(dirs=("/d",))
+    host.fs.make_dirs("/d")
+    for name in names:
+        host.fs.make_dirs(f"/d/{name}")
+    try:
+        manager = host.start()
+    except KafkaError:
+        pytest.fail("a strange name must not keep a broker from starting")
+    for tp in manager.all():
+        assert str(tp) in names

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
     from tests.simulation.simulation import Replica
 
 MARGIN_S = 2.5
-# Faults that do not touch what has to work for the rule: the laggard's own misery.
-HARMLESS = frozenset({"disk_full", "failed_write", "failed_sync", "clock_step"})
-
 
 Place = tuple[TopicPartition, uuid.UUID, PartitionState]
 
@@ -89,14 +86,13 @@ class InSyncLag(Invariant):
         since_s = max(leader.machine.healthy_since_s, self._calm_since_s)
         controllers = [m for m, p in sim.running() if p.broker.services.controller.is_active]
         node = sim.zookeeper.find("/controller")
-        disturbed = len(controllers) != 1 or node is None or self._is_network_hurt()
-        if disturbed or leader.process.loop.is_paused:
+        if len(controllers) != 1 or node is None or self._is_network_hurt():
             self._calm_since_s = sim.now_s
             return sim.now_s
+        # One that is paused is healthy again, and not earlier, when it goes on.
         controller = controllers[0]
         process = controller.process
-        if process is None or process.loop.is_paused:
-            self._calm_since_s = sim.now_s
+        if process is None or process.loop.is_paused or leader.process.loop.is_paused:
             return sim.now_s
         return max(since_s, controller.healthy_since_s)
 

@@ -1,0 +1,261 @@
+"""Each invariant catches a broker that is broken on purpose: a check that cannot fail is worth nothing.
+
+Every way of breaking comes with the faults that bring it to light, and has to be caught within
+SEEDS_MAX seeds by the invariant that is there for it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from crc32c import crc32c
+
+from dataplane.broker import controller_events, following
+from dataplane.broker.partition import Partition
+from dataplane.broker.partition_manager import PartitionManager
+from dataplane.cluster import election, failover
+from dataplane.handlers import fetch
+from dataplane.log.partition_log import PartitionLog
+from dataplane.log.producer_state import ProducerState
+from dataplane.log.stored_log import StoredLog
+from dataplane.model.errors import ErrorCode
+from dataplane.replication.follower import FollowerCore
+from dataplane.replication.leader import LeaderCore
+from dataplane.replication.replica import Replica
+from tests.simulation.plan import Plan
+from tests.simulation.simulation import Simulation
+
+SEEDS_MAX = 12
+FIRST_SEED = 9_000
+
+
+def acks_before_the_watermark(patch):
+    """A producer is told yes although no follower has the record."""
+    patch.setattr(Partition, "when_committed", lambda self, offset, callback: True)
+    return ("kill_unfenced", "isolate", "pause"), {}
+
+
+def reads_beyond_the_watermark(patch):
+    """Consumers get what the leader alone has."""
+    patch.setattr(fetch._Fetch, "_is_replica", property(lambda self: True))
+    original = fetch._Fetch._acknowledge
+    patch.setattr(
+        fetch._Fetch,
+        "_acknowledge",
+        lambda self: original(self) if self._request.replica_id >= 0 else None,
+    )
+    return ("isolate", "slow_link"), {}
+
+
+def cuts_by_watermark(patch):
+    """Before KIP-101: a follower cuts to its own watermark, and never compares epochs."""
+    patch.setattr(fetch, "_divergence", lambda partition, wanted: None)
+    start = following.Following.__init__
+
+    def begin(self, partition):
+        partition.log.truncate_to(partition.log.high_watermark)
+        start(self, partition)
+
+    patch.setattr(following.Following, "__init__", begin)
+    return ("kill", "kill_unfenced", "controller_change", "isolate"), {}
+
+
+def compares_no_epochs(patch):
+    """A follower keeps whatever it has, if only the offsets fit."""
+    patch.setattr(fetch, "_divergence", lambda partition, wanted: None)
+    return ("kill_unfenced", "pause", "isolate", "zk_expiry"), {}
+
+
+def never_lags(patch):
+    """The leader takes every follower for caught up."""
+    patch.setattr(Replica, "is_caught_up", lambda self, end, now, lag: True)
+    settings = {"zookeeper.session.timeout.ms": "30000", "replica.lag.time.max.ms": "1000"}
+    return ("pause",), settings, 5.0
+
+
+def watermark_ignores_followers(patch):
+    """The watermark is the leader's own log end."""
+
+    def advance(self, now_ms):
+        if self._log_end_offset <= self.high_watermark:
+            return ()
+        self.high_watermark = self._log_end_offset
+        from dataplane.replication.effects import AdvanceHighWatermark
+
+        return (AdvanceHighWatermark(self.high_watermark),)
+
+    patch.setattr(LeaderCore, "_advance", advance)
+    patch.setattr(LeaderCore, "_is_alone", True, raising=False)
+    patch.setattr(LeaderCore, "_refresh", _refresh_alone)
+    return ("isolate", "slow_link"), {}
+
+
+def _refresh_alone(self):
+    members = frozenset(self.isr)
+    self._maximal_isr = members if self._proposed is None else members.union(self._proposed)
+    self._is_alone = True
+
+
+def watermark_goes_back(patch):
+    """Each word of the controller resets the leader's watermark."""
+    original = Partition.isr_committed
+
+    def committed(self, isr, partition_epoch):
+        self.log.high_watermark = max(0, self.log.high_watermark - 1)
+        original(self, isr, partition_epoch)
+
+    patch.setattr(Partition, "isr_committed", committed)
+    return ("kill", "pause"), {}
+
+
+def elects_in_the_old_epoch(patch):
+    """A new leader without a new epoch."""
+    original = election._led
+
+    def led(state, *rest, **options):
+        return dataclasses.replace(
+            original(state, *rest, **options), leader_epoch=max(0, state.leader_epoch)
+        )
+
+    patch.setattr(election, "_led", led)
+    return ("kill", "restart", "zk_expiry"), {}
+
+
+def ignores_the_fence(patch):
+    """A broker obeys deposed controllers, and leads on in an epoch that others have too."""
+    patch.setattr(PartitionManager, "check_controller", lambda self, *_: ErrorCode.NONE)
+    patch.setattr(Partition, "check_epoch", lambda self, epoch: None)
+    original = failover._repaired
+
+    def repaired(state, live, electable, unclean):
+        changed = original(state, live, electable, unclean)
+        if changed is not None and changed.leader != state.leader:
+            changed = dataclasses.replace(changed, leader_epoch=max(0, state.leader_epoch))
+        return changed
+
+    patch.setattr(failover, "_repaired", repaired)
+    return ("fence_alive", "pause", "zk_expiry"), {}
+
+
+def trusts_a_bounced_leader(patch):
+    """No controller looks whether a broker was away in between."""
+
+    async def everybody(coordinator):
+        return {b: i.epoch for b, i in (await controller_events.load_brokers(coordinator)).items()}
+
+    patch.setattr(controller_events, "load_dealt_with", everybody)
+    return ("kill", "kill_unfenced", "stale_fence"), {}
+
+
+def forgets_producers(patch):
+    """Idempotence that does not recognise what was sent again."""
+    patch.setattr(ProducerState, "find_duplicate", lambda self, batch: None)
+    patch.setattr(ProducerState, "check", lambda self, batch, marker: None)
+    return ("reset", "kill", "isolate"), {}
+
+
+def skips_an_offset(patch):
+    """Now and then the leader leaves a hole in its log."""
+    original = PartitionLog.append_as_leader
+
+    def append(self, records, *rest, **options):
+        if self.log_end_offset % 17 == 16:
+            self.log_end_offset += 1
+        return original(self, records, *rest, **options)
+
+    patch.setattr(PartitionLog, "append_as_leader", append)
+    return ("reset",), {}
+
+
+def damages_replicas(patch):
+    """A follower writes other bytes than its leader."""
+    original = PartitionLog.append_as_follower
+
+    def append(self, records):
+        copy = bytearray(records)
+        end = int.from_bytes(copy[8:12], "big") + 12
+        if len(copy) >= end:
+            copy[end - 2] ^= 1
+            copy[17:21] = crc32c(memoryview(copy)[21:end]).to_bytes(4, "big")
+        return original(self, memoryview(copy))
+
+    patch.setattr(PartitionLog, "append_as_follower", append)
+    return ("reset",), {}
+
+
+def never_rejoins(patch):
+    """Who has left the in-sync set stays outside."""
+    patch.setattr(LeaderCore, "_propose_joiner", lambda self, follower: ())
+    return ("kill",), {}
+
+
+def has_a_bug(patch):
+    """An exception where nobody expects one."""
+
+    def broken(self, *_):
+        raise ZeroDivisionError
+
+    patch.setattr(FollowerCore, "on_leader_epoch", broken)
+    patch.setattr(StoredLog, "end_offset_for_epoch", broken)
+    return ("kill",), {}
+
+
+CASES = [
+    (acks_before_the_watermark, "acknowledged records survive"),
+    (reads_beyond_the_watermark, "nothing is read before the watermark"),
+    (watermark_ignores_followers, "nothing is read before the watermark"),
+    (watermark_goes_back, "watermark and epochs are monotonic"),
+    (trusts_a_bounced_leader, "watermark and epochs are monotonic"),
+    (cuts_by_watermark, "acknowledged records survive"),
+    (compares_no_epochs, "same offset, same bytes"),
+    (damages_replicas, "same offset, same bytes"),
+    (elects_in_the_old_epoch, "one leader per epoch"),
+    (ignores_the_fence, "one leader per epoch"),
+    (skips_an_offset, "offsets are contiguous"),
+    (forgets_producers, "no duplicates with idempotence"),
+    (never_lags, "in-sync replicas keep up"),
+    (never_rejoins, "convergence"),
+    (has_a_bug, "no unexpected exception"),
+]
+
+
+class Broken(Simulation):
+    """Goes on after a violation of another invariant than the one that is wanted."""
+
+    wanted = ""
+
+    def violate(self, invariant, text):
+        if invariant == self.wanted:
+            super().violate(invariant, text)
+
+
+def catch(sabotage, wanted: str, monkeypatch, first: int = FIRST_SEED) -> int:
+    """How many seeds it takes; 0 when none of them caught it."""
+    faults, settings, *gap_s = sabotage(monkeypatch)
+    make = Plan.of.__func__
+
+    def plan(cls, random):
+        made = make(cls, random)
+        return dataclasses.replace(
+            made,
+            brokers=3,
+            faults=faults,
+            fault_gap_s=gap_s[0] if gap_s else min(made.fault_gap_s, 0.8),
+            settings={**made.settings, **settings},
+            admin_gap_s=1_000.0,
+        )
+
+    monkeypatch.setattr(Plan, "of", classmethod(plan))
+    monkeypatch.setattr(Broken, "wanted", wanted)
+    for count in range(1, SEEDS_MAX + 1):
+        if Broken(first + count).run().violations:
+            return count
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("sabotage", "wanted"), CASES, ids=[sabotage.__name__ for sabotage, _ in CASES]
+)
+def test_a_broken_broker_is_caught(sabotage, wanted, monkeypatch):
+    assert catch(sabotage, wanted, monkeypatch), f"no seed showed that a broker {sabotage.__doc__}"

@@ -7,20 +7,14 @@ of the user's is touched, checked by SHA-256, used offline afterwards.
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-from spark_analytics.io import jars
-from spark_analytics.io.jars import JarsError, expected_hashes, missing_or_wrong
+from spark_analytics.io.jars import JarsError, bring, expected_hashes
 
-COORDINATES = "org.apache.kafka:kafka_2.13:3.9.1"
-EXTRA_COORDINATES = "org.slf4j:slf4j-nop:1.7.36"
+PACKAGES = ("org.apache.kafka:kafka_2.13:3.9.1", "org.slf4j:slf4j-nop:1.7.36")
 HASHES_FILE = Path(__file__).with_name("kafka_jars.sha256")
 DIRECTORY = Path(__file__).resolve().parents[1] / "build" / "kafka"
-TIMEOUT_S = 300.0
 
 
 def class_path(directory: Path = DIRECTORY) -> str:
@@ -38,42 +32,7 @@ def class_path(directory: Path = DIRECTORY) -> str:
 
 def fetch(directory: Path = DIRECTORY) -> bool:
     """Bring the jars into `directory`. True when something was fetched; JarsError."""
-    expected = expected_hashes(HASHES_FILE)
-    if not missing_or_wrong(directory, expected):
-        return False
-    directory.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".resolve-", dir=directory) as scratch:
-        resolved = resolve(Path(scratch))
-        wrong = missing_or_wrong(resolved, expected)
-        if wrong:
-            raise JarsError(f"{wrong[0]} was resolved but is not the file listed in {HASHES_FILE}")
-        for name in expected:
-            (resolved / name).replace(directory / name)
-    return True
-
-
-def resolve(scratch: Path) -> Path:
-    """Everything that Kafka needs at run time, in a directory under `scratch`."""
-    settings = {
-        "spark.jars.packages": f"{COORDINATES},{EXTRA_COORDINATES}",
-        "spark.jars.ivy": str(scratch / "ivy"),
-    }
-    if site := os.environ.get("PENSTOCK_SPARK_IVY_SETTINGS"):
-        settings["spark.jars.ivySettings"] = site
-    command = [sys.executable, "-c", jars._RESOLVE_PROGRAM]
-    command += [f"{key}={value}" for key, value in settings.items()]
-    options = f"{os.environ.get('SPARK_SUBMIT_OPTS', '')} -Duser.home={scratch / 'home'}"
-    environment = {
-        **os.environ,
-        "SPARK_SUBMIT_OPTS": options.strip(),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-    }
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, check=False, timeout=TIMEOUT_S
-    )
-    if done.returncode != 0:
-        raise JarsError(f"{COORDINATES} could not be resolved: {jars._reason(done.stderr)}")
-    return scratch / "ivy" / "jars"
+    return bring(PACKAGES, directory, HASHES_FILE)
 
 
 def main() -> int:

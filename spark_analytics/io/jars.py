@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 COORDINATES = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
@@ -78,24 +79,34 @@ def fetch(jars_dir: Path) -> bool:
     Raises:
         JarsError: it could not be resolved, or a file is not the one that was checked in.
     """
-    expected = expected_hashes()
+    return bring([COORDINATES], jars_dir, HASHES_FILE, excludes=BUNDLED_WITH_PYSPARK)
+
+
+def bring(
+    packages: Sequence[str], jars_dir: Path, hashes_file: Path, *, excludes: Sequence[str] = ()
+) -> bool:
+    """`fetch` for any packages (`group:name:version`) whose files `hashes_file` lists."""
+    expected = expected_hashes(hashes_file)
     if not missing_or_wrong(jars_dir, expected):
         return False
     jars_dir.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".resolve-", dir=jars_dir) as scratch:
-        resolved = _resolve(Path(scratch))
+    # Ivy takes absolute directories only.
+    with tempfile.TemporaryDirectory(prefix=".resolve-", dir=jars_dir.absolute()) as scratch:
+        resolved = _resolve(packages, excludes, Path(scratch))
         wrong = missing_or_wrong(resolved, expected)
         if wrong:
-            raise JarsError(f"{wrong[0]} was resolved but is not the file listed in jars.sha256")
+            raise JarsError(
+                f"{wrong[0]} was resolved but is not the file listed in {hashes_file.name}"
+            )
         for name in expected:
             (resolved / name).replace(jars_dir / name)
     return True
 
 
-def _resolve(scratch: Path) -> Path:
+def _resolve(packages: Sequence[str], excludes: Sequence[str], scratch: Path) -> Path:
     settings = {
-        "spark.jars.packages": COORDINATES,
-        "spark.jars.excludes": ",".join(BUNDLED_WITH_PYSPARK),
+        "spark.jars.packages": ",".join(packages),
+        "spark.jars.excludes": ",".join(excludes),
         "spark.jars.ivy": str(scratch / "ivy"),
     }
     # A site behind its own mirror brings its own Ivy settings.
@@ -121,11 +132,11 @@ def _resolve(scratch: Path) -> Path:
             timeout=RESOLVE_TIMEOUT_S,
         )
     except subprocess.TimeoutExpired as error:
-        raise JarsError(f"{COORDINATES} was not resolved within {RESOLVE_TIMEOUT_S:.0f} s") from (
+        raise JarsError(f"{packages[0]} was not resolved within {RESOLVE_TIMEOUT_S:.0f} s") from (
             error
         )
     if done.returncode != 0:
-        raise JarsError(f"{COORDINATES} could not be resolved: {_reason(done.stderr)}")
+        raise JarsError(f"{packages[0]} could not be resolved: {_reason(done.stderr)}")
     return scratch / "ivy" / "jars"
 
 

@@ -21,7 +21,7 @@ def listed(tmp_path, monkeypatch):
     file = tmp_path / "jars.sha256"
     file.write_text("\n".join(lines) + "\n")
     hashes = jars.expected_hashes(file)
-    monkeypatch.setattr(jars, "expected_hashes", lambda: hashes)
+    monkeypatch.setattr(jars, "expected_hashes", lambda *_: hashes)
     return hashes
 
 
@@ -103,3 +103,12 @@ def test_no_cache_of_the_user_is_used(listed, resolver, tmp_path, monkeypatch):
     jars.fetch(tmp_path / "jars")
     (ivy,) = [a for a in resolver.arguments if a.startswith("spark.jars.ivy=")]
     assert str(tmp_path) in ivy
+
+
+def test_a_relative_directory_is_resolved_from_an_absolute_one(
+    listed, resolver, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert jars.fetch(jars.Path("build/jars"))
+    (ivy,) = [a.split("=", 1)[1] for a in resolver.arguments if a.startswith("spark.jars.ivy=")]
+    assert jars.Path(ivy).is_absolute()

@@ -10,18 +10,18 @@ from tests.simulation.seeds import run_seed
 
 
 def test_two_runs_of_a_seed_are_the_same_to_the_byte():
-    first, second = run_seed(3), run_seed(3)
+    first, second = run_seed(2), run_seed(2)
     assert first.trace == second.trace
     assert first.digest == second.digest
     assert first.steps == second.steps
 
 
 def test_another_seed_does_something_else():
-    assert run_seed(3).digest != run_seed(4).digest
+    assert run_seed(4).digest != run_seed(22).digest
 
 
 def test_processes_agree():
-    code = "from tests.simulation.seeds import run_seed; print(run_seed(8).digest)"
+    code = "from tests.simulation.seeds import run_seed; print(run_seed(4).digest)"
     said = {
         subprocess.run(
             [sys.executable, "-c", code],

@@ -83,7 +83,7 @@ def read_through(log: PartitionLog, size: int) -> None:
     while at * size < 1 << 20:
         piece = log.read(at, 65_536, log.log_end_offset)
         piece.read_into(buffer)
-        at += piece.size // size
+        at += round(piece.size / size)
 
 
 def measure_idempotent(root: str) -> None:

@@ -41,6 +41,7 @@ class Following:
     __slots__ = (
         "_core",
         "_delay_s",
+        "_lag",
         "_lowest_cut",
         "_vain_delay_s",
         "delayed_until_s",
@@ -54,6 +55,7 @@ class Following:
         self._delay_s = DELAY_MIN_S
         self._vain_delay_s = DELAY_MIN_S
         self._lowest_cut = _NEVER_CUT
+        self._lag: int | None = None
         self.delayed_until_s = 0.0
         self.needs_leader_bounds = False
 
@@ -69,6 +71,14 @@ class Following:
     def last_fetched_epoch(self) -> int:
         epoch = self.partition.log.latest_epoch
         return NO_EPOCH if epoch is None else epoch
+
+    @property
+    def is_in_sync(self) -> bool:
+        """Whether our log reached the leader's high watermark at the last answer with records.
+
+        That is all a follower knows of the ISR; Kafka's followers judge by the same.
+        """
+        return self._lag == 0
 
     @property
     def position(self) -> tuple[int, int]:
@@ -117,6 +127,8 @@ class Following:
         size = self._carry_out(effects)
         if not code:
             self._delay_s = DELAY_MIN_S
+            if answer.diverging_epoch.epoch < 0 and (size or self._lag is None):
+                self._lag = max(0, answer.high_watermark - self.fetch_offset)
         return size
 
     def on_leader_bounds(self, start_offset: int, end_offset: int) -> None:

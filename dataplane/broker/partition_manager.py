@@ -10,6 +10,7 @@ from dataplane.broker.isr_proposals import IsrProposals
 from dataplane.broker.partition import Partition
 from dataplane.broker.replica_fetchers import ReplicaFetchers
 from dataplane.broker.replica_moves import ReplicaMoves
+from dataplane.broker.replication_quotas import ReplicationQuotas
 from dataplane.broker.waiting import Wakeups
 from dataplane.log.config import LogConfig
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -41,6 +42,7 @@ class PartitionManager:
         self.controller_epoch = -1
         self.isr_proposals = IsrProposals(services)
         self.fetchers = ReplicaFetchers(services)
+        self.quotas = ReplicationQuotas(services, self.fetchers.hurry)
         self.moves = ReplicaMoves(services, logs)
         logs.mover.on_moved(self._moved)
         self._partitions: dict[TopicPartition, Partition] = {}

@@ -159,6 +159,8 @@ class ReplicaFetcher:
                 left_ms = int((following.delayed_until_s - now_s) * 1000) + 1
                 wait_ms = min(wait_ms, left_ms)
                 continue
+            if self._is_held_back(topic_partition, following):
+                continue
             partition = following.partition
             topic = topics.get(partition.topic_id)
             if topic is None:
@@ -190,6 +192,16 @@ class ReplicaFetcher:
         )
         return request, offsets
 
+    def _is_held_back(self, topic_partition: TopicPartition, following: Following) -> bool:
+        """Left out of the request: throttled, still behind, and the quota is used up (KIP-73)."""
+        quota = self._services.partitions.quotas.follower
+        return (
+            quota.is_active
+            and not following.is_in_sync
+            and quota.is_throttled(topic_partition.topic, topic_partition.partition)
+            and quota.is_exceeded
+        )
+
     def _take(
         self,
         frame: memoryview,
@@ -208,6 +220,7 @@ class ReplicaFetcher:
             return
         names = self._services.metadata.image.names_by_id
         by_id = {f.partition.topic_id: tp.topic for tp, (f, _offset) in offsets.items()}
+        quota = self._services.partitions.quotas.follower
         size = 0
         for topic in response.responses:
             name = by_id.get(topic.topic_id) or names.get(topic.topic_id)
@@ -217,7 +230,10 @@ class ReplicaFetcher:
                 if asked is None or self._following.get(topic_partition) is not asked[0]:
                     continue
                 following, offset = asked
-                size += self._take_one(following, offset, answer)
+                taken = self._take_one(following, offset, answer)
+                size += taken
+                if quota.is_active and quota.is_throttled(*topic_partition):
+                    quota.record(taken)
         self._retry_s = RETRY_MIN_S
         self._services.metrics.replication_bytes_in.value += size
 

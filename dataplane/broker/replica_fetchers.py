@@ -55,8 +55,12 @@ class ReplicaFetchers:
             fetcher.stop()
         await asyncio.gather(*(fetcher.wait_stopped() for fetcher in fetchers))
 
-    def _on_metadata(self, before: object, after: object) -> None:
-        """A leader that has come back is asked again at once, not after its backoff."""
-        del before, after
+    def hurry(self) -> None:
+        """What held fetches back may be gone: ask again now, not after the backoff."""
         for fetcher in self._fetchers.values():
             fetcher.hurry()
+
+    def _on_metadata(self, before: object, after: object) -> None:
+        """A leader that has come back is asked again at once."""
+        del before, after
+        self.hurry()

@@ -5,6 +5,8 @@ offset under read_committed; replicas need ClusterAction, see up to the log end,
 offset acknowledges everything before it. Whole batches are sent, at least one even if it is larger
 than every limit (KIP-74). With less than `min_bytes` the request is parked until an append, the
 watermark, a change of leader, or its deadline.
+A follower that is not in sync gets nothing of throttled partitions while the leader's replication
+quota is used up (KIP-73); they do not count towards `min_bytes`.
 Version notes: 9 fences by leader epoch, 12 tells a diverging epoch (KIP-595) and hints at the
 leader, 13 names topics by id, 15 moves the replica id into a tag, 16 adds leaders' endpoints.
 Skipped: fetch sessions (KIP-227; session id 0 in every answer says so), preferred read replicas,
@@ -255,7 +257,11 @@ class _Fetch:
             offset = wanted.fetch_offset
             if not log.log_start_offset <= offset <= log.log_end_offset:
                 raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
-            if offset < bound and (left > 0 or is_first):
+            if (
+                offset < bound
+                and (left > 0 or is_first)
+                and not (self._is_replica and self._is_held_back(partition))
+            ):
                 records = log.read(
                     offset, min(left, wanted.max_bytes), bound, min_one_batch=is_first
                 )
@@ -271,6 +277,16 @@ class _Fetch:
             -1,
             records,
             diverging,
+        )
+
+    def _is_held_back(self, partition: Partition) -> bool:
+        """Throttled, the asking replica is out of sync, and the quota is used up (KIP-73)."""
+        quota = self._context.services.partitions.quotas.leader
+        return (
+            quota.is_active
+            and quota.is_throttled(*partition.topic_partition)
+            and self._request.replica_id not in partition.isr
+            and quota.is_exceeded
         )
 
     # -- answering
@@ -299,7 +315,23 @@ class _Fetch:
         )
         metrics = self._context.services.metrics
         (metrics.replication_bytes_out if self._is_replica else metrics.bytes_out).value += size
+        if self._is_replica:
+            self._count_throttled(results)
         return parts
+
+    def _count_throttled(self, results: list[FetchedPartition]) -> None:
+        """In sync or not, what is sent of throttled partitions uses the quota up."""
+        quota = self._context.services.partitions.quotas.leader
+        if not quota.is_active:
+            return
+        size = 0
+        for entry, result in zip(self._entries, results, strict=True):
+            if result.records is not None and quota.is_throttled(
+                entry.topic, entry.wanted.partition
+            ):
+                size += result.records.size  # type: ignore[union-attr]  # always a log slice here
+        if size:
+            quota.record(size)
 
 
 def _divergence(partition: Partition, wanted: FetchedFrom) -> tuple[int, int] | None:

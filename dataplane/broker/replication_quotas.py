@@ -1,0 +1,100 @@
+"""The replication quotas of this broker, as its dynamic configuration says at any moment.
+
+The bounds are `leader/follower.replication.throttled.rate`, of this broker before those of all
+brokers; the lists are `leader/follower.replication.throttled.replicas` of each topic. As in Kafka,
+a rate in the broker's properties file is not obeyed: a throttle belongs to a move, not to a broker.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from dataplane.cluster.znodes import DEFAULT_ENTITY
+from dataplane.config import BROKER_CONFIGS, ConfigError
+from dataplane.replication.quota import UNLIMITED, ReplicationQuota, throttled_here
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from dataplane.broker.services import BrokerServices
+
+_log = logging.getLogger(__name__)
+
+
+class ReplicationQuotas:
+    """`leader` bounds what is sent to followers, `follower` what is fetched from leaders."""
+
+    def __init__(self, services: BrokerServices, on_change: Callable[[], None]) -> None:
+        self._services = services
+        self._on_change = on_change
+        samples = services.config.get_int("replication.quota.window.num")
+        sample_ms = 1000 * services.config.get_int("replication.quota.window.size.seconds")
+        self.leader = ReplicationQuota(services.clock, samples=samples, sample_ms=sample_ms)
+        self.follower = ReplicationQuota(services.clock, samples=samples, sample_ms=sample_ms)
+        self._by_role = {"leader": self.leader, "follower": self.follower}
+        self._take_bounds()
+        for topic in services.configs.entities("topics"):
+            self._take_topic(topic)
+        services.configs.on_change(self._changed)
+        self._register_metrics()
+
+    def _changed(self, entity_type: str, name: str) -> None:
+        if entity_type == "topics":
+            self._take_topic(name)
+        elif entity_type == "brokers" and name in (DEFAULT_ENTITY, str(self._services.broker_id)):
+            self._take_bounds()
+        else:
+            return
+        self._on_change()
+
+    def _take_bounds(self) -> None:
+        configs = self._services.configs
+        layers = (
+            configs.broker_overrides(self._services.broker_id),
+            configs.broker_overrides(None),
+        )
+        for role, quota in self._by_role.items():
+            quota.bound_bytes_per_s = _bound(f"{role}.replication.throttled.rate", layers)
+
+    def _take_topic(self, topic: str) -> None:
+        services = self._services
+        config = services.configs.topic_config(topic)
+        for role, quota in self._by_role.items():
+            listed = config.get_list(f"{role}.replication.throttled.replicas")
+            quota.throttle(topic, throttled_here(listed, services.broker_id))
+
+    def _register_metrics(self) -> None:
+        def by_role(read: Callable[[ReplicationQuota], float]) -> Callable[[], Mapping[str, float]]:
+            return lambda: {f'role="{role}"': read(quota) for role, quota in self._by_role.items()}
+
+        metrics = self._services.metrics
+        metrics.gauge(
+            "throttled_replication_bytes",
+            "Bytes of throttled replicas sent as leader and fetched as follower, since the start.",
+            by_role(lambda quota: quota.bytes_total),
+        )
+        metrics.gauge(
+            "throttled_replication_bytes_per_second",
+            "Rate of those bytes over the window of the replication quotas.",
+            by_role(lambda quota: quota.bytes_per_s),
+        )
+        metrics.gauge(
+            "throttled_replication_limit_bytes_per_second",
+            "Bound of that rate; about 9.2e18 when there is none.",
+            by_role(lambda quota: quota.bound_bytes_per_s),
+        )
+
+
+def _bound(key: str, layers: tuple[Mapping[str, str], ...]) -> int:
+    for overrides in layers:
+        if key not in overrides:
+            continue
+        try:
+            bound = BROKER_CONFIGS[key].parse(overrides[key])
+        except ConfigError as error:
+            _log.warning("a throttle that cannot be understood is passed over: %s", error)
+            continue
+        if isinstance(bound, int):
+            return bound
+    return UNLIMITED

@@ -36,6 +36,7 @@ class Metrics:
         self._counters: list[Counter] = []
         self._gauges: dict[str, tuple[str, Callable[[], float | Mapping[str, float]]]] = {}
         self.requests: dict[int, int] = {}
+        self.refused_batches: dict[str, int] = {}
         self.bad_frames = self.counter(
             "bad_frames_total", "Connections closed for an oversized, negative or unreadable frame."
         )
@@ -91,6 +92,10 @@ class Metrics:
     def count_request(self, api_key: int) -> None:
         self.requests[api_key] = self.requests.get(api_key, 0) + 1
 
+    def count_refused_batch(self, error_name: str) -> None:
+        """A producer's batch that was not appended, by the name of the error that it got."""
+        self.refused_batches[error_name] = self.refused_batches.get(error_name, 0) + 1
+
     def exposition(self, api_names: Mapping[int, str]) -> str:
         """The Prometheus text format, version 0.0.4."""
         lines: list[str] = []
@@ -102,6 +107,11 @@ class Metrics:
         lines += _labelled(
             name,
             ((f'api="{api_names.get(key, "unknown")}"', n) for key, n in self.requests.items()),
+        )
+        name = PREFIX + "refused_batches_total"
+        _head(lines, name, "Batches of producers that were not appended, by error.", "counter")
+        lines += _labelled(
+            name, ((f'error="{error}"', n) for error, n in self.refused_batches.items())
         )
         for name, (documentation, read) in self._gauges.items():
             _head(lines, name, documentation, "gauge")

@@ -104,6 +104,7 @@ def _append(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of 
         partition = services.partitions.leader(TopicPartition(topic.name, index))
         info = partition.append_now(records, acks)
     except KafkaError as error:
+        services.metrics.count_refused_batch(error.code.name)
         return _refusal(context, topic.name, index, error)
     except OSError:
         _log.exception("appending to %s-%d", topic.name, index)

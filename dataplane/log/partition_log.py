@@ -26,8 +26,9 @@ from dataplane.log.batch_header import (
 from dataplane.log.compactable import CompactableLog
 from dataplane.log.scan import BatchHead
 from dataplane.log.slice import AppendInfo, LogSlice
+from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.log.transaction_index import AbortedTransaction
-from dataplane.log.validation import check_unusual, malformed, read_marker, rework
+from dataplane.log.validation import check_unusual, malformed, read_marker, rework, too_large
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.wire.crc import crc32c
 
@@ -54,10 +55,7 @@ def _checked_head(records: Buffer, max_message_bytes: int) -> tuple[int, ...]:
     if length + LOG_OVERHEAD_BYTES != size or magic != MAGIC:
         raise malformed(records)
     if size > max_message_bytes:
-        raise KafkaError(
-            ErrorCode.MESSAGE_TOO_LARGE,
-            f"Batch of {size} bytes; max.message.bytes is {max_message_bytes}.",
-        )
+        raise too_large(size, max_message_bytes)
     if crc32c(memoryview(records)[CHECKED_POSITION:]) != crc:
         raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "CRC-32C of the batch does not match.")
     if delta + 1 != count or count < 1:
@@ -149,7 +147,7 @@ class PartitionLog(CompactableLog):
         """
         self._guard()
         view = memoryview(records)
-        batches, size = replicated.parse(view, self.log_end_offset)
+        batches, size, has_gap = replicated.parse(view, self.log_end_offset)
         start = self.log_end_offset
         if not batches:
             return AppendInfo(
@@ -169,6 +167,8 @@ class PartitionLog(CompactableLog):
         except OSError as error:
             raise self._undo(before, start, error) from error
         self.log_end_offset = last + 1
+        if has_gap and self.cleaned_until == NEVER_CLEANED:
+            self.cleaned_until = self.log_start_offset  # compaction left gaps at the leader
         for batch in batches:
             self._follow(batch, before, view)
         if last + 1 - self._flusher.recovery_point >= self._config.flush_messages:

@@ -64,6 +64,13 @@ def malformed(records: Buffer) -> KafkaError:
     )
 
 
+def too_large(size: int, max_message_bytes: int) -> KafkaError:
+    return KafkaError(
+        ErrorCode.MESSAGE_TOO_LARGE,
+        f"Batch of {size} bytes; max.message.bytes is {max_message_bytes}.",
+    )
+
+
 def check_unusual(records: Buffer, attributes: int, origin: str) -> Marker | None:
     """Refuse flags that only a coordinator may set, and codecs that do not exist.
 
@@ -100,6 +107,8 @@ def rework(
                 records = _recompress(records, attributes, wanted)
     except WireError as error:
         raise KafkaError(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
+    if len(records) > config.max_message_bytes:
+        raise too_large(len(records), config.max_message_bytes)
     if config.stamps_append_time:
         set_log_append_time(records, 0, now_ms)
     return records

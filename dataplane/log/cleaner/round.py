@@ -170,6 +170,8 @@ class Round:
         self, source: SourceSegment, target: LogSegment, result: CleanedSegment, *, is_last: bool
     ) -> Iterator[int]:
         worked = 0
+        pieces: list[Buffer] = []
+        position = target.size
         result.bytes_before += source.size
         for stored in self._batches(source):
             head = stored.head
@@ -180,13 +182,15 @@ class Round:
             if data is None:
                 data = memoryview(stored.chunk)[stored.at : stored.at + head.size]
             if data:
-                position = target.size
-                target.append_unnoted(data)
+                pieces.append(data)
                 target.note(head.last_offset, verdict.max_timestamp_ms, position, len(data))
+                position += len(data)
             worked += head.size
             if worked >= _STEP_BYTES:
+                _write(target, pieces)
                 yield worked
                 worked = 0
+        _write(target, pieces)
         yield worked
 
     def _judge(self, stored: Stored, *, keeps_empty: bool) -> Verdict:
@@ -250,3 +254,10 @@ def _spans(stored: Stored) -> list[Span]:
         return record_spans(body_of(stored), stored.head.records)
     except WireError as error:
         raise UncleanableError(f"batch at {stored.head.base_offset}: {error}") from error
+
+
+def _write(target: LogSegment, pieces: list[Buffer]) -> None:
+    """Several batches in one call: calls cost more than copying."""
+    if pieces:
+        target.append_unnoted(b"".join(pieces))
+        pieces.clear()

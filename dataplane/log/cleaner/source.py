@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from dataplane.ports.filesystem import File
 
-DECOMPRESSED_BYTES_MAX = 32 * 1024 * 1024
 _unpack = HEADER.unpack_from
 
 
@@ -88,6 +87,4 @@ def body_of(stored: Stored) -> bytes:
     begin, end = at + HEADER_SIZE_BYTES, at + head.size
     if not head.attributes & CODEC_MASK:
         return chunk[begin:end]
-    return decompress(
-        head.attributes & CODEC_MASK, memoryview(chunk)[begin:end], DECOMPRESSED_BYTES_MAX
-    )
+    return decompress(head.attributes & CODEC_MASK, memoryview(chunk)[begin:end])

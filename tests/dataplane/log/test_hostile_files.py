@@ -47,7 +47,7 @@ def filled(host: Host):
     return aborted
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(
     data=st.data(),
     clean=st.booleans(),

@@ -77,7 +77,7 @@ class Partition:
         self._consumers: dict[Callable[[], None], None] = {}
         self._replicas: dict[Callable[[], None], None] = {}
         self._follower_starts: dict[int, int] = {}
-        self._starts_watchers: set[Callable[[], None]] = set()
+        self._starts_watchers: dict[Callable[[], None], None] = {}
 
     # -- role
 
@@ -228,8 +228,12 @@ class Partition:
 
     def watch_log_starts(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Call back when a follower's log start moves, or the role here ends. Returns the end."""
-        self._starts_watchers.add(callback)
-        return lambda: self._starts_watchers.discard(callback)
+        self._starts_watchers[callback] = None
+
+        def stop() -> None:
+            self._starts_watchers.pop(callback, None)
+
+        return stop
 
     # -- replication
 

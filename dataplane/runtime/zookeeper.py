@@ -84,7 +84,7 @@ class ZooKeeperCoordinator:
         self._connected.set()
         self._closed = False
         self._listeners: list[SessionCallback] = []
-        self._watches: set[ChildrenWatch | DataWatch] = set()
+        self._watches: dict[ChildrenWatch | DataWatch, None] = {}
         client.add_listener(self._on_kazoo_state)
 
     @classmethod
@@ -297,14 +297,17 @@ class ZooKeeperCoordinator:
 
     # -- watches --------------------------------------------------------------------------------
 
+    def _forget_watch(self, watch: ChildrenWatch | DataWatch) -> None:
+        self._watches.pop(watch, None)
+
     def watch_children(self, path: str, callback: ChildrenCallback) -> ChildrenWatch:
-        watch = ChildrenWatch(self, path, callback, on_cancel=self._watches.discard)
-        self._watches.add(watch)
+        watch = ChildrenWatch(self, path, callback, on_cancel=self._forget_watch)
+        self._watches[watch] = None
         return watch
 
     def watch_data(self, path: str, callback: DataCallback) -> DataWatch:
-        watch = DataWatch(self, path, callback, on_cancel=self._watches.discard)
-        self._watches.add(watch)
+        watch = DataWatch(self, path, callback, on_cancel=self._forget_watch)
+        self._watches[watch] = None
         return watch
 
 

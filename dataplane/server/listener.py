@@ -58,7 +58,7 @@ class Listener:
         self._dispatcher = dispatcher
         self._tls = tls
         self._server: asyncio.Server | None = None
-        self._connections: set[Connection] = set()
+        self._connections: dict[Connection, None] = {}  # in the order of their coming
         self._per_ip: collections.Counter[str] = collections.Counter()
 
     @property
@@ -98,7 +98,7 @@ class Listener:
     def admit(self, connection: Connection) -> bool:
         """Take a new connection in, unless the listener or its address is full."""
         host = connection.info.client_host
-        self._connections.add(connection)
+        self._connections[connection] = None
         self._per_ip[host] += 1
         if (
             len(self._connections) > self.limits.connections_max
@@ -111,7 +111,7 @@ class Listener:
 
     def forget(self, connection: Connection) -> None:
         if connection in self._connections:
-            self._connections.discard(connection)
+            del self._connections[connection]
             host = connection.info.client_host
             self._per_ip[host] -= 1
             if self._per_ip[host] <= 0:

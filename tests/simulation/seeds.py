@@ -11,19 +11,26 @@ from tests.simulation.simulation import Result, Simulation
 
 def run_seed(seed: int, *, detail: bool = False) -> Result:
     """One seed in this process."""
+    hook = sys.unraisablehook
     # What is thrown away with a dead broker would complain about being thrown away.
     sys.unraisablehook = lambda _unraisable: None
-    warnings.simplefilter("ignore")
-    result = Simulation(seed, detail=detail).run()
-    gc.collect()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = Simulation(seed, detail=detail).run()
+            gc.collect()
+    finally:
+        sys.unraisablehook = hook
     return result
 
 
 def run_traced(seed: int) -> Result:
-    """A seed that fails runs again, for its trace in detail."""
+    """A seed that fails runs again, for its trace in detail, and has to do the same."""
     result = run_seed(seed)
-    if result.violations:
-        result = run_seed(seed, detail=True)
-    else:
+    if not result.violations:
         result.trace = []
-    return result
+        return result
+    again = run_seed(seed, detail=True)
+    if again.digest != result.digest:
+        again.violations += [*result.violations, "determinism: the second run did something else"]
+    return again

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from dataplane.log.config import LogConfig
+from dataplane.log.manager import LogManagerSettings
 from dataplane.log.paths import future_directory_name, parse_future_directory
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.runtime.os_filesystem import OsFileSystem
 from tests.dataplane.log.support import append, read_all
 from tests.dataplane.log.test_manager import A0, A1, B0, TOPIC_ID, Host
 
@@ -195,3 +198,31 @@ def test_names_of_copies():
     assert parse_future_directory(name) == A0
     for other in ("a-0", "a-0-future", f"a-0.{TOPIC_ID.hex}-delete", "x.y-future"):
         assert parse_future_directory(other) is None
+
+
+def test_a_move_on_real_files_goes_on_with_the_same_descriptors(tmp_path):
+    dirs = (str(tmp_path / "d1"), str(tmp_path / "d2"))
+    host = Host(
+        dirs=dirs,
+        fs=OsFileSystem(),
+        config=LogConfig(segment_bytes=400, index_interval_bytes=50),
+        settings=LogManagerSettings(file_delete_delay_ms=0),
+    )
+    manager = host.start()
+    log = host.create(manager, A0)
+    for _ in range(20):
+        append(log)
+    manager.mover.move(A0, dirs[1])
+    finish(manager)
+    new = manager.get(A0)
+    for _ in range(20):
+        append(new)
+    assert read_all(new) == list(range(40))
+    host.tick(manager, 0)
+    host.tick(manager, 1_000)
+    assert not list((tmp_path / "d1").glob("a-0*"))
+    manager.shutdown()
+    manager = host.start()
+    assert manager.get(A0).recovered.scanned_bytes == 0
+    assert read_all(manager.get(A0)) == list(range(40))
+    manager.shutdown()

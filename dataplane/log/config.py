@@ -34,6 +34,8 @@ class LogConfig:
     timestamp_before_max_ms: int = INT64_MAX
     timestamp_after_max_ms: int = INT64_MAX
     compression_type: str = "producer"
+    compression_level: int | None = None
+    """For `compression_type`; None is the codec's own default."""
     min_cleanable_dirty_ratio: float = 0.5
     min_compaction_lag_ms: int = 0
     max_compaction_lag_ms: int = INT64_MAX
@@ -72,6 +74,8 @@ class LogConfig:
             values["stamps_append_time"] = str(stamp) == "LogAppendTime"
         if (codec := settings.get("compression.type")) is not None:
             values["compression_type"] = str(codec)
+            level = settings.get(f"compression.{codec}.level")
+            values["compression_level"] = None if level is None else int(level)
         if (ratio := settings.get("min.cleanable.dirty.ratio")) is not None:
             values["min_cleanable_dirty_ratio"] = float(ratio)
         return cls(**values)

@@ -104,7 +104,7 @@ def rework(
         if config.compression_type != "producer":
             wanted = _CODECS[config.compression_type]
             if attributes & CODEC_MASK != wanted:
-                records = _recompress(records, attributes, wanted)
+                records = _recompress(records, attributes, wanted, config.compression_level)
     except WireError as error:
         raise KafkaError(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
     if len(records) > config.max_message_bytes:
@@ -132,9 +132,11 @@ def _check_records(records: Buffer, config: LogConfig, now_ms: int) -> None:
             )
 
 
-def _recompress(records: Buffer, attributes: int, wanted: Compression) -> bytearray:
+def _recompress(
+    records: Buffer, attributes: int, wanted: Compression, level: int | None
+) -> bytearray:
     plain = decompress(attributes & CODEC_MASK, memoryview(records)[HEADER_SIZE_BYTES:])
-    payload = compress(wanted, plain)
+    payload = compress(wanted, plain, level)
     batch = bytearray(memoryview(records)[:HEADER_SIZE_BYTES]) + payload
     base_offset = BASE_AND_LENGTH.unpack_from(batch)[0]
     BASE_AND_LENGTH.pack_into(batch, 0, base_offset, len(batch) - LOG_OVERHEAD_BYTES)

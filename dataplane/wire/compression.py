@@ -35,18 +35,22 @@ class Compression(enum.IntEnum):
     ZSTD = 4
 
 
-def compress(codec: Compression, data: bytes | bytearray) -> bytes:
-    """Compress as Java clients do: snappy in xerial framing, lz4 as a frame."""
+def compress(codec: Compression, data: bytes | bytearray, level: int | None = None) -> bytes:
+    """Compress as Java clients do: snappy in xerial framing, lz4 as a frame.
+
+    `level` is Kafka's `compression.<codec>.level` (KIP-390), None the codec's own default. It has
+    no effect on lz4, whose independent blocks our library only makes with its fast compressor.
+    """
     if codec is Compression.NONE:
         return bytes(data)
     import cramjam
 
     if codec is Compression.GZIP:
-        return bytes(cramjam.gzip.compress(data))
+        return bytes(cramjam.gzip.compress(data, level=None if level in {None, -1} else level))
     if codec is Compression.LZ4:
         return _lz4_frame(data)
     if codec is Compression.ZSTD:
-        return bytes(cramjam.zstd.compress(data))
+        return bytes(cramjam.zstd.compress(data, level=level))
     out = bytearray(_XERIAL_MAGIC + struct.pack(">ii", 1, 1))
     for start in range(0, len(data), _XERIAL_BLOCK_BYTES):
         block = bytes(cramjam.snappy.compress_raw(data[start : start + _XERIAL_BLOCK_BYTES]))

@@ -141,6 +141,19 @@ def test_compression_type_of_the_producer_is_kept_or_replaced():
         assert [r.value for r in iter_records(data)] == [b"abc" * 50] * 3
 
 
+@pytest.mark.parametrize(("codec", "low", "high"), [("gzip", 1, 9), ("zstd", -9, 19)])
+def test_compression_level_of_the_topic_is_obeyed(codec, low, high):
+    value = b"".join(b"%d-%d;" % (n * n, n % 7) for n in range(4000))
+    sizes = []
+    for level in (low, high):
+        settings = {"compression.type": codec, f"compression.{codec}.level": level}
+        log = World(LogConfig.from_topic_config(settings)).open()
+        append(log, 2, value=value)
+        assert [r.value for r in iter_records(stored(log))] == [value] * 2
+        sizes.append(log.size_bytes)
+    assert sizes[0] > sizes[1]
+
+
 def test_damaged_compressed_batch_is_refused_when_it_must_be_recompressed():
     log = World(LogConfig(compression_type="zstd")).open()
     data = batch(3, compression=Compression.LZ4)

@@ -94,7 +94,9 @@ class Reassignment(ClusterOperationKind):
             warnings=plan_warnings(gateway, moves, truth, throttle),
             impact={
                 "bytes_to_move": total,
-                "seconds_estimated": planner.seconds_estimated(moves, throttle),
+                "seconds_estimated": planner.seconds_estimated(
+                    moves, throttle, batch_size=inputs["batch_size"]
+                ),
             },
         )
 

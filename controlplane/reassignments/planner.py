@@ -161,15 +161,24 @@ def broker_loads(
     ]
 
 
-def seconds_estimated(moves: Sequence[Move], throttle_bytes_per_s: int | None) -> float | None:
-    """Time under the throttle: the broker that receives most decides. None without one."""
+def seconds_estimated(
+    moves: Sequence[Move], throttle_bytes_per_s: int | None, *, batch_size: int
+) -> float | None:
+    """Time under the throttle, which bounds each broker both ways. None without one.
+
+    The slowest of three decides: the broker that receives most, the leader that sends most (it
+    feeds every new replica of its partitions), and the moves' taking turns, `batch_size` at a time.
+    """
     if not throttle_bytes_per_s:
         return None
-    inbound = Counter[int]()
+    inbound, outbound = Counter[int](), Counter[int]()
     for move in moves:
+        outbound[move.before[0]] += move.bytes_to_move
         for broker in move.adding:
             inbound[broker] += move.size_bytes
-    return max(inbound.values(), default=0) / throttle_bytes_per_s
+    total = sum(move.bytes_to_move for move in moves)
+    bytes_in_a_row = max((*inbound.values(), *outbound.values(), total / batch_size))
+    return bytes_in_a_row / throttle_bytes_per_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,8 +90,27 @@ def test_sizes_and_loads_add_up():
         (2, 50, 1),
         (3, 150, 2),
     ]
-    assert seconds_estimated(moves, 50) == 2.0
-    assert seconds_estimated(moves, None) is None
+
+
+@pytest.mark.parametrize(
+    ("moves", "batch_size", "seconds"),
+    [
+        ([move(0, (1, 2), (1, 3))], 10, 2.0),
+        # Broker 4 receives both.
+        ([move(0, (1,), (4,)), move(1, (2,), (4,))], 10, 4.0),
+        # Broker 1 sends both, to different brokers.
+        ([move(0, (1,), (3,)), move(1, (1,), (4,))], 10, 4.0),
+        # One leader feeds two new replicas.
+        ([move(0, (1, 2), (3, 4))], 10, 4.0),
+        # Nothing in common, but one after the other.
+        ([move(0, (1,), (3,)), move(1, (2,), (4,))], 1, 4.0),
+        ([move(0, (1,), (3,)), move(1, (2,), (4,))], 2, 2.0),
+        ([move(0, (1, 2), (2, 1))], 1, 0.0),
+    ],
+)
+def test_the_throttle_bounds_every_broker_both_ways(moves, batch_size, seconds):
+    assert seconds_estimated(moves, 50, batch_size=batch_size) == seconds
+    assert seconds_estimated(moves, None, batch_size=batch_size) is None
 
 
 def test_survey_sorts_and_batches_are_bounded():

@@ -15,6 +15,7 @@ from dataplane.broker.waiting import Wakeups
 from dataplane.log.config import LogConfig
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
+from dataplane.replication.fetch_sessions import FetchSessions
 
 if TYPE_CHECKING:
     import uuid
@@ -43,6 +44,11 @@ class PartitionManager:
         self.isr_proposals = IsrProposals(services)
         self.fetchers = ReplicaFetchers(services)
         self.quotas = ReplicationQuotas(services, self.fetchers.hurry)
+        self.fetch_sessions = FetchSessions(
+            slots=services.config.get_int("max.incremental.fetch.session.cache.slots"),
+            clock=services.clock,
+            entropy=services.entropy,
+        )
         self.moves = ReplicaMoves(services, logs)
         logs.mover.on_moved(self._moved)
         self._partitions: dict[TopicPartition, Partition] = {}

@@ -57,6 +57,18 @@ def register(services: BrokerServices, listeners: Listeners) -> None:
         "Places where a fetch waits for data (one a partition it asks for).",
         lambda: sum(partition.watchers for partition in partitions),
     )
+    sessions = partitions.fetch_sessions.cache
+    metrics.gauge("fetch_sessions", "Incremental fetch sessions.", lambda: len(sessions))
+    metrics.gauge(
+        "fetch_session_partitions",
+        "Partitions that fetch sessions remember.",
+        lambda: sessions.partitions,
+    )
+    metrics.gauge(
+        "fetch_session_evictions",
+        "Fetch sessions that made room for others, since the start.",
+        lambda: sessions.evictions,
+    )
     budget = listeners.receive_budget
     metrics.gauge(
         "receive_buffer_bytes", "Grown receive buffers, all connections.", lambda: budget.used_bytes

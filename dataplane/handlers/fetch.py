@@ -7,10 +7,12 @@ than every limit (KIP-74). With less than `min_bytes` the request is parked unti
 watermark, a change of leader, or its deadline.
 A follower that is not in sync gets nothing of throttled partitions while the leader's replication
 quota is used up (KIP-73); they do not count towards `min_bytes`.
-Version notes: 9 fences by leader epoch, 12 tells a diverging epoch (KIP-595) and hints at the
-leader, 13 names topics by id, 15 moves the replica id into a tag, 16 adds leaders' endpoints.
-Skipped: fetch sessions (KIP-227; session id 0 in every answer says so), preferred read replicas,
-0-3 (formats before the record batch), aborted transactions.
+In a fetch session (KIP-227) a request adds to what the session asks for, and an answer leaves out
+partitions of which there is nothing new.
+Version notes: 7 has sessions, 9 fences by leader epoch, 12 tells a diverging epoch (KIP-595) and
+hints at the leader, 13 names topics by id, 15 moves the replica id into a tag, 16 adds leaders'
+endpoints.
+Skipped: preferred read replicas, 0-3 (formats before the record batch), aborted transactions.
 """
 
 from __future__ import annotations
@@ -28,6 +30,7 @@ from dataplane.wire.fetch_codec import FetchedPartition, encode_fetch_response, 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
     from dataplane.broker.partition import Partition
+    from dataplane.replication.fetch_sessions import Fetched
     from dataplane.wire.fetch_codec import FetchedFrom, FetchParts, TopicKey
 
 _log = logging.getLogger(__name__)
@@ -42,15 +45,19 @@ ENDPOINTS_FROM = 16
 def handle_frame(context: RequestContext, frame: memoryview, position: int) -> Any:
     version = context.header.api_version
     request = parse_fetch(version, frame, position)
-    if request.session_id != 0:
-        return encode_fetch_response(
-            version,
-            context.header.correlation_id,
-            (),
-            error_code=ErrorCode.FETCH_SESSION_ID_NOT_FOUND,
-        )
-    fetch = _Fetch(context, request)
-    return fetch.start()
+    try:
+        session = context.services.partitions.fetch_sessions.open(request, version)
+    except KafkaError as error:
+        return _refuse_all(context, error)
+    return _Fetch(context, request, session).start()
+
+
+def _refuse_all(context: RequestContext, error: KafkaError) -> list[Any]:
+    """The whole request is refused: the fetcher has to begin a new session."""
+    header = context.header
+    return encode_fetch_response(
+        header.api_version, header.correlation_id, (), error_code=error.code
+    )
 
 
 class _Entry:
@@ -79,13 +86,15 @@ class _Fetch:
         "_is_woken_by",
         "_keys",
         "_request",
+        "_session",
         "deferred",
         "done",
     )
 
-    def __init__(self, context: RequestContext, request: FetchParts) -> None:
+    def __init__(self, context: RequestContext, request: FetchParts, session: Fetched) -> None:
         self._context = context
         self._request = request
+        self._session = session
         self._bytes_max = min(request.max_bytes, context.services.config.get_int("fetch.max.bytes"))
         self._keys: list[tuple[TopicKey, int]] = []
         self._entries: list[_Entry] = []
@@ -103,12 +112,12 @@ class _Fetch:
 
     def _resolve(self) -> None:
         """Find every partition once; what is refused now stays refused."""
-        context, request = self._context, self._request
+        context = self._context
         image = context.services.metadata.image
         may_replicate = not self._is_replica or context.authorize(
             AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
         )
-        for key, partitions in request.topics:
+        for key, partitions in self._session.asked:
             self._keys.append((key, len(partitions)))
             name: str | None = key if isinstance(key, str) else image.names_by_id.get(key)
             refusal: ErrorCode | None = None
@@ -305,13 +314,21 @@ class _Fetch:
         for key, count in self._keys:
             topics.append((key, results[at : at + count]))
             at += count
+        try:
+            session_id, told = self._session.settle(topics)
+        except KafkaError as error:
+            return _refuse_all(self._context, error)
         hints = (
             leader_hints.endpoints(self._context, (result.current_leader for result in results))
             if failed and header.api_version >= ENDPOINTS_FROM
             else ()
         )
         parts: list[Any] = encode_fetch_response(
-            header.api_version, header.correlation_id, topics, node_endpoints=hints
+            header.api_version,
+            header.correlation_id,
+            told,
+            session_id=session_id,
+            node_endpoints=hints,
         )
         metrics = self._context.services.metrics
         (metrics.replication_bytes_out if self._is_replica else metrics.bytes_out).value += size

@@ -80,7 +80,10 @@ class Chaos:
             del self.active[number]
             self.healthy_since_s = self.sim.now_s
         if happened:
-            self.counts[kind] = self.counts.get(kind, 0) + 1
+            self._count(kind)
+
+    def _count(self, kind: str) -> None:
+        self.counts[kind] = self.counts.get(kind, 0) + 1
 
     def _spawn(self, coroutine: Any) -> None:
         loop = self.sim.wire
@@ -193,7 +196,11 @@ class Chaos:
             if machine is None or self._is_over:
                 return False
             self._told(f"power loss at {machine.name}")
-            machine.lose_power()
+            holes = machine.disk.holes
+            if machine.lose_power():
+                self._count("lost_pages")
+            if machine.disk.holes > holes:
+                self._count("torn_pages")
             await self._last(0.05, 8.0)
             machine.power_up()
             while self._unhealthy() and not self._is_over:
@@ -340,6 +347,23 @@ class Chaos:
         machine.disk.fail("append", part, number=number)
         await self._last(0.5, 1.5)
         return True
+
+    async def _torn_write(self) -> bool:
+        """A process dies in the middle of an append: a part of the batch is in its file."""
+        machine = self._victim()
+        if machine is None or machine.process is None:
+            return False
+        torn = []
+
+        def die() -> None:
+            torn.append(machine)
+            machine.kill()
+
+        self._told(f"{machine.name} will die in its next append")
+        machine.disk.tear_next_append(die)
+        await self._last(0.5, 2.0)
+        machine.disk.finish_waiting_to_tear()
+        return bool(torn)
 
     async def _failed_sync(self) -> bool:
         machine = self._victim()

@@ -211,8 +211,9 @@ class Machine:
             self.sim.trace(f"{self.process.loop.name} is killed")
             self._ended(self.process)
 
-    def lose_power(self) -> None:
-        """Everything stops at once, and what was not synced is lost or torn."""
+    def lose_power(self) -> int:
+        """Everything stops at once, and what was not synced is lost or torn: so many bytes."""
+        lost = 0
         if self.process is not None:
             process = self.process
             process.loop.kill()
@@ -221,6 +222,7 @@ class Machine:
             self._ended(process, silently=True)
         self.has_power = False
         self.sim.network.powerless.add(self.name)
+        return lost
 
     def power_up(self) -> None:
         self.has_power = True

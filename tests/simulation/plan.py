@@ -24,6 +24,7 @@ FAULTS = (
     "disk_full",
     "failed_write",
     "failed_sync",
+    "torn_write",
     "clock_step",
 )
 

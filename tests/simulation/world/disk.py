@@ -12,7 +12,7 @@ from collections.abc import Callable
 from random import Random
 
 from dataplane.ports.fakes.filesystem import UNLIMITED_BYTES, MemoryFileSystem
-from dataplane.ports.filesystem import DiskUsage, File, Lock
+from dataplane.ports.filesystem import Buffer, DiskUsage, File, Lock
 
 PAGE_BYTES = 4096
 
@@ -24,6 +24,26 @@ class Disk(MemoryFileSystem):
         super().__init__()
         self._random = random
         self.lost_bytes = 0
+        self.holes = 0
+        self._tear: Callable[[], None] | None = None
+
+    def tear_next_append(self, die: Callable[[], None]) -> None:
+        """The next append to a log file writes a part of its bytes, and its process dies in it."""
+        self._tear = die
+
+    def finish_waiting_to_tear(self) -> None:
+        self._tear = None
+
+    def torn_part(self, path: str, size: int) -> int | None:
+        """How much of an append is carried out before its process dies; None: all, and it lives."""
+        if self._tear is None or not path.endswith(".log") or size < 2:
+            return None
+        return self._random.randrange(1, size)
+
+    def finish_tearing(self) -> None:
+        die, self._tear = self._tear, None
+        if die is not None:
+            die()
 
     def lose_power(self) -> int:
         """Drop or tear what was not synced; how many bytes went."""
@@ -41,6 +61,7 @@ class Disk(MemoryFileSystem):
                 hole = self._random.randint(synced, keep - 1)
                 end = min(keep, hole + self._random.choice((1, 64, PAGE_BYTES)))
                 node.data[hole:end] = bytes(end - hole)
+                self.holes += 1
                 self.lost_bytes += end - hole
             node.synced_size = len(node.data)
         self.locked.clear()
@@ -53,6 +74,7 @@ class Disk(MemoryFileSystem):
     def mend(self) -> None:
         self.capacity_bytes = UNLIMITED_BYTES
         self._faults.clear()
+        self._tear = None
 
     def process_view(self) -> ProcessFiles:
         return ProcessFiles(self)
@@ -62,18 +84,18 @@ class ProcessFiles:
     """The `FileSystem` of one process; dead after `end`."""
 
     def __init__(self, disk: Disk) -> None:
-        self._disk = disk
+        self.disk = disk
         self._locks: set[str] = set()
         self.is_dead = False
 
     def end(self) -> None:
         self.is_dead = True
-        self._disk.locked -= self._locks
+        self.disk.locked -= self._locks
 
     def _alive(self) -> Disk:
         if self.is_dead:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
-        return self._disk
+        return self.disk
 
     def open(self, path: str, *, create: bool = False) -> File:
         return _ProcessFile(self, self._alive().open(path, create=create))  # type: ignore[return-value]
@@ -136,8 +158,18 @@ class _ProcessFile:
     def close(self) -> None:
         self._file.close()
 
+    def append(self, data: Buffer) -> None:
+        disk = self._files.disk
+        part = None if self._files.is_dead else disk.torn_part(self.path, len(data))
+        if part is None:
+            self._append(data)
+            return
+        self._file.append(bytes(data)[:part])
+        disk.finish_tearing()
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
     size = _guarded("size")
-    append = _guarded("append")
+    _append = _guarded("append")
     read_at = _guarded("read_at")
     read_into = _guarded("read_into")
     truncate = _guarded("truncate")

@@ -70,7 +70,10 @@ def _down(config: LocalConfig) -> int:
 
 def _reset(config: LocalConfig, *, force: bool) -> int:
     if not force:
-        answer = input(f"Delete everything in {config.data_dir}? Type yes: ")
+        try:
+            answer = input(f"Delete everything in {config.data_dir}? Type yes: ")
+        except EOFError:
+            raise SetupError("nobody to ask; FORCE=1 deletes without asking") from None
         if answer.strip() != "yes":
             print("nothing deleted")
             return 1
@@ -99,10 +102,15 @@ def _status(config: LocalConfig) -> int:
 
 
 def _logs(config: LocalConfig, part: str | None) -> int:
-    pattern = f"{part}.log" if part else "*.log"
-    files = sorted(str(path) for path in config.logs_dir.glob(pattern))
+    found = {path.stem: path for path in config.logs_dir.glob("*.log")}
+    # `make logs PART=cl_…-1`: a broker's log lies with its data.
+    found |= {path.parent.name: path for path in config.brokers_dir.glob("*/broker.log")}
+    if part is not None and part not in found:
+        parts = ", ".join(sorted(found)) or "none yet"
+        raise SetupError(f"no logs of a part {part!r}; there are: {parts}")
+    files = [str(found[name]) for name in ([part] if part else sorted(found))]
     if not files:
-        raise SetupError(f"no logs match {config.logs_dir / pattern}")
+        raise SetupError(f"no logs in {config.logs_dir} yet")
     try:
         return subprocess.run(["tail", "-n", "20", "-F", *files], check=False).returncode
     except KeyboardInterrupt:

@@ -55,6 +55,11 @@ class LocalConfig:
         return self.data_dir / "logs"
 
     @property
+    def brokers_dir(self) -> Path:
+        """The host agent's directory: one folder a broker."""
+        return self.data_dir / "brokers"
+
+    @property
     def run_dir(self) -> Path:
         return self.data_dir / "run"
 
@@ -88,12 +93,19 @@ class LocalConfig:
         }
 
     def check_ports_free(self) -> None:
-        """Raise `SetupError` naming the first port that somebody else listens on."""
+        """Raise `SetupError` naming the first port that is wanted twice, or listened on."""
         wanted = {
             "PENSTOCK_HTTP_PORT": self.http_port,
             "PENSTOCK_ZOOKEEPER_PORT": self.zookeeper_port,
             "PENSTOCK_REDIS_PORT": self.redis_port,
         }
+        owners: dict[int, str] = {}
+        for name, port in wanted.items():
+            if self.broker_port_first <= port <= self.broker_port_last:
+                raise SetupError(f"{name}={port} lies within PENSTOCK_BROKER_PORTS")
+            if port in owners:
+                raise SetupError(f"{name} and {owners[port]} are both {port}")
+            owners[port] = name
         for name, port in wanted.items():
             if not port_is_free(port):
                 raise SetupError(

@@ -59,9 +59,15 @@ class Service:
         if running is not None:
             raise SetupError(f"already running as process {running}; `make down` stops it")
         self._config.check_ports_free()
-        self._config.run_dir.mkdir(parents=True, exist_ok=True)
-        self._config.data_dir.chmod(0o700)
-        self._config.pid_file.write_text(str(os.getpid()))
+        try:
+            self._config.run_dir.mkdir(parents=True, exist_ok=True)
+            self._config.data_dir.chmod(0o700)
+            self._config.pid_file.write_text(str(os.getpid()))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise SetupError(f"cannot use data directory {self._config.data_dir}: {reason}") from (
+                error
+            )
 
     def _start(self) -> None:
         config, progress = self._config, self._progress

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import socket
 import subprocess
 import sys
@@ -55,6 +56,55 @@ def test_reset_refuses_a_directory_that_is_not_ours(tmp_path: Path) -> None:
     done = run_local(tmp_path, "reset", "--force")
     assert done.returncode == 1
     assert keep.exists()
+
+
+def test_ports_that_meet_are_named(tmp_path: Path) -> None:
+    done = run_local(tmp_path, "up", PENSTOCK_HTTP_PORT="18001", PENSTOCK_REDIS_PORT="18001")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "penstock: PENSTOCK_REDIS_PORT and PENSTOCK_HTTP_PORT are both 18001\n",
+    )
+    done = run_local(
+        tmp_path, "up", PENSTOCK_HTTP_PORT="18010", PENSTOCK_BROKER_PORTS="18000-18040"
+    )
+    assert done.stderr == "penstock: PENSTOCK_HTTP_PORT=18010 lies within PENSTOCK_BROKER_PORTS\n"
+
+
+def test_a_data_directory_that_cannot_be_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("a file")
+    done = run_local(tmp_path, "up", **free_ports())
+    assert done.returncode == 1
+    assert done.stderr == f"penstock: cannot use data directory {tmp_path}/data: Not a directory\n"
+
+
+def test_reset_with_nobody_to_ask_deletes_nothing(tmp_path: Path) -> None:
+    keep = tmp_path / "data" / "run" / "state.json"
+    keep.parent.mkdir(parents=True)
+    keep.write_text("{}")
+    done = run_local(tmp_path, "reset")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "penstock: nobody to ask; FORCE=1 deletes without asking\n",
+    )
+    assert keep.exists()
+
+
+def test_logs_of_an_unknown_part_name_those_there_are(tmp_path: Path) -> None:
+    for path in ("logs/web.log", "brokers/kc_1-2/broker.log"):
+        (tmp_path / "data" / path).parent.mkdir(parents=True)
+        (tmp_path / "data" / path).write_text("")
+    done = run_local(tmp_path, "logs", "wbe")
+    assert done.stderr == "penstock: no logs of a part 'wbe'; there are: kc_1-2, web\n"
+
+
+def free_ports() -> dict[str, str]:
+    names = ("PENSTOCK_HTTP_PORT", "PENSTOCK_ZOOKEEPER_PORT", "PENSTOCK_REDIS_PORT")
+    with contextlib.ExitStack() as held:
+        sockets = [held.enter_context(socket.socket()) for _ in names]
+        for held_socket in sockets:
+            held_socket.bind(("127.0.0.1", 0))
+        ports = [str(held_socket.getsockname()[1]) for held_socket in sockets]
+    return dict(zip(names, ports, strict=True))
 
 
 def run_local(

@@ -23,7 +23,7 @@ PY := .venv/bin/python
 
 .PHONY: help
 help: ## Show this list
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2} /^##@ / {printf "\n%s\n", substr($$0, 5)}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2} /^##@ / {printf "\n%s\n", substr($$0, 5)}' $(MAKEFILE_LIST)
 
 ##@ Run it
 .PHONY: up down reset status logs setup
@@ -42,7 +42,7 @@ setup: ## Install what running needs, without starting anything
 	@deploy/local/setup.sh run
 
 ##@ Check it
-.PHONY: test verify lint types imports test-unit test-cluster test-postgres test-frontend test-spark test-conformance test-faults simulate test-e2e fix
+.PHONY: test lint types imports test-unit test-cluster test-postgres test-frontend test-spark test-conformance test-faults simulate test-e2e fix
 test: ## Everything that is fast enough for every change (≤ 15 minutes on 2 cores)
 	@deploy/local/setup.sh test
 	@tests/run_all.sh

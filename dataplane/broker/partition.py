@@ -259,6 +259,20 @@ class Partition:
         if effects:
             self._carry_out(effects)
 
+    def followers_with(self, offset: int) -> list[tuple[int, int, int]]:
+        """In-sync followers whose log holds `offset`: (broker, log end, ms since it was level)."""
+        core = self.core
+        if core is None:
+            return []
+        now_ms = self._clock.monotonic_ms()
+        followers = (core.follower(broker_id) for broker_id in core.isr)
+        return [
+            (each.broker_id, each.log_end_offset, now_ms - each.last_caught_up_ms)
+            for each in followers
+            if each is not None
+            and each.log_end_offset >= offset >= self._follower_starts.get(each.broker_id, -1)
+        ]
+
     def tick(self) -> None:
         """Look for followers that lag."""
         if self.core is not None:

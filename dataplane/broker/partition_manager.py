@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dataplane.broker.deadlines import Deadlines
 from dataplane.broker.isr_proposals import IsrProposals
 from dataplane.broker.partition import Partition
+from dataplane.broker.read_replicas import ReadReplicas
 from dataplane.broker.replica_fetchers import ReplicaFetchers
 from dataplane.broker.replica_moves import ReplicaMoves
 from dataplane.broker.replication_quotas import ReplicationQuotas
@@ -49,6 +50,7 @@ class PartitionManager:
             clock=services.clock,
             entropy=services.entropy,
         )
+        self.read_replicas = ReadReplicas(services)
         self.moves = ReplicaMoves(services, logs)
         logs.mover.on_moved(self._moved)
         self._partitions: dict[TopicPartition, Partition] = {}

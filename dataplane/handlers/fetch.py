@@ -9,10 +9,12 @@ A follower that is not in sync gets nothing of throttled partitions while the le
 quota is used up (KIP-73); they do not count towards `min_bytes`.
 In a fetch session (KIP-227) a request adds to what the session asks for, and an answer leaves out
 partitions of which there is nothing new.
+A consumer that tells its rack (v11+) is sent to an in-sync follower there, if this leader is set up
+so and lies on another rack (KIP-392).
 Version notes: 7 has sessions, 9 fences by leader epoch, 12 tells a diverging epoch (KIP-595) and
 hints at the leader, 13 names topics by id, 15 moves the replica id into a tag, 16 adds leaders'
 endpoints.
-Skipped: preferred read replicas, 0-3 (formats before the record batch), aborted transactions.
+Skipped: 0-3 (formats before the record batch), aborted transactions.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from dataplane.broker.deferred import Deferred
+from dataplane.broker.read_replicas import NONE_PREFERRED
 from dataplane.handlers import leader_hints
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
@@ -240,7 +243,7 @@ class _Fetch:
                 size = result.records.size  # type: ignore[union-attr]  # always a log slice here
                 total += size
                 left = max(0, left - size)
-            elif result.diverging_epoch is not None:
+            elif result.diverging_epoch is not None or result.preferred_read_replica >= 0:
                 failed = True
             results.append(result)
         return results, total, failed
@@ -256,9 +259,11 @@ class _Fetch:
         partition.check_epoch(wanted.current_leader_epoch)
         aborted = () if self._request.isolation_level == READ_COMMITTED else None
         high_watermark, stable = log.high_watermark, log.last_stable_offset
-        diverging = _divergence(partition, wanted)
+        preferred = self._preferred_replica(partition, wanted)
+        stays = preferred == NONE_PREFERRED
+        diverging = _divergence(partition, wanted) if stays else None
         records = None
-        if diverging is None:
+        if stays and diverging is None:
             if self._is_replica:
                 bound = log.log_end_offset
             else:
@@ -283,9 +288,22 @@ class _Fetch:
             stable,
             log.log_start_offset,
             aborted,
-            -1,
+            preferred,
             records,
             diverging,
+        )
+
+    def _preferred_replica(self, partition: Partition, wanted: FetchedFrom) -> int:
+        """Where a consumer should read instead of here, the leader (KIP-392)."""
+        context, rack = self._context, self._request.rack_id
+        choice = context.services.partitions.read_replicas
+        if not choice.is_active or not rack or self._is_replica or partition.core is None:
+            return NONE_PREFERRED
+        return choice.preferred(
+            partition,
+            rack=rack,
+            listener_name=context.connection.listener_name,
+            fetch_offset=wanted.fetch_offset,
         )
 
     def _is_held_back(self, partition: Partition) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataplane.config.key import ConfigKey, ConfigType
 from dataplane.config.keys.declare import (
     CLUSTER,
     MAX_LONG,
     MIB,
     PER_BROKER,
-    class_name,
     flag,
     long,
     number,
@@ -33,7 +33,16 @@ KEYS = (
         5_000,
         "How often high watermarks are saved.",
     ),
-    class_name("replica.selector.class", None, "Rack-aware choice of the replica to read from."),
+    ConfigKey(
+        "replica.selector.class",
+        ConfigType.CLASS,
+        None,
+        "Who says which replica a consumer reads from; the leader if nobody does.",
+        choices=(
+            "org.apache.kafka.common.replica.LeaderSelector",
+            "org.apache.kafka.common.replica.RackAwareReplicaSelector",
+        ),
+    ),
     flag(
         "unclean.leader.election.enable",
         False,

@@ -30,6 +30,7 @@ class ConnectionInfo:
     principal: Principal
     authenticated: bool = True
     sasl: Any = None
+    bare_sasl_tokens: bool = False  # after SaslHandshake v0, until the exchange is over
     close_after_answer: bool = False  # set by a SASL handler whose answer is a refusal
     client_software_name: str = "unknown"
     client_software_version: str = "unknown"

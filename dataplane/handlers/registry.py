@@ -49,7 +49,7 @@ HANDLED: dict[ApiKey, tuple[int, int]] = {
     # producers
     ApiKey.INIT_PRODUCER_ID: (0, 5),
     # security
-    ApiKey.SASL_HANDSHAKE: (1, 1),
+    ApiKey.SASL_HANDSHAKE: (0, 1),
     ApiKey.SASL_AUTHENTICATE: (0, 2),
     ApiKey.DESCRIBE_ACLS: (0, 3),
     ApiKey.CREATE_ACLS: (0, 3),

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 NONCE_BYTES: Final = 24
 TOKEN_BYTES_MAX: Final = 64 * 1024
 """No honest token comes near; anything longer is refused before it is looked at."""
+SHOWN_CHARACTERS_MAX: Final = 64
+"""Of a name that a stranger chose, in one line of a log."""
 
 
 class SaslState(enum.Enum):
@@ -60,6 +62,11 @@ class SaslServerSession:
     @property
     def mechanism(self) -> str | None:
         return self._scram.mechanism.sasl_name if self._scram is not None else None
+
+    @property
+    def claimed_username(self) -> str:
+        """Who the client says it is, proven or not; empty until it has said so."""
+        return self._scram.username if self._scram is not None else ""
 
     def handshake(self, mechanism: str) -> None:
         """Choose a mechanism. KafkaError: UNSUPPORTED_SASL_MECHANISM, ILLEGAL_SASL_STATE."""
@@ -109,3 +116,8 @@ class SaslServerSession:
             credential = decoy_credential(scram.mechanism, username, self._decoy_secret)
         nonce = base64.urlsafe_b64encode(self._entropy.token_bytes(NONCE_BYTES)).decode()
         return scram.challenge(credential, nonce)
+
+
+def shown(name: str) -> str:
+    """A stranger's words for a log: quoted, escaped to printable ASCII, cut."""
+    return ascii(name[:SHOWN_CHARACTERS_MAX]) + ("…" if len(name) > SHOWN_CHARACTERS_MAX else "")

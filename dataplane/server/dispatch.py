@@ -30,6 +30,7 @@ Reply: TypeAlias = list[Any]
 Answer: TypeAlias = "Reply | Deferred[Reply | None] | None"
 
 _KEY = struct.Struct(">h")
+_SIZE = struct.Struct(">i")
 _KNOWN = frozenset(int(key) for key in ApiKey)
 _BEFORE_SASL = frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
 
@@ -49,6 +50,8 @@ class Dispatcher:
 
     def submit(self, connection: Connection, frame: memoryview) -> Answer:
         """Start work on one request. Raises FrameError when the stream makes no sense."""
+        if connection.info.bare_sasl_tokens:
+            return self._submit_token(connection, bytes(frame))
         try:
             header = parse_request_header(frame)
         except WireError as error:
@@ -75,6 +78,34 @@ class Dispatcher:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # -- SASL tokens without a request around them
+
+    def _submit_token(self, connection: Connection, token: bytes) -> Answer:
+        deferred: Deferred[Reply | None] = Deferred()
+        task = asyncio.get_running_loop().create_task(self._take_token(connection, token, deferred))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return deferred
+
+    async def _take_token(
+        self, connection: Connection, token: bytes, deferred: Deferred[Reply | None]
+    ) -> None:
+        from dataplane.handlers.sasl_authenticate import bare_token
+
+        answer: bytes | None = None
+        try:
+            answer = await bare_token(connection.info, token)
+        except asyncio.CancelledError:
+            raise
+        except Exception:  # noqa: BLE001 - logged, counted; only this connection is closed
+            _log.exception("a SASL token could not be taken")
+            self._metrics.failed_requests.inc()
+        if answer is None:
+            connection.close_after_answer()
+        elif connection.info.authenticated:
+            connection.authenticated()
+        deferred.complete(None if answer is None else [_SIZE.pack(len(answer)) + answer])
 
     # -- ordinary requests
 

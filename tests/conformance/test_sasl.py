@@ -21,7 +21,11 @@ from confluent_kafka.admin import (
     UserScramCredentialUpsertion,
 )
 
+from dataplane.broker.peer_login import PeerCredentials, ScramClient
+from dataplane.wire.messages.metadata import MetadataRequest
+from dataplane.wire.messages.sasl_handshake import SaslHandshakeRequest
 from tests.conformance.conftest import PASSWORDS
+from tests.conformance.raw_client import ask, connected, framed, read_frame
 from tests.local_cluster import LocalCluster
 
 pytestmark = [pytest.mark.conformance, pytest.mark.cluster]
@@ -169,3 +173,21 @@ def test_a_reader_needs_the_group_too(
 
     assert read(group) == (b"v", None)
     assert read("another") == (None, "GROUP_AUTHORIZATION_FAILED")
+
+
+@pytest.mark.parametrize("password", [PASSWORDS["admin"], "wrong"])
+def test_bare_tokens_follow_the_old_handshake(sasl_cluster: LocalCluster, password: str) -> None:
+    client = ScramClient(PeerCredentials("admin", password, "SCRAM-SHA-256"), "nonce")
+    with connected(sasl_cluster) as sock:
+        assert ask(sock, SaslHandshakeRequest(mechanism="SCRAM-SHA-256"), 0).error_code == 0
+        sock.sendall(framed(client.first()))
+        challenge = read_frame(sock)
+        assert challenge is not None
+        sock.sendall(framed(client.final(challenge)))
+        answer = read_frame(sock)
+        if password == "wrong":
+            assert answer is None
+        else:
+            assert answer is not None
+            client.verify(answer)
+            assert len(ask(sock, MetadataRequest(topics=[]), 9).brokers) == sasl_cluster.brokers

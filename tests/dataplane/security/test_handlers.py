@@ -8,6 +8,7 @@ import pytest
 
 from dataplane.broker.peer_login import PeerCredentials, ScramClient
 from dataplane.handlers.registry import HANDLED
+from dataplane.handlers.sasl_authenticate import bare_token
 from dataplane.model.errors import ErrorCode as E
 from dataplane.model.errors import KafkaError
 from dataplane.security.acl import AclOperation, PatternType, Permission, ResourceType
@@ -254,6 +255,43 @@ async def test_refused_logins_close_the_connection(hosted):
     answer = await log_in(hosted, "alice", "secret", "PLAIN")
     assert answer.error_code == E.UNSUPPORTED_SASL_MECHANISM
     assert answer.mechanisms == ["SCRAM-SHA-256", "SCRAM-SHA-512"]
+
+
+@pytest.mark.parametrize("password", ["secret", "wrong"])
+async def test_bare_tokens_follow_the_old_handshake(hosted, password):
+    await alter(hosted, [upsertion()])
+    connection = hosted.connection
+    connection.security_protocol, connection.authenticated = "SASL_PLAINTEXT", False
+    answer = await hosted.call(ApiKey.SASL_HANDSHAKE, 0, mechanism="SCRAM-SHA-256")
+    assert answer.error_code == E.NONE
+    assert connection.bare_sasl_tokens
+    client = ScramClient(PeerCredentials("alice", password, "SCRAM-SHA-256"), "nonce")
+    challenge = await bare_token(connection, client.first())
+    answer = await bare_token(connection, client.final(challenge))
+    if password == "wrong":
+        assert answer is None
+        assert connection.close_after_answer
+        assert not connection.authenticated
+    else:
+        client.verify(answer)
+        assert connection.principal == ALICE
+        assert not connection.bare_sasl_tokens
+
+
+async def test_a_refused_login_is_logged_without_secrets(hosted, caplog):
+    caplog.set_level("INFO")
+    name = "eve\nroot " + "x" * 100
+    answer = await log_in(hosted, name, "hunter2", "SCRAM-SHA-512")
+    assert answer.error_code == E.SASL_AUTHENTICATION_FAILED
+    await log_in(hosted, "alice", "hunter2", "PLAIN\x1b[1m")
+    first, second = (record.getMessage() for record in caplog.records if "login" in record.msg)
+    for part in ("127.0.0.1", "SCRAM-SHA-512", "'eve\\nroot xxx", "…: ", "invalid credentials"):
+        assert part in first
+    assert "'PLAIN\\x1b[1m'" in second
+    for line in (first, second):
+        assert "hunter2" not in line
+        assert "\n" not in line
+        assert len(line) < 250
 
 
 async def test_a_deleted_user_cannot_log_in(hosted):

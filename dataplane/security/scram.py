@@ -174,7 +174,7 @@ class ScramServer:
         if not separator or len(parts) < 2:
             raise ScramError("malformed client final message")
         binding = b"c=" + base64.b64encode(self._gs2_header)
-        if parts[0] != binding or parts[1] != b"r=" + self._nonce.encode():
+        if parts[0] != binding or parts[1][:2] != b"r=" or parts[1][2:] not in self._nonces():
             raise ScramError("the client's final message does not continue this exchange")
         try:
             proof = unb64(proof_text.decode("ascii"))
@@ -191,6 +191,13 @@ class ScramServer:
             raise ScramError("invalid credentials")
         server_signature = hmac.digest(credential.server_key, auth_message, hash_name)
         return b"v=" + base64.b64encode(server_signature)
+
+    def _nonces(self) -> tuple[bytes, bytes]:
+        """What the final message may repeat: the whole nonce, as RFC 5802 says; or that with the
+        client's own part once more before it, as librdkafka before 2.6.1 has it. Kafka 3.9 takes
+        anything that ends in the nonce. Either way our part is in it, so nothing can be replayed.
+        """
+        return self._nonce.encode(), (self._client_nonce + self._nonce).encode()
 
 
 def decoy_credential(mechanism: ScramMechanism, username: str, secret: bytes) -> ScramCredential:

@@ -7,8 +7,17 @@ import shutil
 import subprocess
 
 import pytest
+from confluent_kafka.admin import (
+    AdminClient,
+    NewTopic,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
 
+from tests.conformance.conftest import PASSWORDS
 from tests.conformance.test_confluent_kafka import create
+from tests.conformance.test_sasl import login
 from tests.local_cluster import LocalCluster
 
 pytestmark = [
@@ -51,3 +60,24 @@ def test_offset_by_time(cluster: LocalCluster, topic: str) -> None:
     kcat(cluster.bootstrap, "-P", "-t", topic, stdin="a\nb\n")
     answer = kcat(cluster.bootstrap, "-Q", "-t", f"{topic}:0:0")
     assert "offset 0" in answer
+
+
+@pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
+def test_login(sasl_cluster: LocalCluster, topic: str, mechanism: str) -> None:
+    """Debian 12's librdkafka 2.0 looks for SaslHandshake 0 among the versions before it logs in."""
+    admin = AdminClient(login(sasl_cluster, "admin", PASSWORDS["admin"]))
+    admin.create_topics([NewTopic(topic, 1, 3)])[topic].result(20)
+    info = ScramCredentialInfo(ScramMechanism[mechanism.replace("-", "_")], 4096)
+    password = PASSWORDS["admin"].encode()
+    admin.alter_user_scram_credentials([UserScramCredentialUpsertion("admin", info, password)])[
+        "admin"
+    ].result(10)
+    options = [
+        part
+        for key, value in login(sasl_cluster, "admin", PASSWORDS["admin"], mechanism).items()
+        if key != "bootstrap.servers"
+        for part in ("-X", f"{key}={value}")
+    ]
+    kcat(sasl_cluster.bootstrap, *options, "-P", "-t", topic, "-X", "acks=all", stdin="a\nb\n")
+    read = kcat(sasl_cluster.bootstrap, *options, "-C", "-t", topic, "-o", "beginning", "-e", "-q")
+    assert read.splitlines() == ["a", "b"]

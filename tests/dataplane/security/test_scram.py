@@ -1,6 +1,8 @@
 """SCRAM against the test vectors of RFC 7677, and everything that must be refused."""
 
 import base64
+import hashlib
+import hmac
 
 import pytest
 
@@ -59,6 +61,45 @@ def test_rfc_7677_exchange():
 def test_a_wrong_final_message_is_refused(final):
     with pytest.raises(ScramError):
         rfc_server().finish(final)
+
+
+RFC_NONCE = b"rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
+RFC_CLIENT_NONCE = b"rOprNGfwEbeRWgbNEkqO"
+
+
+def final_with(nonce: bytes) -> bytes:
+    """A final message whose proof is right for the nonce that it repeats."""
+    without_proof = b"c=biws,r=" + nonce
+    salted = hashlib.pbkdf2_hmac("sha256", b"pencil", RFC_SALT, 4096)
+    client_key = hmac.digest(salted, b"Client Key", "sha256")
+    message = b",".join((RFC_CLIENT_FIRST[3:], RFC_SERVER_FIRST, without_proof))
+    signature = hmac.digest(hashlib.sha256(client_key).digest(), message, "sha256")
+    proof = bytes(a ^ b for a, b in zip(client_key, signature, strict=True))
+    return without_proof + b",p=" + base64.b64encode(proof)
+
+
+def test_librdkafka_before_2_6_1_repeats_its_nonce():
+    assert final_with(RFC_NONCE) == RFC_CLIENT_FINAL
+    answer = rfc_server().finish(final_with(RFC_CLIENT_NONCE + RFC_NONCE))
+    assert answer.startswith(b"v=")
+
+
+@pytest.mark.parametrize(
+    "nonce",
+    [
+        b"",
+        RFC_CLIENT_NONCE,
+        RFC_CLIENT_NONCE * 2,
+        RFC_NONCE.removeprefix(RFC_CLIENT_NONCE),
+        b"x" + RFC_NONCE,
+        RFC_CLIENT_NONCE * 2 + RFC_NONCE,
+        RFC_NONCE + RFC_NONCE,
+        RFC_CLIENT_NONCE + RFC_NONCE[:-1],
+    ],
+)
+def test_a_proof_for_another_nonce_is_refused(nonce):
+    with pytest.raises(ScramError, match="does not continue"):
+        rfc_server().finish(final_with(nonce))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ written in one call. Records are never decoded unless a setting of the topic ask
 
 from __future__ import annotations
 
+import contextlib
 import struct
 from typing import TYPE_CHECKING
 
@@ -156,6 +157,11 @@ class PartitionLog(CompactableLog):
         last = batches[-1].last_offset
         max_ts = max(batch.max_timestamp_ms for batch in batches)
         self._roll_if_due(size, last, max_ts, self._clock.realtime_ms())
+        if batches[-1].leader_epoch != self._epochs.latest:
+            # Before the records: a full disk must not leave records without their epoch.
+            for batch in batches:
+                if batch.leader_epoch != self._epochs.latest:
+                    self._assign_epoch(batch.leader_epoch, batch.base_offset)
         segment = self._active
         before = segment.size
         try:
@@ -165,7 +171,10 @@ class PartitionLog(CompactableLog):
                     batch.last_offset, batch.max_timestamp_ms, before + batch.position, batch.size
                 )
         except OSError as error:
-            raise self._undo(before, start, error) from error
+            failure = self._undo(before, start, error)
+            with contextlib.suppress(OSError):
+                self._epochs.truncate_from_end(start)
+            raise failure from error
         self.log_end_offset = last + 1
         if has_gap and self.cleaned_until == NEVER_CLEANED:
             self.cleaned_until = self.log_start_offset  # compaction left gaps at the leader
@@ -184,11 +193,9 @@ class PartitionLog(CompactableLog):
         )
 
     def _follow(self, batch: BatchHead, before: int, view: memoryview) -> None:
-        """Epoch, tail and producer of one batch that was just replicated."""
+        """Tail and producer of one batch that was just replicated."""
         end = batch.position + batch.size
         self._tail.push(batch.last_offset + 1, before + end)
-        if batch.leader_epoch != self._epochs.latest:
-            self._assign_epoch(batch.leader_epoch, batch.base_offset)
         if batch.producer_id >= 0:
             marker = None
             if batch.attributes & CONTROL_FLAG:

@@ -6,6 +6,7 @@ import errno
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
+from dataplane.log.attempts import try_all
 from dataplane.log.batch_header import INT32_MAX
 from dataplane.log.epochs import LeaderEpochs
 from dataplane.log.flushing import Flusher
@@ -280,10 +281,15 @@ class StoredLog:
         self.log_start_offset = min(self.log_start_offset, offset)
         self._after_cut()
         self._flusher.truncated(offset)
-        self._epochs.truncate_from_end(offset)
-        self._aborted.truncate_to(offset)
-        self._producers.drop_snapshots_from(offset)
-        self._restore_producers()
+        # A producer remembered beyond the end would be told that its batch is there already.
+        refused = try_all(
+            lambda: self._epochs.truncate_from_end(offset),
+            lambda: self._aborted.truncate_to(offset),
+            lambda: self._producers.drop_snapshots_from(offset),
+            self._restore_producers,
+        )
+        if refused is not None:
+            raise self._fail(refused) from refused
 
     def truncate_fully_and_start_at(self, offset: int) -> None:
         """Throw everything away; the log is empty and its next record has `offset`."""

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+
+import pytest
+
+from dataplane.model.errors import ErrorCode, KafkaError
 from tests.dataplane.log.support import World, append
 
 
@@ -37,3 +42,40 @@ def test_the_cut_epoch_stays_gone_after_reopening() -> None:
     log.truncate_to(3)
     log.close()
     assert world.open().latest_epoch == 4
+
+
+def test_a_cut_that_the_disk_hinders_forgets_producers_all_the_same() -> None:
+    """Else the batch, sent again, is taken for one that is there: acknowledged and nowhere."""
+    world = World()
+    log = world.open()
+    append(log, 2, epoch=1)
+    append(log, 1, epoch=2, producer_id=7, producer_epoch=0, base_sequence=0)
+    world.fs.fail("append", "leader-epoch-checkpoint", number=errno.ENOSPC)
+    with pytest.raises(KafkaError) as refused:
+        log.truncate_to(2)
+    assert refused.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert log.log_end_offset == 2
+    assert log.latest_epoch == 1
+    assert 7 not in log.producers.entries
+    again = append(log, 1, epoch=3, producer_id=7, producer_epoch=0, base_sequence=0)
+    assert not again.duplicate
+    assert again.base_offset == 2
+
+
+@pytest.mark.parametrize("file", ["leader-epoch-checkpoint", ".log"])
+def test_records_never_come_without_their_epoch_and_producer(file: str) -> None:
+    """A full disk at the follower: nothing of the leader's answer is taken up, then all of it."""
+    leader = World().open()
+    append(leader, 1, epoch=3)
+    append(leader, 2, epoch=5, producer_id=7, producer_epoch=0, base_sequence=0)
+    records = leader.read(0, 1 << 20, 3).read()
+    world = World()
+    log = world.open()
+    world.fs.fail("append", file, number=errno.ENOSPC)
+    with pytest.raises(KafkaError):
+        log.append_as_follower(records)
+    assert log.log_end_offset == 0
+    assert log.latest_epoch is None
+    log.append_as_follower(records)
+    assert log.epoch_entries == leader.epoch_entries
+    assert log.producers.entries[7].next_sequence == 2

@@ -13,7 +13,8 @@ from controlplane.access.inputs import (
 from controlplane.access.selectors import SERVICE_USERS
 from controlplane.clusters.kinds_base import ClusterOperationKind
 from controlplane.common.crypto import new_password
-from controlplane.common.problems import Conflict, NotFound
+from controlplane.common.problems import Conflict, NotFound, field_problem
+from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import AclBinding
@@ -31,6 +32,7 @@ from controlplane.operations.models import Operation, Plan
 from controlplane.operations.services import secret_keep, secret_peek
 
 POLL_S = 0.2
+SERVICE_PREFIX = "penstock-"
 _VERIFY = StepSpec(
     name="verify", title="The brokers read it back", phase=Phase.VERIFY, deadline_s=30.0
 )
@@ -50,6 +52,12 @@ class UserCreate(ClusterOperationKind):
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway, username = self.gateway(context), inputs["username"]
         check_not_service_user(username)
+        if username.lower().startswith(SERVICE_PREFIX):
+            raise field_problem(
+                "/inputs/username",
+                f"Names that begin with {SERVICE_PREFIX} are the service's own.",
+                "reserved",
+            )
         rows = inputs.setdefault("acls", [])
         check_own_principal(username, rows)
         if mechanisms_of(gateway, username):
@@ -60,7 +68,7 @@ class UserCreate(ClusterOperationKind):
                 "before": None,
                 "after": {"username": username, "mechanism": inputs["mechanism"], "acls": rows},
             },
-            summary=f"Create the login {username} with {len(rows)} grants.",
+            summary=f"Create the login {username} with {counted(len(rows), 'grant')}.",
             basis={"exists": False},
             warnings=[]
             if rows
@@ -80,7 +88,7 @@ class UserCreate(ClusterOperationKind):
             return Done(detail=mechanism)
         if step == "grants":
             gateway.create_acls(bindings)
-            return Done(detail=f"{len(bindings)} grants")
+            return Done(detail=counted(len(bindings), "grant"))
         if mechanism not in mechanisms_of(gateway, username):
             return Wait(seconds=POLL_S, detail="the login is not seen yet")
         return verify_acls(gateway, present=bindings)
@@ -93,6 +101,7 @@ class UserDelete(ClusterOperationKind):
     """Remove a login in every mechanism, and every rule about it."""
 
     name = "user.delete"
+    no_undo = "This cannot be undone: a login made again has another password."
     inputs = UserInputs
     steps = (
         StepSpec(name="credential", title="Remove the login"),
@@ -111,7 +120,7 @@ class UserDelete(ClusterOperationKind):
                 "before": {"username": username, "mechanisms": mechanisms, "acls": rows},
                 "after": None,
             },
-            summary=f"Delete the login {username} and {len(rows)} rules about it.",
+            summary=f"Delete the login {username} and {counted(len(rows), 'rule')} about it.",
             basis={"mechanisms": mechanisms, "acls": rows},
             warnings=[
                 warning(
@@ -136,7 +145,7 @@ class UserDelete(ClusterOperationKind):
         bindings = bindings_of(context.basis["acls"])
         if step == "grants":
             gateway.delete_acls(bindings)
-            return Done(detail=f"{len(bindings)} rules")
+            return Done(detail=counted(len(bindings), "rule"))
         if mechanisms_of(gateway, username):
             return Wait(seconds=POLL_S, detail="the login is still seen")
         return verify_acls(gateway, absent=bindings)
@@ -146,6 +155,7 @@ class UserRotate(ClusterOperationKind):
     """A new password for an existing login; open connections go on."""
 
     name = "user.rotate"
+    no_undo = "This cannot be undone: the old password does not come back."
     inputs = UserInputs
     steps = (StepSpec(name="credential", title="Store the new password"), _VERIFY)
 
@@ -199,7 +209,7 @@ class AclCreate(ClusterOperationKind):
         return PlanDraft(
             resource=_resource(added),
             diff={"before": [], "after": added},
-            summary=f"Add {len(added)} access rules.",
+            summary=f"Add {counted(len(added), 'access rule')}.",
             basis={"added": added},
             warnings=_acl_warnings(bindings_of(added)),
         )
@@ -211,7 +221,7 @@ class AclCreate(ClusterOperationKind):
         gateway, added = self.gateway(context), bindings_of(context.diff["after"])
         if step == "create":
             gateway.create_acls(added)
-            return Done(detail=f"{len(added)} rules")
+            return Done(detail=counted(len(added), "rule"))
         return verify_acls(gateway, present=added)
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
@@ -230,12 +240,16 @@ class AclDelete(ClusterOperationKind):
             raise NotFound("None of these rules exists.")
         lifted = [row for row in removed if row["permission"] == "DENY"]
         warnings = [
-            warning("deny-lifted", f"{len(lifted)} DENY rules end: more is allowed then.", "danger")
+            warning(
+                "deny-lifted",
+                f"Without {counted(len(lifted), 'DENY rule')} more is allowed.",
+                "danger",
+            )
         ]
         return PlanDraft(
             resource=_resource(removed),
             diff={"before": removed, "after": []},
-            summary=f"Remove {len(removed)} access rules.",
+            summary=f"Remove {counted(len(removed), 'access rule')}.",
             basis={"removed": removed},
             warnings=warnings if lifted else [],
         )
@@ -247,7 +261,7 @@ class AclDelete(ClusterOperationKind):
         gateway, removed = self.gateway(context), bindings_of(context.diff["before"])
         if step == "delete":
             gateway.delete_acls(removed)
-            return Done(detail=f"{len(removed)} rules")
+            return Done(detail=counted(len(removed), "rule"))
         return verify_acls(gateway, absent=removed)
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
@@ -264,7 +278,7 @@ def verify_acls(
     missing = [binding for binding in present or [] if binding not in have]
     left = [binding for binding in absent or [] if binding in have]
     if missing or left:
-        detail = f"{len(missing)} rules not seen yet, {len(left)} still seen"
+        detail = f"{counted(len(missing), 'rule')} not seen yet, {len(left)} still seen"
         return Wait(seconds=POLL_S, detail=detail)
     return Done(detail="read back as planned")
 

@@ -36,6 +36,7 @@ TOPIC_DEFAULTS = {
     "segment.bytes": "1073741824",
     "min.insync.replicas": "2",
     "max.message.bytes": "1048588",
+    "unclean.leader.election.enable": "false",
     "follower.replication.throttled.replicas": "",
     "leader.replication.throttled.replicas": "",
 }
@@ -164,6 +165,7 @@ class FakeGateway:
                 value=own.get(key, default),
                 source="DYNAMIC_TOPIC_CONFIG" if key in own else "DEFAULT_CONFIG",
                 is_default=key not in own,
+                default=default,
             )
             for key, default in sorted(TOPIC_DEFAULTS.items())
         ]

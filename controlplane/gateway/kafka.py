@@ -75,7 +75,9 @@ class KafkaGateway(KafkaAccessMixin):
             return {}
         resources = [ConfigResource(kind, name) for name in sorted(names)]
         found = self._link.call(
-            lambda admin: admin.describe_configs(resources, config_filter="all"),
+            lambda admin: admin.describe_configs(
+                resources, include_synonyms=True, config_filter="all"
+            ),
             what="describe configs",
         )
         by_name = found.get(kind.name.lower(), {})

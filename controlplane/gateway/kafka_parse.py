@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from controlplane.gateway.types import (
+    SET_ON_TOPIC,
     TP,
     BrokerNode,
     ClusterDescription,
@@ -59,14 +60,39 @@ def config_entries(found: Mapping[str, Mapping[str, Any]]) -> list[ConfigEntry]:
             read_only=bool(row.get("read_only")),
             sensitive=bool(row.get("is_sensitive")),
             doc=row.get("documentation") or "",
+            default=_default(name, row),
         )
         for name, row in sorted(found.items())
     ]
 
 
-_SET_BY_HAND = frozenset(
-    {"DYNAMIC_TOPIC_CONFIG", "TOPIC_CONFIG", "DYNAMIC_BROKER_CONFIG", "DYNAMIC_GROUP_CONFIG"}
-)
+def _default(name: str, row: Mapping[str, Any]) -> str | None:
+    """What a topic's key falls back to: the strongest synonym not set on the topic itself."""
+    if row.get("is_sensitive"):
+        return None
+    if row.get("config_source") not in SET_ON_TOPIC:
+        value: str | None = row.get("value")
+        return value
+    for synonym in row.get("synonyms") or ():
+        if synonym["source"] not in SET_ON_TOPIC and synonym["value"] is not None:
+            return _in_unit_of(name, synonym["name"], synonym["value"])
+    return None
+
+
+def _in_unit_of(name: str, synonym: str, value: str) -> str | None:
+    """Brokers know some times in hours or minutes that topics know in milliseconds."""
+    factor = next((ms for unit, ms in _UNITS_MS.items() if synonym.endswith(unit)), 1)
+    if factor == 1 or not name.endswith(".ms"):
+        return value
+    try:
+        number = int(value)
+    except ValueError:
+        return None
+    return str(number * factor if number >= 0 else number)
+
+
+_UNITS_MS = {".hours": 3_600_000, ".minutes": 60_000}
+_SET_BY_HAND = SET_ON_TOPIC | {"DYNAMIC_BROKER_CONFIG", "DYNAMIC_GROUP_CONFIG"}
 
 
 def group_description(row: Mapping[str, Any], coordinator: int | None) -> GroupDescription:

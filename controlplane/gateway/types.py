@@ -51,7 +51,12 @@ class TopicDescription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigEntry:
-    """`source` is Kafka's: TOPIC_CONFIG, DYNAMIC_BROKER_CONFIG, STATIC_…, DEFAULT_CONFIG."""
+    """One key of a topic or a broker.
+
+    Attributes:
+        source: Kafka's word: TOPIC_CONFIG, DYNAMIC_BROKER_CONFIG, STATIC_…, DEFAULT_CONFIG.
+        default: a topic's value once the topic itself sets nothing; None when it is not told.
+    """
 
     name: str
     value: str | None
@@ -60,6 +65,7 @@ class ConfigEntry:
     read_only: bool = False
     sensitive: bool = False
     doc: str = ""
+    default: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +155,9 @@ class OngoingReassignment:
     adding: tuple[int, ...]
     removing: tuple[int, ...]
 
+
+SET_ON_TOPIC = frozenset({"DYNAMIC_TOPIC_CONFIG", "TOPIC_CONFIG"})
+"""Sources of settings that a topic makes itself, in the words of two client versions."""
 
 EARLIEST = -2
 LATEST = -1

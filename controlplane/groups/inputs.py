@@ -16,7 +16,7 @@ class PartitionInputs(Shape):
 
 
 class OffsetResetInputs(Shape):
-    """Without topics and partitions: everything that the group has committed."""
+    """Without topics and partitions: all of the topics in which the group has a commit."""
 
     group = serializers.CharField(max_length=255)
     topics = serializers.ListField(

@@ -9,6 +9,7 @@ from typing import Any
 
 from controlplane.clusters.kinds_base import ClusterOperationKind
 from controlplane.common.problems import Conflict, NotFound, field_problem
+from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset, OffsetAt
@@ -52,19 +53,23 @@ class _OffsetKind(ClusterOperationKind):
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway, group = self.gateway(context), inputs["group"]
-        check_idle(gateway, group)
+        is_new = not check_idle(gateway, group)
         rows = self.rows(gateway, inputs)
-        if not planner.changes(rows):
-            raise Conflict("Every offset is there already.", code="nothing-to-do")
-        reread, skipped = planner.totals(rows)
+        moved = planner.changes(rows)
+        if not moved:
+            raise _nothing_to_do(group, rows)
+        sums = planner.totals(rows)
         return PlanDraft(
             resource=f"group/{group}",
             diff={"partitions": [row_dict(row) for row in rows]},
-            summary=f"Move {len(planner.changes(rows))} partitions of {group}: {reread} records"
-            f" read again, {skipped} skipped.",
+            summary=_summary(group, len(moved), sums),
             basis=basis_of({row.tp: row.from_offset for row in rows}),
-            warnings=_warnings(reread, skipped),
-            impact={"records_reread": reread, "records_skipped": skipped},
+            warnings=_warnings(group, rows, sums, is_new=is_new and sums.uncommitted == len(rows)),
+            impact={
+                "records_reread": sums.reread,
+                "records_skipped": sums.skipped,
+                "records_first_read": sums.first_read,
+            },
         )
 
     def lock(self, plan: Plan) -> str | None:
@@ -122,18 +127,21 @@ class OffsetRestore(_OffsetKind):
         return planner.plan_restore(facts(gateway, sorted(wanted), committed), wanted)
 
 
-def check_idle(gateway: ClusterGateway, group: str) -> None:
-    """Refuse while anybody reads in this group: a running consumer would undo the change."""
+def check_idle(gateway: ClusterGateway, group: str) -> bool:
+    """Refuse while anybody reads in this group: a running consumer would undo the change.
+
+    Answers whether there is such a group.
+    """
     described = gateway.describe_groups([group]).get(group)
     if described is None or described.state in IDLE_STATES:
-        return
+        return described is not None and described.state != "Dead"
     members = [
         {"member_id": member.member_id, "client_id": member.client_id, "host": member.host}
         for member in described.members
     ]
     raise Conflict(
-        f"The group {group} is {described.state} with {len(members)} members; stop its consumers"
-        " first.",
+        f"The group {group} is {described.state} with {counted(len(members), 'member')}; stop its"
+        " consumers first.",
         code="group-active",
         members=members,
     )
@@ -199,10 +207,11 @@ def _scope(
         return sorted(known)
     if not committed:
         raise NotFound(
-            f"The group {inputs['group']} has committed nothing; name topics or partitions."
+            f"There is no group {inputs['group']}, or it has committed nothing; name topics or"
+            " partitions."
         )
-    still_there = _partitions_of(gateway, {tp.topic for tp in committed})
-    return sorted(tp for tp in committed if tp in still_there)
+    # All partitions of its topics: one without a commit is read from the consumer's own start.
+    return sorted(_partitions_of(gateway, {tp.topic for tp in committed}))
 
 
 def _partitions_of(gateway: ClusterGateway, topics: set[str]) -> set[TP]:
@@ -254,7 +263,7 @@ def _check(gateway: ClusterGateway, group: str, before: Targets, after: Targets)
                 "plan-stale",
                 f"{tp.topic}-{tp.partition} was at {planned} in the plan and is at {now} now.",
             )
-    return Done(detail=f"{len(before)} partitions as planned")
+    return Done(detail=f"{counted(len(before), 'partition')} as planned")
 
 
 def _commit(gateway: ClusterGateway, group: str, before: Targets, after: Targets) -> Done:
@@ -296,16 +305,63 @@ def _offset(committed: CommittedOffset | None) -> int | None:
     return committed.offset if committed else None
 
 
-def _warnings(reread: int, skipped: int) -> list[dict[str, str]]:
+def _nothing_to_do(group: str, rows: list[PlannedOffset]) -> Conflict:
+    if rows and all(row.from_offset is None for row in rows):
+        return Conflict(
+            f"The group {group} has no commit in these partitions: there is no commit to shift"
+            " from or to remove.",
+            code="no-commit",
+        )
+    return Conflict("Every offset is there already.", code="nothing-to-do")
+
+
+def _summary(group: str, moved: int, sums: planner.Totals) -> str:
+    parts = [f"{counted(sums.reread, 'record')} read again", f"{sums.skipped} skipped"]
+    if sums.first_read:
+        parts.append(f"{sums.first_read} to be read for the first time")
+    return f"Move {counted(moved, 'partition')} of {group}: {', '.join(parts)}."
+
+
+def _warnings(
+    group: str, rows: list[PlannedOffset], sums: planner.Totals, *, is_new: bool
+) -> list[dict[str, str]]:
     found = []
-    if skipped:
+    if is_new:
         found.append(
             warning(
-                "records-skipped", f"{skipped} records will not be read by this group.", "danger"
+                "new-group",
+                f"There is no group {group} on this cluster: this makes one. Check the name.",
+                "danger",
             )
         )
-    if reread:
+    if sums.skipped:
         found.append(
-            warning("records-reread", f"{reread} records will be read a second time.", "warning")
+            warning(
+                "records-skipped",
+                f"{counted(sums.skipped, 'record')} will not be read by this group.",
+                "danger",
+            )
+        )
+    if sums.reread:
+        found.append(
+            warning(
+                "records-reread",
+                f"{counted(sums.reread, 'record')} will be read a second time.",
+                "warning",
+            )
+        )
+    left = sum(row.from_offset is None and row.to_offset is None for row in rows)
+    if left:
+        found.append(
+            warning("no-commit", f"{counted(left, 'partition')} without a commit: left so.", "info")
+        )
+    if sums.uncommitted > left:
+        found.append(
+            warning(
+                "first-commit",
+                f"The group has no commit in {counted(sums.uncommitted - left, 'partition')}:"
+                f" {counted(sums.first_read, 'record')} will be read for the first time.",
+                "info",
+            )
         )
     return found

@@ -11,7 +11,8 @@ from controlplane.gateway.types import TP
 
 EARLIEST, LATEST, TIMESTAMP, SHIFT, OFFSET = "earliest", "latest", "timestamp", "shift", "offset"
 STRATEGIES = (EARLIEST, LATEST, TIMESTAMP, SHIFT, OFFSET)
-REREAD, SKIP, NONE = "reread", "skip", "none"
+REREAD, SKIP, FIRST, NONE = "reread", "skip", "first", "none"
+"""FIRST: read for the first time, by a group that has no commit here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,7 @@ def _by_value(fact: PartitionFacts, strategy: str, value: int | None) -> Planned
         raise ValueError(f"the strategy {strategy} needs a value")
     if strategy == SHIFT:
         if fact.committed is None:
-            return _row(fact, None, "nothing committed, so nothing to shift")
+            return _row(fact, None, "no commit to shift from")
         at, reason = _clamped(fact, fact.committed + value)
         return _row(fact, at, reason or f"shifted by {value:+d}")
     at, reason = _clamped(fact, value)
@@ -100,14 +101,16 @@ def _clamped(fact: PartitionFacts, target: int) -> tuple[int, str]:
 def _row(fact: PartitionFacts, target: int | None, reason: str) -> PlannedOffset:
     before = fact.committed
     effect, records = NONE, 0
-    if target is not None:
-        # Without a commit nothing was read in the group's name; reading from `target` is new.
-        start = fact.log_end if before is None else max(before, fact.log_start)
+    if target is not None and before is None:
+        effect, records = _first_commit(fact, target)
+        reason = f"no commit yet; {reason}"
+    elif target is not None and before is not None:
+        start = max(before, fact.log_start)
         moved = min(target, fact.log_end) - min(start, fact.log_end)
         effect = SKIP if moved > 0 else REREAD if moved < 0 else NONE
         records = abs(moved)
-    if target == before:
-        reason = "it is there already"
+        if target == before:
+            reason = "it is there already"
     return PlannedOffset(
         tp=fact.tp,
         from_offset=before,
@@ -120,11 +123,40 @@ def _row(fact: PartitionFacts, target: int | None, reason: str) -> PlannedOffset
     )
 
 
+def _first_commit(fact: PartitionFacts, target: int) -> tuple[str, int]:
+    """Nothing was read in the group's name: all of the log is new to it.
+
+    What lies before the target is skipped, measured at a consumer that begins at the first
+    record when it has no commit (auto.offset.reset=earliest).
+    """
+    skipped, ahead = target - fact.log_start, fact.log_end - target
+    if skipped > 0:
+        return SKIP, skipped
+    return (FIRST, ahead) if ahead > 0 else (NONE, 0)
+
+
 def changes(rows: Collection[PlannedOffset]) -> list[PlannedOffset]:
     return [row for row in rows if row.to_offset != row.from_offset]
 
 
-def totals(rows: Collection[PlannedOffset]) -> tuple[int, int]:
-    """(records re-read, records skipped)."""
-    reread = sum(row.records for row in rows if row.effect == REREAD)
-    return reread, sum(row.records for row in rows if row.effect == SKIP)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Records by what becomes of them, and partitions where the group has no commit."""
+
+    reread: int
+    skipped: int
+    first_read: int
+    uncommitted: int
+
+
+def totals(rows: Collection[PlannedOffset]) -> Totals:
+    return Totals(
+        reread=sum(row.records for row in rows if row.effect == REREAD),
+        skipped=sum(row.records for row in rows if row.effect == SKIP),
+        first_read=sum(
+            max(row.log_end - row.to_offset, 0)
+            for row in rows
+            if row.from_offset is None and row.to_offset is not None
+        ),
+        uncommitted=sum(row.from_offset is None for row in rows),
+    )

@@ -125,6 +125,7 @@ class OperationKind(ABC):
     cancellable: ClassVar[bool] = False
     on_cluster: ClassVar[bool] = False
     secret_inputs: ClassVar[tuple[str, ...]] = ()
+    no_undo: ClassVar[str] = "This cannot be undone."
 
     @abstractmethod
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
@@ -154,7 +155,10 @@ class OperationKind(ABC):
         """Rows that must change with the operation's end, in its transaction."""
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:  # noqa: ARG002 - a hook
-        """(kind, inputs) of the plan that would revert a succeeded operation."""
+        """(kind, inputs) of the plan that would revert a succeeded operation.
+
+        A kind without one says `no_undo` in its plans.
+        """
         return None
 
 

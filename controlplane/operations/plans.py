@@ -10,7 +10,7 @@ from controlplane.audit.services import Actor
 from controlplane.common.crypto import seal, unseal
 from controlplane.common.hashing import content_hash
 from controlplane.common.problems import Conflict, Gone, Invalid, NotFound, field_problem
-from controlplane.operations.kinds import OperationKind, PlanContext, kind_names, kind_of
+from controlplane.operations.kinds import OperationKind, PlanContext, kind_names, kind_of, warning
 from controlplane.operations.models import Plan
 from controlplane.operations.states import PLAN_EXPIRED, PLAN_OPEN, PLAN_STALE, PLAN_USED
 from controlplane.tenants.models import Tenant
@@ -49,6 +49,8 @@ def plan_create(
         created_by=actor.name,
         expires_at=timezone.now() + timedelta(seconds=settings.PLAN_LIFETIME_S),
     )
+    if kind.undo(plan) is None:
+        plan.impact["warnings"] = [*draft.warnings, warning("no-undo", kind.no_undo)]
     plan.plan_hash = content_hash(
         [plan.kind, plan.cluster_id, plan.resource, checked, draft.diff, draft.basis]
     )

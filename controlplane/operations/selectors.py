@@ -126,6 +126,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
         "plan_hash": plan.plan_hash,
         "confirm_phrase": plan.confirm_phrase,
         "state": plan_state(plan),
+        "revertible": required_kind(plan.kind).undo(plan) is not None,
         "reverts": plan.reverts,
         "operation_id": operation.id if operation else None,
         "created_by": plan.created_by,

@@ -76,6 +76,7 @@ class ImpactSerializer(Shape):
     bytes_to_move = serializers.IntegerField(required=False)
     records_reread = serializers.IntegerField(required=False)
     records_skipped = serializers.IntegerField(required=False)
+    records_first_read = serializers.IntegerField(required=False)
     seconds_estimated = serializers.FloatField(required=False, allow_null=True)
 
 
@@ -90,6 +91,7 @@ class PlanSerializer(Shape):
     plan_hash = serializers.CharField()
     confirm_phrase = serializers.CharField(allow_null=True)
     state = serializers.ChoiceField(PLAN_STATE_CHOICES)
+    revertible = serializers.BooleanField()
     reverts = serializers.CharField(allow_null=True)
     operation_id = serializers.CharField(allow_null=True)
     created_by = serializers.CharField()

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import TP, AclBinding, TopicDescription
@@ -28,7 +29,12 @@ def deletion_impact(
     warnings = []
     if records:
         warnings.append(
-            warning("data-loss", f"{records} records ({held} bytes) are deleted.", "danger")
+            warning(
+                "data-loss",
+                f"{counted(records, 'record')} ({counted(held, 'byte')})"
+                f" {'is' if records == 1 else 'are'} deleted.",
+                "danger",
+            )
         )
     active = sorted(name for name, state in readers.items() if state in ALIVE_STATES)
     if active:

@@ -7,9 +7,10 @@ from rest_framework import serializers
 from controlplane.clusters.kinds_base import ClusterOperationKind
 from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.serializers import Shape
+from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
-from controlplane.gateway.types import NewTopic, TopicDescription
+from controlplane.gateway.types import SET_ON_TOPIC, NewTopic, TopicDescription
 from controlplane.operations.kinds import (
     Done,
     Phase,
@@ -24,6 +25,7 @@ from controlplane.operations.kinds import (
 from controlplane.operations.models import Plan
 from controlplane.topics import rules
 from controlplane.topics.impact import deletion_impact, groups_reading
+from controlplane.topics.internal import is_dangerous, refuse_internal, refuse_reserved
 from controlplane.topics.selectors import config_values, described_topic
 
 NAME = r"^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$"
@@ -63,6 +65,7 @@ class TopicCreate(ClusterOperationKind):
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway = self.gateway(context)
         name = inputs["name"]
+        refuse_reserved(name)
         if gateway.describe_topics([name]):
             raise Conflict(f"There is a topic {name} already.", code="name-taken")
         gateway.create_topic(_new_topic(inputs), validate_only=True)
@@ -70,8 +73,8 @@ class TopicCreate(ClusterOperationKind):
         return PlanDraft(
             resource=f"topic/{name}",
             diff={"before": None, "after": inputs},
-            summary=f"Create {name}: {inputs['partitions']} partitions,"
-            f" {inputs['replication_factor']} replicas each.",
+            summary=f"Create {name}: {counted(inputs['partitions'], 'partition')},"
+            f" {counted(inputs['replication_factor'], 'replica')} each.",
             basis={"exists": False},
             warnings=rules.create_warnings(
                 replication_factor=inputs["replication_factor"],
@@ -102,7 +105,7 @@ class TopicCreate(ClusterOperationKind):
             raise StepFailedError(
                 "name-taken", f"Somebody else made {inputs['name']} in another shape."
             )
-        return Done(detail=f"{inputs['partitions']} partitions")
+        return Done(detail=counted(inputs["partitions"], "partition"))
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "topic.delete", {"name": plan.inputs["name"]}
@@ -130,31 +133,36 @@ class TopicUpdate(ClusterOperationKind):
         topic = described_topic(gateway, inputs["name"])
         if not inputs["configs"]:
             raise field_problem("/inputs/configs", "Name at least one setting.", "required")
-        own, effective = _settings(gateway, topic.name)
+        own, effective, defaults = _settings(gateway, topic.name)
         changes = rules.config_changes(own, inputs["configs"])
         if not changes:
             raise Conflict("Every setting has this value already.", code="nothing-to-do")
         gateway.alter_topic_configs(topic.name, changes, validate_only=True)
         before = {key: own.get(key) for key in changes}
+        after = rules.effective_after(changes, defaults, effective)
+        warnings = rules.update_warnings(
+            before=effective, after=after, replication_factor=topic.replication_factor
+        ) + rules.unknown_default_warnings(changes, after)
+        if is_dangerous(changes, after, warnings):
+            refuse_internal(
+                topic.name, "this change could lose what it holds", flagged=topic.internal
+            )
         return PlanDraft(
             resource=f"topic/{topic.name}",
             diff={
                 "before": {"configs": before},
                 "after": {"configs": changes},
                 "effective_before": {key: effective.get(key) for key in changes},
+                "effective_after": {key: after.get(key) for key in changes},
             },
-            summary=f"Change {len(changes)} settings of {topic.name}.",
+            summary=f"Change {counted(len(changes), 'setting')} of {topic.name}.",
             basis={"configs": before, "topic_id": topic.topic_id},
-            warnings=rules.update_warnings(
-                before={key: effective.get(key) for key in changes},
-                after=changes,
-                replication_factor=topic.replication_factor,
-            ),
+            warnings=warnings,
         )
 
     def basis_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
         gateway = self.gateway(context)
-        own, _ = _settings(gateway, plan.inputs["name"])
+        own, _, _ = _settings(gateway, plan.inputs["name"])
         topic = described_topic(gateway, plan.inputs["name"])
         keys = plan.basis["configs"]
         return {"configs": {key: own.get(key) for key in keys}, "topic_id": topic.topic_id}
@@ -165,7 +173,7 @@ class TopicUpdate(ClusterOperationKind):
         if step == "alter":
             gateway.alter_topic_configs(name, wanted)
             return Done(detail=", ".join(sorted(wanted)))
-        own, _ = _settings(gateway, name)
+        own, _, _ = _settings(gateway, name)
         differing = sorted(key for key, value in wanted.items() if own.get(key) != value)
         if differing:
             return Wait(seconds=POLL_S, detail=f"not seen yet: {', '.join(differing)}")
@@ -182,6 +190,7 @@ class TopicPartitionsInputs(Shape):
 
 class TopicPartitions(ClusterOperationKind):
     name = "topic.partitions"
+    no_undo = "Partitions can be added, never removed: this cannot be undone."
     inputs = TopicPartitionsInputs
     steps = (
         StepSpec(name="add", title="Add partitions"),
@@ -196,17 +205,24 @@ class TopicPartitions(ClusterOperationKind):
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway = self.gateway(context)
         topic = described_topic(gateway, inputs["name"])
+        refuse_internal(
+            topic.name,
+            "with other partitions, groups and transactions would look in the wrong one",
+            flagged=topic.internal,
+        )
         have, want = len(topic.partitions), inputs["partitions"]
         if want <= have:
             raise field_problem(
-                "/inputs/partitions", f"{topic.name} has {have} partitions; give more.", "min_value"
+                "/inputs/partitions",
+                f"{topic.name} has {counted(have, 'partition')}; give more.",
+                "min_value",
             )
         gateway.create_partitions(topic.name, want, validate_only=True)
-        _, effective = _settings(gateway, topic.name)
+        _, effective, _ = _settings(gateway, topic.name)
         return PlanDraft(
             resource=f"topic/{topic.name}",
             diff={"before": {"partitions": have}, "after": {"partitions": want}},
-            summary=f"Add {want - have} partitions to {topic.name}.",
+            summary=f"Add {counted(want - have, 'partition')} to {topic.name}.",
             basis={"partitions": have, "topic_id": topic.topic_id},
             warnings=rules.partitions_warnings(
                 keyed_hint="compact" in (effective.get("cleanup.policy") or ""),
@@ -220,7 +236,7 @@ class TopicPartitions(ClusterOperationKind):
             topic = described_topic(gateway, inputs["name"])
             if len(topic.partitions) < inputs["partitions"]:
                 gateway.create_partitions(inputs["name"], inputs["partitions"])
-            return Done(detail=f"{inputs['partitions']} partitions")
+            return Done(detail=counted(inputs["partitions"], "partition"))
         return verify_topic(gateway, inputs["name"], partitions=inputs["partitions"], configs={})
 
 
@@ -230,6 +246,7 @@ class TopicDeleteInputs(Shape):
 
 class TopicDelete(ClusterOperationKind):
     name = "topic.delete"
+    no_undo = "This cannot be undone: the records are gone with the topic."
     inputs = TopicDeleteInputs
     steps = (
         StepSpec(name="delete", title="Delete the topic"),
@@ -241,8 +258,7 @@ class TopicDelete(ClusterOperationKind):
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway = self.gateway(context)
         topic = described_topic(gateway, inputs["name"])
-        if topic.internal:
-            raise Conflict(f"{topic.name} is internal to the cluster.", code="internal-topic")
+        refuse_internal(topic.name, "it is never deleted", flagged=topic.internal)
         impact, warnings = deletion_impact(gateway, topic)
         return PlanDraft(
             resource=f"topic/{topic.name}",
@@ -290,7 +306,7 @@ def verify_topic(
     if ready < partitions:
         return Wait(seconds=POLL_S, detail=f"{ready} of {partitions} ready", progress=progress)
     if configs:
-        _, effective = _settings(gateway, name)
+        _, effective, _ = _settings(gateway, name)
         differing = sorted(key for key, value in configs.items() if effective.get(key) != value)
         if differing:
             return Wait(seconds=POLL_S, detail=f"not seen yet: {', '.join(differing)}")
@@ -305,11 +321,11 @@ def _ready_partitions(topic: TopicDescription) -> int:
 
 def _settings(
     gateway: ClusterGateway, name: str
-) -> tuple[dict[str, str | None], dict[str, str | None]]:
-    """(settings made on the topic itself, effective values)."""
+) -> tuple[dict[str, str | None], dict[str, str | None], dict[str, str | None]]:
+    """(settings made on the topic itself, effective values, what holds without the own ones)."""
     entries = gateway.topic_configs([name]).get(name, [])
-    own = config_values(entry for entry in entries if not entry.is_default)
-    return own, config_values(entries)
+    own = config_values(entry for entry in entries if entry.source in SET_ON_TOPIC)
+    return own, config_values(entries), {entry.name: entry.default for entry in entries}
 
 
 def _new_topic(inputs: dict[str, Any]) -> NewTopic:

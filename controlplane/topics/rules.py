@@ -2,65 +2,107 @@
 
 from collections.abc import Mapping
 
+from controlplane.common.words import counted
 from controlplane.operations.kinds import warning
 
 DAY_MS = 86_400_000
+PRODUCER_BATCH_BYTES = 16_384
+"""What Kafka's producers batch up to when nothing else is set (batch.size)."""
+SEGMENT_BYTES_SMALL = 1_048_576
+
+Settings = Mapping[str, str | None]
+Warnings = list[dict[str, str]]
 
 
-def config_changes(
-    before: Mapping[str, str | None], wanted: Mapping[str, str | None]
-) -> dict[str, str | None]:
+def config_changes(before: Settings, wanted: Settings) -> dict[str, str | None]:
     """The wanted settings that differ; None means back to the default."""
     return {key: value for key, value in wanted.items() if before.get(key) != value}
 
 
-def create_warnings(
-    *, replication_factor: int, configs: Mapping[str, str], brokers: int
-) -> list[dict[str, str]]:
+def effective_after(
+    changes: Settings, defaults: Settings, effective_before: Settings
+) -> dict[str, str | None]:
+    """All effective values once the changes are made: None in `changes` is the default's value.
+
+    A default that cannot be read stays None.
+    """
+    changed = {key: defaults.get(key) if value is None else value for key, value in changes.items()}
+    return {**effective_before, **changed}
+
+
+def create_warnings(*, replication_factor: int, configs: Settings, brokers: int) -> Warnings:
     found = []
     if replication_factor < 3 <= brokers:
         found.append(
             warning(
                 "low-replication",
                 f"Replication factor {replication_factor}: losing"
-                f" {replication_factor} brokers can lose data.",
+                f" {counted(replication_factor, 'broker')} can lose data.",
             )
         )
-    min_isr = _number(configs.get("min.insync.replicas"))
-    if min_isr is not None and min_isr >= replication_factor > 1:
-        found.append(_no_slack(min_isr, replication_factor))
-    if min_isr is not None and min_isr > replication_factor:
-        found.append(
-            warning("unwritable", "acks=all can never succeed with these settings.", "danger")
-        )
-    return found
+    return (
+        found + _min_isr_warnings({}, configs, replication_factor) + _setting_warnings({}, configs)
+    )
 
 
-def update_warnings(
-    *,
-    before: Mapping[str, str | None],
-    after: Mapping[str, str | None],
-    replication_factor: int,
-) -> list[dict[str, str]]:
+def update_warnings(*, before: Settings, after: Settings, replication_factor: int) -> Warnings:
     """Transitions that lose data or stop writes.
 
-    `before` and `after` are effective values (defaults applied) of the changed keys.
+    `before` and `after` are all effective values (defaults applied), not the changed ones alone:
+    what a retention means depends on the cleanup policy.
     """
-    found = []
-    old_policy, new_policy = before.get("cleanup.policy"), after.get("cleanup.policy")
-    if old_policy and new_policy and "compact" in old_policy and "compact" not in new_policy:
-        found.append(
+    return [
+        *_policy_warnings(before.get("cleanup.policy") or "", after.get("cleanup.policy") or ""),
+        *_retention_warnings(before, after),
+        *_min_isr_warnings(before, after, replication_factor),
+        *_setting_warnings(before, after),
+    ]
+
+
+def unknown_default_warnings(changes: Settings, after: Settings) -> Warnings:
+    """Keys that go back to a default which the brokers do not tell."""
+    return [
+        warning(
+            "default-unknown",
+            f"{key} goes back to its default, which the brokers do not tell: what it does to the"
+            " data cannot be foreseen.",
+        )
+        for key, value in changes.items()
+        if value is None and after.get(key) is None
+    ]
+
+
+def _policy_warnings(old: str, new: str) -> Warnings:
+    if not old or not new or old == new:
+        return []
+    if "compact" in old and "delete" in new and ("compact" not in new or "delete" not in old):
+        return [
             warning(
                 "compact-to-delete",
                 "Leaving compaction: records older than the retention are deleted, the last"
-                " value of a key too.",
+                " value of a key too."
+                if "compact" not in new
+                else "The retention holds from now on: records older than it are deleted, the"
+                " last value of a key too.",
                 "danger",
             )
-        )
-    if old_policy and new_policy and "compact" in new_policy and "compact" not in old_policy:
-        found.append(
-            warning("delete-to-compact", "Records without a key will be refused.", "warning")
-        )
+        ]
+    if "compact" in new and "compact" not in old:
+        return [
+            warning(
+                "delete-to-compact",
+                "Of each key only the latest value is kept: the older ones go, and undoing this"
+                " does not bring them back. Records without a key will be refused.",
+                "danger",
+            )
+        ]
+    return []
+
+
+def _retention_warnings(before: Settings, after: Settings) -> Warnings:
+    if "delete" not in (after.get("cleanup.policy") or "delete"):
+        return []  # pure compaction keeps the last value of a key whatever its age
+    found = []
     for key, unit in (("retention.ms", "ms"), ("retention.bytes", "bytes")):
         old, new = _number(before.get(key)), _number(after.get(key))
         if new is not None and new >= 0 and (old is None or old < 0 or new < old):
@@ -71,22 +113,79 @@ def update_warnings(
                     "danger",
                 )
             )
-    min_isr = _number(after.get("min.insync.replicas"))
-    if min_isr is not None and min_isr >= replication_factor > 1:
-        found.append(_no_slack(min_isr, replication_factor))
     return found
 
 
-def _no_slack(min_isr: int, replication_factor: int) -> dict[str, str]:
-    return warning(
-        "no-slack",
-        f"min.insync.replicas {min_isr} of {replication_factor} replicas: one broker down stops"
-        " every acks=all write.",
-        "danger",
-    )
+def _min_isr_warnings(before: Settings, after: Settings, replication_factor: int) -> Warnings:
+    old, new = (_number(side.get("min.insync.replicas")) for side in (before, after))
+    if new is None or new == old:
+        return []
+    if new > replication_factor:
+        return [
+            warning(
+                "unwritable",
+                f"min.insync.replicas {new} with {counted(replication_factor, 'replica')}:"
+                " acks=all can never succeed.",
+                "danger",
+            )
+        ]
+    if new == replication_factor > 1:
+        return [
+            warning(
+                "no-slack",
+                f"min.insync.replicas {new} of {counted(replication_factor, 'replica')}: one"
+                " broker down stops every acks=all write.",
+                "danger",
+            )
+        ]
+    if new == 1 < replication_factor:
+        return [
+            warning(
+                "weak-acks",
+                "min.insync.replicas 1: acks=all may mean the leader alone, and losing it then"
+                " loses records that were acknowledged.",
+                "danger",
+            )
+        ]
+    return []
 
 
-def partitions_warnings(*, keyed_hint: bool, groups: int) -> list[dict[str, str]]:
+def _setting_warnings(before: Settings, after: Settings) -> Warnings:
+    found = []
+    unclean = "unclean.leader.election.enable"
+    if (after.get(unclean) or "").lower() == "true" != (before.get(unclean) or "").lower():
+        found.append(
+            warning(
+                "unclean-election",
+                f"{unclean}: a replica that is behind may become the leader; acknowledged records"
+                " are lost then.",
+                "danger",
+            )
+        )
+    for key, least, code, text in (
+        (
+            "max.message.bytes",
+            PRODUCER_BATCH_BYTES,
+            "tiny-messages",
+            (
+                "larger batches are refused, and producers fill theirs up to"
+                f" {PRODUCER_BATCH_BYTES} bytes unless they are told otherwise"
+            ),
+        ),
+        (
+            "segment.bytes",
+            SEGMENT_BYTES_SMALL,
+            "tiny-segments",
+            "every partition becomes many small files, each of them open on its brokers",
+        ),
+    ):
+        old, new = _number(before.get(key)), _number(after.get(key))
+        if new is not None and new < least and new != old:
+            found.append(warning(code, f"{key} {new}: {text}.", "warning"))
+    return found
+
+
+def partitions_warnings(*, keyed_hint: bool, groups: int) -> Warnings:
     found = [
         warning(
             "keys-move",
@@ -94,10 +193,11 @@ def partitions_warnings(*, keyed_hint: bool, groups: int) -> list[dict[str, str]
             " change." + (" This topic is compacted, so it is keyed." if keyed_hint else ""),
             "danger" if keyed_hint else "warning",
         ),
-        warning("no-way-back", "Partitions can be added, never removed.", "info"),
     ]
     if groups:
-        found.append(warning("rebalance", f"{groups} consumer groups will rebalance.", "info"))
+        found.append(
+            warning("rebalance", f"{counted(groups, 'consumer group')} will rebalance.", "info")
+        )
     return found
 
 

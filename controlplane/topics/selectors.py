@@ -19,6 +19,7 @@ from controlplane.gateway.types import (
     OffsetAt,
     TopicDescription,
 )
+from controlplane.topics.internal import is_internal
 
 Sizes = dict[TP, dict[int, int]]
 """Bytes by partition and broker."""
@@ -58,7 +59,7 @@ def topic_detail(cluster: Cluster, gateway: ClusterGateway, name: str) -> dict[s
     ]
     return {
         "name": topic.name,
-        "internal": topic.internal,
+        "internal": is_internal(topic.name, flagged=topic.internal),
         "topic_id": topic.topic_id,
         "partitions": partitions,
         "configs": [config_dict(entry) for entry in entries],
@@ -135,7 +136,7 @@ def _row(
     retention = configs.get("retention.ms")
     return {
         "name": topic.name,
-        "internal": topic.internal,
+        "internal": is_internal(topic.name, flagged=topic.internal),
         "topic_id": topic.topic_id,
         "partitions": len(topic.partitions),
         "replication_factor": topic.replication_factor,

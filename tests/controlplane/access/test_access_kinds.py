@@ -91,6 +91,12 @@ def test_the_services_own_logins_are_out_of_reach(world, kind):
         world.plan(kind, username="penstock-admin")
 
 
+def test_the_services_prefix_is_reserved(world):
+    with pytest.raises(Problem) as caught:
+        world.plan("user.create", username="penstock-mine")
+    assert caught.value.errors[0]["code"] == "reserved"
+
+
 def test_grants_of_a_new_login_are_its_own(world):
     with pytest.raises(Problem, match="must be User:app2"):
         world.plan("user.create", username="app2", acls=[GRANT])

@@ -128,6 +128,40 @@ def test_scopes(readers):
         readers.plan("offset.reset", group="unknown", strategy="earliest")
 
 
+def codes(plan):
+    return {row["code"] for row in plan.impact["warnings"]}
+
+
+def test_partitions_without_a_commit_are_part_of_the_groups_topics(readers):
+    del readers.gateway.committed["readers"][TP("orders", 1)]
+    plan = readers.plan("offset.reset", group="readers", strategy="earliest")
+    assert [(row["from"], row["to"], row["effect"]) for row in plan.diff["partitions"]] == [
+        (60, 0, "reread"),
+        (None, 0, "first"),
+    ]
+    assert plan.impact["records_reread"] == 60
+    assert plan.impact["records_first_read"] == 100
+    assert codes(plan) == {"records-reread", "first-commit"}
+    plan = readers.plan("offset.reset", group="readers", strategy="latest")
+    assert plan.impact["records_skipped"] == 140
+
+
+def test_a_shift_leaves_partitions_without_a_commit(readers):
+    del readers.gateway.committed["readers"][TP("orders", 1)]
+    operation = readers.run("offset.reset", group="readers", strategy="shift", value=-10)
+    assert operation.state == "succeeded"
+    assert "no-commit" in codes(operation.plan)
+    assert offsets(readers) == {0: 50}
+
+
+def test_a_group_that_is_not_there_is_told(readers):
+    plan = readers.plan("offset.reset", group="raeders", topics=["orders"], strategy="earliest")
+    assert codes(plan) == {"new-group", "first-commit"}
+    with pytest.raises(Conflict, match="no commit to shift") as caught:
+        readers.plan("offset.reset", group="raeders", topics=["orders"], strategy="shift", value=1)
+    assert caught.value.code == "no-commit"
+
+
 @pytest.mark.parametrize(
     ("inputs", "pointer"),
     [

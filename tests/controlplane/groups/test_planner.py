@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from controlplane.gateway.types import TP
 from controlplane.groups.planner import (
+    FIRST,
     NONE,
     REREAD,
     SKIP,
@@ -33,7 +34,10 @@ CASES = [
     (50, "offset", 50, None, 50, NONE, 0),
     (50, "timestamp", 1, 60, 60, SKIP, 10),
     (50, "timestamp", 1, None, 100, SKIP, 50),
-    (None, "earliest", None, None, 10, REREAD, 90),
+    (None, "earliest", None, None, 10, FIRST, 90),
+    (None, "latest", None, None, 100, SKIP, 90),
+    (None, "offset", 40, None, 40, SKIP, 30),
+    (None, "timestamp", 1, 10, 10, FIRST, 90),
     (None, "shift", 5, None, None, NONE, 0),
     (3, "earliest", None, None, 10, NONE, 0),  # what lies below the log start is lost, not skipped
 ]
@@ -72,7 +76,18 @@ def test_restoring_a_reset_ends_where_it_began(committed, strategy):
 
 def test_totals():
     rows = plan_reset([fact(50, partition=0), fact(20, partition=1)], strategy="offset", value=40)
-    assert totals(rows) == (10, 20)
+    assert (totals(rows).reread, totals(rows).skipped) == (10, 20)
+
+
+def test_what_was_never_read_has_its_own_count():
+    rows = plan_reset([fact(50), fact(None, partition=1)], strategy="offset", value=40)
+    found = totals(rows)
+    assert (found.reread, found.skipped, found.first_read, found.uncommitted) == (10, 30, 60, 1)
+
+
+def test_without_a_commit_there_is_nothing_to_shift_from():
+    (row,) = plan_reset([fact(None)], strategy="shift", value=-5)
+    assert (row.to_offset, row.reason) == (None, "no commit to shift from")
 
 
 def test_a_strategy_without_its_value_is_a_programmers_error():

@@ -2,6 +2,8 @@ import pytest
 
 from controlplane.common.problems import Conflict, Problem
 from controlplane.gateway.errors import GatewayError, timed_out, unreachable
+from controlplane.gateway.fake import TOPIC_DEFAULTS
+from controlplane.operations.selectors import plan_dict
 from controlplane.operations.services import undo_plan_create
 from tests.controlplane.support import ACTOR, drive
 
@@ -72,7 +74,7 @@ def test_update_changes_only_what_was_named_and_can_be_undone(world):
         "cleanup.policy": "compact",
     }
     codes = {row["code"] for row in operation.plan.impact["warnings"]}
-    assert {"retention-cut", "delete-to-compact"} <= codes
+    assert codes == {"delete-to-compact"}  # pure compaction deletes nothing by age
     assert undo(world, operation).state == "succeeded"
     assert world.gateway.topics["orders"].configs == {"retention.ms": "1000"}
 
@@ -100,7 +102,11 @@ def test_delete_shows_whom_it_hits_and_wants_the_name(world):
     assert plan.confirm_phrase == "orders"
     assert plan.impact["groups"] == ["readers"]
     assert plan.impact["records"] == 10
-    assert {row["code"] for row in plan.impact["warnings"]} == {"data-loss", "active-readers"}
+    assert {row["code"] for row in plan.impact["warnings"]} == {
+        "data-loss",
+        "active-readers",
+        "no-undo",
+    }
     plan.confirm_phrase = "wrong"
     with pytest.raises(Problem, match="confirm"):
         world.start(plan)
@@ -109,10 +115,74 @@ def test_delete_shows_whom_it_hits_and_wants_the_name(world):
     assert "orders" not in world.gateway.topics
 
 
-def test_internal_topics_are_not_deleted(world):
+INTERNAL = ["__consumer_offsets", "__transaction_state", "__penstock_telemetry"]
+
+
+@pytest.mark.parametrize("name", INTERNAL)
+@pytest.mark.parametrize(
+    ("kind", "inputs"),
+    [
+        ("topic.delete", {}),
+        ("topic.partitions", {"partitions": 60}),
+        ("topic.update", {"configs": {"cleanup.policy": None}}),
+        ("topic.update", {"configs": {"cleanup.policy": "compact,delete"}}),
+        ("topic.update", {"configs": {"min.insync.replicas": "1"}}),
+    ],
+)
+def test_internal_topics_are_out_of_reach(world, name, kind, inputs):
+    world.gateway.add_topic(name)
+    world.gateway.topics[name].configs["cleanup.policy"] = "compact"
+    with pytest.raises(Conflict) as caught:
+        world.plan(kind, name=name, **inputs)
+    assert caught.value.code == "internal-topic"
+
+
+def test_an_internal_topic_takes_a_harmless_change(world):
     world.gateway.add_topic("__consumer_offsets")
-    with pytest.raises(Conflict, match="internal"):
-        world.plan("topic.delete", name="__consumer_offsets")
+    world.plan("topic.update", name="__consumer_offsets", configs={"cleanup.policy": "compact"})
+
+
+@pytest.mark.parametrize("name", INTERNAL)
+def test_internal_names_are_reserved(world, name):
+    with pytest.raises(Problem) as caught:
+        world.plan("topic.create", name=name)
+    assert caught.value.errors[0]["code"] == "reserved"
+
+
+@pytest.mark.parametrize(
+    ("own", "code"),
+    [
+        ({"retention.ms": "-1"}, "retention-cut"),
+        ({"cleanup.policy": "compact"}, "compact-to-delete"),
+    ],
+)
+def test_back_to_the_default_is_warned_about_like_any_other_value(world, own, code):
+    world.gateway.add_topic("orders")
+    world.gateway.topics["orders"].configs.update(own)
+    plan = world.plan("topic.update", name="orders", configs=dict.fromkeys(own))
+    assert code in {row["code"] for row in plan.impact["warnings"]}
+    (key,) = own
+    assert plan.diff["effective_after"] == {key: TOPIC_DEFAULTS[key]}
+    assert plan.impact["summary"] == "Change 1 setting of orders."
+
+
+def test_an_undo_is_warned_about_too(world):
+    world.gateway.add_topic("orders")
+    operation = world.run("topic.update", name="orders", configs={"retention.ms": "-1"})
+    plan = undo_plan_create(tenant=world.tenant, actor=ACTOR, operation_id=operation.id)
+    assert "retention-cut" in {row["code"] for row in plan.impact["warnings"]}
+
+
+def test_plans_without_a_way_back_say_so(world):
+    world.gateway.add_topic("orders")
+    for kind, inputs in (("topic.delete", {}), ("topic.partitions", {"partitions": 2})):
+        plan = world.plan(kind, name="orders", **inputs)
+        assert plan_dict(plan)["revertible"] is False
+        (row,) = [row for row in plan.impact["warnings"] if row["code"] == "no-undo"]
+        assert "cannot be undone" in row["text"]
+    plan = world.plan("topic.create", name="more")
+    assert plan_dict(plan)["revertible"] is True
+    assert "no-undo" not in {row["code"] for row in plan.impact["warnings"]}
 
 
 def test_a_cluster_that_is_away_for_a_moment_only_delays(world):

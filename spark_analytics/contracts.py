@@ -18,7 +18,7 @@ TELEMETRY_TOPIC: Final = "__penstock_telemetry"
 TELEMETRY_PARTITIONS: Final = 4
 TELEMETRY_RETENTION_MS: Final = 7 * 24 * 3600 * 1000
 TELEMETRY_VERSION: Final = 1
-FORMULA_VERSION: Final = 2
+FORMULA_VERSION: Final = 3
 """Changes when the same input would give other gold rows; stored with every run."""
 
 KIND_TOPIC: Final = "topic"
@@ -122,6 +122,7 @@ GROUP_EXPIRY_COLUMNS: Final = (
     "group",
     "ts_ms",
     "oldest_unread_expires_in_s",
+    "first_loss_in_s",
     "method",
     "lost_records",
     "status",
@@ -139,7 +140,12 @@ class ContractError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The knobs of the formulas. Everything a result depends on, apart from its input."""
+    """The knobs of the formulas. Everything a result depends on, apart from its input.
+
+    A group is AT_RISK when, at its present pace, its first loss is at most `at_risk_s` away and at
+    most `at_risk_share` of the time that the topic keeps records: a topic that keeps little is no
+    risk by itself.
+    """
 
     window_s: int = 30
     trend_s: int = 600
@@ -152,6 +158,7 @@ class Rules:
     allowed_lag_records: int = 0
     steady_records_per_s: float = 0.05
     at_risk_s: float = 24 * 3600.0
+    at_risk_share: float = 0.5
 
     def __post_init__(self) -> None:
         if self.window_s <= 0 or self.trend_s < self.window_s:

@@ -148,6 +148,7 @@ GROUP_EXPIRY = StructType(
         StructField("group", StringType()),
         StructField("ts_ms", LongType()),
         StructField("oldest_unread_expires_in_s", DoubleType()),
+        StructField("first_loss_in_s", DoubleType()),
         StructField("method", StringType()),
         StructField("lost_records", LongType()),
         StructField("status", StringType()),

@@ -14,9 +14,11 @@ _LAG = {
     "REWOUND": (WARNING, "went back to earlier offsets"),
 }
 _EXPIRY = {
-    "AT_RISK": (DANGER, "will lose unread records of {topic} in {left}"),
+    "AT_RISK": (DANGER, "at its present pace loses unread records of {topic} in {left}"),
     "LOSING": (DANGER, "is losing unread records of {topic} to retention"),
 }
+# Without a forecast of the first loss no more is known than when today's oldest record goes.
+_EXPIRES = (WARNING, "has unread records of {topic}; the oldest expires in {left}")
 _RANK = {DANGER: 0, WARNING: 1}
 
 
@@ -75,8 +77,10 @@ def _expiries(retention: dict[str, Any]) -> Iterable[dict[str, Any]]:
             rule = _EXPIRY.get(group["status"])
             if rule is None:
                 continue
+            left = group["first_loss_in_s"]
+            if left is None and group["status"] == "AT_RISK":
+                rule, left = _EXPIRES, group["oldest_unread_expires_in_s"]
             severity, text = rule
-            left = group["oldest_unread_expires_in_s"]
             said = text.format(topic=topic["topic"], left=_span(left))
             yield _row(
                 severity,

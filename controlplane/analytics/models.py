@@ -174,6 +174,7 @@ class GoldGroupExpiry(models.Model):
     group = models.CharField(max_length=255)
     ts_ms = models.BigIntegerField()
     oldest_unread_expires_in_s = models.FloatField(null=True)
+    first_loss_in_s = models.FloatField(null=True)
     method = models.CharField(max_length=20, null=True)  # noqa: DJ001 - null is "unknown", as in the contract
     lost_records = models.BigIntegerField()
     status = models.CharField(max_length=20)

@@ -181,6 +181,7 @@ def expiry_dict(row: GoldGroupExpiry) -> dict[str, Any]:
     return {
         "group": row.group,
         "oldest_unread_expires_in_s": row.oldest_unread_expires_in_s,
+        "first_loss_in_s": row.first_loss_in_s,
         "method": row.method,
         "lost_records": row.lost_records,
         "status": row.status,

@@ -50,6 +50,7 @@ LagSerializer = _as_of("LagSerializer", LagPointSerializer(many=True))
 class GroupExpirySerializer(Shape):
     group = serializers.CharField()
     oldest_unread_expires_in_s = serializers.FloatField(allow_null=True)
+    first_loss_in_s = serializers.FloatField(allow_null=True)
     method = serializers.ChoiceField(METHOD_CHOICES, allow_null=True)
     lost_records = serializers.IntegerField()
     status = serializers.ChoiceField(RISK_CHOICES)

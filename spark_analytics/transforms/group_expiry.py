@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from spark_analytics.contracts import Rules
 
+# A lag that grows by less than this share of real time is steady; `trend` draws the line there too.
+_STEADY = 0.02
 # Which of a group's partitions speaks for the group: the highest.
 _SEVERITY = (Risk.SAFE, Risk.UNKNOWN, Risk.WATCH, Risk.AT_RISK, Risk.LOSING)
 
@@ -24,13 +26,17 @@ def group_expiry(positions: DataFrame, rules: Rules) -> DataFrame:
     `oldest_unread_expires_in_s` is the soonest of the partitions: seconds until the oldest unread
     record leaves by `retention.ms`, or by `retention.bytes` at the present rate of writing. It is
     a lower bound, for a segment goes only when its newest record is out; null when nothing is
-    unread, nothing limits, or the record's age is not known.
+    unread, nothing limits, or the record's age is not known. A group that reads has read that
+    record long before: `first_loss_in_s` is when, at the present rates, the group's lag reaches
+    what the topic keeps; null when it keeps up, catches up, or nothing is known.
     """
     ageless = F.coalesce(_limited_by_time(), F.lit(False)) & F.col("by_time_s").isNull()
     judged = (
         positions.withColumn("by_time_s", _by_time_s())
         .withColumn("by_size_s", _by_size_s())
         .withColumn("expires_s", F.when(_unread() & ~ageless, F.least("by_time_s", "by_size_s")))
+        .withColumn("keeps_up", _keeps_up())
+        .withColumn("first_loss_s", _first_loss_s())
         .withColumn("risk", _risk(rules))
         .withColumn("severity", _severity())
     )
@@ -38,6 +44,7 @@ def group_expiry(positions: DataFrame, rules: Rules) -> DataFrame:
         judged.groupBy("cluster_id", "topic", "group", F.col("window_ms").alias("ts_ms"))
         .agg(
             F.min("expires_s").alias("oldest_unread_expires_in_s"),
+            F.min("first_loss_s").alias("first_loss_in_s"),
             F.coalesce(F.min_by("method", "expires_s"), F.first("method", ignorenulls=True)).alias(
                 "method"
             ),
@@ -61,12 +68,47 @@ def _by_time_s() -> Column:
 
 
 def _by_size_s() -> Column:
-    held = F.col("log_end_offset") - F.col("log_start_offset")
     unread = F.col("log_end_offset") - F.greatest("committed_offset", "log_start_offset")
-    record_bytes = F.when(held > 0, F.col("size_bytes") / held)
-    room_bytes = F.greatest(F.col("retention_bytes") - unread * record_bytes, F.lit(0.0))
-    ingest_bytes_per_s = F.col("produce_rps") * record_bytes
-    return F.when(_limited_by_size() & (ingest_bytes_per_s > 0), room_bytes / ingest_bytes_per_s)
+    room_bytes = F.greatest(F.col("retention_bytes") - unread * _record_bytes(), F.lit(0.0))
+    return F.when(
+        _limited_by_size() & (_ingest_bytes_per_s() > 0), room_bytes / _ingest_bytes_per_s()
+    )
+
+
+def _record_bytes() -> Column:
+    held = F.col("log_end_offset") - F.col("log_start_offset")
+    return F.when(held > 0, F.col("size_bytes") / held)
+
+
+def _ingest_bytes_per_s() -> Column:
+    return F.col("produce_rps") * _record_bytes()
+
+
+def _kept_s() -> Column:
+    """How long the topic keeps a record at the present rate of writing."""
+    by_size = _limited_by_size() & (_ingest_bytes_per_s() > 0)
+    return F.least(
+        F.when(_limited_by_time(), F.col("retention_ms") / 1000),
+        F.when(by_size, F.col("retention_bytes") / _ingest_bytes_per_s()),
+    )
+
+
+def _keeps_up() -> Column:
+    return F.coalesce(~F.col("behind") & (F.col("time_lag_s") < F.col("expires_s")), F.lit(False))
+
+
+def _first_loss_s() -> Column:
+    """Behind by B seconds and by g seconds more each second, what is kept for R is reached after
+    (R - B) / g; the first is `expires_s`. Bytes unread grow to their limit alike.
+    """
+    produce, consume = F.col("produce_rps"), F.col("consume_rps")
+    growth = (
+        F.when(produce > 0, F.least(1 - consume / produce, F.lit(1.0)))
+        # Nothing new comes: who reads gets there, who does not ages with the records.
+        .when(consume > 0, 0.0)
+        .when(produce.isNotNull() & consume.isNotNull(), 1.0)
+    )
+    return F.when(~F.col("keeps_up") & (growth > _STEADY), F.col("expires_s") / growth)
 
 
 def _limited_by_time() -> Column:
@@ -83,15 +125,18 @@ def _risk(rules: Rules) -> Column:
     unlimited = ~_limited_by_time() & (
         ~_limited_by_size() | F.coalesce(F.col("produce_rps") <= 0, F.lit(False))
     )
-    keeps_up = ~F.col("behind") & (F.col("time_lag_s") < expires)
+    eta, first_loss = F.col("eta_s"), F.col("first_loss_s")
+    rates_unknown = F.col("produce_rps").isNull() | F.col("consume_rps").isNull()
+    soon_s = F.least(F.lit(rules.at_risk_s), rules.at_risk_share * _kept_s())
     return (
         F.when(unknown, Risk.UNKNOWN.value)
         .when(F.col("lost_records") > 0, Risk.LOSING.value)
         .when(~_unread() | unlimited, Risk.SAFE.value)
         .when(expires.isNull(), Risk.UNKNOWN.value)
-        .when(keeps_up | (F.col("eta_s") < expires / 2), Risk.SAFE.value)
-        .when(F.col("eta_s") > expires, Risk.AT_RISK.value)
-        .when(F.col("eta_s").isNull() & (expires < rules.at_risk_s), Risk.AT_RISK.value)
+        .when(F.col("keeps_up") | (eta < expires / 2), Risk.SAFE.value)
+        .when(rates_unknown, Risk.UNKNOWN.value)
+        .when(first_loss <= soon_s, Risk.AT_RISK.value)
+        .when(first_loss.isNull() & eta.isNull() & (expires > soon_s), Risk.SAFE.value)
         .otherwise(Risk.WATCH.value)
     )
 

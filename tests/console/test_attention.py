@@ -38,11 +38,30 @@ def test_brokers_that_are_still_coming_are_no_alarm():
     assert said(cluster(False, False, phase="CREATING"), gold(), gold()) == []
 
 
-def test_unread_records_about_to_expire():
-    group = {"group": "g", "status": "AT_RISK", "oldest_unread_expires_in_s": 1800.0}
-    rows = attention(cluster(True), gold(), gold({"topic": "t", "groups": [group]}))
-    assert rows[0]["text"] == "Group g will lose unread records of t in 30 min."
-    assert (rows[0]["topic"], rows[0]["as_of"]) == ("t", AS_OF)
+def expiring(status, oldest_s, loss_s):
+    group = {
+        "group": "g",
+        "status": status,
+        "oldest_unread_expires_in_s": oldest_s,
+        "first_loss_in_s": loss_s,
+    }
+    return attention(cluster(True), gold(), gold({"topic": "t", "groups": [group]}))
+
+
+def test_the_first_loss_is_said_not_the_age_of_today_s_oldest_record():
+    (row,) = expiring("AT_RISK", 1800.0, 3600.0)
+    assert row["text"] == "Group g at its present pace loses unread records of t in 60 min."
+    assert (row["severity"], row["topic"], row["as_of"]) == ("danger", "t", AS_OF)
+
+
+def test_without_a_forecast_no_loss_is_foretold():
+    (row,) = expiring("AT_RISK", 1800.0, None)
+    assert row["text"] == "Group g has unread records of t; the oldest expires in 30 min."
+    assert row["severity"] == "warning"
+
+
+def test_a_loss_that_is_far_off_needs_no_eye():
+    assert expiring("WATCH", 82_800.0, 118_000.0) == []
 
 
 def test_a_group_may_be_called_anything():

@@ -313,6 +313,7 @@ def expiry(stands: list[Row], rules: Rules) -> list[Row]:
     ranks = ["SAFE", "UNKNOWN", "WATCH", "AT_RISK", "LOSING"]
     for (cluster, group, topic, window), parts in sorted(rolled(stands).items()):
         judged = [(*expires(q), risk(q, rules), q["method"]) for q in parts]
+        losses = [loss for q in parts if (loss := first_loss(q)) is not None]
         known = [j for j in judged if j[0] is not None]
         soonest = min(known, key=lambda j: j[0]) if known else None
         rows.append(
@@ -322,6 +323,7 @@ def expiry(stands: list[Row], rules: Rules) -> list[Row]:
                 "group": group,
                 "ts_ms": window,
                 "oldest_unread_expires_in_s": soonest[0] if soonest else None,
+                "first_loss_in_s": min(losses, default=None),
                 "lost_records": total(q["lost"] for q in parts) or 0,
                 "status": max((j[-2] for j in judged), key=ranks.index),
             }
@@ -352,6 +354,34 @@ def expires(q: Row) -> tuple[float | None]:
     return (min(limits) if limits else None,)
 
 
+def keeps_up(q: Row) -> bool:
+    (left,) = expires(q)
+    if left is None or q["behind"] or q["time_lag"] is None:
+        return False
+    return q["time_lag"] < left
+
+
+def first_loss(q: Row) -> float | None:
+    """The lag in time grows by 1 - consume / produce each second, until it is all that is kept."""
+    (left,) = expires(q)
+    if left is None or q["p"] is None or q["c"] is None or keeps_up(q):
+        return None
+    growth = 0.0 if q["c"] > 0 else 1.0
+    if q["p"] > 0:
+        growth = min(1.0, 1 - q["c"] / q["p"])
+    return left / growth if growth > 0.02 else None
+
+
+def kept(q: Row) -> float:
+    limits = []
+    if q["retention_ms"] >= 0:
+        limits.append(q["retention_ms"] / 1000)
+    held = q["end"] - q["start"]
+    if q["retention_bytes"] >= 0 and (q["p"] or 0) > 0 and q["size_bytes"]:
+        limits.append(q["retention_bytes"] / (q["p"] * q["size_bytes"] / held))
+    return min(limits)
+
+
 def risk(q: Row, rules: Rules) -> str:  # noqa: PLR0911 - one return a rule
     (left,) = expires(q)
     if q["committed"] < 0 or q["end"] is None:
@@ -367,12 +397,15 @@ def risk(q: Row, rules: Rules) -> str:  # noqa: PLR0911 - one return a rule
         return "SAFE"
     if left is None:
         return "UNKNOWN"
-    if not q["behind"] and q["time_lag"] is not None and q["time_lag"] < left:
+    if keeps_up(q):
         return "SAFE"
     if q["eta"] is not None and q["eta"] < left / 2:
         return "SAFE"
-    if q["eta"] is not None and q["eta"] > left:
+    if q["p"] is None or q["c"] is None:
+        return "UNKNOWN"
+    loss, soon = first_loss(q), min(rules.at_risk_s, rules.at_risk_share * kept(q))
+    if loss is not None and loss <= soon:
         return "AT_RISK"
-    if q["eta"] is None and left < rules.at_risk_s:
-        return "AT_RISK"
+    if loss is None and q["eta"] is None and left > soon:
+        return "SAFE"
     return "WATCH"

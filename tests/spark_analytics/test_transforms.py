@@ -114,6 +114,15 @@ CASES = {
         *(topic_slice(m, 100 * m + 1000) for m in range(11)),
         *(group_slice(m, 100 * m + 550, 100 * m + 1000) for m in range(11)),
     ],
+    # Reads 30 of 100 records a minute.
+    "falls-slowly": [
+        *(topic_slice(m, 100 * m + 1000, retention_ms=86_400_000) for m in range(11)),
+        *(group_slice(m, 30 * m + 900, 100 * m + 1000) for m in range(11)),
+    ],
+    "stopped": [
+        *(topic_slice(m, 100 * m + 1000) for m in range(11)),
+        *(group_slice(m, 1000, 100 * m + 1000, members=0) for m in range(11)),
+    ],
     "before-history": [
         *(topic_slice(m, 100 * m + 1000) for m in range(2)),
         *(group_slice(m, 100 * m + 500, 100 * m + 1000) for m in range(2)),
@@ -233,9 +242,23 @@ def test_a_group_behind_by_known_minutes(both):
     assert (row["method"], row["trend"], row["status"]) == ("interpolated", "steady", "LAGGING")
     expiry = last(both, "group_expiry", "behind")
     assert expiry["oldest_unread_expires_in_s"] == pytest.approx(3600 - 270)
-    assert expiry["status"] == "AT_RISK"
+    assert (expiry["first_loss_in_s"], expiry["status"]) == (None, "SAFE")
     held = last(both, "topic_retention", "behind")
     assert (held["bytes"], held["records"], held["age_seconds"]) == (20_000, 2000, 660)
+
+
+def test_loss_begins_when_the_growing_lag_reaches_what_is_kept(both):
+    expiry = last(both, "group_expiry", "falls-slowly")
+    left_s = expiry["oldest_unread_expires_in_s"]
+    assert expiry["first_loss_in_s"] == pytest.approx(left_s / 0.7)
+    assert expiry["status"] == "WATCH"
+
+
+def test_a_stopped_group_loses_its_oldest_unread_record_first(both):
+    expiry = last(both, "group_expiry", "stopped")
+    assert expiry["first_loss_in_s"] == expiry["oldest_unread_expires_in_s"]
+    assert expiry["first_loss_in_s"] == pytest.approx(3000)
+    assert expiry["status"] == "WATCH"
 
 
 def test_before_the_oldest_knot_nothing_is_made_up(both):

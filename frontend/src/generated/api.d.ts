@@ -921,6 +921,8 @@ export interface components {
          *     What comes in may hold nothing else: a misspelt field is named, not ignored.
          */
         GroupExpiry: {
+            /** Format: double */
+            first_loss_in_s: number | null;
             group: string;
             lost_records: number;
             method: components["schemas"]["MethodEnum"] | components["schemas"]["NullEnum"];

@@ -1,5 +1,6 @@
 /** Pure helpers over Spark's lag rows. */
-import type { LagPoint } from "./types";
+import { formatDuration } from "./format";
+import type { LagPoint, TopicRetention } from "./types";
 
 /** How bad a status is; the worst topic speaks for its group. */
 const SEVERITY = [
@@ -56,4 +57,30 @@ export function totalByGroup(points: LagPoint[]): { name: string; points: [numbe
   return [...found.entries()]
     .map(([name, moments]) => ({ name, points: [...moments.entries()].sort((left, right) => left[0] - right[0]) }))
     .sort((left, right) => left.name.localeCompare(right.name));
+}
+
+export type Expiry = TopicRetention["groups"][number];
+
+/** Groups whose unread records are in some danger, the worst and soonest first. */
+export function endangered(rows: Expiry[]): Expiry[] {
+  const worse = ["WATCH", "AT_RISK", "LOSING"];
+  const left = (row: Expiry) => row.first_loss_in_s ?? Number.POSITIVE_INFINITY;
+  return rows
+    .filter((row) => worse.includes(row.status))
+    .sort((one, other) => worse.indexOf(other.status) - worse.indexOf(one.status) || (left(one) === left(other) ? 0 : left(one) - left(other)));
+}
+
+/** When a group loses its first unread record at its present pace, in words. */
+export function lossIn(row: Expiry): string {
+  if (row.status === "LOSING") return "now";
+  if (row.first_loss_in_s === null) return "none in sight";
+  return row.first_loss_in_s <= 0 ? "now" : `in ${formatDuration(row.first_loss_in_s)}`;
+}
+
+/** How far behind the slowest group is; "≥" when only a lower bound is known. */
+export function furthestBehind(points: LagPoint[]): string {
+  const known = points.map((point) => ({ seconds: point.lag_seconds ?? point.lag_seconds_at_least ?? 0, exact: point.lag_seconds !== null }));
+  if (known.length === 0) return "–";
+  const most = known.reduce((slowest, one) => (one.seconds > slowest.seconds ? one : slowest));
+  return most.exact || most.seconds === 0 ? formatDuration(most.seconds) : `≥ ${formatDuration(most.seconds)}`;
 }

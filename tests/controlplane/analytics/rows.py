@@ -57,6 +57,7 @@ def expiry_row(cluster_id: str, ts_ms: int, **more: Any) -> dict[str, Any]:
         "group": "g",
         "ts_ms": ts_ms,
         "oldest_unread_expires_in_s": 3540.0,
+        "first_loss_in_s": None,
         "method": "interpolated",
         "lost_records": 0,
         "status": "SAFE",

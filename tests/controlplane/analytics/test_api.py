@@ -94,6 +94,7 @@ def test_retention_with_its_groups(world, loaded):
         {
             "group": "g",
             "oldest_unread_expires_in_s": 3540.0,
+            "first_loss_in_s": None,
             "method": "interpolated",
             "lost_records": 0,
             "status": "SAFE",

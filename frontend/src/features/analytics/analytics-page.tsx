@@ -15,7 +15,7 @@ import { Status } from "@/components/status";
 import { useLag } from "@/lib/analytics";
 import { api } from "@/lib/api-client";
 import { formatBytes, formatDuration, formatInteger, plural } from "@/lib/format";
-import { newest, totalByGroup } from "@/lib/lag";
+import { endangered, furthestBehind, lossIn, newest, totalByGroup } from "@/lib/lag";
 import { type Page, usePage } from "@/lib/page";
 import { toProblem } from "@/lib/problem";
 import { RANGES, type Range } from "@/lib/search";
@@ -38,22 +38,19 @@ function figures(lag: Lag | null | undefined, retention: Retention | null | unde
   const now = newest(lag?.data ?? []);
   const groups = new Set(now.map((point) => point.group));
   const bad = new Set(now.filter((point) => BAD.has(point.status)).map((point) => point.group));
-  const behind = now.map((point) => point.lag_seconds ?? point.lag_seconds_at_least ?? 0);
-  const expiries = (retention?.data ?? []).flatMap((row) => row.groups).filter((row) => row.oldest_unread_expires_in_s !== null);
-  const first = expiries.sort((left, right) => (left.oldest_unread_expires_in_s ?? 0) - (right.oldest_unread_expires_in_s ?? 0))[0];
-  const soonest = first?.oldest_unread_expires_in_s ?? null;
+  const first = endangered((retention?.data ?? []).flatMap((row) => row.groups))[0];
   const known = lag?.as_of !== null && lag !== null && lag !== undefined;
-  if (!known) return ["Groups followed", "Groups in trouble", "Unread records", "Furthest behind", "Next unread expiry", "Data held"].map((label) => ({ label, value: "–", note: "after the first run" }));
+  if (!known) return ["Groups followed", "Groups in trouble", "Unread records", "Furthest behind", "First unread loss", "Data held"].map((label) => ({ label, value: "–", note: "after the first run" }));
   return [
     { label: "Groups followed", value: formatInteger(groups.size), note: plural(new Set(now.map((point) => point.topic)).size, "topic") },
     { label: "Groups in trouble", value: formatInteger(bad.size), tone: bad.size > 0 ? "warn" : undefined, note: bad.size > 0 ? [...bad].slice(0, 2).join(", ") : "all keep pace" },
     { label: "Unread records", value: formatInteger(now.reduce((sum, point) => sum + (point.lag_records ?? 0), 0)), note: "over all groups" },
-    { label: "Furthest behind", value: now.length > 0 ? formatDuration(Math.max(0, ...behind)) : "–", note: "the slowest group" },
+    { label: "Furthest behind", value: furthestBehind(now), note: "the slowest group" },
     {
-      label: "Next unread expiry",
-      value: soonest === null ? "–" : soonest <= 0 ? "now" : `in ${formatDuration(soonest)}`,
+      label: "First unread loss",
+      value: first ? lossIn(first) : "–",
       tone: first?.status === "LOSING" || first?.status === "AT_RISK" ? "bad" : first?.status === "WATCH" ? "warn" : undefined,
-      note: first ? first.group : "nothing unread",
+      note: first ? `${first.group}, at its present pace` : "no group is in danger",
     },
     { label: "Data held", value: formatBytes((retention?.data ?? []).reduce((sum, row) => sum + (row.bytes ?? 0), 0)), note: "leaders' copies" },
   ];

@@ -6,13 +6,11 @@ import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { LagStatus } from "@/components/status";
 import { formatBytes, formatDuration, formatDurationMs } from "@/lib/format";
+import { type Expiry, endangered, lossIn } from "@/lib/lag";
 import type { Retention, TopicRetention } from "@/lib/types";
 
-type Risk = TopicRetention["groups"][number];
-
-/** The group whose unread records expire first. */
-const soonest = (row: TopicRetention): Risk | null =>
-  row.groups.filter((group) => group.oldest_unread_expires_in_s !== null).sort((left, right) => (left.oldest_unread_expires_in_s ?? 0) - (right.oldest_unread_expires_in_s ?? 0))[0] ?? null;
+/** The group in the worst danger; without one, any that has unread records. */
+const worst = (row: TopicRetention): Expiry | null => endangered(row.groups)[0] ?? row.groups.find((group) => group.oldest_unread_expires_in_s !== null) ?? null;
 
 const column = createColumnHelper<TopicRetention>();
 const columns = (clusterId: string) => [
@@ -37,23 +35,22 @@ const columns = (clusterId: string) => [
     meta: { align: "right", hideBelow: "sm" },
     cell: ({ row }) => (row.original.retention_ms !== null && row.original.retention_ms < 0 ? "for ever" : formatDurationMs(row.original.retention_ms)),
   }),
-  column.accessor((row) => soonest(row)?.oldest_unread_expires_in_s ?? Number.POSITIVE_INFINITY, {
+  column.accessor((row) => worst(row)?.first_loss_in_s ?? Number.POSITIVE_INFINITY, {
     id: "expiry",
-    header: "First unread expiry",
+    header: "First unread loss",
     meta: { align: "right" },
     cell: ({ row }) => {
-      const first = soonest(row.original);
+      const first = worst(row.original);
       if (!first) return <span className="ps-muted">nothing unread</span>;
-      const left = first.oldest_unread_expires_in_s ?? 0;
-      return <span title={first.group}>{left <= 0 ? "now" : `in ${formatDuration(left)}`}</span>;
+      return <span title={`${first.group}, at its present pace`}>{lossIn(first)}</span>;
     },
   }),
-  column.accessor((row) => soonest(row)?.status ?? "", {
+  column.accessor((row) => worst(row)?.status ?? "", {
     id: "risk",
     header: "Risk",
     meta: { hideBelow: "sm" },
     cell: ({ row }) => {
-      const first = soonest(row.original);
+      const first = worst(row.original);
       return first ? <LagStatus status={first.status} /> : <span className="ps-muted">–</span>;
     },
   }),

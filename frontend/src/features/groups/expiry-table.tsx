@@ -4,6 +4,7 @@ import { Empty } from "@/components/empty";
 import { RelTime } from "@/components/rel-time";
 import { LagStatus } from "@/components/status";
 import { formatDuration, formatDurationMs, formatInteger } from "@/lib/format";
+import { lossIn } from "@/lib/lag";
 import type { Retention } from "@/lib/types";
 
 /** Seconds until the first unread record of `group` expires, over all its topics. */
@@ -48,7 +49,10 @@ export function ExpiryTable({ gold, group, clusterId }: ExpiryTableProps) {
                   Kept for
                 </th>
                 <th scope="col" data-align="right">
-                  Oldest unread expires
+                  First loss
+                </th>
+                <th scope="col" data-align="right" className="ps-hide-sm">
+                  Today's oldest unread expires
                 </th>
                 <th scope="col" data-align="right" className="ps-hide-sm">
                   Lost unread
@@ -70,6 +74,9 @@ export function ExpiryTable({ gold, group, clusterId }: ExpiryTableProps) {
                     {topic.retention_ms !== null && topic.retention_ms < 0 ? "for ever" : formatDurationMs(topic.retention_ms)}
                   </td>
                   <td data-align="right">
+                    {row.oldest_unread_expires_in_s === null ? <span className="ps-muted">–</span> : <span title="When, at its present pace, the group first loses an unread record.">{lossIn(row)}</span>}
+                  </td>
+                  <td data-align="right" className="ps-hide-sm">
                     {row.oldest_unread_expires_in_s === null ? <span className="ps-muted">nothing unread</span> : `in ${formatDuration(row.oldest_unread_expires_in_s)}`}
                   </td>
                   <td data-align="right" className="ps-hide-sm">

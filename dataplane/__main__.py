@@ -9,6 +9,8 @@ import argparse
 import sys
 from typing import NoReturn
 
+PORT_MAX = 65_535
+
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m dataplane", description=__doc__)
@@ -47,15 +49,26 @@ def _add_broker(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_agent(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--host-id", required=True)
-    parser.add_argument("--zookeeper", required=True, metavar="HOST:PORT[,…]")
-    parser.add_argument("--data-dir", required=True)
+    parser.add_argument("--host-id", required=True, help="this host's name in the control plane")
+    parser.add_argument(
+        "--zookeeper", required=True, metavar="HOST:PORT[,…]", help="where the cluster's state is"
+    )
+    parser.add_argument(
+        "--data-dir", required=True, help="brokers' files, logs and pids; made when missing"
+    )
     parser.add_argument(
         "--key-file", required=True, help="Fernet key shared with the control plane"
     )
-    parser.add_argument("--rack", default=None)
+    parser.add_argument(
+        "--rack", default=None, help="broker.rack of this host's brokers; default: the host id"
+    )
     parser.add_argument("--address", default="127.0.0.1", help="where clients reach this host")
-    parser.add_argument("--port-range", default="19100-19999", metavar="LOW-HIGH")
+    parser.add_argument(
+        "--port-range",
+        default="19100-19999",
+        metavar="LOW-HIGH",
+        help="ports that its brokers may take",
+    )
     parser.add_argument(
         "--keep-brokers",
         action="store_true",
@@ -69,9 +82,15 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_local_cluster(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--brokers", type=_positive, default=1, metavar="N")
-    parser.add_argument("--port", type=_port, required=True, help="broker i listens on PORT+i")
-    parser.add_argument("--data-dir", required=True)
+    parser.add_argument(
+        "--brokers", type=_positive, metavar="N", help="how many; default: 1, or one per id"
+    )
+    parser.add_argument(
+        "--port", type=_port, required=True, help="broker i listens on PORT+i; 0: free ones"
+    )
+    parser.add_argument(
+        "--data-dir", required=True, help="everything the cluster writes; made when missing"
+    )
     parser.add_argument(
         "--listener",
         action="append",
@@ -79,23 +98,27 @@ def _add_local_cluster(parser: argparse.ArgumentParser) -> None:
         metavar="NAME://HOST:PORT",
         help="a further listener; broker i binds PORT+i; may be repeated",
     )
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="a key of every broker, {broker} stands for its id; may be repeated",
+    )
     parser.add_argument("--broker-ids", default=None, metavar="A,B,C", help="ids instead of 0..N-1")
     parser.add_argument("--zookeeper-port", type=_port, default=0, help="default: any free port")
 
 
 def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not at least 1")
-    return value
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a number of at least 1")
+    return int(text)
 
 
 def _port(text: str) -> int:
-    value = int(text)
-    if not 0 <= value <= 65_535:
-        raise argparse.ArgumentTypeError(f"{text} is not within 0 to 65535")
-    return value
+    if not text.isdecimal() or int(text) > PORT_MAX:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a number from 0 to {PORT_MAX}")
+    return int(text)
 
 
 def _run() -> NoReturn:

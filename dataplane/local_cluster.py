@@ -10,12 +10,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import re
 import signal
 import socket
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from dataplane.agent.processes import Identity, start_ticks_of
 from dataplane.agent.states import BrokerState
 from dataplane.agent.supervisor import BrokerSpec, Supervisor
 from dataplane.config import BrokerConfig, ConfigError
@@ -23,20 +25,24 @@ from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper, ZooKeeperSta
 from dataplane.runtime.os_clock import OsClock
 from dataplane.runtime.parent_death import die_with_parent
 from dataplane.runtime.zookeeper import ZooKeeperCoordinator
+from dataplane.server.socket_binding import bind
 from dataplane.wire.codec import decode
 from dataplane.wire.headers import encode_request_frame, parse_response_header
 from dataplane.wire.messages.metadata import MetadataRequest, MetadataResponse
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
 _log = logging.getLogger("dataplane.local-cluster")
 
 HOST = "127.0.0.1"
+PORT_MAX = 65_535
 READY_TIMEOUT_S = 60.0
 POLL_S = 0.02
 METADATA_VERSION = 1
 EXIT_BAD_CONFIG = 2
+_BROKER_ID = re.compile("0|[1-9][0-9]{0,9}")
 
 
 class LocalClusterError(Exception):
@@ -51,6 +57,11 @@ class Plan(NamedTuple):
     log_dir: Path
     log_file: Path
     bootstrap: str
+    listeners: Mapping[str, tuple[str, int]]  # name: host, port
+
+    @property
+    def pid_file(self) -> Path:
+        return self.config.with_name("broker.pid")
 
 
 def main(options: argparse.Namespace) -> int:
@@ -64,8 +75,12 @@ def main(options: argparse.Namespace) -> int:
     except (ConfigError, ValueError) as error:
         sys.stderr.write(f"local-cluster: {error}\n")
         return EXIT_BAD_CONFIG
-    except (LocalClusterError, ZooKeeperStartError, OSError) as error:
+    except (LocalClusterError, ZooKeeperStartError) as error:
         sys.stderr.write(f"local-cluster: {error}\n")
+        return 1
+    except OSError as error:
+        what = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        sys.stderr.write(f"local-cluster: {what}\n")
         return 1
 
 
@@ -78,6 +93,7 @@ async def _run(options: argparse.Namespace) -> int:
     async with contextlib.AsyncExitStack() as undo:
         zookeeper = EmbeddedZooKeeper(data_dir / "zookeeper", port=options.zookeeper_port)
         plans = plan_brokers(options, data_dir, zookeeper.connect_string)
+        refuse_taken_ports(plans)
         await asyncio.to_thread(zookeeper.start)
         undo.push_async_callback(asyncio.to_thread, zookeeper.stop)
         coordinator = await ZooKeeperCoordinator.connect(zookeeper.connect_string)
@@ -95,8 +111,12 @@ async def _run(options: argparse.Namespace) -> int:
 
 
 def _made(directory: str) -> Path:
+    """ValueError when the place cannot be written."""
     path = Path(directory).absolute()
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(f"--data-dir {directory}: {error.strerror}") from error
     return path
 
 
@@ -124,13 +144,33 @@ def _free_ports(count: int) -> int:
     raise LocalClusterError(f"no {count} neighbouring ports are free")
 
 
-def _broker_ids(text: str | None, count: int) -> list[int]:
+def refuse_taken_ports(plans: list[Plan]) -> None:
+    """Before anything is started. LocalClusterError names listener, address and reason.
+
+    A broker that an earlier run left is passed over: its supervisor ends it or takes it up.
+    """
+    for plan in plans:
+        left = Identity.load(plan.pid_file)
+        if left is not None and start_ticks_of(left.pid) == left.start_ticks:
+            continue
+        for name, (host, port) in plan.listeners.items():
+            try:
+                bind(name, host, port).close()
+            except OSError as error:
+                raise LocalClusterError(f"broker {plan.broker_id}: {error}") from error
+
+
+def _broker_ids(text: str | None, count: int | None) -> list[int]:
     if text is None:
-        return list(range(count))
-    ids = [int(part) for part in text.split(",")]
-    if len(set(ids)) != len(ids) or any(broker_id < 0 for broker_id in ids):
-        raise ValueError(f"--broker-ids {text}: expected distinct ids of at least 0")
-    return ids
+        return list(range(count or 1))
+    parts = [part.strip() for part in text.split(",")]
+    if len(set(parts)) != len(parts) or not all(_BROKER_ID.fullmatch(part) for part in parts):
+        raise ValueError(
+            f"--broker-ids {text}: expected distinct ids of at least 0, between commas"
+        )
+    if count is not None and count != len(parts):
+        raise ValueError(f"--brokers {count} and --broker-ids {text}: that is {len(parts)} ids")
+    return [int(part) for part in parts]
 
 
 def _plan(
@@ -143,6 +183,9 @@ def _plan(
     for text in options.listener:
         name, host, port = _listener(text)
         listeners[name] = (host, port + place)
+    for name, (_, port) in listeners.items():
+        if port > PORT_MAX:
+            raise ValueError(f"listener {name} of broker {broker_id}: there is no port {port}")
     factor = str(min(3, len(ids)))
     settings = {
         "broker.id": str(broker_id),
@@ -164,7 +207,7 @@ def _plan(
     config.touch(mode=0o600)
     config.write_text("".join(f"{k}={_escaped(v)}\n" for k, v in settings.items()))
     host, port = listeners["PLAINTEXT"]
-    return Plan(broker_id, config, log_dir, home / "broker.log", f"{host}:{port}")
+    return Plan(broker_id, config, log_dir, home / "broker.log", f"{host}:{port}", listeners)
 
 
 def _listener(text: str) -> tuple[str, str, int]:
@@ -185,7 +228,7 @@ def _supervisor(plan: Plan, coordinator: ZooKeeperCoordinator) -> Supervisor:
         command=[sys.executable, "-m", "dataplane", "broker", "--config", str(plan.config)],
         log_dir=plan.log_dir,
         log_file=plan.log_file,
-        pid_file=plan.config.with_name("broker.pid"),
+        pid_file=plan.pid_file,
     )
     return Supervisor(spec, coordinator, clock=OsClock(), preexec=die_with_parent())
 
@@ -201,16 +244,21 @@ async def _until_ready(
     wanted = {plan.broker_id for plan in plans}
     try:
         async with asyncio.timeout(READY_TIMEOUT_S):
-            for plan, supervisor in zip(plans, supervisors, strict=True):
+            for plan in plans:
                 while not stop.is_set() and not await _known_brokers(plan.bootstrap) >= wanted:
-                    report = supervisor.report
-                    if report.exit_code is not None or report.state is BrokerState.FAILED:
-                        tail = "\n".join(supervisor.log_tail())
-                        what = f"exited with {report.exit_code}" if report.exit_code else "failed"
-                        raise LocalClusterError(f"broker {plan.broker_id} {what}\n{tail}")
+                    for supervisor in supervisors:
+                        _refuse_ended(supervisor)
                     await asyncio.sleep(POLL_S)
     except TimeoutError:
         raise LocalClusterError(f"not every broker serves after {READY_TIMEOUT_S:.0f} s") from None
+
+
+def _refuse_ended(supervisor: Supervisor) -> None:
+    report = supervisor.report
+    if report.exit_code is not None or report.state is BrokerState.FAILED:
+        tail = "\n".join(supervisor.log_tail())
+        what = f"exited with {report.exit_code}" if report.exit_code else "failed"
+        raise LocalClusterError(f"broker {supervisor.spec.broker_id} {what}\n{tail}")
 
 
 async def _known_brokers(bootstrap: str) -> set[int]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import pathlib
+import re
 import socket
 import subprocess
 import sys
 
 import pytest
 
+from dataplane.__main__ import main
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -186,6 +188,10 @@ def test_an_unreachable_zookeeper_is_named(tmp_path: pathlib.Path) -> None:
         (["--broker-ids", "1,1"], ["--broker-ids", "distinct"]),
         (["--listener", "nonsense"], ["--listener", "NAME://HOST:PORT"]),
         (["--set", "novalue"], ["--set", "KEY=VALUE"]),
+        (["--broker-ids", "1,x"], ["--broker-ids", "1,x", "distinct"]),
+        (["--brokers", "3", "--broker-ids", "1,2"], ["--brokers 3", "--broker-ids 1,2", "2 ids"]),
+        (["--listener", "SSL://127.0.0.1:65535", "--brokers", "2"], ["SSL", "broker 1", "65536"]),
+        (["--data-dir", "/dev/null/x"], ["--data-dir", "/dev/null/x", "Not a directory"]),
     ],
 )
 def test_local_cluster_refuses_bad_arguments(
@@ -195,3 +201,54 @@ def test_local_cluster_refuses_bad_arguments(
     assert result.returncode == 2
     assert all(word in result.stderr for word in words), result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["broker", "agent", "local-cluster"])
+def test_every_option_has_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main([command, "--help"])
+    options = capsys.readouterr().out.partition("\noptions:\n")[2]
+    for entry in re.split(r"\n(?=  -)", options):
+        words = re.sub(r"^ *(-h, )?--[a-z-]+( [A-Z]\S*)?", "", entry).strip()
+        assert words, entry
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--brokers", "abc"], ["--brokers", "'abc'", "a number of at least 1"]),
+        (["--brokers", "0"], ["--brokers", "'0'", "a number of at least 1"]),
+        (["--port", "70000"], ["--port", "'70000'", "from 0 to 65535"]),
+        (["--zookeeper-port", "x"], ["--zookeeper-port", "'x'", "from 0 to 65535"]),
+    ],
+)
+def test_a_number_that_is_none(
+    arguments: list[str], words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["local-cluster", *arguments])
+    assert stopped.value.code == 2
+    said = capsys.readouterr().err
+    assert all(word in said for word in words), said
+
+
+def test_local_cluster_names_a_taken_port_before_it_starts_anything(
+    tmp_path: pathlib.Path,
+) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        first = port - 1
+        result = run(
+            *("local-cluster", "--port", str(first), "--brokers", "2"),
+            *("--data-dir", str(tmp_path), "--broker-ids", "7,8"),
+        )
+    assert result.returncode == 1
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1
+    assert "listener PLAINTEXT" in lines[0]
+    assert "cannot bind 127.0.0.1:" in lines[0]
+    assert "Address already in use" in lines[0]
+    assert not list(tmp_path.glob("*/broker.log"))
+    assert not (tmp_path / "zookeeper").exists()

@@ -46,7 +46,13 @@ class InSyncLag(Invariant):
                 or leader.partition.leader_epoch != state.leader_epoch
             ):
                 continue
-            for number in state.isr:
+            for number in state.replicas:
+                if number not in state.isr:
+                    # Out, and measured afresh when it comes back.
+                    key = (topic_id, tp.partition, state.leader_epoch, number)
+                    self._reached_s.pop(key, None)
+                    self._had.pop(key, None)
+                    continue
                 if number == state.leader:
                     continue
                 member = found.get(number)

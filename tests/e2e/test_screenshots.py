@@ -1,8 +1,9 @@
-"""Every page in both widths and both colour schemes, for people to look at.
+"""Every page in both widths, for people to look at; some in dark too, all when asked.
 
 What a machine can see is asserted: nothing sticks out sideways, no error in the console.
 """
 
+import os
 import re
 from pathlib import Path
 from typing import Literal
@@ -16,7 +17,9 @@ from tests.e2e.rest import Rest
 from tests.e2e.service import Address
 
 WIDTHS: dict[str, ViewportSize] = {"1440": DESKTOP, "390": PHONE}
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+# A picture of a tall page takes about a second: dark is a matter of colours, which few pages show.
+DARK = {"overview", "topic", "group", "operation", "login"}
+ALL = os.environ.get("PENSTOCK_E2E_SCREENSHOTS_ALL") == "1"
 
 PAGES = {
     "overview": "/",
@@ -65,18 +68,22 @@ def test_the_sign_in_fits(browser: Browser, address: Address, screenshots: Path)
 
 
 def photograph(page: Page, directory: Path, name: str) -> None:
-    """The page as it is now, in each width and scheme; in the end it is as it was."""
+    """The page as it is now, in each width and its schemes; in the end it is as it was."""
     for width, size in WIDTHS.items():
         page.set_viewport_size(size)
         # As tall as its content, so that what is fixed to the window's edges reaches them.
         height = max(size["height"], page.evaluate("document.documentElement.scrollHeight"))
         page.set_viewport_size({**size, "height": height})
-        for scheme in SCHEMES:
+        for scheme in schemes(name):
             page.emulate_media(color_scheme=scheme)
             page.screenshot(path=directory / f"{name}-{width}-{scheme}.png", animations="disabled")
         assert not sticks_out(page), f"{name} is wider than {width} px"
     page.set_viewport_size(DESKTOP)
     page.emulate_media(color_scheme="light")
+
+
+def schemes(name: str) -> tuple[Literal["light", "dark"], ...]:
+    return ("light", "dark") if ALL or name in DARK else ("light",)
 
 
 def sticks_out(page: Page) -> bool:

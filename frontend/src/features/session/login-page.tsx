@@ -48,6 +48,8 @@ export function LoginPage() {
               label="Password"
               name="password"
               autoComplete="current-password"
+              visibilityToggleFocusable
+              visibilityToggleButtonProps={{ "aria-label": "Show what is typed" }}
               required
               withAsterisk={false}
               size="sm"

@@ -49,6 +49,9 @@ class LiveService:
             "PENSTOCK_REDIS_URL": f"redis://127.0.0.1:{self.redis_port}/0",
             "PENSTOCK_OPERATION_LEASE_S": "3",
             "PENSTOCK_OPERATION_SWEEP_S": "0.5",
+            # No Spark run takes the processors from what is tried here.
+            "PENSTOCK_ANALYTICS_INTERVAL_S": "86400",
+            "PENSTOCK_ANALYTICS_FIRST_AFTER_S": "86400",
             VARIABLE: str(directory / "holds"),
             "PYTHONUNBUFFERED": "1",
         }

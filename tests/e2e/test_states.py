@@ -63,6 +63,16 @@ def test_a_refusal_is_told_in_the_servers_words(
     photograph_state(console.page, screenshots, f"refused-{status}")
 
 
+@pytest.mark.parametrize("where", ["operations/op_nope", "clusters/{cluster}/groups/nope"])
+def test_what_is_not_there_is_said_once(console: Console, where: str) -> None:
+    page = console.page
+    page.goto("/" + where.format(cluster=console.cluster_id))
+    expect(page.get_by_role("alert")).to_have_count(1)
+    expect(page.get_by_role("alert").get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_role("link", name="Go to the overview")).to_be_visible()
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+
+
 def test_while_it_waits_the_frame_stands(console: Console, screenshots: Path) -> None:
     page = console.page
     waiting: list[Route] = []

@@ -1,6 +1,7 @@
 /** Page read models: one request per page, each part with its own status and age. */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { api } from "./api-client";
+import { isRefusal } from "./problem";
 
 export interface Part<T> {
   status: "ok" | "stale" | "unavailable";
@@ -25,7 +26,10 @@ export function pageQuery<P>(path: string, pace: Pace<P> = REFRESH_MS) {
   return queryOptions({
     queryKey: ["page", ...path.split("/")],
     queryFn: ({ signal }) => api.get<Page<P>>(`/console/api/pages/${path}`, signal),
-    refetchInterval: typeof pace === "function" ? ({ state }) => pace(state.data) : pace,
+    refetchInterval: ({ state }) => {
+      if (isRefusal(state)) return false;
+      return typeof pace === "function" ? pace(state.data) : pace;
+    },
   });
 }
 

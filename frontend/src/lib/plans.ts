@@ -3,6 +3,7 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/r
 import { useCallback } from "react";
 import { api, fingerprint } from "./api-client";
 import { useEvents } from "./live";
+import { isRefusal } from "./problem";
 import { type Operation, type Plan, TERMINAL } from "./types";
 
 export interface PlanRequest {
@@ -65,8 +66,8 @@ export function operationQuery(id: string) {
 /** One operation, moving as it moves: by server-sent events, by polling when the stream is down. */
 export function useOperation(id: string | null) {
   const client = useQueryClient();
-  const known = id ? client.getQueryData(operationQuery(id).queryKey) : undefined;
-  const settled = known !== undefined && TERMINAL.has(known.state);
+  const known = id ? client.getQueryState(operationQuery(id).queryKey) : undefined;
+  const settled = known !== undefined && (isRefusal(known) || (known.data !== undefined && TERMINAL.has(known.data.state)));
   const onEvent = useCallback(
     (_: string, data: unknown) => {
       const operation = data as Operation;
@@ -80,7 +81,7 @@ export function useOperation(id: string | null) {
     ...operationQuery(id ?? ""),
     enabled: id !== null,
     refetchInterval: ({ state }) => {
-      if (state.data && TERMINAL.has(state.data.state)) return false;
+      if (isRefusal(state) || (state.data && TERMINAL.has(state.data.state))) return false;
       return live ? SAFETY_POLL_MS : POLL_MS;
     },
   });

@@ -38,6 +38,11 @@ export class ApiError extends Error {
   }
 }
 
+/** The server's last word about a page that never loaded: not there (404) or not for this person (403). */
+export function isRefusal({ data, error }: { data: unknown; error: unknown }): boolean {
+  return data === undefined && error instanceof ApiError && [403, 404].includes(error.status);
+}
+
 /** Any thrown thing as a problem that a panel can show. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof ApiError) return error.problem;

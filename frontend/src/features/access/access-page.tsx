@@ -6,9 +6,11 @@ import { Card, PartView } from "@/components/card";
 import { Empty } from "@/components/empty";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-dialog";
+import { Refused } from "@/components/refused";
 import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import type { PlanRequest } from "@/lib/plans";
+import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import type { AclBinding, KafkaUser } from "@/lib/types";
 import { AclTable } from "./acl-table";
@@ -41,6 +43,7 @@ export function AccessPage() {
   const users = query.data?.parts.users.data ?? [];
   const acls = query.data?.parts.acls.data ?? [];
   const tab = search.tab ?? "users";
+  if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
       <PageHeader

@@ -11,13 +11,15 @@ import { DataTable } from "@/components/data-table";
 import { OperationList } from "@/components/operation-list";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-dialog";
+import { Refused } from "@/components/refused";
 import { RelTime } from "@/components/rel-time";
 import { Assignment } from "@/components/replicas";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { PhaseStatus, Status } from "@/components/status";
-import { formatBytes, formatInteger } from "@/lib/format";
+import { formatBytes, formatInteger, plural } from "@/lib/format";
 import { type Page, usePage } from "@/lib/page";
 import type { PlanRequest } from "@/lib/plans";
+import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import type { ActiveReassignment, Broker, BrokerLoad, Cluster, Operation } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
@@ -103,7 +105,7 @@ function figures(cluster: Cluster, summary: ClusterSummary | null): Stat[] {
   return [
     { label: "Brokers alive", value: `${alive} of ${cluster.brokers.length}`, tone: alive < cluster.brokers.length ? "warn" : undefined },
     { label: "Controller", value: cluster.controller_id === null ? "none" : `broker ${cluster.controller_id}`, tone: cluster.controller_id === null ? "bad" : undefined },
-    { label: "Topics", value: formatInteger(summary?.topics), note: summary ? `${formatInteger(summary.partitions)} partitions` : undefined },
+    { label: "Topics", value: formatInteger(summary?.topics), note: summary ? plural(summary.partitions, "partition") : undefined },
     {
       label: "Partitions in trouble",
       value: formatInteger(summary ? bad : null),
@@ -177,6 +179,7 @@ export function ClusterPage() {
   const parts = query.data?.parts;
   const cluster = parts?.cluster.data;
   const known = useCluster(clusterId);
+  if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
       <PageHeader

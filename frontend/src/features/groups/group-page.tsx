@@ -10,12 +10,14 @@ import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { LagHistory } from "@/components/lag-history";
 import { PageHeader } from "@/components/page-header";
+import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { GroupState, LagStatus } from "@/components/status";
 import { pathOf } from "@/lib/api-client";
 import { formatDuration, formatInteger, plural } from "@/lib/format";
 import { worstByGroup } from "@/lib/lag";
 import { usePage } from "@/lib/page";
+import { isRefusal } from "@/lib/problem";
 import { GROUP_TABS, type Range } from "@/lib/search";
 import { useSession } from "@/lib/session";
 import type { GroupDetail, GroupMember, GroupOffset, Lag, LagPoint, Retention } from "@/lib/types";
@@ -124,6 +126,7 @@ export function GroupPage() {
   const active = (group?.members.length ?? 0) > 0;
   const top = Math.max(0, ...(group?.offsets ?? []).map((row) => row.lag ?? 0));
   const tab = search.tab ?? "offsets";
+  if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
       <PageHeader
@@ -133,7 +136,7 @@ export function GroupPage() {
         actions={
           session?.can_write &&
           group && (
-            <Tooltip label={active ? "The group has members. You can plan now; the plan says that they have to stop first." : "Plan new offsets, see their effect, then confirm."}>
+            <Tooltip label={active ? "The group has members: they have to stop before its offsets can be planned." : "Plan new offsets, see their effect, then confirm."}>
               <ButtonLink
                 variant="default"
                 to="/clusters/$clusterId/groups/$group/reset"

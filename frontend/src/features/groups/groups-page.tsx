@@ -8,12 +8,14 @@ import { Card, PartView } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { PageHeader } from "@/components/page-header";
+import { Refused } from "@/components/refused";
 import { RelTime } from "@/components/rel-time";
 import { SearchBox } from "@/components/search-box";
 import { GroupState, LagStatus } from "@/components/status";
 import { formatDuration, formatInteger, plural } from "@/lib/format";
 import { worstByGroup } from "@/lib/lag";
 import { usePage } from "@/lib/page";
+import { isRefusal } from "@/lib/problem";
 import type { GroupRow, Lag, LagPoint } from "@/lib/types";
 
 const route = getRouteApi("/app/clusters/$clusterId/groups");
@@ -79,6 +81,7 @@ export function GroupsPage() {
     .filter((group) => group.group.toLowerCase().includes(needle) && (search.state !== "lagging" || (group.lag ?? 0) > 0))
     .map((group) => ({ ...group, verdict: verdicts.get(group.group) }));
   const top = Math.max(0, ...rows.map((row) => row.lag ?? 0));
+  if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
       <PageHeader

@@ -5,11 +5,13 @@ import { OperationLive } from "@/components/operation-live";
 import { actorName, resourceName } from "@/components/operation-list";
 import { PageHeader } from "@/components/page-header";
 import { PlanDiff } from "@/components/plan-diff";
+import { Refused } from "@/components/refused";
 import { Warnings } from "@/components/plan-review";
 import { RelTime } from "@/components/rel-time";
 import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import { useOperation } from "@/lib/plans";
+import { isRefusal } from "@/lib/problem";
 import type { Operation, Plan } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
 
@@ -69,6 +71,7 @@ export function OperationPage() {
   const { operationId } = useParams({ from: "/app/operations/$operationId" });
   const { data: operation } = useOperation(operationId);
   const page = usePage<{ operation: Operation; plan: Plan }>(`operation/${operationId}`, false);
+  if (isRefusal(page)) return <Refused error={page.error} />;
   return (
     <>
       <PageHeader

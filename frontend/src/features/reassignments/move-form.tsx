@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Notice } from "@/components/notice";
 import { usePage } from "@/lib/page";
 import { pathOf } from "@/lib/api-client";
-import { formatBytes } from "@/lib/format";
+import { formatBytes, plural } from "@/lib/format";
 import type { Cluster, TopicDetail, TopicRow } from "@/lib/types";
 
 interface Move {
@@ -89,7 +89,7 @@ export function MoveForm({ cluster, topics, initial, preset, busy, onPlan }: Mov
                 ))}
               </Group>
             </Checkbox.Group>
-            {tooFew && <Notice tone="bad">The chosen topics keep {copies} copies: choose at least as many brokers.</Notice>}
+            {tooFew && <Notice tone="bad">The chosen topics keep {plural(copies, "copy", "copies")}: choose at least as many brokers.</Notice>}
           </>
         ) : (
           <ExactMoves cluster={cluster} topics={topics} preset={preset ?? exact[0]?.topic} value={exact} onChange={setExact} />

@@ -7,9 +7,11 @@ import { OperationLive } from "@/components/operation-live";
 import { PageHeader } from "@/components/page-header";
 import { PlanReview } from "@/components/plan-review";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Refused } from "@/components/refused";
 import { Wizard } from "@/components/wizard";
 import { usePage } from "@/lib/page";
 import { useMakePlan } from "@/lib/plans";
+import { isRefusal } from "@/lib/problem";
 import type { ActiveReassignment, BrokerLoad, Cluster, TopicRow } from "@/lib/types";
 import { ActiveMoves } from "./active-moves";
 import { BrokerLoads } from "./broker-loads";
@@ -46,6 +48,7 @@ export function ReassignPage() {
     setOperationId(null);
     plan.reset();
   };
+  if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
       <PageHeader title="Move partitions" sub="Copies are built on the target brokers first; the old ones go only when the new ones are in sync. Clients keep reading and writing." />

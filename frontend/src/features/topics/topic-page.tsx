@@ -6,14 +6,16 @@ import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-dialog";
+import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { Empty } from "@/components/empty";
 import { LagStatus } from "@/components/status";
 import { RelTime } from "@/components/rel-time";
 import { pathOf } from "@/lib/api-client";
-import { formatBytes, formatCompact, formatDuration, formatDurationMs, formatInteger } from "@/lib/format";
+import { formatBytes, formatCompact, formatDuration, formatDurationMs, formatInteger, plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import type { PlanRequest } from "@/lib/plans";
+import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import type { Retention, TopicDetail, TopicRetention } from "@/lib/types";
 import { ConfigTable } from "./config-table";
@@ -35,7 +37,7 @@ function figures(topic: TopicDetail, held: TopicRetention | undefined): Stat[] {
   const records = topic.partitions.reduce((sum, row) => sum + Math.max(0, (row.log_end ?? 0) - (row.log_start ?? 0)), 0);
   const retention = Number(configOf(topic, "retention.ms") ?? Number.NaN);
   return [
-    { label: "Partitions", value: formatInteger(topic.partitions.length), note: `${topic.partitions[0]?.replicas.length ?? 0} copies each` },
+    { label: "Partitions", value: formatInteger(topic.partitions.length), note: `${plural(topic.partitions[0]?.replicas.length ?? 0, "copy", "copies")} each` },
     {
       label: "Replicas",
       value: offline ? `${offline} offline` : behind ? `${behind} behind` : "in sync",
@@ -95,6 +97,7 @@ export function TopicPage() {
   const held = query.data?.parts.retention.data?.data.find((row) => row.topic === name);
   const canWrite = session?.can_write === true;
   const planDelete = () => setRequest({ kind: "topic.delete", cluster_id: clusterId, inputs: { name } });
+  if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
       <PageHeader

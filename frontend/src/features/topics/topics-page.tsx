@@ -9,10 +9,12 @@ import { Card, PartView } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { PageHeader } from "@/components/page-header";
+import { Refused } from "@/components/refused";
 import { SearchBox } from "@/components/search-box";
 import { Status } from "@/components/status";
 import { formatBytes, formatCompact, formatDurationMs, formatInteger, plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
+import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import type { TopicRow } from "@/lib/types";
 
@@ -106,6 +108,7 @@ export function TopicsPage() {
     </ButtonLink>
   );
   const filtered = needle !== "" || search.state !== undefined;
+  if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
       <PageHeader

@@ -1,6 +1,7 @@
 """A group's offsets reset in the console and put back by undo."""
 
 import os
+import re
 
 from playwright.sync_api import expect
 
@@ -53,8 +54,9 @@ def test_a_group_at_work_is_not_reset(console: Console) -> None:
     expect(
         console.page.get_by_text("Offsets can be set only while nobody consumes")
     ).to_be_visible()
-    console.click("Review plan")
-    expect(console.page.get_by_role("alert")).to_contain_text("member")
+    review = console.page.get_by_role("button", name="Review plan", exact=True)
+    expect(review).to_be_disabled()
+    expect(review).to_have_accessible_description(re.compile("Waits until .*member"))
 
 
 def committed(rest: Rest, console: Console) -> int:

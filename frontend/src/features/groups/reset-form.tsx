@@ -28,10 +28,12 @@ interface ResetFormProps {
   group: GroupDetail;
   initial: ResetInputs | null;
   busy: boolean;
+  /** Why no plan can be made now. */
+  blocked?: string;
   onPlan: (inputs: ResetInputs) => void;
 }
 
-export function ResetForm({ group, initial, busy, onPlan }: ResetFormProps) {
+export function ResetForm({ group, initial, busy, blocked, onPlan }: ResetFormProps) {
   const topics = [...new Set(group.offsets.map((row) => row.topic))].sort();
   const [chosen, setChosen] = useState<string[]>(initial?.topics ?? []);
   const [strategy, setStrategy] = useState<Strategy>(initial?.strategy ?? "earliest");
@@ -42,7 +44,7 @@ export function ResetForm({ group, initial, busy, onPlan }: ResetFormProps) {
   const valid = value === undefined || Number.isInteger(value);
   const submit = (event: React.FormEvent) => {
     event.preventDefault();
-    if (valid) onPlan({ strategy, value, topics: chosen.length > 0 ? chosen : undefined });
+    if (valid && !blocked) onPlan({ strategy, value, topics: chosen.length > 0 ? chosen : undefined });
   };
   return (
     <form onSubmit={submit}>
@@ -84,7 +86,12 @@ export function ResetForm({ group, initial, busy, onPlan }: ResetFormProps) {
           maw={520}
         />
         <Group justify="flex-end">
-          <Button type="submit" loading={busy} disabled={!valid}>
+          {blocked && (
+            <span id="reset-blocked" className="ps-muted" style={{ fontSize: "0.8125rem" }}>
+              {blocked}
+            </span>
+          )}
+          <Button type="submit" loading={busy} disabled={!valid || blocked !== undefined} aria-describedby={blocked ? "reset-blocked" : undefined}>
             Review plan
           </Button>
         </Group>

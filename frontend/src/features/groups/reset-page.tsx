@@ -7,11 +7,13 @@ import { OperationLive } from "@/components/operation-live";
 import { PageHeader } from "@/components/page-header";
 import { PlanReview } from "@/components/plan-review";
 import { ProblemPanel } from "@/components/problem-panel";
+import { Refused } from "@/components/refused";
 import { Wizard } from "@/components/wizard";
 import { pathOf } from "@/lib/api-client";
 import { plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import { useMakePlan } from "@/lib/plans";
+import { isRefusal } from "@/lib/problem";
 import type { GroupDetail } from "@/lib/types";
 import { Standing } from "./standing";
 import { type ResetInputs, ResetForm } from "./reset-form";
@@ -37,6 +39,8 @@ export function ResetPage() {
   const back = () => plan.reset();
   const active = operationId ? 2 : plan.data ? 1 : 0;
   const members = query.data?.parts.group.data?.members.length ?? 0;
+  const blocked = members > 0 ? `Waits until ${members === 1 ? "the group's member has" : `all ${members} members have`} stopped.` : undefined;
+  if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
       <PageHeader title="Reset offsets" sub={<>Of group <span className="ps-mono">{name}</span></>} />
@@ -53,7 +57,7 @@ export function ResetPage() {
               <PartView query={query} name="group">
                 {(group) => (
                   <>
-                    <ResetForm group={group} initial={inputs} busy={plan.isPending} onPlan={make} />
+                    <ResetForm group={group} initial={inputs} busy={plan.isPending} blocked={blocked} onPlan={make} />
                     {plan.isError && (
                       <div style={{ marginTop: 12 }}>
                         <ProblemPanel error={plan.error} />

@@ -17,12 +17,14 @@ from django.middleware.csrf import get_token
 from console.http import access_of, answer, json_body, json_door
 from controlplane.audit.services import Actor, audit_record
 from controlplane.common.problems import NotFound, Problem, field_problem
+from controlplane.tenants.models import Membership
 from controlplane.tenants.permissions import SESSION_TENANT, user_access
 from controlplane.tenants.selectors import tenant_dict, user_tenants
 
 FREE_ATTEMPTS = 5
 WAIT_MAX_S = 60.0
 REMEMBERED = 4096
+USERNAME_MAX = 150
 
 
 class WrongCredentials(Problem):
@@ -95,7 +97,7 @@ def login_view(request: HttpRequest) -> HttpResponseBase:
         if not isinstance(value, str) or not value:
             raise field_problem(f"/{name}", "This is needed.", "required")
     address = str(request.META.get("REMOTE_ADDR", ""))
-    key = (str(username)[:150].lower(), address)
+    key = (str(username)[:USERNAME_MAX].lower(), address)
     wait_s = ATTEMPTS.wait_s(key)
     if wait_s > 0:
         raise Problem(
@@ -106,11 +108,36 @@ def login_view(request: HttpRequest) -> HttpResponseBase:
     user = authenticate(request, username=username, password=password)
     if user is None:
         ATTEMPTS.failed(key)
+        _audit_failed(request, str(username), address)
         raise WrongCredentials("Check both and try again.")
     ATTEMPTS.succeeded(key)
     login(request, user)
     _audit(request, "session.login")
     return answer(session_dict(request))
+
+
+def _audit_failed(request: HttpRequest, username: str, address: str) -> None:
+    """A wrong password shows in each tenant that the login belongs to.
+
+    A name that nobody has belongs to no tenant: its row is the platform's own (empty tenant).
+    """
+    shown = username[:USERNAME_MAX]
+    user = User.objects.filter(username=username).first() if shown == username else None
+    tenants = Membership.objects.filter(user=user).values_list("tenant_id", flat=True)
+    actor = Actor(
+        name=f"user:{shown}",
+        remote_address=address,
+        user_agent=str(request.META.get("HTTP_USER_AGENT", "")),
+    )
+    for tenant_id in list(tenants) or [""]:
+        audit_record(
+            tenant_id=tenant_id,
+            actor=actor,
+            action="session.login_failed",
+            resource=f"user/{shown}",
+            outcome="refused",
+            data={"username": shown},
+        )
 
 
 @json_door("POST")

@@ -202,6 +202,10 @@ LOGGING = {
     "loggers": {
         "kafka": {"level": "ERROR"},
         "kazoo": {"level": "WARNING"},
+        # One line per task and tick says nothing; failures are errors and stay.
+        "celery.app.trace": {"level": "WARNING"},
+        "celery.worker.strategy": {"level": "WARNING"},
+        "celery.beat": {"level": "WARNING"},
         "django_celery_beat": {"level": "WARNING"},
     },
 }

@@ -5,7 +5,7 @@ import importlib.util
 from django.urls import URLPattern, URLResolver, include, path, re_path
 from drf_spectacular.views import SpectacularJSONAPIView
 
-from controlplane.common.views import no_such_api
+from controlplane.common.views import api_index, no_such_api
 from controlplane.health import healthz
 from controlplane.tenants import schema as _schema  # noqa: F401 - names the ways in for OpenAPI
 
@@ -25,7 +25,10 @@ api_v1.append(re_path(r"^.*$", no_such_api))
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz),
+    re_path(r"^api/v1/?$", api_index),
     path("api/v1/", include(api_v1)),
+    # Before the console's page for everything else: a client of the API never gets HTML.
+    re_path(r"^api(?:/.*)?$", no_such_api),
 ]
 if importlib.util.find_spec("console.urls"):
     # The console's urls hold /console/… and, last of all, the page for everything else.

@@ -31,6 +31,7 @@ from controlplane.clusters.specs import ADMIN_MECHANISM, ADMIN_USER, BROKER_USER
 from controlplane.common.crypto import new_password, seal
 from controlplane.common.problems import Conflict, Unavailable, field_problem
 from controlplane.common.serializers import Shape
+from controlplane.common.words import counted
 from controlplane.operations.kinds import (
     Done,
     OperationKind,
@@ -95,7 +96,8 @@ class ClusterCreate(OperationKind):
         return PlanDraft(
             resource=f"cluster/{inputs['name']}",
             diff={"before": None, "after": {"brokers": [asdict(row) for row in placed]}},
-            summary=f"Start {count} brokers on {len({p.host_id for p in placed})} hosts.",
+            summary=f"Start {counted(count, 'broker')} on"
+            f" {counted(len({p.host_id for p in placed}), 'host')}.",
             basis={"placement": [asdict(row) for row in placed]},
             warnings=_create_warnings(count, len(racks)),
         )
@@ -205,7 +207,7 @@ class ClusterRegister(OperationKind):
         gateway = gateway_for(cluster)
         if step == "connect":
             brokers = gateway.describe_cluster().brokers
-            return Done(detail=f"{len(brokers)} brokers answer")
+            return Done(detail=f"{counted(len(brokers), 'broker')} answering")
         context.memo["outcome"] = {"cluster_id": cluster.id}
         return Done(detail=f"{len(gateway.list_topics())} topics")
 
@@ -242,7 +244,7 @@ class ClusterDelete(ClusterOperationKind):
         return PlanDraft(
             resource=f"cluster/{cluster.name}",
             diff={"before": {"brokers": brokers, "kind": cluster.kind}, "after": None},
-            summary=f"Delete {len(brokers)} brokers and all their data."
+            summary=f"Delete {counted(len(brokers), 'broker')} and all their data."
             if managed
             else "Stop governing this cluster; it goes on running.",
             basis={"brokers": brokers},

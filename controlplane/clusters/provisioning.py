@@ -13,6 +13,7 @@ from controlplane.clusters.specs import (
     secret_config,
 )
 from controlplane.common.crypto import seal, unseal
+from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.operations.kinds import Done, Progress, StepFailedError, StepRetryError, Wait
 
@@ -51,7 +52,7 @@ def write_desired(cluster: Cluster, *, state: str) -> Done:
             hosts().write_desired((broker.host_id, broker.key), spec)
     except HostsUnavailableError as error:
         raise StepRetryError(f"ZooKeeper does not answer: {error}") from error
-    return Done(detail=f"{len(brokers)} brokers {state}")
+    return Done(detail=f"{counted(len(brokers), 'broker')} {state}")
 
 
 def await_processes(cluster: Cluster) -> Done | Wait:

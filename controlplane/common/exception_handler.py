@@ -75,20 +75,28 @@ def _from_api_exception(error: exceptions.APIException) -> Problem:
     if isinstance(error, exceptions.ValidationError):
         rows = list(_flatten(error.get_full_details(), ""))
         return Invalid(_summary(rows), errors=rows)
-    codes = {
-        exceptions.NotAuthenticated: (401, "unauthenticated"),
-        exceptions.AuthenticationFailed: (401, "unauthenticated"),
-        exceptions.PermissionDenied: (403, "forbidden"),
-        exceptions.ParseError: (400, "malformed"),
-        exceptions.MethodNotAllowed: (405, "method-not-allowed"),
-        exceptions.UnsupportedMediaType: (415, "unsupported-media-type"),
-        exceptions.NotAcceptable: (406, "not-acceptable"),
-        exceptions.Throttled: (429, "too-many-requests"),
-    }
-    status, code = codes.get(type(error), (error.status_code, "bad-request"))
+    status, code, title = _REFUSALS.get(
+        type(error), (error.status_code, "bad-request", Problem.title)
+    )
     problem = Problem(str(error.detail), status=status, code=code)
-    problem.title = str(error.default_detail)
+    problem.title = title
     return problem
+
+
+_REFUSALS: dict[type[exceptions.APIException], tuple[int, str, str]] = {
+    exceptions.NotAuthenticated: (401, "unauthenticated", "Nobody is signed in"),
+    exceptions.AuthenticationFailed: (401, "unauthenticated", "The credentials are not valid"),
+    exceptions.PermissionDenied: (403, "forbidden", Forbidden.title),
+    exceptions.ParseError: (400, "malformed", "The body cannot be read"),
+    exceptions.MethodNotAllowed: (405, "method-not-allowed", "This address has no such method"),
+    exceptions.UnsupportedMediaType: (
+        415,
+        "unsupported-media-type",
+        "The body's media type is not taken here",
+    ),
+    exceptions.NotAcceptable: (406, "not-acceptable", "No answer in an accepted media type"),
+    exceptions.Throttled: (429, "too-many-requests", "Too many requests"),
+}
 
 
 def _summary(rows: list[dict[str, str]]) -> str:

@@ -17,6 +17,26 @@ def no_such_api(request: HttpRequest, **_: Any) -> JsonResponse:
     return problem_response(request, NotFound("There is no such resource in the API."))
 
 
+def api_index(request: HttpRequest) -> JsonResponse:
+    """Where the API begins: the addresses that need no id, relative to this host."""
+    if request.method not in {"GET", "HEAD"}:
+        refusal = Problem("Use GET.", status=405, code="method-not-allowed")
+        response = problem_response(request, refusal)
+        response["Allow"] = "GET, HEAD"
+        return response
+    links = {name: f"/api/v1/{path}" for name, path in API_LINKS.items()}
+    return JsonResponse({"name": "Penstock", "version": "v1", "links": links})
+
+
+API_LINKS = {
+    "openapi": "openapi.json",
+    "me": "me",
+    "clusters": "clusters",
+    "plans": "plans",
+    "operations": "operations",
+}
+
+
 def server_error(request: HttpRequest) -> JsonResponse:
     return problem_response(
         request, Problem("The service failed on its side.", status=500, code="internal")

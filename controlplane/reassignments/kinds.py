@@ -9,6 +9,7 @@ from typing import Any
 
 from controlplane.clusters.kinds_base import ClusterOperationKind
 from controlplane.common.problems import Conflict, field_problem
+from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import TP
@@ -89,7 +90,7 @@ class Reassignment(ClusterOperationKind):
                 "partitions": [move_dict(move) for move in moves],
                 "brokers": [asdict(load) for load in loads],
             },
-            summary=f"Move {len(moves)} partitions, {total} bytes.",
+            summary=f"Move {counted(len(moves), 'partition')}, {counted(total, 'byte')}.",
             basis={"before": {f"{m.tp.topic}-{m.tp.partition}": list(m.before) for m in moves}},
             warnings=plan_warnings(gateway, moves, truth, throttle),
             impact={

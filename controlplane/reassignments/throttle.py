@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
+from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.reassignments.models import ThrottleLease
@@ -79,7 +80,8 @@ def throttle_release(gateway: ClusterGateway, operation_id: str) -> str:
         # The lease stays: beat takes the rate off these brokers once they are back.
         return f"removed; brokers {away} are away, their rate is removed when they return"
     ThrottleLease.objects.filter(pk=lease.pk).update(released_at=timezone.now())
-    return f"removed from {len(lease.broker_ids)} brokers and {len(lease.topics)} topics"
+    brokers, topics = counted(len(lease.broker_ids), "broker"), counted(len(lease.topics), "topic")
+    return f"removed from {brokers} and {topics}"
 
 
 def _replica_list(moves: Sequence[Move], *, leaders: bool) -> str:

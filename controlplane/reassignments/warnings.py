@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
 from controlplane.operations.kinds import warning
 from controlplane.reassignments.planner import Move
@@ -26,17 +27,28 @@ def plan_warnings(
     fewer = [move for move in moves if len(move.after) < len(move.before)]
     if fewer:
         found.append(
-            warning("fewer-replicas", f"{len(fewer)} partitions lose a replica.", "danger")
+            warning(
+                "fewer-replicas",
+                f"A replica less for {counted(len(fewer), 'partition')}.",
+                "danger",
+            )
         )
     one_rack = [move for move in moves if _on_one_rack(move, truth)]
     if one_rack:
         found.append(
-            warning("one-rack", f"{len(one_rack)} partitions end with all replicas on one rack.")
+            warning(
+                "one-rack",
+                f"All replicas on one rack in the end: {counted(len(one_rack), 'partition')}.",
+            )
         )
     out_of_sync = _out_of_sync(moves, truth)
     if out_of_sync:
         found.append(
-            warning("under-replicated", f"{out_of_sync} partitions are not in sync now.", "danger")
+            warning(
+                "under-replicated",
+                f"Not in sync now: {counted(out_of_sync, 'partition')}.",
+                "danger",
+            )
         )
     leftover = _leftover_throttle(gateway, truth)
     if leftover:

@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from console.session import FREE_ATTEMPTS, Attempts
+from controlplane.audit.models import AuditEvent
 from controlplane.tenants.services import membership_ensure
 from tests.controlplane.support import tenant_make
 
@@ -36,6 +37,21 @@ def test_sign_in_says_who_and_what_one_may(client, ada):
     assert client.get("/console/api/session").json()["tenant"]["slug"] == session["tenant"]["slug"]
     client.post("/console/api/logout")
     assert client.get("/console/api/session").json()["user"] is None
+
+
+def test_a_wrong_password_leaves_a_row_without_it(client, ada):
+    sign_in(client, "a wrong secret")
+    row = AuditEvent.objects.get(action="session.login_failed")
+    assert (row.tenant_id, row.actor, row.resource) == (tenant_make().id, "user:ada", "user/ada")
+    assert row.remote_address == "127.0.0.1"
+    assert "a wrong secret" not in json.dumps(row.data)
+
+
+def test_a_wrong_name_leaves_a_short_row(client, db):
+    body = json.dumps({"username": "x" * 5000, "password": "y"})
+    client.post("/console/api/login", body, content_type="application/json")
+    row = AuditEvent.objects.get(action="session.login_failed")
+    assert (row.tenant_id, row.data["username"]) == ("", "x" * 150)
 
 
 def test_guessing_is_slowed_down(client, ada):

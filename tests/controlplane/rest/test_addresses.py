@@ -80,9 +80,31 @@ def test_other_methods_are_refused(owner, ids, state, path):
     assert state() == before
 
 
-@pytest.mark.parametrize("path", ["", "nope", "clusters/", "me/", "operations//", "%00", "../.."])
+@pytest.mark.parametrize("path", ["nope", "clusters/", "me/", "operations//", "%00", "../.."])
 def test_addresses_that_are_none(owner, path):
     problem(owner.get(f"/api/v1/{path}"), 404)
+
+
+@pytest.mark.parametrize("path", ["/api", "/api/", "/api/v2", "/api/v2/clusters", "/api/v1nope"])
+def test_no_version_that_is_none(owner, path):
+    problem(owner.get(path), 404)
+
+
+@pytest.mark.parametrize("path", ["/api/v1", "/api/v1/"])
+def test_the_api_begins_with_links(owner, path):
+    links = owner.get(path).json()["links"]
+    offered = {row.path for row in ALL} | {"/api/v1/openapi.json"}
+    assert set(links.values()) <= offered
+    assert links["openapi"] == "/api/v1/openapi.json"
+    answer = owner.post(path)
+    problem(answer, 405)
+
+
+def test_titles_hold_no_blanks_to_fill(owner):
+    wrong_method = owner.delete("/api/v1/me").json()
+    assert wrong_method["title"] == "This address has no such method"
+    wrong_body = owner.post("/api/v1/plans", "x", content_type="text/x-none").json()
+    assert wrong_body["title"] == "The body's media type is not taken here"
 
 
 @pytest.mark.parametrize("row", ALL, ids=str)

@@ -25,7 +25,11 @@ export function PlanDialog({ opened, onClose, title, plan, error, onReplan, done
     setStarted(null);
     onClose();
   };
-  let body = <Lines rows={5} />;
+  let body = (
+    <div tabIndex={-1} data-autofocus style={{ outline: "none" }}>
+      <Lines rows={5} />
+    </div>
+  );
   if (operationId) body = <OperationLive id={operationId} done={done} />;
   else if (error) body = <ProblemPanel error={error} onRetry={onReplan} />;
   else if (plan) {
@@ -33,6 +37,7 @@ export function PlanDialog({ opened, onClose, title, plan, error, onReplan, done
       <PlanReview
         key={plan.id}
         plan={plan}
+        takesFocus
         onReplan={onReplan}
         onCancel={close}
         onStarted={(operation) => setStarted({ planId: plan.id, operationId: operation.id })}

@@ -1,5 +1,5 @@
 import { Button, Group, Stack, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { ApiError } from "@/lib/problem";
 import { isDestructive, kindLabel } from "@/lib/kinds";
 import { formatDuration } from "@/lib/format";
@@ -31,12 +31,18 @@ interface PlanReviewProps {
   onReplan: () => void;
   onCancel?: () => void;
   cancelLabel?: string;
+  /** In a dialog: the first field has the focus, not the dialog's close button. */
+  takesFocus?: boolean;
 }
 
 /** What a plan will do, what it puts at risk, and the confirmation that binds to exactly this plan. */
-export function PlanReview({ plan, onStarted, onReplan, onCancel, cancelLabel = "Cancel" }: PlanReviewProps) {
+export function PlanReview({ plan, onStarted, onReplan, onCancel, cancelLabel = "Cancel", takesFocus = false }: PlanReviewProps) {
   const [phrase, setPhrase] = useState("");
   const [reason, setReason] = useState("");
+  const first = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (takesFocus) first.current?.focus({ preventScroll: true });
+  }, [takesFocus]);
   const confirm = useConfirmPlan();
   const now = useNow();
   const left = (new Date(plan.expires_at).getTime() - now) / 1000;
@@ -62,6 +68,8 @@ export function PlanReview({ plan, onStarted, onReplan, onCancel, cancelLabel = 
         <PlanDiff plan={plan} />
         {plan.confirm_phrase && (
           <TextInput
+            ref={first}
+            data-autofocus={takesFocus || undefined}
             label={
               <>
                 Type <span className="ps-mono">{plan.confirm_phrase}</span> to confirm
@@ -76,6 +84,8 @@ export function PlanReview({ plan, onStarted, onReplan, onCancel, cancelLabel = 
           />
         )}
         <TextInput
+          ref={plan.confirm_phrase ? undefined : first}
+          data-autofocus={(takesFocus && !plan.confirm_phrase) || undefined}
           label="Reason (kept in the audit log)"
           placeholder="Optional"
           value={reason}

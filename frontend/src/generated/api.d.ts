@@ -1009,6 +1009,7 @@ export interface components {
          */
         Impact: {
             bytes_to_move?: number;
+            records_first_read?: number;
             records_reread?: number;
             records_skipped?: number;
             /** Format: double */
@@ -1222,6 +1223,7 @@ export interface components {
             operation_id: string | null;
             plan_hash: string;
             resource: string;
+            revertible: boolean;
             reverts: string | null;
             state: components["schemas"]["PlanStateEnum"];
         };

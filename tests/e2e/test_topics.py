@@ -75,6 +75,7 @@ def test_deleted_only_after_its_name_was_typed(console: Console, rest: Rest) -> 
     confirm = console.page.get_by_test_id("confirm-plan")
     expect(confirm).to_be_disabled()
     phrase = console.page.get_by_test_id("confirm-phrase")
+    expect(phrase).to_be_focused()
     phrase.fill(NAME[:-1])
     expect(confirm).to_be_disabled()
     phrase.fill(NAME)

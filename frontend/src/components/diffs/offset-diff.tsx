@@ -10,7 +10,7 @@ interface OffsetMove {
   to: number | null;
   log_start?: number;
   log_end?: number;
-  effect: "reread" | "skip" | "none" | string;
+  effect: "reread" | "first" | "skip" | "none" | string;
   records: number;
   reason?: string | null;
 }
@@ -50,6 +50,7 @@ const signed = (row: OffsetMove) => (row.effect === "reread" ? -row.records : ro
 
 function Effect({ row }: { row: OffsetMove }) {
   if (row.effect === "reread") return <span className="ps-run">{formatInteger(row.records)} read again</span>;
+  if (row.effect === "first") return <span>{formatInteger(row.records)} read for the first time</span>;
   if (row.effect === "skip") return <span className="ps-warn">{formatInteger(row.records)} skipped</span>;
   return <span className="ps-muted">no change</span>;
 }

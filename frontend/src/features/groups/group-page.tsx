@@ -105,10 +105,10 @@ function figures(group: GroupDetail, verdict: LagPoint | undefined, expiry: numb
       note: verdict ? <LagStatus status={verdict.status} /> : "after the first analytics run",
     },
     {
-      label: "Unread records expire",
+      label: "Today's oldest unread expires",
       value: expiry === null || expiry === undefined ? "–" : expiry <= 0 ? "now" : `in ${formatDuration(expiry)}`,
       tone: expiry !== null && expiry !== undefined && expiry <= 0 ? "bad" : undefined,
-      note: verdict?.eta_seconds ? `caught up in ${formatDuration(verdict.eta_seconds)}` : expiry === null || expiry === undefined ? "nothing at risk is known" : "the oldest of them",
+      note: verdict?.eta_seconds ? `caught up in ${formatDuration(verdict.eta_seconds)}` : expiry === null || expiry === undefined ? "nothing at risk is known" : "unless it is read before",
     },
   ];
 }

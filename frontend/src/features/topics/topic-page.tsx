@@ -62,7 +62,7 @@ function Expiry({ gold, topic, clusterId }: { gold: Retention; topic: string; cl
         <tr>
           <th scope="col">Group</th>
           <th scope="col">Risk</th>
-          <th scope="col" data-align="right">Oldest unread record expires</th>
+          <th scope="col" data-align="right">Today's oldest unread expires</th>
         </tr>
       </thead>
       <tbody>

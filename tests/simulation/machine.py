@@ -90,7 +90,7 @@ class Machine:
         loop.on_error = sim.on_loop_error(loop)
         files = self.disk.process_view()
         random = sim.fork_random()
-        process = Process(self.number * 1000 + self.lives, loop, files, None)  # type: ignore[arg-type]
+        process = Process(self.number * 1000 + self.lives, loop, files, None)  # type: ignore[arg-type] # its broker is set below
 
         async def connect(config: BrokerConfig) -> object:
             timeout_s = config.get_int("zookeeper.session.timeout.ms") / 1000
@@ -110,8 +110,8 @@ class Machine:
                 background=lambda: LoopBackground(
                     loop, lambda: random.uniform(WORK_MIN_S, WORK_MAX_S)
                 ),
-                bind=lambda _name, host, port: sim.network.bind(loop, host, port),  # type: ignore[arg-type,return-value]
-                connect=connect,  # type: ignore[arg-type]
+                bind=lambda _name, host, port: sim.network.bind(loop, host, port),  # type: ignore[arg-type,return-value] # a simulated socket
+                connect=connect,  # type: ignore[arg-type] # knows kazoo's stand-in
             ),
         )
         self.process = process

@@ -143,6 +143,7 @@ def test_a_move_takes_its_bytes_over_its_rate_and_the_rest_is_fast_once_lifted(a
     for _ in eventually(20, "a first piece"):
         if admin.arrived(lifted, 1):
             break
+    # At this rate the whole would take half a minute; a second on, most is still to come.
     time.sleep(1)
     assert admin.arrived(lifted, 1) < SIZE_BYTES / 2
     assert not admin.is_at(lifted, [1])

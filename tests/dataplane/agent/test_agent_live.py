@@ -76,15 +76,17 @@ async def stage(tmp_path):
         else:
             await session.create(DESIRED, data, make_parents=True)
 
-    async def observed(**wanted):
-        """Waits until the agent reports this."""
+    async def observed(later_than=None, **wanted):
+        """Waits until the agent reports this, anew where `later_than` is a report read before."""
         report = {}
+        since_ms = later_than["since_ms"] if later_than else -1
         try:
             async with asyncio.timeout(20):
                 while True:
                     if await session.exists(OBSERVED):
                         report = json.loads((await session.get(OBSERVED))[0])
-                        if all(report[name] == value for name, value in wanted.items()):
+                        is_wanted = all(report[name] == value for name, value in wanted.items())
+                        if is_wanted and report["since_ms"] > since_ms:
                             return report
                     await asyncio.sleep(0.02)
         except TimeoutError:
@@ -168,7 +170,8 @@ async def test_brokers_outlive_a_killed_agent_and_are_taken_up(stage):
                 if json.loads(alive)["pid"] == agent.pid:
                     break
             await asyncio.sleep(0.05)
-    same = await stage.observed(state="running", pid=report["pid"])
+    # The old agent's report still stands until the new one has taken the broker up.
+    same = await stage.observed(later_than=report, state="running", pid=report["pid"])
     assert same["restarts"] == 0
     # It is not the new agent's child, and still its end is seen and followed up.
     os.kill(report["pid"], signal.SIGKILL)

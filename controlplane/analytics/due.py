@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from controlplane.analytics.schedule import COLLECT_INTERVAL_S
 from spark_analytics.contracts import Rules
 
 OVERLAP_S = 120
@@ -16,20 +17,36 @@ class LastRun:
     started_ms: int
 
 
+def verdict_after_s(rules: Rules) -> float:
+    """From a cluster's first sample until a run can judge its groups: before, a trend is unknown.
+
+    A window counts by its last sample, so the span begins up to a window late and ends a sample
+    late.
+    """
+    return rules.span_min_s + rules.window_s + COLLECT_INTERVAL_S
+
+
 def run_is_due(
     *,
     now_ms: int,
-    first_sample_ms: int | None,
+    first_samples_ms: Iterable[int],
     last_run: LastRun | None,
     interval_s: float,
     first_after_s: float,
+    rules: Rules,
 ) -> bool:
-    """The first run soon after the first sample, then one per interval."""
-    if first_sample_ms is None:
+    """Per cluster a run soon after its first sample and one when its groups can be judged; besides
+    these one per interval, as long as there is any cluster.
+    """
+    firsts = list(first_samples_ms)
+    if not firsts:
         return False
-    if last_run is None:
-        return now_ms >= first_sample_ms + first_after_s * 1000
-    return now_ms >= last_run.started_ms + interval_s * 1000
+    last_ms = last_run.started_ms if last_run else None
+    if last_ms is not None and now_ms >= last_ms + interval_s * 1000:
+        return True
+    early_s = (first_after_s, verdict_after_s(rules))
+    moments = [first + int(after_s * 1000) for first in firsts for after_s in early_s]
+    return any(moment <= now_ms and (last_ms is None or last_ms < moment) for moment in moments)
 
 
 def run_range(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db.models import Exists, F, Max, OuterRef, Prefetch, QuerySet
 
+from controlplane.analytics.due import verdict_after_s
 from controlplane.analytics.models import (
     SUCCEEDED,
     AnalyticsRun,
@@ -131,6 +132,7 @@ def collector_state(tenant: Tenant, cluster_id: str) -> dict[str, Any]:
         state = CollectorState(pk=cluster_id)
     return {
         "interval_s": COLLECT_INTERVAL_S,
+        "first_verdict_due_at": _iso(_first_verdict_due(state)),
         "last_sample_at": _iso(state.last_sample_at),
         "took_ms": state.took_ms,
         "lateness_ms": state.lateness_ms,
@@ -139,6 +141,15 @@ def collector_state(tenant: Tenant, cluster_id: str) -> dict[str, Any]:
         "failures": state.failures,
         "last_error": state.last_error or None,
     }
+
+
+def _first_verdict_due(state: CollectorState) -> datetime | None:
+    """When the first run that can judge the cluster's groups starts; null once one has."""
+    if state.first_sample_at is None:
+        return None
+    due_at = state.first_sample_at + timedelta(seconds=verdict_after_s(Rules()))
+    judged = AnalyticsRun.objects.filter(state=SUCCEEDED, created_at__gte=due_at).exists()
+    return None if judged else due_at
 
 
 def lag_dict(row: GoldGroupLag) -> dict[str, Any]:

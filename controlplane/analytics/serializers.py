@@ -73,6 +73,7 @@ RetentionSerializer = _as_of("RetentionSerializer", TopicRetentionSerializer(man
 
 class CollectorSerializer(Shape):
     interval_s = serializers.FloatField()
+    first_verdict_due_at = serializers.DateTimeField(allow_null=True)
     last_sample_at = serializers.DateTimeField(allow_null=True)
     took_ms = serializers.IntegerField()
     lateness_ms = serializers.IntegerField()

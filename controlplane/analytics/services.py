@@ -6,7 +6,7 @@ import logging
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
-from django.db.models import F, Max, Min
+from django.db.models import F, Max
 from django.utils import timezone
 
 from controlplane.analytics import collect, due
@@ -39,14 +39,16 @@ def run_schedule(conf: AnalyticsConf) -> AnalyticsRun | None:
     """Queue the run that is due, or None."""
     now_ms = _ms(timezone.now())
     watched = collect.watched_cluster_ids()
-    first = CollectorState.objects.filter(pk__in=watched).aggregate(at=Min("first_sample_at"))["at"]
+    sampled = CollectorState.objects.filter(pk__in=watched, first_sample_at__isnull=False)
+    firsts = sampled.values_list("first_sample_at", flat=True)
     last = AnalyticsRun.objects.order_by("-pk").first()
     is_due = due.run_is_due(
         now_ms=now_ms,
-        first_sample_ms=_ms(first) if first else None,
+        first_samples_ms=[_ms(first) for first in firsts if first],
         last_run=due.LastRun(started_ms=_ms(last.created_at)) if last else None,
         interval_s=conf.interval_s,
         first_after_s=conf.first_after_s,
+        rules=Rules(),
     )
     return _queue(conf, watched, trigger=BY_SCHEDULE, requested_by="system") if is_due else None
 

@@ -876,6 +876,8 @@ export interface components {
          */
         Collector: {
             failures: number;
+            /** Format: date-time */
+            first_verdict_due_at: string | null;
             /** Format: double */
             interval_s: number;
             last_error: string | null;

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 import pytest
+from django.utils import timezone
 
 from controlplane.analytics import selectors
 from controlplane.analytics.load import load_result
-from controlplane.analytics.models import CANCELLED, AnalyticsRun, CollectorState
+from controlplane.analytics.models import CANCELLED, SUCCEEDED, AnalyticsRun, CollectorState
 from controlplane.analytics.schedule import TICK
 from spark_analytics.contracts import ClusterResult
 from tests.controlplane.analytics import rows
@@ -110,6 +113,19 @@ def test_before_the_first_run_there_is_an_empty_answer(world):
         assert body == {"as_of": None, "run_id": None, "data": []}
     collector = get(world, f"/clusters/{world.cluster.id}/analytics/collector").json()
     assert (collector["last_sample_at"], collector["samples"]) == (None, 0)
+
+
+def test_the_collector_says_when_the_first_verdict_is_due(world):
+    path = f"/clusters/{world.cluster.id}/analytics/collector"
+    assert get(world, path).json()["first_verdict_due_at"] is None
+    first = timezone.now()
+    CollectorState.objects.create(pk=world.cluster.id, first_sample_at=first)
+    due_at = get(world, path).json()["first_verdict_due_at"]
+    assert abs(datetime.fromisoformat(due_at) - first - timedelta(seconds=220)).seconds < 1
+    run = AnalyticsRun.objects.create(trigger="schedule", from_ts_ms=0, to_ts_ms=1, state=SUCCEEDED)
+    assert get(world, path).json()["first_verdict_due_at"] is not None, "too early to judge"
+    AnalyticsRun.objects.filter(pk=run.pk).update(created_at=first + timedelta(seconds=221))
+    assert get(world, path).json()["first_verdict_due_at"] is None
 
 
 def test_the_collector_says_how_late_it_is(world):

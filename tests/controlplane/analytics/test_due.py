@@ -16,26 +16,40 @@ NOW_MS = 1_760_000_000_000
 def is_due(**changes):
     usual = {
         "now_ms": NOW_MS,
-        "first_sample_ms": NOW_MS - 3_600_000,
+        "first_samples_ms": [NOW_MS - 3_600_000],
         "last_run": None,
         "interval_s": 300,
         "first_after_s": 45,
+        "rules": RULES,
     }
     return due.run_is_due(**{**usual, **changes})
 
 
 def test_nothing_is_due_before_there_is_telemetry():
-    assert not is_due(first_sample_ms=None)
+    assert not is_due(first_samples_ms=[])
 
 
 def test_the_first_run_comes_soon_after_the_first_sample():
-    assert not is_due(first_sample_ms=NOW_MS - 44_000)
-    assert is_due(first_sample_ms=NOW_MS - 45_000)
+    assert not is_due(first_samples_ms=[NOW_MS - 44_000])
+    assert is_due(first_samples_ms=[NOW_MS - 45_000])
 
 
 def test_later_runs_keep_the_interval_from_start_to_start():
     assert not is_due(last_run=due.LastRun(started_ms=NOW_MS - 299_000))
     assert is_due(last_run=due.LastRun(started_ms=NOW_MS - 300_000))
+
+
+def test_a_run_comes_as_soon_as_groups_can_be_judged():
+    first_ms = NOW_MS - int(due.verdict_after_s(RULES) * 1000)
+    early = due.LastRun(started_ms=first_ms + 46_000)
+    assert not is_due(first_samples_ms=[first_ms + 1], last_run=early)
+    assert is_due(first_samples_ms=[first_ms], last_run=early)
+    assert not is_due(first_samples_ms=[first_ms], last_run=due.LastRun(started_ms=NOW_MS))
+
+
+def test_a_new_cluster_does_not_wait_for_the_interval_of_the_old_ones():
+    last = due.LastRun(started_ms=NOW_MS - 60_000)
+    assert is_due(first_samples_ms=[NOW_MS - 3_600_000, NOW_MS - 45_000], last_run=last)
 
 
 moments = st.integers(min_value=NOW_MS, max_value=NOW_MS + 10**9)

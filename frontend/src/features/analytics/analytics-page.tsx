@@ -7,6 +7,7 @@ import { useEffect, useMemo } from "react";
 import { Card, PartView } from "@/components/card";
 import { TimeChart } from "@/components/charts/time-chart";
 import { Empty } from "@/components/empty";
+import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { ProblemPanel } from "@/components/problem-panel";
 import { RelTime } from "@/components/rel-time";
@@ -20,7 +21,7 @@ import { type Page, usePage } from "@/lib/page";
 import { toProblem } from "@/lib/problem";
 import { RANGES, type Range } from "@/lib/search";
 import { useSession } from "@/lib/session";
-import type { AnalyticsRun, Lag, Retention } from "@/lib/types";
+import type { AnalyticsRun, Collector, Lag, Retention } from "@/lib/types";
 import { LagTable } from "./lag-table";
 import { RetentionTable } from "./retention-table";
 
@@ -30,6 +31,7 @@ interface AnalyticsParts {
   lag: Lag;
   retention: Retention;
   runs: AnalyticsRun[];
+  collector: Collector;
 }
 
 const BAD = new Set(["FALLING_BEHIND", "STALLED", "STOPPED", "DATA_LOST", "RETENTION_RISK"]);
@@ -130,6 +132,7 @@ export function AnalyticsPage() {
   }, [client, clusterId, runId]);
   const series = useMemo(() => totalByGroup(history.data?.data ?? []), [history.data]);
   const asOf = parts?.lag.data?.as_of ?? history.data?.as_of;
+  const firstVerdictAt = parts?.collector.data?.first_verdict_due_at;
   return (
     <>
       <PageHeader
@@ -149,6 +152,11 @@ export function AnalyticsPage() {
         actions={session?.can_write && <RunNow />}
       />
       <div className="ps-stack">
+        {firstVerdictAt && (
+          <Notice tone="info">
+            Groups are unknown until there are samples enough for a trend; the first run that can judge them is due <RelTime at={firstVerdictAt} />.
+          </Notice>
+        )}
         {query.isPending ? <StatsSkeleton count={6} /> : <Stats items={figures(parts?.lag.data, parts?.retention.data)} />}
         <Card
           title="Unread records by group"

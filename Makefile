@@ -74,10 +74,14 @@ fix: ## Format and mend what can be mended by machine
 	@$(PY) -m ruff format . && $(PY) -m ruff check --fix .
 
 ##@ Measure it
-.PHONY: bench-startup
+.PHONY: bench-startup bench-dataplane
 bench-startup: ## Start-up, memory and failover, as a table
 	@deploy/local/setup.sh test
 	@$(PY) -m tests.bench.startup
+bench-dataplane: ## The brokers beside a real Apache Kafka, ONLY=figure,… ROUNDS=n ARGS=… (see tests/bench/README.md)
+	@deploy/local/setup.sh test
+	@$(PY) -m tests.kafka_jars
+	@$(PY) -m tests.bench.dataplane $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(ARGS)
 
 ##@ Maintain it
 .PHONY: lock openapi

@@ -1,0 +1,22 @@
+"""The figures, in the order in which they are run: name on the command line, what measures it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.bench.dataplane.figures import fetching, producing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.bench.dataplane.bench import Bench
+
+FIGURES: dict[str, Callable[[Bench], None]] = {
+    "produce-small": producing.small,
+    "produce-16k": producing.kib_16,
+    "produce-64k": producing.kib_64,
+    "produce-256k": producing.kib_256,
+    "produce-1m": producing.mib_1,
+    "fetch-64k": fetching.kib_64,
+    "fetch-1m": fetching.mib_1,
+}

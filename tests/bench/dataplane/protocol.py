@@ -1,0 +1,142 @@
+"""The few cold requests that a benchmark needs, over one blocking socket."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import TYPE_CHECKING, Any, Self
+
+from dataplane.wire.apis import load
+from dataplane.wire.codec import decode
+from dataplane.wire.headers import encode_request_frame, parse_response_header
+from dataplane.wire.messages.create_topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreateTopicsRequest,
+)
+from dataplane.wire.messages.delete_topics import DeleteTopicsRequest
+from dataplane.wire.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from dataplane.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+)
+from tests.bench.dataplane.load import BenchError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dataplane.wire.schema import Message
+
+TIMEOUT_S = 180.0
+LATEST = -1
+VERSIONS = {3: 8, 2: 5, 19: 4, 20: 3}  # classic encodings that every 3.x broker serves
+NOT_CONTROLLER = 41
+
+
+class Client:
+    """One connection. Errors of the network are OSError, of the protocol BenchError."""
+
+    def __init__(self, port: int, timeout_s: float = TIMEOUT_S) -> None:
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=timeout_s)
+        self._file = self._socket.makefile("rb")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._file.close()
+        self._socket.close()
+
+    def ask(self, request: Message) -> Any:
+        version = VERSIONS[request.API_KEY]
+        self._socket.sendall(encode_request_frame(request, version, 1, "bench"))
+        head = self._file.read(4)
+        if len(head) < 4:
+            raise ConnectionResetError("the broker closed the connection")
+        frame = memoryview(self._file.read(int.from_bytes(head, "big")))
+        _, position = parse_response_header(frame, request.API_KEY, version)
+        return decode(load(request.API_KEY)[1], version, frame, position)[0]
+
+    def metadata(self, topics: Sequence[str] | None = ()) -> MetadataResponse:
+        """None asks for every topic."""
+        wanted = None if topics is None else [MetadataRequestTopic(name=name) for name in topics]
+        answer: MetadataResponse = self.ask(
+            MetadataRequest(topics=wanted, allow_auto_topic_creation=False)
+        )
+        return answer
+
+    def end_offsets(self, topic: str, partitions: Sequence[int]) -> int:
+        """The sum of the log ends (high watermarks) of partitions that this broker leads."""
+        asked = [ListOffsetsPartition(partition_index=p, timestamp=LATEST) for p in partitions]
+        answer = self.ask(
+            ListOffsetsRequest(
+                replica_id=-1, topics=[ListOffsetsTopic(name=topic, partitions=asked)]
+            )
+        )
+        told = answer.topics[0].partitions
+        if any(each.error_code for each in told):
+            raise BenchError(f"ListOffsets of {topic}: {[each.error_code for each in told]}")
+        return sum(each.offset for each in told)
+
+
+def controller_port(port: int) -> int:
+    with Client(port) as client:
+        answer = client.metadata()
+        for broker in answer.brokers:
+            if broker.node_id == answer.controller_id:
+                return broker.port
+    raise BenchError("the cluster has no controller")
+
+
+def create_topics(port: int, topics: Sequence[CreatableTopic], timeout_ms: int = 120_000) -> None:
+    """All in one request to the controller, whoever of the cluster listens on `port`."""
+    deadline = time.monotonic() + 30
+    while True:
+        with Client(controller_port(port)) as client:
+            answer = client.ask(CreateTopicsRequest(topics=list(topics), timeout_ms=timeout_ms))
+        wrong = {each.name: each.error_code for each in answer.topics if each.error_code}
+        if not wrong:
+            return
+        if set(wrong.values()) != {NOT_CONTROLLER} or time.monotonic() > deadline:
+            raise BenchError(f"CreateTopics: {dict(list(wrong.items())[:3])}")
+        time.sleep(0.1)
+
+
+def topic(name: str, partitions: int, replicas: int) -> CreatableTopic:
+    return CreatableTopic(name=name, num_partitions=partitions, replication_factor=replicas)
+
+
+def assigned_topic(name: str, assignments: Sequence[Sequence[int]]) -> CreatableTopic:
+    placed = [
+        CreatableReplicaAssignment(partition_index=number, broker_ids=list(replicas))
+        for number, replicas in enumerate(assignments)
+    ]
+    return CreatableTopic(name=name, num_partitions=-1, replication_factor=-1, assignments=placed)
+
+
+def delete_topic(port: int, name: str) -> None:
+    with Client(controller_port(port)) as client:
+        answer = client.ask(DeleteTopicsRequest(topic_names=[name], timeout_ms=30_000))
+    if answer.responses[0].error_code:
+        raise BenchError(f"DeleteTopics {name}: {answer.responses[0].error_code}")
+
+
+def is_full(answer: MetadataResponse, partitions: int, replicas: int) -> bool:
+    """Whether `partitions` in all have a leader and `replicas` in sync."""
+    seen = 0
+    for each in answer.topics:
+        for partition in each.partitions:
+            if (
+                each.error_code
+                or partition.error_code
+                or partition.leader_id < 0
+                or len(partition.isr_nodes) != replicas
+            ):
+                return False
+            seen += 1
+    return seen == partitions

@@ -1,0 +1,57 @@
+"""What the generator is told and what it tells, as JSON between two processes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One connection. `is_alone`: nobody else writes to this partition meanwhile."""
+
+    port: int
+    topic: str
+    partition: int
+    is_alone: bool = True
+    stored_batches: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Produce batches of `batch_bytes`; or fetch `fetch_bytes` at a time when that is not 0.
+
+    `in_flight` is per connection. With `per_second` one connection sends at that pace and times
+    each answer. `is_dummy`: the other side is no broker, answers are only counted.
+    """
+
+    lanes: list[Lane]
+    seconds: float
+    in_flight: int = 1
+    batch_bytes: int = 0
+    acks: int = 1
+    per_second: int = 0
+    fetch_bytes: int = 0
+    fetch_batches: int = 0  # whole batches in one answer
+    records: int = 0  # of one stored batch
+    is_dummy: bool = False
+
+    @classmethod
+    def load(cls, fields: dict[str, Any]) -> Task:
+        return cls(**{**fields, "lanes": [Lane(**lane) for lane in fields["lanes"]]})
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    requests: int
+    payload_bytes: int
+    seconds: float
+    latencies_ms: list[float]
+
+    @property
+    def mb_s(self) -> float:
+        return self.payload_bytes / self.seconds / 1e6
+
+    @property
+    def requests_s(self) -> float:
+        return self.requests / self.seconds

@@ -17,6 +17,7 @@ from dataplane.replication.effects import (
     UpdateHighWatermark,
 )
 from dataplane.replication.follower import NO_EPOCH, FetchAnswer, FollowerCore
+from dataplane.replication.follower_session import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,6 +72,14 @@ class Following:
     def last_fetched_epoch(self) -> int:
         epoch = self.partition.log.latest_epoch
         return NO_EPOCH if epoch is None else epoch
+
+    @property
+    def asked(self) -> Asked:
+        """What the next fetch says of our log."""
+        log = self.partition.log
+        return Asked(
+            self.leader_epoch, log.log_end_offset, self.last_fetched_epoch, log.log_start_offset
+        )
 
     @property
     def is_in_sync(self) -> bool:

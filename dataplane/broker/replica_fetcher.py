@@ -3,6 +3,8 @@
 The next request leaves in the very call that handled the last answer, so a busy partition is
 replicated without waiting for the loop. When a partition is added while a request is parked at the
 leader, a new request goes out on another connection; the parked answer is used if it still fits.
+The requests are one fetch session: partitions whose position has not moved are not named again,
+and not even looked at, but for a sweep once a second.
 """
 
 from __future__ import annotations
@@ -12,31 +14,29 @@ import logging
 from typing import TYPE_CHECKING
 
 from dataplane.broker.following import Following, NoProgressError
+from dataplane.broker.replica_fetcher_wire import VERSION, fetch_request, leader_bounds
 from dataplane.model.errors import ErrorCode, KafkaError
-from dataplane.model.ids import TopicPartition
+from dataplane.replication.follower_session import FollowerSession
 from dataplane.wire.codec import decode
 from dataplane.wire.errors import WireError
-from dataplane.wire.messages.fetch import (
-    FetchPartition,
-    FetchRequest,
-    FetchResponse,
-    FetchTopic,
-    ReplicaState,
-)
+from dataplane.wire.messages.fetch import FetchResponse
 
 if TYPE_CHECKING:
-    import uuid
+    from collections.abc import Iterable
 
     from dataplane.broker.partition import Partition
     from dataplane.broker.peer_connection import PeerConnection
     from dataplane.broker.services import BrokerServices
-    from dataplane.wire.messages.fetch import PartitionData
+    from dataplane.replication.follower_session import PartitionKey, Question
+    from dataplane.wire.messages.fetch import FetchRequest, PartitionData
 
 _log = logging.getLogger(__name__)
 
-VERSION = 17
+# Requests under way at once to one leader: at most one on each.
 CHANNELS = ("fetch-0", "fetch-1", "fetch-2", "fetch-3")
 RETRY_MIN_S = 0.02
+# How often all positions are compared with what the leader was told: retention moves log starts.
+SWEEP_S = 1.0
 
 
 class ReplicaFetcher:
@@ -45,12 +45,14 @@ class ReplicaFetcher:
     def __init__(self, services: BrokerServices, leader_id: int) -> None:
         self._services = services
         self._leader_id = leader_id
-        self._following: dict[TopicPartition, Following] = {}
+        self._following: dict[PartitionKey, Following] = {}
+        self._session = FollowerSession()
+        self._moved: dict[PartitionKey, None] = {}  # whose position may have changed
+        self._delayed: dict[PartitionKey, None] = {}
+        self._out_of_range: dict[PartitionKey, None] = {}
+        self._sweep_at_s = 0.0
         config = services.config
         self._wait_ms = config.get_int("replica.fetch.wait.max.ms")
-        self._partition_bytes = config.get_int("replica.fetch.max.bytes")
-        self._response_bytes = config.get_int("replica.fetch.response.max.bytes")
-        self._min_bytes = config.get_int("replica.fetch.min.bytes")
         self._backoff_s = config.get_int("replica.fetch.backoff.ms") / 1000
         self._changed = asyncio.Event()
         self._stopped = False
@@ -68,14 +70,22 @@ class ReplicaFetcher:
         return not self._following
 
     def add(self, partition: Partition) -> None:
-        self._following[partition.topic_partition] = Following(partition)
+        """Follow it, or follow it anew: then the leader has to tell everything again."""
+        key = partition.topic_id, partition.topic_partition.partition
+        self._following[key] = Following(partition)
+        self._session.renew(key)
+        self._moved[key] = None
         self._changed.set()
 
-    def remove(self, topic_partition: TopicPartition) -> None:
-        self._following.pop(topic_partition, None)
+    def remove(self, key: PartitionKey) -> None:
+        if self._following.pop(key, None) is not None:
+            self._session.leave_out(key)
+            for noted in (self._moved, self._delayed, self._out_of_range):
+                noted.pop(key, None)
 
     def hurry(self) -> None:
-        """Something about the leader has changed: ask again without waiting out a backoff."""
+        """What held fetches back may be gone: ask again without waiting out a backoff."""
+        self._sweep_at_s = 0.0
         if self._retry_s > RETRY_MIN_S:
             self._retry_s = RETRY_MIN_S
             self._changed.set()
@@ -127,120 +137,116 @@ class ReplicaFetcher:
         if asked is None:
             self._again_later()
             return
-        request, offsets = asked
+        request, question = asked
         self._parked.add(channel)
 
         def arrived(frame: memoryview | None, position: int) -> None:
             self._parked.discard(channel)
             if self._stopped:
                 return
-            if frame is None:
-                if generation == self._generation:
-                    self._again_later()
-                return
-            self._take(frame, position, offsets)
+            goes_on = self._take(frame, position, question)
             if generation != self._generation:
                 return
-            if any(f.needs_leader_bounds for f in self._following.values()):
+            if not goes_on:
+                self._again_later()
+            elif self._out_of_range:
                 self._changed.set()
             else:
                 self._send(connection, channel, generation)
 
         connection.send(request, VERSION, arrived)
 
-    def _request(self) -> tuple[FetchRequest, dict[TopicPartition, tuple[Following, int]]] | None:
-        """The next request, and from which offset each partition is asked."""
+    def _request(self) -> tuple[FetchRequest, Question] | None:
+        """The next request; None when nothing may be asked now."""
         now_s = asyncio.get_running_loop().time()
-        topics: dict[uuid.UUID, FetchTopic] = {}
-        offsets: dict[TopicPartition, tuple[Following, int]] = {}
+        session = self._session
         wait_ms = self._wait_ms
-        for topic_partition, following in self._following.items():
-            if following.delayed_until_s > now_s:
-                left_ms = int((following.delayed_until_s - now_s) * 1000) + 1
-                wait_ms = min(wait_ms, left_ms)
+        for key in self._to_look_at(now_s):
+            following = self._following[key]
+            left_s = following.delayed_until_s - now_s
+            if left_s > 0:
+                self._delayed[key] = None
+                wait_ms = min(wait_ms, int(left_s * 1000) + 1)
+                session.leave_out(key)
                 continue
-            if self._is_held_back(topic_partition, following):
-                continue
-            partition = following.partition
-            topic = topics.get(partition.topic_id)
-            if topic is None:
-                topic = topics[partition.topic_id] = FetchTopic(topic_id=partition.topic_id)
-            offset = following.fetch_offset
-            offsets[topic_partition] = (following, offset)
-            topic.partitions.append(
-                FetchPartition(
-                    partition=topic_partition.partition,
-                    current_leader_epoch=following.leader_epoch,
-                    fetch_offset=offset,
-                    last_fetched_epoch=following.last_fetched_epoch,
-                    log_start_offset=partition.log.log_start_offset,
-                    partition_max_bytes=self._partition_bytes,
-                )
-            )
-        if not offsets:
+            self._delayed.pop(key, None)
+            if self._is_held_back(following):
+                session.leave_out(key)
+            else:
+                session.want(key, following.asked)
+        self._moved.clear()
+        question = session.next_question()
+        if question is None:
             return None
-        request = FetchRequest(
-            replica_state=ReplicaState(
-                replica_id=self._services.broker_id, replica_epoch=self._services.broker_epoch
-            ),
-            max_wait_ms=wait_ms,
-            min_bytes=self._min_bytes,
-            max_bytes=self._response_bytes,
-            session_id=0,
-            session_epoch=-1,
-            topics=list(topics.values()),
-        )
-        return request, offsets
+        return fetch_request(self._services, question, wait_ms=wait_ms), question
 
-    def _is_held_back(self, topic_partition: TopicPartition, following: Following) -> bool:
+    def _to_look_at(self, now_s: float) -> Iterable[PartitionKey]:
+        """Partitions of which something else may have to be asked than the last time."""
+        if now_s < self._sweep_at_s and not self._services.partitions.quotas.follower.is_active:
+            return [*self._moved, *self._delayed]
+        self._sweep_at_s = now_s + SWEEP_S
+        return self._following
+
+    def _is_held_back(self, following: Following) -> bool:
         """Left out of the request: throttled, still behind, and the quota is used up (KIP-73)."""
         quota = self._services.partitions.quotas.follower
         return (
             quota.is_active
             and not following.is_in_sync
-            and quota.is_throttled(topic_partition.topic, topic_partition.partition)
+            and quota.is_throttled(*following.partition.topic_partition)
             and quota.is_exceeded
         )
 
-    def _take(
-        self,
-        frame: memoryview,
-        position: int,
-        offsets: dict[TopicPartition, tuple[Following, int]],
-    ) -> None:
-        """Handle one answer; records are appended straight from the connection's buffer."""
-        response, _end = decode(FetchResponse, VERSION, frame, position)
-        if response.error_code != ErrorCode.NONE:
-            _log.warning(
-                "broker %d refuses our fetch: %s",
-                self._leader_id,
-                ErrorCode.of(response.error_code).name,
-            )
-            self._delay_all(offsets)
-            return
-        names = self._services.metadata.image.names_by_id
-        by_id = {f.partition.topic_id: tp.topic for tp, (f, _offset) in offsets.items()}
+    # -- the answers
+
+    def _take(self, frame: memoryview | None, position: int, question: Question) -> bool:
+        """Handle one answer, or that none will come. Whether the chain may go on at once."""
+        if frame is None:
+            self._session.on_lost(question)
+            return False
+        try:
+            response, _end = decode(FetchResponse, VERSION, frame, position)
+        except WireError as error:
+            _log.warning("broker %d answers our fetch with nonsense: %s", self._leader_id, error)
+            self._session.on_lost(question)
+            return False
+        error_code = ErrorCode.of(response.error_code)
+        if not self._session.on_answer(question, response.session_id, error_code):
+            if self._session.is_newest(question):
+                self._services.metrics.replication_refusals.inc()
+                _log.info("broker %d refuses our fetch: %s", self._leader_id, error_code.name)
+            return False
+        self._take_partitions(response, question)
+        self._retry_s = RETRY_MIN_S
+        return True
+
+    def _take_partitions(self, response: FetchResponse, question: Question) -> None:
+        """Records are appended straight from the connection's buffer."""
         quota = self._services.partitions.quotas.follower
         size = 0
         for topic in response.responses:
-            name = by_id.get(topic.topic_id) or names.get(topic.topic_id)
             for answer in topic.partitions:
-                topic_partition = TopicPartition(name or "", answer.partition_index)
-                asked = offsets.get(topic_partition)
-                if asked is None or self._following.get(topic_partition) is not asked[0]:
+                key = topic.topic_id, answer.partition_index
+                following = self._following.get(key)
+                asked = self._session.heard(question, key) if following is not None else None
+                if following is None or asked is None:
                     continue
-                following, offset = asked
-                taken = self._take_one(following, offset, answer)
+                if asked.offset != following.fetch_offset:
+                    self._session.begin_anew()  # it answers a question of the past
+                    continue
+                taken = self._take_one(key, following, asked.offset, answer)
                 size += taken
-                if quota.is_active and quota.is_throttled(*topic_partition):
+                if quota.is_active and quota.is_throttled(*following.partition.topic_partition):
                     quota.record(taken)
-        self._retry_s = RETRY_MIN_S
         self._services.metrics.replication_bytes_in.value += size
 
-    def _take_one(self, following: Following, offset: int, answer: PartitionData) -> int:
+    def _take_one(
+        self, key: PartitionKey, following: Following, offset: int, answer: PartitionData
+    ) -> int:
         """One partition's part of the answer; bytes appended. What fails is asked again later."""
+        self._moved[key] = None
         try:
-            return following.on_answer(offset, answer)
+            taken = following.on_answer(offset, answer)
         except KafkaError as error:
             self._delay(following, error.code.name)
         except NoProgressError as error:
@@ -248,6 +254,13 @@ class ReplicaFetcher:
         except Exception as error:  # noqa: BLE001 - one partition must not end the others' chain
             if self._delay(following, str(error)):
                 _log.exception("following %s failed", following)
+        else:
+            if following.needs_leader_bounds:
+                self._out_of_range[key] = None
+            if answer.diverging_epoch.epoch >= 0:
+                # The log was cut: the leader's watermark, told along with that, is not known here.
+                self._session.begin_anew()
+            return taken
         return 0
 
     def _delay(self, following: Following, reason: str) -> bool:
@@ -275,54 +288,24 @@ class ReplicaFetcher:
                 self._backoff_s,
             )
 
-    def _delay_all(self, offsets: dict[TopicPartition, tuple[Following, int]]) -> None:
-        for following, _offset in offsets.values():
-            self._delay(following, "the whole fetch is refused")
-
     # -- out of range
 
     async def _resolve_ranges(self) -> None:
         """Ask the leader for its log's bounds where ours lies outside them."""
-        from dataplane.wire.messages.list_offsets import (
-            ListOffsetsPartition,
-            ListOffsetsRequest,
-            ListOffsetsTopic,
-        )
-
-        for topic_partition, following in list(self._following.items()):
-            if not following.needs_leader_bounds:
+        while self._out_of_range:
+            key = next(iter(self._out_of_range))
+            following = self._following[key]
+            bounds = await leader_bounds(self._services, self._leader_id, following)
+            if self._following.get(key) is not following:
+                self._out_of_range.pop(key, None)
                 continue
-            bounds = []
-            for timestamp in (-2, -1):
-                response = await self._services.peers.request(
-                    self._leader_id,
-                    ListOffsetsRequest(
-                        replica_id=self._services.broker_id,
-                        topics=[
-                            ListOffsetsTopic(
-                                name=topic_partition.topic,
-                                partitions=[
-                                    ListOffsetsPartition(
-                                        partition_index=topic_partition.partition,
-                                        current_leader_epoch=following.leader_epoch,
-                                        timestamp=timestamp,
-                                    )
-                                ],
-                            )
-                        ],
-                    ),
-                    7,
-                    timeout_ms=10_000,
-                )
-                answer = response.topics[0].partitions[0]
-                if answer.error_code != ErrorCode.NONE:
-                    break
-                bounds.append(answer.offset)
-            if len(bounds) == 2 and self._following.get(topic_partition) is following:
-                try:
-                    following.on_leader_bounds(bounds[0], bounds[1])
-                except NoProgressError as error:
-                    self._delay_in_vain(following, error)
-            else:
+            self._out_of_range.pop(key, None)
+            self._moved[key] = None
+            if bounds is None:
                 following.needs_leader_bounds = False
                 self._delay(following, "the leader does not tell its bounds")
+                continue
+            try:
+                following.on_leader_bounds(*bounds)
+            except NoProgressError as error:
+                self._delay_in_vain(following, error)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dataplane.broker.partition import Partition
     from dataplane.broker.services import BrokerServices
     from dataplane.model.ids import TopicPartition
+    from dataplane.replication.follower_session import PartitionKey
 
 _log = logging.getLogger(__name__)
 
@@ -22,35 +23,39 @@ class ReplicaFetchers:
     def __init__(self, services: BrokerServices) -> None:
         self._services = services
         self._fetchers: dict[int, ReplicaFetcher] = {}
-        self._leader_of: dict[TopicPartition, int] = {}
+        self._followed: dict[TopicPartition, tuple[int, PartitionKey]] = {}
         services.metadata.on_change(self._on_metadata)
 
     def follow(self, partition: Partition) -> None:
         """Fetch from the leader named by the partition's state; stop if there is none."""
         state = partition.state
         topic_partition = partition.topic_partition
-        self.remove(topic_partition)
-        if state is None or state.leader < 0:
+        leader = state.leader if state is not None else -1
+        place = leader, (partition.topic_id, topic_partition.partition)
+        if self._followed.get(topic_partition) != place:
+            self.remove(topic_partition)
+        if leader < 0:
             return
-        self._leader_of[topic_partition] = state.leader
-        fetcher = self._fetchers.get(state.leader)
+        self._followed[topic_partition] = place
+        fetcher = self._fetchers.get(leader)
         if fetcher is None:
-            fetcher = self._fetchers[state.leader] = ReplicaFetcher(self._services, state.leader)
+            fetcher = self._fetchers[leader] = ReplicaFetcher(self._services, leader)
         fetcher.add(partition)
 
     def remove(self, topic_partition: TopicPartition) -> None:
-        leader = self._leader_of.pop(topic_partition, None)
-        if leader is None:
+        place = self._followed.pop(topic_partition, None)
+        if place is None:
             return
+        leader, key = place
         fetcher = self._fetchers[leader]
-        fetcher.remove(topic_partition)
+        fetcher.remove(key)
         if fetcher.is_empty:
             del self._fetchers[leader]
             fetcher.stop()
 
     async def stop(self) -> None:
         fetchers, self._fetchers = list(self._fetchers.values()), {}
-        self._leader_of.clear()
+        self._followed.clear()
         for fetcher in fetchers:
             fetcher.stop()
         await asyncio.gather(*(fetcher.wait_stopped() for fetcher in fetchers))

@@ -7,6 +7,7 @@ from drf_spectacular.views import SpectacularJSONAPIView
 
 from controlplane.common.views import api_index, no_such_api
 from controlplane.health import healthz
+from controlplane.operations import schema as _kinds  # noqa: F401 - names the kinds for OpenAPI
 from controlplane.tenants import schema as _schema  # noqa: F401 - names the ways in for OpenAPI
 
 api_v1: list[URLPattern | URLResolver] = [

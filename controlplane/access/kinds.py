@@ -11,6 +11,7 @@ from controlplane.access.inputs import (
     check_own_principal,
 )
 from controlplane.access.selectors import SERVICE_USERS
+from controlplane.access.serializers import AclDiffSerializer
 from controlplane.clusters.kinds_base import ClusterOperationKind
 from controlplane.common.crypto import new_password
 from controlplane.common.problems import Conflict, NotFound, field_problem
@@ -199,6 +200,7 @@ class UserRotate(ClusterOperationKind):
 class AclCreate(ClusterOperationKind):
     name = "acl.create"
     inputs = AclInputs
+    diff_shape = AclDiffSerializer
     steps = (StepSpec(name="create", title="Add the rules"), _VERIFY)
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
@@ -231,6 +233,7 @@ class AclCreate(ClusterOperationKind):
 class AclDelete(ClusterOperationKind):
     name = "acl.delete"
     inputs = AclInputs
+    diff_shape = AclDiffSerializer
     steps = (StepSpec(name="delete", title="Remove the rules"), _VERIFY)
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:

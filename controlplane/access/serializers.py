@@ -25,3 +25,8 @@ class AclBindingSerializer(Shape):
 
 class AclListSerializer(Shape):
     data = AclBindingSerializer(many=True)  # type: ignore[assignment] # a field
+
+
+class AclDiffSerializer(Shape):
+    before = AclBindingSerializer(many=True)
+    after = AclBindingSerializer(many=True)

@@ -7,6 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.clusters import selectors
+from controlplane.clusters.kinds import ClusterDelete
 from controlplane.clusters.serializers import (
     ClientConfigSerializer,
     ClusterPageSerializer,
@@ -20,8 +21,8 @@ from controlplane.common.openapi import IDEMPOTENCY, PAGED, documented
 from controlplane.common.paging import page_of_list
 from controlplane.operations.plans import plan_create
 from controlplane.operations.selectors import operation_get, plan_dict
-from controlplane.operations.serializers import PlanSerializer
 from controlplane.operations.services import operation_start
+from controlplane.operations.shapes import plan_shape
 from controlplane.tenants.views import TenantView
 
 TAG = "clusters"
@@ -85,7 +86,7 @@ class ClusterView(TenantView):
 
     @documented(
         "cluster_delete",
-        answers={201: PlanSerializer},
+        answers={201: plan_shape(ClusterDelete.name)},
         tag=TAG,
         summary="Plan the cluster's deletion; confirm it with the cluster's name",
     )

@@ -1,9 +1,10 @@
 from rest_framework import serializers
 
-from controlplane.clusters.kinds import ClusterCreateInputs
+from controlplane.clusters.kinds import ClusterCreate, ClusterCreateInputs
 from controlplane.clusters.models import KIND_CHOICES, PHASE_CHOICES
 from controlplane.common.serializers import Shape, page_serializer
-from controlplane.operations.serializers import OperationSerializer, PlanSerializer
+from controlplane.operations.serializers import OperationSerializer
+from controlplane.operations.shapes import plan_shape
 
 
 class BrokerSerializer(Shape):
@@ -42,7 +43,7 @@ class ClusterPlanInputSerializer(ClusterCreateInputs):
 
 
 class ClusterPlanSerializer(Shape):
-    plan = PlanSerializer()
+    plan = plan_shape(ClusterCreate.name)()
     operation = OperationSerializer(allow_null=True)
 
 

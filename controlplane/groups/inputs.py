@@ -16,11 +16,12 @@ class PartitionInputs(Shape):
 
 
 class OffsetResetInputs(Shape):
-    """Without topics and partitions: all of the topics in which the group has a commit."""
-
     group = serializers.CharField(max_length=255)
     topics = serializers.ListField(
-        child=serializers.CharField(max_length=249), required=False, max_length=1_000
+        child=serializers.CharField(max_length=249),
+        required=False,
+        max_length=1_000,
+        help_text="Without topics and partitions: every topic in which the group has a commit.",
     )
     partitions = PartitionInputs(many=True, required=False, max_length=PARTITIONS_MAX)  # type: ignore[call-arg] # the list has it
     strategy = serializers.ChoiceField(STRATEGIES)

@@ -16,6 +16,7 @@ from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset, Of
 from controlplane.groups import planner
 from controlplane.groups.inputs import OffsetResetInputs, OffsetRestoreInputs
 from controlplane.groups.planner import PartitionFacts, PlannedOffset
+from controlplane.groups.serializers import OffsetDiffSerializer
 from controlplane.operations.kinds import (
     Done,
     Phase,
@@ -41,6 +42,7 @@ Targets = dict[TP, int | None]
 class _OffsetKind(ClusterOperationKind):
     """What resetting and restoring share: everything but how the targets are found."""
 
+    diff_shape = OffsetDiffSerializer
     steps = (
         StepSpec(name="check", title="The group is empty and where the plan saw it"),
         StepSpec(name="commit", title="Commit the planned offsets"),

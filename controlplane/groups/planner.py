@@ -11,7 +11,7 @@ from controlplane.gateway.types import TP
 
 EARLIEST, LATEST, TIMESTAMP, SHIFT, OFFSET = "earliest", "latest", "timestamp", "shift", "offset"
 STRATEGIES = (EARLIEST, LATEST, TIMESTAMP, SHIFT, OFFSET)
-REREAD, SKIP, FIRST, NONE = "reread", "skip", "first", "none"
+EFFECTS = REREAD, SKIP, FIRST, NONE = "reread", "skip", "first", "none"
 """FIRST: read for the first time, by a group that has no commit here."""
 
 

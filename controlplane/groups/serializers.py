@@ -1,6 +1,9 @@
+from typing import Any
+
 from rest_framework import serializers
 
 from controlplane.common.serializers import Shape, page_serializer
+from controlplane.groups.planner import EFFECTS
 
 
 class GroupRowSerializer(Shape):
@@ -47,3 +50,19 @@ class GroupSerializer(Shape):
     topics = serializers.ListField(child=serializers.CharField())
     members = GroupMemberSerializer(many=True)
     offsets = GroupOffsetSerializer(many=True)
+
+
+class OffsetChangeSerializer(TopicPartitionSerializer):
+    to = serializers.IntegerField(allow_null=True)
+    log_start = serializers.IntegerField()
+    log_end = serializers.IntegerField()
+    effect = serializers.ChoiceField(EFFECTS)
+    records = serializers.IntegerField()
+    reason = serializers.CharField(allow_blank=True)
+
+    def get_fields(self) -> dict[str, Any]:
+        return {**super().get_fields(), "from": serializers.IntegerField(allow_null=True)}
+
+
+class OffsetDiffSerializer(Shape):
+    partitions = OffsetChangeSerializer(many=True)

@@ -17,9 +17,9 @@ from controlplane.operations.serializers import (
     OperationPageSerializer,
     OperationSerializer,
     PlanInputSerializer,
-    PlanSerializer,
     SecretSerializer,
 )
+from controlplane.operations.shapes import PLAN, PLAN_INPUT
 from controlplane.tenants.views import TenantView
 
 TAG = "operations"
@@ -29,8 +29,8 @@ _PROBLEM = "application/problem+json"
 class PlansView(TenantView):
     @documented(
         "plan_create",
-        body=PlanInputSerializer,
-        answers={201: PlanSerializer, (503, _PROBLEM): PROBLEM},
+        body=PLAN_INPUT,
+        answers={201: PLAN},
         tag=TAG,
         summary="Say what would be done",
     )
@@ -48,7 +48,7 @@ class PlansView(TenantView):
 
 
 class PlanView(TenantView):
-    @documented("plan_get", answers={200: PlanSerializer}, tag=TAG, summary="One plan")
+    @documented("plan_get", answers={200: PLAN}, tag=TAG, summary="One plan")
     def get(self, request: Request, plan_id: str) -> Response:
         return Response(selectors.plan_dict(plans.plan_get(self.tenant, plan_id)))
 
@@ -113,7 +113,7 @@ class OperationView(TenantView):
 class CancellationView(TenantView):
     @documented(
         "operation_cancel",
-        answers={202: OperationSerializer, (409, _PROBLEM): PROBLEM},
+        answers={202: OperationSerializer},
         tag=TAG,
         summary="Ask an operation to stop and restore",
     )
@@ -128,7 +128,7 @@ class CancellationView(TenantView):
 class UndoPlanView(TenantView):
     @documented(
         "operation_undo_plan",
-        answers={201: PlanSerializer, (409, _PROBLEM): PROBLEM},
+        answers={201: PLAN},
         tag=TAG,
         summary="A plan that puts back what the operation changed",
     )
@@ -142,7 +142,7 @@ class UndoPlanView(TenantView):
 class SecretView(TenantView):
     @documented(
         "operation_secret",
-        answers={200: SecretSerializer, (409, _PROBLEM): PROBLEM, (410, _PROBLEM): PROBLEM},
+        answers={200: SecretSerializer, (410, _PROBLEM): PROBLEM},
         tag=TAG,
         summary="The password that the operation made: shown once, to those who may write",
     )

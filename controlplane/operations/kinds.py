@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from rest_framework.serializers import Serializer
 
 from controlplane.audit.services import Actor
+from controlplane.operations.diffs import ChangeDiffSerializer
 from controlplane.operations.models import Operation, Plan
 from controlplane.tenants.models import Tenant
 
@@ -121,6 +122,7 @@ class OperationKind(ABC):
 
     name: ClassVar[str]
     inputs: ClassVar[type[Serializer[Any]]]
+    diff_shape: ClassVar[type[Serializer[Any]]] = ChangeDiffSerializer
     steps: ClassVar[tuple[StepSpec, ...]]
     cancellable: ClassVar[bool] = False
     on_cluster: ClassVar[bool] = False

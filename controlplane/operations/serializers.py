@@ -7,6 +7,12 @@ from controlplane.operations.states import (
     STEP_STATE_CHOICES,
 )
 
+CLUSTER_ID_MAX = 40
+
+
+class KindField(serializers.CharField):
+    """The name of a registered kind; `schema` puts the names into the document."""
+
 
 class StepSerializer(Shape):
     index = serializers.IntegerField()
@@ -35,9 +41,13 @@ class OperationErrorSerializer(ProblemCoreSerializer):
     unwind_incomplete = serializers.CharField(required=False)
 
 
+class OutcomeSerializer(Shape):
+    cluster_id = serializers.CharField(required=False)
+
+
 class OperationSerializer(Shape):
     id = serializers.CharField()
-    kind = serializers.CharField()
+    kind = KindField()
     state = serializers.ChoiceField(STATE_CHOICES)
     unwinding = serializers.BooleanField()
     cluster_id = serializers.CharField(allow_null=True)
@@ -53,7 +63,7 @@ class OperationSerializer(Shape):
     reverts = serializers.CharField(allow_null=True)
     reverted_by = serializers.CharField(allow_null=True)
     has_secret = serializers.BooleanField()
-    outcome = serializers.DictField(allow_null=True)
+    outcome = OutcomeSerializer(allow_null=True)
     actor = serializers.CharField()
     reason = serializers.CharField(allow_blank=True)
     created_at = serializers.DateTimeField()
@@ -80,13 +90,10 @@ class ImpactSerializer(Shape):
     seconds_estimated = serializers.FloatField(required=False, allow_null=True)
 
 
-class PlanSerializer(Shape):
+# What plans of every kind have; `shapes` adds what is the kind's own.
+class PlanCoreSerializer(Shape):
     id = serializers.CharField()
-    kind = serializers.CharField()
-    cluster_id = serializers.CharField(allow_null=True)
     resource = serializers.CharField()
-    inputs = serializers.DictField()
-    diff = serializers.DictField()
     impact = ImpactSerializer()
     plan_hash = serializers.CharField()
     confirm_phrase = serializers.CharField(allow_null=True)
@@ -99,9 +106,10 @@ class PlanSerializer(Shape):
     expires_at = serializers.DateTimeField()
 
 
+# The frame that is checked first; what `inputs` may hold is the kind's own matter (`shapes`).
 class PlanInputSerializer(Shape):
     kind = serializers.CharField(max_length=60)
-    cluster_id = serializers.CharField(max_length=40, allow_null=True, default=None)
+    cluster_id = serializers.CharField(max_length=CLUSTER_ID_MAX, allow_null=True, default=None)
     inputs = serializers.DictField()
 
 

@@ -29,6 +29,7 @@ from controlplane.reassignments import planner
 from controlplane.reassignments.inputs import ReassignmentInputs
 from controlplane.reassignments.planner import Move, Replicas, Survey
 from controlplane.reassignments.selectors import Truth, read_truth
+from controlplane.reassignments.serializers import ReassignmentDiffSerializer
 from controlplane.reassignments.throttle import throttle_release, throttle_renew, throttle_set
 from controlplane.reassignments.warnings import plan_warnings
 
@@ -39,6 +40,7 @@ POLL_S = 0.5
 class Reassignment(ClusterOperationKind):
     name = "reassignment"
     inputs = ReassignmentInputs
+    diff_shape = ReassignmentDiffSerializer
     cancellable = True
     steps = (
         StepSpec(name="throttle", title="Limit replication"),

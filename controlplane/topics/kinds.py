@@ -27,6 +27,7 @@ from controlplane.topics import rules
 from controlplane.topics.impact import deletion_impact, groups_reading
 from controlplane.topics.internal import is_dangerous, refuse_internal, refuse_reserved
 from controlplane.topics.selectors import config_values, described_topic
+from controlplane.topics.serializers import ConfigDiffSerializer
 
 NAME = r"^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$"
 PARTITIONS_MAX = 10_000
@@ -123,6 +124,7 @@ class TopicUpdate(ClusterOperationKind):
 
     name = "topic.update"
     inputs = TopicUpdateInputs
+    diff_shape = ConfigDiffSerializer
     steps = (
         StepSpec(name="alter", title="Change the configuration"),
         StepSpec(name="verify", title="The brokers read it back", phase=Phase.VERIFY),

@@ -1,6 +1,7 @@
 from rest_framework import serializers
 
 from controlplane.common.serializers import Shape, page_serializer
+from controlplane.operations.diffs import ChangeDiffSerializer
 
 
 class TopicRowSerializer(Shape):
@@ -48,3 +49,10 @@ class TopicSerializer(Shape):
     partitions = PartitionSerializer(many=True)
     configs = ConfigEntrySerializer(many=True)
     size_bytes = serializers.IntegerField(allow_null=True)
+
+
+class ConfigDiffSerializer(ChangeDiffSerializer):
+    """`before` and `after` are the topic's own settings, `effective_…` what then holds."""
+
+    effective_before = serializers.DictField(child=serializers.CharField(allow_null=True))
+    effective_after = serializers.DictField(child=serializers.CharField(allow_null=True))

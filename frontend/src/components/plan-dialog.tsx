@@ -1,7 +1,7 @@
 import { Modal } from "@mantine/core";
 import { useEffect, useState } from "react";
-import { useMakePlan, type PlanRequest } from "@/lib/plans";
-import type { Plan } from "@/lib/types";
+import { useMakePlan } from "@/lib/plans";
+import type { Plan, PlanRequest } from "@/lib/types";
 import { Lines } from "./card";
 import { OperationLive } from "./operation-live";
 import { PlanReview } from "./plan-review";

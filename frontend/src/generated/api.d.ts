@@ -11,16 +11,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Analytics runs, with the part of the tenant's own clusters
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Analytics runs, with the part of the tenant's own clusters */
         get: operations["analytics_run_list"];
         put?: never;
-        /**
-         * Start a run now; refused while one is active
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Start a run now; refused while one is active */
         post: operations["analytics_run_start"];
         delete?: never;
         options?: never;
@@ -35,10 +29,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * One run with its progress
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** One run with its progress */
         get: operations["analytics_run_get"];
         put?: never;
         post?: never;
@@ -57,10 +48,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * End a run; the results before it stay
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** End a run; the results before it stay */
         post: operations["analytics_run_cancel"];
         delete?: never;
         options?: never;
@@ -75,16 +63,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * The tenant's API keys
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** The tenant's API keys */
         get: operations["api_key_list"];
         put?: never;
-        /**
-         * Make an API key
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Make an API key */
         post: operations["api_key_create"];
         delete?: never;
         options?: never;
@@ -102,10 +84,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /**
-         * Revoke an API key
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Revoke an API key */
         delete: operations["api_key_revoke"];
         options?: never;
         head?: never;
@@ -119,10 +98,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * What was done, newest first
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** What was done, newest first */
         get: operations["audit_event_list"];
         put?: never;
         post?: never;
@@ -139,16 +115,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * The tenant's clusters
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** The tenant's clusters */
         get: operations["cluster_list"];
         put?: never;
-        /**
-         * Plan a new cluster; with confirm, start it at once
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Plan a new cluster; with confirm, start it at once */
         post: operations["cluster_create"];
         delete?: never;
         options?: never;
@@ -163,17 +133,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * One cluster
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** One cluster */
         get: operations["cluster_get"];
         put?: never;
         post?: never;
-        /**
-         * Plan the cluster's deletion; confirm it with the cluster's name
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Plan the cluster's deletion; confirm it with the cluster's name */
         delete: operations["cluster_delete"];
         options?: never;
         head?: never;
@@ -187,10 +151,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Access rules of a cluster
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Access rules of a cluster */
         get: operations["acl_list"];
         put?: never;
         post?: never;
@@ -207,10 +168,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * When the cluster was sampled last, and how late
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** When the cluster was sampled last, and how late */
         get: operations["analytics_collector"];
         put?: never;
         post?: never;
@@ -227,10 +185,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Lag of groups in records and seconds, with its trend
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Lag of groups in records and seconds, with its trend */
         get: operations["analytics_lag"];
         put?: never;
         post?: never;
@@ -247,10 +202,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * What topics hold, and when groups lose what they have not read
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** What topics hold, and when groups lose what they have not read */
         get: operations["analytics_retention"];
         put?: never;
         post?: never;
@@ -267,10 +219,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * One topic's bytes and age over time
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** One topic's bytes and age over time */
         get: operations["analytics_retention_history"];
         put?: never;
         post?: never;
@@ -287,10 +236,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * How a client connects
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** How a client connects */
         get: operations["cluster_client_config"];
         put?: never;
         post?: never;
@@ -307,10 +253,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Consumer groups of a cluster
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Consumer groups of a cluster */
         get: operations["group_list"];
         put?: never;
         post?: never;
@@ -327,10 +270,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * One group
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** One group */
         get: operations["group_get"];
         put?: never;
         post?: never;
@@ -347,10 +287,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * What the brokers are moving right now
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** What the brokers are moving right now */
         get: operations["reassignment_list"];
         put?: never;
         post?: never;
@@ -367,10 +304,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Topics of a cluster
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Topics of a cluster */
         get: operations["topic_list"];
         put?: never;
         post?: never;
@@ -387,10 +321,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * One topic
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** One topic */
         get: operations["topic_get"];
         put?: never;
         post?: never;
@@ -407,10 +338,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Logins of a cluster
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Logins of a cluster */
         get: operations["kafka_user_list"];
         put?: never;
         post?: never;
@@ -427,10 +355,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Hosts and their agents
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Hosts and their agents */
         get: operations["host_list"];
         put?: never;
         post?: never;
@@ -447,10 +372,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Who am I
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Who am I */
         get: operations["me_get"];
         put?: never;
         post?: never;
@@ -467,16 +389,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Operations, newest first
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Operations, newest first */
         get: operations["operation_list"];
         put?: never;
-        /**
-         * Confirm a plan and start it
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Confirm a plan and start it */
         post: operations["operation_create"];
         delete?: never;
         options?: never;
@@ -491,10 +407,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * One operation
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** One operation */
         get: operations["operation_get"];
         put?: never;
         post?: never;
@@ -513,10 +426,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Ask an operation to stop and restore
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Ask an operation to stop and restore */
         post: operations["operation_cancel"];
         delete?: never;
         options?: never;
@@ -531,10 +441,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * The password that the operation made: shown once, to those who may write
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** The password that the operation made: shown once, to those who may write */
         get: operations["operation_secret"];
         put?: never;
         post?: never;
@@ -553,10 +460,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * A plan that puts back what the operation changed
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** A plan that puts back what the operation changed */
         post: operations["operation_undo_plan"];
         delete?: never;
         options?: never;
@@ -573,10 +477,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Say what would be done
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** Say what would be done */
         post: operations["plan_create"];
         delete?: never;
         options?: never;
@@ -591,10 +492,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * One plan
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** One plan */
         get: operations["plan_get"];
         put?: never;
         post?: never;
@@ -611,10 +509,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * My tenants
-         * @description Gives a view its tenant. Reads need any role, writes operator; `needs` raises that.
-         */
+        /** My tenants */
         get: operations["tenant_list"];
         put?: never;
         post?: never;
@@ -628,11 +523,6 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         AclBinding: {
             host: string;
             operation: string;
@@ -642,19 +532,85 @@ export interface components {
             resource_name: string;
             resource_type: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        AclCreatePlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["AclDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["AclInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "acl.create";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        AclCreatePlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["AclInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "acl.create";
+        };
+        AclDeletePlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["AclDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["AclInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "acl.delete";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        AclDeletePlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["AclInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "acl.delete";
+        };
+        AclDiff: {
+            after: components["schemas"]["AclBinding"][];
+            before: components["schemas"]["AclBinding"][];
+        };
+        AclInputs: {
+            bindings: components["schemas"]["BindingInputs"][];
+        };
+        AclInputsRequest: {
+            bindings: components["schemas"]["BindingInputsRequest"][];
+        };
         AclList: {
             data: components["schemas"]["AclBinding"][];
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         AnalyticsRun: {
             attempt: number;
             cancel_requested: boolean;
@@ -684,22 +640,12 @@ export interface components {
             /** Format: double */
             wall_s: number | null;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         AnalyticsRunPage: {
             data: components["schemas"]["AnalyticsRun"][];
             page: components["schemas"]["Page"];
         };
         /** @enum {string} */
         AnalyticsRunStateEnum: "queued" | "running" | "succeeded" | "failed" | "cancelled";
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         ApiKey: {
             /** Format: date-time */
             created_at: string;
@@ -713,11 +659,6 @@ export interface components {
             revoked_at: string | null;
             scope: components["schemas"]["ScopeEnum"];
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         ApiKeyCreated: {
             /** Format: date-time */
             created_at: string;
@@ -733,30 +674,15 @@ export interface components {
             revoked_at: string | null;
             scope: components["schemas"]["ScopeEnum"];
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         ApiKeyInputRequest: {
             name: string;
             /** @default read */
-            scope: components["schemas"]["ScopeEnum"];
+            scope?: components["schemas"]["ScopeEnum"];
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         ApiKeyPage: {
             data: components["schemas"]["ApiKey"][];
             page: components["schemas"]["Page"];
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         AuditEvent: {
             action: string;
             actor: string;
@@ -771,20 +697,36 @@ export interface components {
             remote_address: string;
             resource: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         AuditEventPage: {
             data: components["schemas"]["AuditEvent"][];
             page: components["schemas"]["Page"];
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        BindingInputs: {
+            /** @default * */
+            host?: string;
+            operation: components["schemas"]["OperationEnum"];
+            /** @default LITERAL */
+            pattern_type?: components["schemas"]["PatternTypeEnum"];
+            /** @default ALLOW */
+            permission?: components["schemas"]["PermissionEnum"];
+            /** @description `User:<name>` */
+            principal: string;
+            resource_name: string;
+            resource_type: components["schemas"]["ResourceTypeEnum"];
+        };
+        BindingInputsRequest: {
+            /** @default * */
+            host?: string;
+            operation: components["schemas"]["OperationEnum"];
+            /** @default LITERAL */
+            pattern_type?: components["schemas"]["PatternTypeEnum"];
+            /** @default ALLOW */
+            permission?: components["schemas"]["PermissionEnum"];
+            /** @description `User:<name>` */
+            principal: string;
+            resource_name: string;
+            resource_type: components["schemas"]["ResourceTypeEnum"];
+        };
         Broker: {
             alive: boolean | null;
             host: string;
@@ -798,11 +740,17 @@ export interface components {
             restarts: number;
             since_ms: number | null;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        BrokerLoad: {
+            after_bytes: number;
+            after_replicas: number;
+            before_bytes: number;
+            before_replicas: number;
+            id: number;
+        };
+        ChangeDiff: {
+            after: unknown;
+            before: unknown;
+        };
         ClientConfig: {
             properties: string;
             python: string;
@@ -810,11 +758,6 @@ export interface components {
                 [key: string]: string;
             };
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         Cluster: {
             bootstrap_servers: string;
             brokers: components["schemas"]["Broker"][];
@@ -822,41 +765,114 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             id: string;
-            kind: components["schemas"]["KindEnum"];
+            kind: components["schemas"]["ClusterKindEnum"];
             name: string;
             phase: components["schemas"]["ClusterPhaseEnum"];
             sasl_mechanism: string | null;
             security_protocol: string;
             zookeeper_path: string | null;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        ClusterCreateInputs: {
+            /** @default 3 */
+            broker_count?: number;
+            config?: {
+                [key: string]: string;
+            };
+            host_ids?: string[];
+            /** @description Lower-case letters, digits, hyphens. */
+            name: string;
+        };
+        ClusterCreateInputsRequest: {
+            /** @default 3 */
+            broker_count?: number;
+            config?: {
+                [key: string]: string;
+            };
+            host_ids?: string[];
+            /** @description Lower-case letters, digits, hyphens. */
+            name: string;
+        };
+        ClusterCreatePlan: {
+            cluster_id: null;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ChangeDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["ClusterCreateInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.create";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterCreatePlanInputRequest: {
+            cluster_id?: null;
+            inputs: components["schemas"]["ClusterCreateInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.create";
+        };
+        ClusterDeletePlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ChangeDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: Record<string, never>;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.delete";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterDeletePlanInputRequest: {
+            cluster_id: string;
+            inputs: Record<string, never>;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.delete";
+        };
+        /** @enum {string} */
+        ClusterKindEnum: "managed" | "registered";
         ClusterPage: {
             data: components["schemas"]["Cluster"][];
             page: components["schemas"]["Page"];
         };
         /** @enum {string} */
         ClusterPhaseEnum: "CREATING" | "RUNNING" | "UPDATING" | "DEGRADED" | "DELETING" | "FAILED" | "DELETED";
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         ClusterPlan: {
             operation: components["schemas"]["Operation"] | null;
-            plan: components["schemas"]["Plan"];
+            plan: components["schemas"]["ClusterCreatePlan"];
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         ClusterPlanInputRequest: {
             /** @default 3 */
-            broker_count: number;
+            broker_count?: number;
             config?: {
                 [key: string]: string;
             };
@@ -864,16 +880,61 @@ export interface components {
              * @description Start at once.
              * @default false
              */
-            confirm: boolean;
+            confirm?: boolean;
             host_ids?: string[];
             /** @description Lower-case letters, digits, hyphens. */
             name: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        ClusterRegisterInputs: {
+            bootstrap_servers: string;
+            name: string;
+            sasl_mechanism?: components["schemas"]["SaslMechanismEnum"];
+            /** @default PLAINTEXT */
+            security_protocol?: components["schemas"]["SecurityProtocolEnum"];
+            username?: string;
+        };
+        ClusterRegisterInputsRequest: {
+            bootstrap_servers: string;
+            name: string;
+            password?: string;
+            sasl_mechanism?: components["schemas"]["SaslMechanismEnum"];
+            /** @default PLAINTEXT */
+            security_protocol?: components["schemas"]["SecurityProtocolEnum"];
+            username?: string;
+        };
+        ClusterRegisterPlan: {
+            cluster_id: null;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ChangeDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["ClusterRegisterInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.register";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterRegisterPlanInputRequest: {
+            cluster_id?: null;
+            inputs: components["schemas"]["ClusterRegisterInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.register";
+        };
         Collector: {
             failures: number;
             /** Format: date-time */
@@ -888,11 +949,16 @@ export interface components {
             slices: number;
             took_ms: number;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        ConfigDiff: {
+            after: unknown;
+            before: unknown;
+            effective_after: {
+                [key: string]: string | null;
+            };
+            effective_before: {
+                [key: string]: string | null;
+            };
+        };
         ConfigEntry: {
             doc: string;
             is_default: boolean;
@@ -902,11 +968,8 @@ export interface components {
             source: string;
             value: string | null;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        /** @enum {string} */
+        EffectEnum: "reread" | "skip" | "first" | "none";
         Group: {
             coordinator: number | null;
             group: string;
@@ -917,11 +980,6 @@ export interface components {
             state: string;
             topics: string[];
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         GroupExpiry: {
             /** Format: double */
             first_loss_in_s: number | null;
@@ -934,22 +992,12 @@ export interface components {
         };
         /** @enum {string} */
         GroupExpiryStatusEnum: "SAFE" | "WATCH" | "AT_RISK" | "LOSING" | "UNKNOWN";
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         GroupMember: {
             client_id: string;
             host: string;
             member_id: string;
             partitions: components["schemas"]["TopicPartition"][];
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         GroupOffset: {
             committed: number | null;
             lag: number | null;
@@ -959,11 +1007,6 @@ export interface components {
             partition: number;
             topic: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         GroupRow: {
             coordinator: number | null;
             group: string;
@@ -973,20 +1016,10 @@ export interface components {
             state: string;
             topics: string[];
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         GroupRowPage: {
             data: components["schemas"]["GroupRow"][];
             page: components["schemas"]["Page"];
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         Host: {
             address: string;
             agent_version: string;
@@ -996,19 +1029,9 @@ export interface components {
             port_range: number[];
             rack: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         HostList: {
             data: components["schemas"]["Host"][];
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         Impact: {
             bytes_to_move?: number;
             records_first_read?: number;
@@ -1019,43 +1042,21 @@ export interface components {
             summary: string;
             warnings: components["schemas"]["Warning"][];
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         KafkaUser: {
             /** @description The service's own login. */
             managed: boolean;
             mechanisms: string[];
             username: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         KafkaUserList: {
             data: components["schemas"]["KafkaUser"][];
         };
-        /** @enum {string} */
-        KindEnum: "managed" | "registered";
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         Lag: {
             /** Format: date-time */
             as_of: string | null;
             data: components["schemas"]["LagPoint"][];
             run_id: string | null;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         LagPoint: {
             /** Format: double */
             consume_records_per_s: number | null;
@@ -1084,11 +1085,6 @@ export interface components {
         };
         /** @enum {string} */
         LagPointStatusEnum: "UNKNOWN" | "NO_COMMIT" | "DATA_LOST" | "CAUGHT_UP" | "STOPPED" | "STALLED" | "REWOUND" | "FALLING_BEHIND" | "CATCHING_UP" | "LAGGING";
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         Me: {
             actor: string;
             may_write: boolean;
@@ -1097,13 +1093,140 @@ export interface components {
             user: components["schemas"]["User"] | null;
         };
         /** @enum {string} */
+        MechanismEnum: "SCRAM-SHA-256" | "SCRAM-SHA-512";
+        /** @enum {string} */
         MethodEnum: "caught_up" | "exact" | "interpolated" | "out_of_history" | "no_commit";
+        Move: {
+            after: number[];
+            before: number[];
+            bytes: number;
+            partition: number;
+            size_bytes: number;
+            topic: string;
+        };
+        MoveInputs: {
+            partition: number;
+            replicas: number[];
+            topic: string;
+        };
+        MoveInputsRequest: {
+            partition: number;
+            replicas: number[];
+            topic: string;
+        };
         NullEnum: null;
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        OffsetChange: {
+            effect: components["schemas"]["EffectEnum"];
+            from: number | null;
+            log_end: number;
+            log_start: number;
+            partition: number;
+            reason: string;
+            records: number;
+            to: number | null;
+            topic: string;
+        };
+        OffsetDiff: {
+            partitions: components["schemas"]["OffsetChange"][];
+        };
+        OffsetResetInputs: {
+            group: string;
+            partitions?: components["schemas"]["PartitionInputs"][];
+            strategy: components["schemas"]["StrategyEnum"];
+            /** @description Without topics and partitions: every topic in which the group has a commit. */
+            topics?: string[];
+            /**
+             * Format: int64
+             * @description timestamp: ms since 1970; shift: records, may be negative; offset: the offset.
+             */
+            value?: number | null;
+        };
+        OffsetResetInputsRequest: {
+            group: string;
+            partitions?: components["schemas"]["PartitionInputsRequest"][];
+            strategy: components["schemas"]["StrategyEnum"];
+            /** @description Without topics and partitions: every topic in which the group has a commit. */
+            topics?: string[];
+            /**
+             * Format: int64
+             * @description timestamp: ms since 1970; shift: records, may be negative; offset: the offset.
+             */
+            value?: number | null;
+        };
+        OffsetResetPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["OffsetDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["OffsetResetInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "offset.reset";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        OffsetResetPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["OffsetResetInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "offset.reset";
+        };
+        OffsetRestoreInputs: {
+            group: string;
+            partitions: components["schemas"]["RestoredPartitionInputs"][];
+        };
+        OffsetRestoreInputsRequest: {
+            group: string;
+            partitions: components["schemas"]["RestoredPartitionInputsRequest"][];
+        };
+        OffsetRestorePlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["OffsetDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["OffsetRestoreInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "offset.restore";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        OffsetRestorePlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["OffsetRestoreInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "offset.restore";
+        };
         Operation: {
             actor: string;
             cancellable: boolean;
@@ -1117,10 +1240,8 @@ export interface components {
             finished_at: string | null;
             has_secret: boolean;
             id: string;
-            kind: string;
-            outcome: {
-                [key: string]: unknown;
-            } | null;
+            kind: components["schemas"]["OperationKindEnum"];
+            outcome: components["schemas"]["Outcome"] | null;
             plan_id: string;
             progress: components["schemas"]["Progress"];
             reason: string;
@@ -1135,11 +1256,8 @@ export interface components {
             summary: string;
             unwinding: boolean;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        /** @enum {string} */
+        OperationEnum: "ALL" | "READ" | "WRITE" | "CREATE" | "DELETE" | "ALTER" | "DESCRIBE" | "CLUSTER_ACTION" | "DESCRIBE_CONFIGS" | "ALTER_CONFIGS" | "IDEMPOTENT_WRITE";
         OperationError: {
             code: string;
             detail: string;
@@ -1152,44 +1270,29 @@ export interface components {
             type: string;
             unwind_incomplete?: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         OperationInputRequest: {
             /** @default  */
-            confirm: string | null;
+            confirm?: string | null;
             plan_hash: string;
             plan_id: string;
             /** @default  */
-            reason: string;
+            reason?: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        /** @enum {string} */
+        OperationKindEnum: "acl.create" | "acl.delete" | "cluster.create" | "cluster.delete" | "cluster.register" | "offset.reset" | "offset.restore" | "reassignment" | "topic.create" | "topic.delete" | "topic.partitions" | "topic.update" | "user.create" | "user.delete" | "user.rotate";
         OperationPage: {
             data: components["schemas"]["Operation"][];
             page: components["schemas"]["Page"];
         };
         /** @enum {string} */
         OperationStateEnum: "pending" | "running" | "verifying" | "cancelling" | "succeeded" | "failed" | "cancelled" | "reverted";
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        Outcome: {
+            cluster_id?: string;
+        };
         Page: {
             has_more: boolean;
             next: string | null;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         Partition: {
             isr: number[];
             leader: number | null;
@@ -1200,54 +1303,22 @@ export interface components {
             replicas: number[];
             size_bytes: number | null;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
-        Plan: {
-            cluster_id: string | null;
-            confirm_phrase: string | null;
-            /** Format: date-time */
-            created_at: string;
-            created_by: string;
-            diff: {
-                [key: string]: unknown;
-            };
-            /** Format: date-time */
-            expires_at: string;
-            id: string;
-            impact: components["schemas"]["Impact"];
-            inputs: {
-                [key: string]: unknown;
-            };
-            kind: string;
-            operation_id: string | null;
-            plan_hash: string;
-            resource: string;
-            revertible: boolean;
-            reverts: string | null;
-            state: components["schemas"]["PlanStateEnum"];
+        PartitionInputs: {
+            partition: number;
+            topic: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
-        PlanInputRequest: {
-            cluster_id?: string | null;
-            inputs: {
-                [key: string]: unknown;
-            };
-            kind: string;
+        PartitionInputsRequest: {
+            partition: number;
+            topic: string;
         };
         /** @enum {string} */
+        PatternTypeEnum: "LITERAL" | "PREFIXED";
+        /** @enum {string} */
+        PermissionEnum: "ALLOW" | "DENY";
+        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRotatePlan"];
+        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
+        /** @enum {string} */
         PlanStateEnum: "open" | "used" | "expired" | "stale";
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         Problem: {
             code: string;
             detail: string;
@@ -1259,31 +1330,16 @@ export interface components {
             title: string;
             type: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         ProblemError: {
             code: string;
             detail: string;
             pointer: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         Progress: {
             done: number;
             total: number;
             unit: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         Reassignment: {
             adding: number[];
             partition: number;
@@ -1291,19 +1347,78 @@ export interface components {
             replicas: number[];
             topic: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        ReassignmentDiff: {
+            brokers: components["schemas"]["BrokerLoad"][];
+            partitions: components["schemas"]["Move"][];
+        };
+        ReassignmentInputs: {
+            /** @default 10 */
+            batch_size?: number;
+            moves?: components["schemas"]["MoveInputs"][];
+            target_brokers?: number[];
+            /** Format: int64 */
+            throttle_bytes_per_s?: number | null;
+            topics?: string[];
+        };
+        ReassignmentInputsRequest: {
+            /** @default 10 */
+            batch_size?: number;
+            moves?: components["schemas"]["MoveInputsRequest"][];
+            target_brokers?: number[];
+            /** Format: int64 */
+            throttle_bytes_per_s?: number | null;
+            topics?: string[];
+        };
         ReassignmentList: {
             data: components["schemas"]["Reassignment"][];
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        ReassignmentPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ReassignmentDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["ReassignmentInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "reassignment";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ReassignmentPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["ReassignmentInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "reassignment";
+        };
+        /** @enum {string} */
+        ResourceTypeEnum: "TOPIC" | "GROUP" | "CLUSTER" | "TRANSACTIONAL_ID";
+        RestoredPartitionInputs: {
+            /** Format: int64 */
+            offset: number | null;
+            partition: number;
+            topic: string;
+        };
+        RestoredPartitionInputsRequest: {
+            /** Format: int64 */
+            offset: number | null;
+            partition: number;
+            topic: string;
+        };
         Retention: {
             /** Format: date-time */
             as_of: string | null;
@@ -1312,11 +1427,6 @@ export interface components {
         };
         /** @enum {string} */
         RoleEnum: "owner" | "operator" | "viewer";
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         RunCluster: {
             cluster_id: string;
             error: string | null;
@@ -1326,11 +1436,6 @@ export interface components {
             records_in: number;
             records_rejected: number;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         RunProgress: {
             done?: number;
             message?: string;
@@ -1339,24 +1444,18 @@ export interface components {
             ts_ms?: number;
         };
         /** @enum {string} */
+        SaslMechanismEnum: "PLAIN" | "SCRAM-SHA-256" | "SCRAM-SHA-512";
+        /** @enum {string} */
         ScopeEnum: "read" | "write";
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         Secret: {
             mechanism: string;
             password: string;
             username: string;
         };
         /** @enum {string} */
+        SecurityProtocolEnum: "PLAINTEXT" | "SASL_PLAINTEXT" | "SSL" | "SASL_SSL";
+        /** @enum {string} */
         SeverityEnum: "info" | "warning" | "danger";
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         Step: {
             attempts: number;
             detail: string;
@@ -1377,30 +1476,17 @@ export interface components {
         StepPhaseEnum: "execute" | "verify" | "always" | "restore" | "teardown";
         /** @enum {string} */
         StepStateEnum: "pending" | "running" | "done" | "failed" | "skipped";
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        /** @enum {string} */
+        StrategyEnum: "earliest" | "latest" | "timestamp" | "shift" | "offset";
         Tenant: {
             id: string;
             name: string;
             role: components["schemas"]["RoleEnum"];
             slug: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         TenantList: {
             data: components["schemas"]["Tenant"][];
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         Topic: {
             configs: components["schemas"]["ConfigEntry"][];
             internal: boolean;
@@ -1409,20 +1495,149 @@ export interface components {
             size_bytes: number | null;
             topic_id: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        TopicCreateInputs: {
+            configs?: {
+                [key: string]: string;
+            };
+            /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
+            name: string;
+            /** @default 1 */
+            partitions?: number;
+            /** @default 3 */
+            replication_factor?: number;
+        };
+        TopicCreateInputsRequest: {
+            configs?: {
+                [key: string]: string;
+            };
+            /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
+            name: string;
+            /** @default 1 */
+            partitions?: number;
+            /** @default 3 */
+            replication_factor?: number;
+        };
+        TopicCreatePlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ChangeDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["TopicCreateInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "topic.create";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        TopicCreatePlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["TopicCreateInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "topic.create";
+        };
+        TopicDeleteInputs: {
+            /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
+            name: string;
+        };
+        TopicDeleteInputsRequest: {
+            /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
+            name: string;
+        };
+        TopicDeletePlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ChangeDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["TopicDeleteInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "topic.delete";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        TopicDeletePlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["TopicDeleteInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "topic.delete";
+        };
         TopicPartition: {
             partition: number;
             topic: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        TopicPartitionsInputs: {
+            /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
+            name: string;
+            partitions: number;
+        };
+        TopicPartitionsInputsRequest: {
+            /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
+            name: string;
+            partitions: number;
+        };
+        TopicPartitionsPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ChangeDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["TopicPartitionsInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "topic.partitions";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        TopicPartitionsPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["TopicPartitionsInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "topic.partitions";
+        };
         TopicRetention: {
             /** Format: double */
             age_seconds: number | null;
@@ -1436,11 +1651,6 @@ export interface components {
             /** Format: date-time */
             ts: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         TopicRow: {
             cleanup_policy: string | null;
             internal: boolean;
@@ -1454,34 +1664,187 @@ export interface components {
             topic_id: string;
             under_replicated: number;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         TopicRowPage: {
             data: components["schemas"]["TopicRow"][];
             page: components["schemas"]["Page"];
+        };
+        TopicUpdateInputs: {
+            configs: {
+                [key: string]: string | null;
+            };
+            /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
+            name: string;
+        };
+        TopicUpdateInputsRequest: {
+            configs: {
+                [key: string]: string | null;
+            };
+            /** @description 1 to 249 of letters, digits, dot, underscore, hyphen. */
+            name: string;
+        };
+        TopicUpdatePlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ConfigDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["TopicUpdateInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "topic.update";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        TopicUpdatePlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["TopicUpdateInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "topic.update";
         };
         /** @enum {string} */
         TrendEnum: "growing" | "shrinking" | "steady" | "unknown";
         /** @enum {string} */
         TriggerEnum: "schedule" | "manual";
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
         User: {
             id: number;
             is_staff: boolean;
             username: string;
         };
-        /**
-         * @description The shape of a body: documents JSON that selectors build, and checks JSON that comes in.
-         *
-         *     What comes in may hold nothing else: a misspelt field is named, not ignored.
-         */
+        UserCreateInputs: {
+            acls?: components["schemas"]["BindingInputs"][];
+            /** @default SCRAM-SHA-512 */
+            mechanism?: components["schemas"]["MechanismEnum"];
+            /** @description Letters, digits, dot, hyphen. */
+            username: string;
+        };
+        UserCreateInputsRequest: {
+            acls?: components["schemas"]["BindingInputsRequest"][];
+            /** @default SCRAM-SHA-512 */
+            mechanism?: components["schemas"]["MechanismEnum"];
+            /** @description Letters, digits, dot, hyphen. */
+            username: string;
+        };
+        UserCreatePlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ChangeDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["UserCreateInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "user.create";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        UserCreatePlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["UserCreateInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "user.create";
+        };
+        UserDeletePlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ChangeDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["UserInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "user.delete";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        UserDeletePlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["UserInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "user.delete";
+        };
+        UserInputs: {
+            /** @description Letters, digits, dot, hyphen. */
+            username: string;
+        };
+        UserInputsRequest: {
+            /** @description Letters, digits, dot, hyphen. */
+            username: string;
+        };
+        UserRotatePlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ChangeDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["UserInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "user.rotate";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        UserRotatePlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["UserInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "user.rotate";
+        };
         Warning: {
             code: string;
             severity: components["schemas"]["SeverityEnum"];
@@ -1510,6 +1873,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1554,6 +1918,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     analytics_run_start: {
@@ -1565,6 +1938,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Accepted */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -1600,6 +1974,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     analytics_run_get: {
@@ -1613,6 +2005,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1648,6 +2041,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     analytics_run_cancel: {
@@ -1661,6 +2063,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Accepted */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -1696,6 +2099,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     api_key_list: {
@@ -1712,6 +2133,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1756,6 +2178,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     api_key_create: {
@@ -1771,6 +2202,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -1816,6 +2248,15 @@ export interface operations {
                 };
             };
             /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1842,6 +2283,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     api_key_revoke: {
@@ -1855,7 +2305,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description No response body */
+            /** @description No Content */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -1889,6 +2339,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     audit_event_list: {
@@ -1905,6 +2373,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1949,6 +2418,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     cluster_list: {
@@ -1965,6 +2443,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2009,6 +2488,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     cluster_create: {
@@ -2027,6 +2515,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -2035,6 +2524,7 @@ export interface operations {
                     "application/json": components["schemas"]["ClusterPlan"];
                 };
             };
+            /** @description Accepted */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -2080,6 +2570,15 @@ export interface operations {
                 };
             };
             /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -2106,6 +2605,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     cluster_get: {
@@ -2119,6 +2627,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2154,6 +2663,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     cluster_delete: {
@@ -2167,12 +2685,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Plan"];
+                    "application/json": components["schemas"]["ClusterDeletePlan"];
                 };
             };
             /** @description A problem (RFC 9457) */
@@ -2202,6 +2721,24 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     acl_list: {
@@ -2215,6 +2752,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2250,6 +2788,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     analytics_collector: {
@@ -2263,6 +2810,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2298,6 +2846,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     analytics_lag: {
@@ -2319,6 +2876,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2363,6 +2921,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     analytics_retention: {
@@ -2378,6 +2945,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2415,6 +2983,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -2440,6 +3017,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2484,6 +3062,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     cluster_client_config: {
@@ -2497,6 +3084,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2532,6 +3120,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     group_list: {
@@ -2550,6 +3147,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2594,6 +3192,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     group_get: {
@@ -2608,6 +3215,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2643,6 +3251,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     reassignment_list: {
@@ -2656,6 +3273,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2691,6 +3309,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     topic_list: {
@@ -2709,6 +3336,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2753,6 +3381,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     topic_get: {
@@ -2767,6 +3404,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2802,6 +3440,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     kafka_user_list: {
@@ -2815,6 +3462,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2850,6 +3498,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     host_list: {
@@ -2861,6 +3518,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2896,6 +3554,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     me_get: {
@@ -2907,6 +3574,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -2942,6 +3610,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     operation_list: {
@@ -2961,6 +3638,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3005,6 +3683,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     operation_create: {
@@ -3023,6 +3710,7 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Accepted */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3112,6 +3800,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     operation_get: {
@@ -3125,6 +3822,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3160,6 +3858,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     operation_cancel: {
@@ -3173,6 +3880,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Accepted */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -3217,6 +3925,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     operation_secret: {
@@ -3230,6 +3947,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3266,7 +3984,7 @@ export interface operations {
                 };
             };
             /** @description A problem (RFC 9457) */
-            409: {
+            410: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3275,7 +3993,7 @@ export interface operations {
                 };
             };
             /** @description A problem (RFC 9457) */
-            410: {
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3296,6 +4014,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3340,6 +4059,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     plan_create: {
@@ -3349,12 +4077,13 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["PlanInputRequest"];
             };
         };
         responses: {
+            /** @description Created */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -3392,6 +4121,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3448,6 +4186,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3483,6 +4222,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     tenant_list: {
@@ -3494,6 +4242,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description OK */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -3522,6 +4271,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

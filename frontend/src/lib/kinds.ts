@@ -1,5 +1,7 @@
-/** Words for operation kinds. */
-const KINDS: Record<string, [verb: string, noun: string]> = {
+import type { OperationKind } from "./types";
+
+/** Words for operation kinds; a kind without words does not pass the type check. */
+const KINDS: Record<OperationKind, [verb: string, noun: string]> = {
   "cluster.create": ["Create cluster", "cluster"],
   "cluster.register": ["Register cluster", "cluster"],
   "cluster.delete": ["Delete cluster", "cluster"],
@@ -17,8 +19,8 @@ const KINDS: Record<string, [verb: string, noun: string]> = {
   "offset.restore": ["Restore offsets", "group"],
 };
 
-export const kindLabel = (kind: string): string => KINDS[kind]?.[0] ?? kind;
-export const KIND_IDS = Object.keys(KINDS);
+export const kindLabel = (kind: OperationKind): string => KINDS[kind][0];
+export const isKind = (text: string): text is OperationKind => Object.hasOwn(KINDS, text);
 
 /** Kinds whose plan destroys something: their confirm button is red. */
 export const isDestructive = (kind: string): boolean => kind.endsWith(".delete");

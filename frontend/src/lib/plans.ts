@@ -4,13 +4,7 @@ import { useCallback } from "react";
 import { api, fingerprint } from "./api-client";
 import { useEvents } from "./live";
 import { isRefusal } from "./problem";
-import { type Operation, type Plan, TERMINAL } from "./types";
-
-export interface PlanRequest {
-  kind: string;
-  cluster_id: string | null;
-  inputs: Record<string, unknown>;
-}
+import { type Operation, type Plan, type PlanRequest, TERMINAL } from "./types";
 
 export function useMakePlan() {
   return useMutation({ mutationFn: (input: PlanRequest) => api.post<Plan>("/api/v1/plans", input) });

@@ -16,8 +16,14 @@ export type GroupMember = Schemas["GroupMember"];
 export type GroupOffset = Schemas["GroupOffset"];
 export type KafkaUser = Schemas["KafkaUser"];
 export type AclBinding = Schemas["AclBinding"];
+/** A rule to add or remove, in the words that the service takes. */
+export type AclRule = Schemas["BindingInputsRequest"];
 export type ActiveReassignment = Schemas["Reassignment"];
 export type Plan = Schemas["Plan"];
+export type PlanRequest = Schemas["PlanInputRequest"];
+export type OffsetDiffData = Schemas["OffsetDiff"];
+export type ReassignmentDiffData = Schemas["ReassignmentDiff"];
+export type OperationKind = Schemas["OperationKindEnum"];
 export type PlanWarning = Schemas["Warning"];
 export type Operation = Schemas["Operation"];
 export type OperationStep = Schemas["Step"];

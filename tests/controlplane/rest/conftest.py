@@ -17,7 +17,7 @@ def ids(world):
     world.run("user.create", username="known", acls=[{**RULE, "principal": "User:known"}])
     key, _ = api_key_create(tenant=world.tenant, name="k", scope="read", actor=ACTOR)
     plan = world.plan("topic.create", name="planned")
-    run = AnalyticsRun.objects.create(trigger="hand", from_ts_ms=0, to_ts_ms=1, state=SUCCEEDED)
+    run = AnalyticsRun.objects.create(trigger="manual", from_ts_ms=0, to_ts_ms=1, state=SUCCEEDED)
     RunCluster.objects.create(run=run, cluster_id=world.cluster.id)
     return {
         "cluster": world.cluster.id,

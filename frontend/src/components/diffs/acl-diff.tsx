@@ -9,19 +9,12 @@ export function aclSentence(acl: AclBinding): string {
 }
 
 interface AclDiffProps {
-  diff: Record<string, unknown>;
-  inputs: Record<string, unknown>;
+  bindings: AclBinding[];
   added: boolean;
 }
 
-const bindings = (value: unknown): AclBinding[] => (Array.isArray(value) ? (value as AclBinding[]) : []);
-
 /** Grants that come or go, as sentences; those that change nothing are left to the plan's warnings. */
-export function AclDiff({ diff, inputs, added }: AclDiffProps) {
-  const side = added ? diff.after : diff.before;
-  const nested = side && typeof side === "object" && !Array.isArray(side) ? (side as Record<string, unknown>).bindings : side;
-  const listed = bindings(diff.bindings ?? nested);
-  const rows = listed.length > 0 ? listed : bindings(inputs.bindings);
+export function AclDiff({ bindings: rows, added }: AclDiffProps) {
   return (
     <ul style={{ margin: 0, paddingLeft: 0, listStyle: "none", fontSize: "0.8125rem" }} aria-label="Grants">
       {rows.map((acl, index) => (

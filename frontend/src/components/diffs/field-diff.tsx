@@ -75,14 +75,11 @@ function Field({ name }: { name: string }) {
 interface FieldDiffProps {
   before: unknown;
   after: unknown;
-  /** Shown when the plan has neither before nor after. */
-  diff: Record<string, unknown>;
 }
 
-export function FieldDiff({ before, after, diff }: FieldDiffProps) {
-  const nothing = before === undefined && after === undefined;
-  const old = nothing ? {} : flatten(before);
-  const next = flatten(nothing ? diff : after);
+export function FieldDiff({ before, after }: FieldDiffProps) {
+  const old = flatten(before);
+  const next = flatten(after);
   const names = [...new Set([...Object.keys(old), ...Object.keys(next)])];
   const changed = names.filter((name) => old[name] !== next[name]);
   const same = names.length - changed.length;

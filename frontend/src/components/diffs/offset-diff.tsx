@@ -1,23 +1,10 @@
 import { createColumnHelper } from "@tanstack/react-table";
 import { formatInteger } from "@/lib/format";
+import type { OffsetDiffData } from "@/lib/types";
 import { DataTable } from "../data-table";
 import { Stats } from "../stats";
 
-interface OffsetMove {
-  topic: string;
-  partition: number;
-  from: number | null;
-  to: number | null;
-  log_start?: number;
-  log_end?: number;
-  effect: "reread" | "first" | "skip" | "none" | string;
-  records: number;
-  reason?: string | null;
-}
-
-export interface OffsetDiffData {
-  partitions: OffsetMove[];
-}
+type OffsetMove = OffsetDiffData["partitions"][number];
 
 const column = createColumnHelper<OffsetMove>();
 const columns = [
@@ -38,7 +25,7 @@ const columns = [
     meta: { align: "right" },
     cell: ({ row }) => <Effect row={row.original} />,
   }),
-  column.accessor((row) => row.reason ?? "", {
+  column.accessor((row) => row.reason, {
     id: "reason",
     header: "Why this offset",
     meta: { hideBelow: "sm" },

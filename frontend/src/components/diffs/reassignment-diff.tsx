@@ -1,29 +1,12 @@
 import { Stack } from "@mantine/core";
 import { createColumnHelper } from "@tanstack/react-table";
 import { formatBytes, formatInteger } from "@/lib/format";
+import type { ReassignmentDiffData } from "@/lib/types";
 import { DataTable } from "../data-table";
 import { Assignment } from "../replicas";
 
-interface Move {
-  topic: string;
-  partition: number;
-  before: number[];
-  after: number[];
-  bytes: number;
-}
-
-interface BrokerLoad {
-  id: number;
-  before_bytes: number;
-  after_bytes: number;
-  before_replicas: number;
-  after_replicas: number;
-}
-
-export interface ReassignmentDiffData {
-  partitions: Move[];
-  brokers?: BrokerLoad[];
-}
+type Move = ReassignmentDiffData["partitions"][number];
+type BrokerLoad = ReassignmentDiffData["brokers"][number];
 
 const move = createColumnHelper<Move>();
 const moveColumns = [
@@ -102,7 +85,7 @@ export function ReassignmentDiff({ diff }: { diff: ReassignmentDiffData }) {
           pageSize={12}
         />
       </div>
-      {diff.brokers && diff.brokers.length > 0 && (
+      {diff.brokers.length > 0 && (
         <div className="ps-card">
           <Loads brokers={diff.brokers} />
         </div>

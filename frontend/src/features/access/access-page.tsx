@@ -9,11 +9,12 @@ import { PlanFlow } from "@/components/plan-dialog";
 import { Refused } from "@/components/refused";
 import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
-import type { PlanRequest } from "@/lib/plans";
+import type { PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import type { AclBinding, KafkaUser } from "@/lib/types";
 import { AclTable } from "./acl-table";
+import { asRules } from "./acl-words";
 import { GrantForm } from "./grant-form";
 import { NewUserForm } from "./new-user-form";
 import { UserTable } from "./user-table";
@@ -36,9 +37,9 @@ export function AccessPage() {
   const [form, setForm] = useState<Form>(null);
   const [request, setRequest] = useState<PlanRequest | null>(null);
   const canWrite = session?.can_write === true;
-  const plan = (kind: string, inputs: Record<string, unknown>) => {
+  const plan = (next: PlanRequest) => {
     setForm(null);
-    setRequest({ kind, cluster_id: clusterId, inputs });
+    setRequest(next);
   };
   const users = query.data?.parts.users.data ?? [];
   const acls = query.data?.parts.acls.data ?? [];
@@ -80,8 +81,8 @@ export function AccessPage() {
                   acls={acls}
                   canWrite={canWrite}
                   onGrant={(username) => setForm({ kind: "grant", principal: `User:${username}` })}
-                  onRotate={(username) => plan("user.rotate", { username })}
-                  onDelete={(username) => plan("user.delete", { username })}
+                  onRotate={(username) => plan({ kind: "user.rotate", cluster_id: clusterId, inputs: { username } })}
+                  onDelete={(username) => plan({ kind: "user.delete", cluster_id: clusterId, inputs: { username } })}
                   empty={
                     <Empty icon={<IconUserPlus size={20} />} title="No users yet">
                       Create one for each application: its password is generated and shown once.
@@ -101,7 +102,7 @@ export function AccessPage() {
                   canWrite={canWrite}
                   view={search}
                   onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
-                  onRevoke={(bindings) => plan("acl.delete", { bindings })}
+                  onRevoke={(bindings) => plan({ kind: "acl.delete", cluster_id: clusterId, inputs: { bindings: asRules(bindings) } })}
                   empty={
                     <Empty icon={<IconShieldLock size={20} />} title="No grants yet">
                       Without a grant a user can connect, but neither read nor write.
@@ -113,14 +114,14 @@ export function AccessPage() {
           </Card>
         </Tabs.Panel>
       </Tabs>
-      <NewUserForm opened={form?.kind === "user"} onClose={() => setForm(null)} onPlan={(inputs) => plan("user.create", inputs)} />
+      <NewUserForm opened={form?.kind === "user"} onClose={() => setForm(null)} onPlan={(inputs) => plan({ kind: "user.create", cluster_id: clusterId, inputs })} />
       <GrantForm
         key={form?.kind === "grant" ? `open-${form.principal ?? ""}` : "closed"}
         opened={form?.kind === "grant"}
         principal={form?.kind === "grant" ? form.principal : undefined}
         users={users}
         onClose={() => setForm(null)}
-        onPlan={(bindings) => plan("acl.create", { bindings })}
+        onPlan={(bindings) => plan({ kind: "acl.create", cluster_id: clusterId, inputs: { bindings: asRules(bindings) } })}
       />
       <PlanFlow request={request} title={request ? kindLabel(request.kind) : ""} onClose={() => setRequest(null)} />
     </>

@@ -1,5 +1,5 @@
 /** ACLs in words, and templates of ACLs for what people mean. */
-import type { AclBinding } from "@/lib/types";
+import type { AclBinding, AclRule } from "@/lib/types";
 
 /** "read, describe demo.*; read group workers" for a list of one principal's rules. */
 export function grantSummary(acls: AclBinding[]): string {
@@ -47,5 +47,8 @@ export const OPERATIONS: Record<string, string[]> = {
   TRANSACTIONAL_ID: ["WRITE", "DESCRIBE", "ALL"],
   CLUSTER: ["CREATE", "ALTER", "DESCRIBE", "CLUSTER_ACTION", "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "IDEMPOTENT_WRITE", "ALL"],
 };
+
+/** Rules as a plan takes them: their words are free text in lists, and checked by the server. */
+export const asRules = (bindings: AclBinding[]): AclRule[] => bindings as AclRule[];
 
 export const CLUSTER_RESOURCE = "kafka-cluster";

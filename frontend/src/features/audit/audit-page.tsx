@@ -13,7 +13,7 @@ import { RelTime } from "@/components/rel-time";
 import { SearchBox } from "@/components/search-box";
 import { Status } from "@/components/status";
 import { api } from "@/lib/api-client";
-import { kindLabel } from "@/lib/kinds";
+import { isKind, kindLabel } from "@/lib/kinds";
 import type { AuditEvent } from "@/lib/types";
 
 const route = getRouteApi("/app/audit");
@@ -49,10 +49,9 @@ function actionWords(action: string): string {
   if (known) return known;
   const cut = action.lastIndexOf(".");
   const kind = action.slice(0, cut);
-  const label = kindLabel(kind);
-  if (label === kind) return kindLabel(action);
+  if (!isKind(kind)) return action;
   const phase = action.slice(cut + 1);
-  return `${label}: ${PHASES[phase] ?? phase.replaceAll("_", " ")}`;
+  return `${kindLabel(kind)}: ${PHASES[phase] ?? phase.replaceAll("_", " ")}`;
 }
 
 function Outcome({ outcome }: { outcome: string }) {

@@ -18,7 +18,7 @@ import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { PhaseStatus, Status } from "@/components/status";
 import { formatBytes, formatInteger, plural } from "@/lib/format";
 import { type Page, usePage } from "@/lib/page";
-import type { PlanRequest } from "@/lib/plans";
+import type { PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import type { ActiveReassignment, Broker, BrokerLoad, Cluster, Operation } from "@/lib/types";

@@ -9,7 +9,7 @@ import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-dialog";
 import { plural } from "@/lib/format";
 import { parseProperties } from "@/lib/properties";
-import type { PlanRequest } from "@/lib/plans";
+import type { PlanRequest } from "@/lib/types";
 import type { Host } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
 

@@ -8,7 +8,7 @@ import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-dialog";
 import { parseProperties } from "@/lib/properties";
-import type { PlanRequest } from "@/lib/plans";
+import type { PlanRequest } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
 
 const route = getRouteApi("/app/clusters/$clusterId/new-topic");

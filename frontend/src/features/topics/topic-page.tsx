@@ -14,7 +14,7 @@ import { RelTime } from "@/components/rel-time";
 import { pathOf } from "@/lib/api-client";
 import { formatBytes, formatCompact, formatDuration, formatDurationMs, formatInteger, plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
-import type { PlanRequest } from "@/lib/plans";
+import type { PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import type { Retention, TopicDetail, TopicRetention } from "@/lib/types";

@@ -1,0 +1,125 @@
+"""The OpenAPI document: valid, up to date, free of our own notes, and what is really answered."""
+
+import inspect
+import json
+
+import pytest
+from django.core.management import call_command
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from controlplane.common.serializers import Shape
+from controlplane.operations.kinds import kind_names, kind_of
+from controlplane.tenants.views import TenantView
+from tests.controlplane.rest.surface import INPUTS, document, operations, send
+from tests.controlplane.support import client_for
+
+JSON_TYPES = ("application/json", "application/problem+json")
+
+
+def plain():
+    """The document as it is served."""
+    return json.loads(json.dumps(document(), default=str))
+
+
+def faults(schema, value):
+    """What jsonschema finds wrong with `value`, as short texts."""
+    whole = {**schema, "components": plain()["components"]}
+    found = Draft202012Validator(whole).iter_errors(value)
+    return [f"{error.json_path}: {error.message[:200]}" for error in found]
+
+
+def component(name):
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def test_it_is_a_valid_openapi_3_1_document():
+    assert plain()["openapi"].startswith("3.1")
+    assert list(OpenAPIV31SpecValidator(plain()).iter_errors()) == []
+
+
+def test_the_committed_document_is_this_one():
+    call_command("export_openapi", check=True)
+
+
+def test_it_says_where_it_is_served():
+    assert [server["url"] for server in plain()["servers"]] == ["/"]
+
+
+def test_no_docstring_of_ours_is_shown():
+    told = json.dumps(document(), default=str)
+    classes = [Shape, TenantView, *descendants(Shape), *descendants(TenantView)]
+    notes = [inspect.cleandoc(found.__doc__) for found in classes if found.__doc__]
+    assert len(notes) > 5
+    assert [note for note in notes if json.dumps(note)[1:40] in told] == []
+
+
+def descendants(base):
+    return [found for sub in base.__subclasses__() for found in (sub, *descendants(sub))]
+
+
+def test_every_answer_has_its_words():
+    for path, methods in document()["paths"].items():
+        for method, spec in methods.items():
+            assert spec["summary"], (method, path)
+            assert all(answer["description"] for answer in spec["responses"].values()), path
+
+
+@pytest.mark.parametrize("name", ["PlanInputRequest", "Plan"])
+def test_every_kind_has_its_own_shape(name):
+    found = plain()["components"]["schemas"][name]
+    assert found["discriminator"]["propertyName"] == "kind"
+    mapping = found["discriminator"]["mapping"]
+    assert sorted(mapping) == kind_names()
+    assert sorted(row["$ref"] for row in found["oneOf"]) == sorted(mapping.values())
+    for kind, target in mapping.items():
+        shape = plain()["components"]["schemas"][target.rsplit("/", 1)[1]]
+        assert shape["properties"]["kind"]["const"] == kind
+        assert {"kind", "inputs"} <= set(shape["required"])
+
+
+def request_for(kind, ids, inputs):
+    cluster_id = ids["cluster"] if kind_of(kind).on_cluster else None
+    return {"kind": kind, "cluster_id": cluster_id, "inputs": inputs}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", sorted(INPUTS))
+def test_a_plan_is_asked_for_and_answered_as_the_document_says(world, ids, kind):
+    asked = request_for(kind, ids, INPUTS[kind])
+    assert faults(component("PlanInputRequest"), asked) == []
+    answer = client_for(world.tenant).post("/api/v1/plans", asked, format="json")
+    assert answer.status_code == 201, answer.content
+    assert faults(component("Plan"), answer.json()) == []
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", sorted(INPUTS))
+def test_the_document_refuses_what_the_service_refuses(ids, kind):
+    other = "offset.reset" if kind.startswith("acl.") else "acl.create"
+    whole = request_for(kind, ids, INPUTS[kind])
+    wrong = [
+        request_for(kind, ids, {**INPUTS[kind], "surprise": 1}),
+        {**whole, "surprise": 1},
+        {**whole, "kind": other},
+        {**whole, "kind": "topic.explode"},
+        {**whole, "inputs": []},
+    ]
+    for asked in wrong:
+        assert faults(component("PlanInputRequest"), asked), asked
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("row", operations(), ids=str)
+def test_answers_are_what_the_document_says(world, ids, row):
+    answer = send(client_for(world.tenant), row, ids)
+    spec = document()["paths"][row.path][row.method]
+    assert str(answer.status_code) in spec["responses"], answer.content[:300]
+    content = spec["responses"][str(answer.status_code)].get("content", {})
+    if not answer.content:
+        assert content == {}
+        return
+    media_type = answer["Content-Type"]
+    assert media_type in JSON_TYPES
+    schema = json.loads(json.dumps(content[media_type]["schema"], default=str))
+    assert faults(schema, answer.json()) == []

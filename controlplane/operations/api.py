@@ -10,7 +10,6 @@ from rest_framework.response import Response
 from controlplane.common.idempotency import run_idempotently
 from controlplane.common.openapi import IDEMPOTENCY, PAGED, PROBLEM, documented
 from controlplane.common.paging import page_of
-from controlplane.common.problems import Forbidden
 from controlplane.operations import plans, selectors, services
 from controlplane.operations.serializers import (
     OperationInputSerializer,
@@ -144,11 +143,9 @@ class SecretView(TenantView):
         "operation_secret",
         answers={200: SecretSerializer, (410, _PROBLEM): PROBLEM},
         tag=TAG,
-        summary="The password that the operation made: shown once, to those who may write",
+        summary="Take the password that the operation made: it is given once and then forgotten",
     )
-    def get(self, request: Request, operation_id: str) -> Response:
-        if not self.access.may_write:
-            raise Forbidden("Reading a secret needs the role operator.")
+    def post(self, request: Request, operation_id: str) -> Response:
         values = services.secret_take(
             tenant=self.tenant, actor=self.access.actor, operation_id=operation_id
         )

@@ -24,6 +24,9 @@ class Api:
     def get(self, path: str) -> Any:
         return self._call("GET", path, None)
 
+    def post(self, path: str) -> Any:
+        return self._call("POST", path, {})
+
     def run(
         self, kind: str, cluster_id: str | None, inputs: dict[str, Any], confirm: str = ""
     ) -> Any:

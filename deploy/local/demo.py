@@ -54,7 +54,7 @@ def ensure_client(api: Api, cluster: dict[str, Any], client_file: Path) -> dict[
         api.run("user.delete", cluster["id"], {"username": CLIENT_USER}, confirm=CLIENT_USER)
     inputs = {"username": CLIENT_USER, "mechanism": "SCRAM-SHA-512", "acls": _grants()}
     operation = api.run("user.create", cluster["id"], inputs)
-    secret = api.get(f"/operations/{operation['id']}/secret")
+    secret = api.post(f"/operations/{operation['id']}/secret")
     client = {
         "cluster_id": cluster["id"],
         "bootstrap.servers": _bootstrap(cluster),

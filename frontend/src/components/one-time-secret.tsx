@@ -1,6 +1,7 @@
 import { Button, Group } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { api } from "@/lib/api-client";
+import type { Secret } from "@/lib/types";
 import { CodeBlock } from "./copy";
 import { Notice } from "./notice";
 import { ProblemPanel } from "./problem-panel";
@@ -8,16 +9,16 @@ import { ProblemPanel } from "./problem-panel";
 /** Reveals an operation's secret. The server gives it once and forgets it. */
 export function OneTimeSecret({ operationId }: { operationId: string }) {
   const reveal = useMutation({
-    mutationFn: () => api.get<{ username?: string; password?: string } & Record<string, string>>(`/api/v1/operations/${operationId}/secret`),
+    mutationFn: () => api.post<Secret>(`/api/v1/operations/${operationId}/secret`),
   });
   if (reveal.data) {
     const { username, password } = reveal.data;
     return (
       <Notice tone="warn" title="Copy the password now. It is not stored and cannot be shown again.">
         <div style={{ marginTop: 8 }}>
-          <CodeBlock label="Password" text={password ?? JSON.stringify(reveal.data)} />
+          <CodeBlock label="Password" text={password} />
         </div>
-        {username && <p style={{ margin: "6px 0 0" }}>For user <span className="ps-mono">{username}</span>.</p>}
+        <p style={{ margin: "6px 0 0" }}>For user <span className="ps-mono">{username}</span>.</p>
       </Notice>
     );
   }

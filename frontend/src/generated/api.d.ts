@@ -441,10 +441,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The password that the operation made: shown once, to those who may write */
-        get: operations["operation_secret"];
+        get?: never;
         put?: never;
-        post?: never;
+        /** Take the password that the operation made: it is given once and then forgotten */
+        post: operations["operation_secret"];
         delete?: never;
         options?: never;
         head?: never;
@@ -3976,6 +3976,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -51,5 +51,5 @@ def clients(service, cluster):
         for kind in ("TOPIC", "GROUP")
     ]
     operation = service.run("user.create", username="everything", acls=grants)
-    secret = service.get(f"/operations/{operation['id']}/secret")
+    secret = service.post(f"/operations/{operation['id']}/secret")
     return Clients(cluster["bootstrap_servers"], secret)

@@ -74,9 +74,9 @@ def test_a_user_without_a_grant_is_refused_and_with_it_served(service, cluster):
     plan = service.plan("user.create", username="app")
     operation = service.run_through_kills(plan, ("credential", AFTER))
     assert operation["state"] == "succeeded"
-    secret = service.get(f"/operations/{operation['id']}/secret")
+    secret = service.post(f"/operations/{operation['id']}/secret")
     with pytest.raises(Refused) as caught:
-        service.get(f"/operations/{operation['id']}/secret")
+        service.post(f"/operations/{operation['id']}/secret")
     assert caught.value.status == 410
     app = Clients(cluster["bootstrap_servers"], secret)
     with pytest.raises(KafkaException, match=r"(?i)authoriz"):

@@ -44,7 +44,7 @@ TABLE = [
     ("get", "/operations/{operation}", None, 200, False),
     ("post", "/operations/{pending}/cancellation", None, 202, False),
     ("post", "/operations/{operation}/undo-plan", None, 201, False),
-    ("get", "/operations/{secret}/secret", None, 200, False),
+    ("post", "/operations/{secret}/secret", None, 200, False),
 ]
 
 
@@ -123,7 +123,16 @@ def test_operators_do_not_mint_keys(world, ids):
 
 def test_secrets_are_not_for_viewers(world, ids):
     client = client_for(world.tenant, "viewer")
-    assert client.get(f"/api/v1/operations/{ids['secret']}/secret").status_code == 403
+    assert client.post(f"/api/v1/operations/{ids['secret']}/secret").status_code == 403
+
+
+def test_looking_takes_no_secret(world, ids):
+    client = client_for(world.tenant)
+    path = f"/api/v1/operations/{ids['secret']}/secret"
+    for method in (client.get, client.head, client.options):
+        assert method(path).status_code == 405
+    assert client.post(path).json()["password"]
+    assert client.post(path).status_code == 410
 
 
 def test_the_tenant_header_cannot_reach_a_foreign_tenant(world, ids):

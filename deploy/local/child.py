@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-LOG_ROTATE_BYTES = 16 * 1024 * 1024
+from deploy.local.logfile import LogFile
+
 RESTART_DELAY_MAX_S = 15.0
 STEADY_AFTER_S = 20.0
 _PR_SET_PDEATHSIG = 1
@@ -34,6 +35,7 @@ class Child:
     def __init__(self, spec: ChildSpec, *, logs_dir: Path, environment: Mapping[str, str]) -> None:
         self.spec = spec
         self.log_path = logs_dir / f"{spec.name}.log"
+        self.log = LogFile(self.log_path)
         self.restarts = 0
         self._environment = {**environment, **spec.environment}
         self._process: subprocess.Popen[bytes] | None = None
@@ -54,8 +56,7 @@ class Child:
 
     def start(self) -> None:
         self.log_path.parent.mkdir(parents=True, exist_ok=True)
-        if self.log_path.exists() and self.log_path.stat().st_size > LOG_ROTATE_BYTES:
-            self.log_path.replace(self.log_path.with_suffix(".log.1"))
+        self.log.bound()
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
                 self.spec.command,
@@ -102,14 +103,7 @@ class Child:
         _kill_group(process.pid, signal.SIGKILL)
 
     def log_tail(self, lines: int = 15) -> str:
-        try:
-            with self.log_path.open("rb") as log:
-                log.seek(0, os.SEEK_END)
-                log.seek(max(0, log.tell() - 16384))
-                text = log.read().decode(errors="replace")
-        except OSError:
-            return "(no log)"
-        return "\n".join(text.splitlines()[-lines:])
+        return self.log.tail(lines) or "(no log)"
 
 
 def wait_until(ready: Callable[[], bool], *, child: Child | None, timeout_s: float) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import contextlib
 import json
 import os
 import signal
@@ -144,6 +145,9 @@ class Service:
         while True:
             time.sleep(WATCH_INTERVAL_S)
             for child in self._children:
+                # A full disk is no reason to stop serving: the next round tries again.
+                with contextlib.suppress(OSError):
+                    child.log.bound()
                 exit_code = child.restart_if_exited()
                 if exit_code is not None:
                     name = child.spec.name

@@ -1,0 +1,109 @@
+"""Logs stay small while a part writes, and across its restarts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from deploy.local.child import Child, ChildSpec, wait_until
+from deploy.local.logfile import OLD_FILES, LogFile
+
+BYTES_MAX = 10_000
+# One numbered line for each line that it is given: the test decides when it writes.
+ECHO = """
+import sys
+for line in sys.stdin:
+    print(line.strip().rjust(99), flush=True)
+"""
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> LogFile:
+    return LogFile(tmp_path / "part.log", bytes_max=BYTES_MAX)
+
+
+@pytest.fixture
+def writer(log: LogFile) -> Iterator[subprocess.Popen[str]]:
+    """A process that appends to the log as a part does."""
+    with log.path.open("ab") as out:
+        process = subprocess.Popen(
+            (sys.executable, "-c", ECHO), stdin=subprocess.PIPE, stdout=out, text=True
+        )
+    yield process
+    assert process.stdin
+    process.stdin.close()
+    process.wait(20)
+
+
+def numbers_in(path: Path) -> list[int]:
+    return [int(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def write(process: subprocess.Popen[str], log: LogFile, numbers: range) -> None:
+    assert process.stdin
+    for number in numbers:
+        process.stdin.write(f"{number}\n")
+    process.stdin.flush()
+    assert wait_until(lambda: numbers_in(log.path)[-1:] == [numbers[-1]], child=None, timeout_s=20)
+
+
+def test_a_small_log_is_left_alone(log: LogFile) -> None:
+    assert not log.bound()
+    log.path.write_bytes(b"x" * BYTES_MAX)
+    assert not log.bound()
+    assert log.path.stat().st_size == BYTES_MAX
+
+
+def test_a_running_writer_goes_on_in_the_emptied_file(
+    log: LogFile, writer: subprocess.Popen[str]
+) -> None:
+    write(writer, log, range(101))
+    assert log.bound()
+    assert log.path.stat().st_size == 0
+    write(writer, log, range(101, 103))
+    # No hole of zeros where the writer stood before: it appends.
+    assert numbers_in(log.path) == [101, 102]
+    assert numbers_in(log.old(1)) == list(range(1, 101))
+
+
+def test_old_files_are_bounded_in_number_and_size(
+    log: LogFile, writer: subprocess.Popen[str], tmp_path: Path
+) -> None:
+    for first in range(0, 1_500, 300):
+        write(writer, log, range(first, first + 300))
+        assert log.bound()
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "part.log",
+        *(f"part.log.{number}" for number in range(1, OLD_FILES + 1)),
+    ]
+    assert all(path.stat().st_size <= BYTES_MAX for path in tmp_path.iterdir())
+    assert numbers_in(log.old(1)) == list(range(1_400, 1_500))
+    assert numbers_in(log.old(2)) == list(range(1_100, 1_200))
+
+
+def test_the_tail_reaches_into_the_file_before(log: LogFile) -> None:
+    log.path.write_text("".join(f"line {number}\n" for number in range(2_000)))
+    log.bound()
+    with log.path.open("a") as more:
+        more.write("after\n")
+    assert log.tail(2) == "line 1999\nafter"
+
+
+def test_a_restarted_part_appends_and_stays_bounded(tmp_path: Path) -> None:
+    command = (sys.executable, "-c", f"print('x' * {BYTES_MAX}); print('end')")
+    child = Child(
+        ChildSpec(name="part", command=command), logs_dir=tmp_path, environment=dict(os.environ)
+    )
+    child.log = LogFile(child.log_path, bytes_max=BYTES_MAX)
+    for _ in range(OLD_FILES + 2):
+        child.start()
+        assert wait_until(lambda: child.exit_code == 0, child=None, timeout_s=20)
+        child.stop()
+    assert child.log_tail(1) == "end"
+    assert len(list(tmp_path.iterdir())) == OLD_FILES + 1
+    assert all(log.stat().st_size <= BYTES_MAX for log in tmp_path.glob("*.log.*"))

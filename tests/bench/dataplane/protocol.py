@@ -72,16 +72,24 @@ class Client:
 
     def end_offsets(self, topic: str, partitions: Sequence[int]) -> int:
         """The sum of the log ends (high watermarks) of partitions that this broker leads."""
+        told = self._list_offsets(topic, partitions)
+        if any(each.error_code for each in told):
+            raise BenchError(f"ListOffsets of {topic}: {[each.error_code for each in told]}")
+        return sum(each.offset for each in told)
+
+    def serves(self, topic: str, partitions: Sequence[int]) -> bool:
+        """Whether the broker answers for each of the partitions as their leader."""
+        return not any(each.error_code for each in self._list_offsets(topic, partitions))
+
+    def _list_offsets(self, topic: str, partitions: Sequence[int]) -> list[Any]:
         asked = [ListOffsetsPartition(partition_index=p, timestamp=LATEST) for p in partitions]
         answer = self.ask(
             ListOffsetsRequest(
                 replica_id=-1, topics=[ListOffsetsTopic(name=topic, partitions=asked)]
             )
         )
-        told = answer.topics[0].partitions
-        if any(each.error_code for each in told):
-            raise BenchError(f"ListOffsets of {topic}: {[each.error_code for each in told]}")
-        return sum(each.offset for each in told)
+        told: list[Any] = answer.topics[0].partitions
+        return told
 
 
 def controller_port(port: int) -> int:

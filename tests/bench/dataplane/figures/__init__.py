@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.bench.dataplane.figures import fetching, producing
+from tests.bench.dataplane.figures import (
+    alone,
+    failover,
+    fetching,
+    producing,
+    replicated,
+    starting,
+    topics,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,4 +27,15 @@ FIGURES: dict[str, Callable[[Bench], None]] = {
     "produce-1m": producing.mib_1,
     "fetch-64k": fetching.kib_64,
     "fetch-1m": fetching.mib_1,
+    "acks-all": replicated.throughput,
+    "acks-all-latency": replicated.latency,
+    "start-empty": starting.empty,
+    "start-2000": starting.many_partitions,
+    "restart": starting.after_sigkill,
+    "failover": failover.gap,
+    "topics": topics.thousand,
+    "resident-5000": alone.resident,
+    "failed-over-1000": alone.partitions_failed_over,
+    "controller-5000": alone.controller_failed_over,
+    "compaction": alone.compaction,
 }

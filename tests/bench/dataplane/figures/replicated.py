@@ -1,0 +1,124 @@
+"""Three brokers, replication factor 3, acks=all: throughput, latency, and the memory it takes."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from typing import TYPE_CHECKING
+
+from tests.bench.dataplane import frames, limits, protocol
+from tests.bench.dataplane.bench import produced
+from tests.bench.dataplane.proc import PeakMemory, resident_mib
+from tests.bench.dataplane.results import percentile, ratio_at_least, ratio_at_most, short
+from tests.bench.dataplane.task import Lane, Task
+
+if TYPE_CHECKING:
+    from tests.bench.dataplane.bench import Bench, Sample
+    from tests.bench.dataplane.cluster import Cluster
+
+BROKERS = 3
+CONNECTIONS = 4
+IN_FLIGHT = 4
+BATCH_BYTES = 64 * 1024
+SMALL_BYTES = 1024
+PER_SECOND = 1000
+ALL = -1
+SETTLE_S = 5.0
+
+
+def throughput(bench: Bench) -> None:
+    """One partition over 4 connections; resident memory before and at the peak."""
+    records = frames.batch(BATCH_BYTES)[1]
+    both = bench.both(BROKERS)
+    time.sleep(SETTLE_S)
+    idle = {c.kind.name: [{"mib": _mean_mib(c)}] for c in both}
+
+    def once(cluster: Cluster, seconds: float = bench.options.seconds) -> Sample:
+        topic, port = _led_topic(bench, cluster)
+        lanes = [Lane(port, topic, 0, is_alone=False)] * CONNECTIONS
+        task = Task(
+            lanes=lanes, seconds=seconds, in_flight=IN_FLIGHT, batch_bytes=BATCH_BYTES, acks=ALL
+        )
+        with PeakMemory(cluster.pids) as memory:
+            outcome, cpu_s = produced(cluster, task, records)
+        _remove(cluster, topic)
+        return {
+            "mb_s": outcome.mb_s,
+            "cpu_s_gb": cpu_s / outcome.payload_bytes * 1e9,
+            "mib": statistics.mean(memory.peaks_mib.values()),
+        }
+
+    for cluster in both:
+        once(cluster, 2 * bench.options.warm_up_s)  # three virtual machines warm up on two cores
+    samples = bench.rounds(both, once, lambda cluster: cluster.kind.name)
+    append = limits.append_mb_s(BATCH_BYTES)
+    bench.row(
+        "acks=all, RF 3, 64 KiB",
+        "MB/s",
+        samples,
+        "mb_s",
+        goal=ratio_at_least(1.5),
+        limit=f"append {short(append)}, three times {short(append / 3)}",
+    )
+    bench.row("  CPU per GB, all brokers", "s", samples, "cpu_s_gb")
+    goal = ratio_at_most(0.15)
+    bench.row("  resident per broker, idle", "MiB", idle, "mib", goal=goal)
+    bench.row("  resident per broker, under it", "MiB", samples, "mib", goal=goal)
+
+
+def latency(bench: Bench) -> None:
+    """1 KiB batches at a fixed pace over one connection, timed from when each was due."""
+    records = frames.batch(SMALL_BYTES)[1]
+    both = bench.both(BROKERS)
+
+    def once(cluster: Cluster, seconds: float = bench.options.seconds) -> Sample:
+        topic, port = _led_topic(bench, cluster)
+        task = Task(
+            lanes=[Lane(port, topic, 0)],
+            seconds=seconds,
+            batch_bytes=SMALL_BYTES,
+            acks=ALL,
+            per_second=PER_SECOND,
+        )
+        outcome, _cpu_s = produced(cluster, task, records)
+        _remove(cluster, topic)
+        return {
+            "p50_ms": percentile(outcome.latencies_ms, 50),
+            "p99_ms": percentile(outcome.latencies_ms, 99),
+        }
+
+    for cluster in both:
+        once(cluster, 2 * bench.options.warm_up_s)
+    samples = bench.rounds(both, once, lambda cluster: cluster.kind.name)
+    lane = Lane(0, "limit", 0)
+    bare = limits.loopback(
+        Task(lanes=[lane], seconds=1, batch_bytes=SMALL_BYTES, per_second=PER_SECOND)
+    )
+    limit = f"loopback {short(percentile(bare.latencies_ms, 99))}"
+    bench.row(
+        "acks=all, RF 3, 1 KiB at 1,000/s: p99",
+        "ms",
+        samples,
+        "p99_ms",
+        goal=ratio_at_most(0.7),
+        limit=limit,
+    )
+    limit = f"loopback {short(percentile(bare.latencies_ms, 50))}"
+    bench.row("  p50", "ms", samples, "p50_ms", limit=limit)
+
+
+def _mean_mib(cluster: Cluster) -> float:
+    return statistics.mean(resident_mib(pid) for pid in cluster.pids)
+
+
+def _led_topic(bench: Bench, cluster: Cluster) -> tuple[str, int]:
+    """A new topic of one partition, and the port of its leader."""
+    topic = bench.new_topic(cluster, 1, BROKERS)
+    with protocol.Client(cluster.port) as client:
+        leader = client.metadata([topic]).topics[0].partitions[0].leader_id
+    return topic, cluster.brokers[leader].port
+
+
+def _remove(cluster: Cluster, topic: str) -> None:
+    protocol.delete_topic(cluster.port, topic)
+    cluster.wait_until_deleted()

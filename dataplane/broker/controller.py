@@ -29,7 +29,7 @@ from dataplane.model.ids import TopicPartition
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from dataplane.broker.controller_channel import Deleted
+    from dataplane.broker.controller_channel import Deleted, RolesAnswer
     from dataplane.broker.services import BrokerServices
     from dataplane.cluster.failover import Changes
     from dataplane.cluster.image import BrokerInfo
@@ -52,6 +52,7 @@ class Controller:
         *,
         listener: str,
         on_deleted: Callable[[int, Deleted], None],
+        on_roles: Callable[[int, RolesAnswer], None],
     ) -> None:
         self.services = services
         self.coordinator = services.coordinator
@@ -61,6 +62,9 @@ class Controller:
         self.channels: dict[int, ControllerChannel] = {}
         self._listener = listener
         self._on_deleted = on_deleted
+        self._on_roles = on_roles
+        self.ask_again_at_ms = 0
+        self.ask_again_in_ms = 0
 
     async def stop(self) -> None:
         for waiters in self.deletion_waiters.values():
@@ -77,6 +81,7 @@ class Controller:
             listener=self._listener,
             live_brokers=lambda: self.context.brokers,
             on_deleted=self._on_deleted,
+            on_roles=self._on_roles,
         )
         self.channels[broker.id] = channel
         return channel
@@ -149,7 +154,8 @@ class Controller:
             topic.partitions[partition.partition],
             topic.topic_id,
             is_new=is_new,
-            deleting=self.context.is_deleting(partition.topic),
+            deleting=self.context.is_going(partition.topic),
+            offline=self.context.offline_replicas(partition),
         )
 
     def tell(

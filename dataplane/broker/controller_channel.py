@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dataplane.cluster import requests
 from dataplane.cluster.outbox import Outbox, Parcel
@@ -30,6 +30,17 @@ Deleted = list[tuple[TopicPartition, bool]]
 """Replicas that a broker was told to delete, and whether it has."""
 
 
+class RolesAnswer(NamedTuple):
+    """Which replicas a broker serves in the roles it was told, and which its disks do not let it.
+
+    `broker_epoch` names the life of the broker that has answered.
+    """
+
+    broker_epoch: int
+    failed: frozenset[TopicPartition]
+    taken_up: frozenset[TopicPartition]
+
+
 def error_name(code: int) -> str:
     """For the log; also of a code that we do not know."""
     return next((known.name for known in ErrorCode if known == code), str(code))
@@ -48,6 +59,7 @@ class ControllerChannel:
         listener: str,
         live_brokers: Callable[[], Mapping[int, BrokerInfo]],
         on_deleted: Callable[[int, Deleted], None],
+        on_roles: Callable[[int, RolesAnswer], None],
     ) -> None:
         self.broker = broker
         self.outbox = Outbox()
@@ -56,6 +68,7 @@ class ControllerChannel:
         self._listener = listener
         self._live_brokers = live_brokers
         self._on_deleted = on_deleted
+        self._on_roles = on_roles
         self._delivered_ticket = 0
         self._wake = asyncio.Event()
         self._progress = asyncio.Condition()
@@ -102,11 +115,14 @@ class ControllerChannel:
         has_metadata = bool(parcel.metadata) or parcel.brokers_changed
         if has_metadata and parcel.metadata_first:
             await self._send_metadata(parcel, brokers)
+        if parcel.stops and parcel.full:
+            # Before the broker sets aside what a full command does not name: this is to be deleted.
+            await self._send_stops(parcel)
         if parcel.roles or parcel.full:
             await self._send_roles(parcel, brokers)
         if has_metadata and not parcel.metadata_first:
             await self._send_metadata(parcel, brokers)
-        if parcel.stops:
+        if parcel.stops and not parcel.full:
             await self._send_stops(parcel)
 
     async def _send_metadata(self, parcel: Parcel, brokers: Mapping[int, BrokerInfo]) -> None:
@@ -118,16 +134,28 @@ class ControllerChannel:
             self._term, parcel.roles, brokers, self._listener, full=parcel.full
         )
         response: LeaderAndIsrResponse = await self._send(message, requests.LEADER_AND_ISR_VERSION)
-        for topic in response.topics:
-            for item in topic.partition_errors:
-                if item.error_code != ErrorCode.NONE:
-                    log.warning(
-                        "broker %d could not take up partition %d of topic %s: %s",
-                        self.broker.id,
-                        item.partition_index,
-                        topic.topic_id,
-                        error_name(item.error_code),
-                    )
+        if response.error_code != ErrorCode.NONE:
+            return
+        errors = {
+            (topic.topic_id, item.partition_index): item.error_code
+            for topic in response.topics
+            for item in topic.partition_errors
+            if item.error_code != ErrorCode.NONE
+        }
+        failed: set[TopicPartition] = set()
+        for partition, notice in parcel.roles.items() if errors else ():
+            code = errors.get((notice.topic_id, partition.partition), ErrorCode.NONE)
+            if code == ErrorCode.KAFKA_STORAGE_ERROR:
+                failed.add(partition)
+            elif code != ErrorCode.NONE:
+                log.warning(
+                    "broker %d could not take up %s: %s",
+                    self.broker.id,
+                    partition,
+                    error_name(code),
+                )
+        taken_up = frozenset(parcel.roles.keys() - failed)
+        self._on_roles(self.broker.id, RolesAnswer(self.broker.epoch, frozenset(failed), taken_up))
 
     async def _send_stops(self, parcel: Parcel) -> None:
         message = requests.stop_replica(self._term, parcel.stops.items())

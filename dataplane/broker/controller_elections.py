@@ -92,9 +92,9 @@ def _elect(
 ) -> PartitionState | KafkaError:
     context = controller.context
     state = context.state(partition)
-    if state is None or context.is_deleting(partition.topic):
+    if state is None or context.is_going(partition.topic):
         return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "The partition does not exist.")
-    electable = context.electable
+    electable = context.electable_for(partition)
     if election is ElectionType.PREFERRED:
         if state.leader == state.preferred_leader:
             return KafkaError(ErrorCode.ELECTION_NOT_NEEDED)
@@ -103,7 +103,7 @@ def _elect(
             ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE,
             f"Broker {state.preferred_leader}, preferred for {partition}, is not live and in sync.",
         )
-    if state.leader in context.live:
+    if state.leader in context.live_for(partition):
         return KafkaError(ErrorCode.ELECTION_NOT_NEEDED)
     led = elect_offline(state, electable, unclean=True)
     return led or KafkaError(ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE)
@@ -137,7 +137,7 @@ async def controlled_shutdown(
     await controller.commit(changes)
     for partition in context.held_by([broker]):
         state = context.state(partition)
-        if state is not None and state.leader != broker and not context.is_deleting(partition[0]):
+        if state is not None and state.leader != broker and not context.is_going(partition[0]):
             controller.tell_stop(partition, [broker], Stop(state.leader_epoch, delete=False))
     controller.wake()
     return remaining

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from dataplane.broker import controller_reassign, controller_topics
+from dataplane.broker import controller_reassign, controller_storage, controller_topics
 from dataplane.broker.controller_load import load_brokers, load_dealt_with, load_topics
 from dataplane.cluster import znodes
 from dataplane.cluster.context import NEVER_LED
@@ -30,6 +30,7 @@ async def take_over(controller: Controller) -> None:
     taken for gone first, and for arrived then.
     """
     context = controller.context
+    await controller_storage.forget_notifications(controller)
     registered = await load_brokers(controller.coordinator)
     known = await load_dealt_with(controller.coordinator)
     stayed = {b: info for b, info in registered.items() if known.get(b) == info.epoch}
@@ -54,7 +55,6 @@ async def take_over(controller: Controller) -> None:
     for broker in context.brokers.values():
         controller.open_channel(broker).outbox.add_brokers(metadata_first=True, full=True)
     controller.tell(everything)
-    controller.wake()
     await _resume(controller)
 
 
@@ -117,7 +117,6 @@ async def _brokers_arrived(controller: Controller, arrived: dict[int, BrokerInfo
             if state is not None and broker in state.replicas:
                 controller.tell_role(partition, broker)
     controller.tell_metadata(rest)
-    controller.wake()
     await _resume(controller)
 
 
@@ -148,6 +147,7 @@ async def _ensure_partition_nodes(controller: Controller, changes: Changes) -> N
 
 
 async def _resume(controller: Controller) -> None:
-    """What waited for a broker may go on."""
-    await controller_reassign.resume(controller)
+    """What waited for a broker may go on. Only then everybody is told: see ControllerChannel."""
     await controller_topics.resume_deletions(controller)
+    controller.wake()
+    await controller_reassign.resume(controller)

@@ -12,7 +12,12 @@ import dataclasses
 import logging
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dataplane.broker import controller_elections, controller_events, controller_topics
+from dataplane.broker import (
+    controller_elections,
+    controller_events,
+    controller_storage,
+    controller_topics,
+)
 from dataplane.broker.controller import Controller
 from dataplane.broker.controller_writes import ControllerMovedError, OutcomeUnknownError
 from dataplane.cluster import znodes
@@ -31,7 +36,7 @@ from dataplane.ports.coordinator import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from dataplane.broker.controller_channel import Deleted
+    from dataplane.broker.controller_channel import Deleted, RolesAnswer
     from dataplane.broker.services import BrokerServices
     from dataplane.ports.coordinator import NodeStat, Watch
 
@@ -58,7 +63,7 @@ class ControllerHost:
         self._controller: Controller | None = None
         self._active_epoch: int | None = None
         self._watches: list[Watch] = []
-        self._brokers_watch: Watch | None = None
+        self._term_watches: list[Watch] = []
         self._tasks: list[asyncio.Task[None]] = []
         self.controller_id = -1
 
@@ -71,6 +76,7 @@ class ControllerHost:
         self._tasks = [
             loop.create_task(self._run(), name="controller"),
             loop.create_task(self._balance_regularly(), name="controller-balance"),
+            loop.create_task(self._ask_again_regularly(), name="controller-ask-again"),
         ]
         coordinator.on_session(self._on_session)
         self._watches = [coordinator.watch_data(znodes.CONTROLLER, self._on_controller)]
@@ -139,6 +145,15 @@ class ControllerHost:
 
     def _on_brokers(self, _names: list[str]) -> None:
         self.later(controller_events.brokers_changed)
+
+    def _on_directories(self, names: list[str]) -> None:
+        if names:
+            self.later(controller_storage.directories_failed)
+
+    def _on_roles(self, broker: int, answer: RolesAnswer) -> None:
+        controller = self._controller
+        if controller is not None and (answer.failed or controller.context.offline_on(broker)):
+            self.later(lambda c: controller_storage.roles_answered(c, broker, answer))
 
     def _on_deleted(self, broker: int, results: Deleted) -> None:
         self.later(lambda c: controller_topics.replicas_deleted(c, broker, results))
@@ -248,24 +263,34 @@ class ControllerHost:
             ControllerContext(epoch, version),
             listener=self._services.config.inter_broker_listener,
             on_deleted=self._on_deleted,
+            on_roles=self._on_roles,
         )
         self._controller = controller
         self.controller_id = self._services.broker_id
         self._active_epoch = epoch
         await controller_events.take_over(controller)
-        self._brokers_watch = self._services.coordinator.watch_children(
-            znodes.BROKER_IDS, self._on_brokers
-        )
+        watch = self._services.coordinator.watch_children
+        self._term_watches = [
+            watch(znodes.BROKER_IDS, self._on_brokers),
+            watch(znodes.LOG_DIR_EVENTS, self._on_directories),
+        ]
 
     async def _resign(self) -> None:
         self._active_epoch = None
         controller, self._controller = self._controller, None
-        if self._brokers_watch is not None:
-            self._brokers_watch.cancel()
-            self._brokers_watch = None
+        for watch in self._term_watches:
+            watch.cancel()
+        self._term_watches = []
         if controller is not None:
             log.info("controller epoch %d ends", controller.context.epoch)
             await controller.stop()
+
+    async def _ask_again_regularly(self) -> None:
+        while True:
+            await asyncio.sleep(controller_storage.ASK_AGAIN_MS_MIN / 1000)
+            controller = self._controller
+            if controller is not None and controller.context.brokers_with_offline:
+                self.later(controller_storage.ask_again)
 
     async def _balance_regularly(self) -> None:
         config = self._services.config

@@ -6,6 +6,7 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING
 
+from dataplane.broker import controller_topics
 from dataplane.cluster import znodes
 from dataplane.cluster.reassignment import begin, cancel, complete, is_complete, unneeded_after
 from dataplane.cluster.requests import Stop
@@ -45,15 +46,15 @@ async def reassign(
 def _decide(controller: Controller, partition: TopicPartition, target: Target) -> PartitionState:
     context = controller.context
     state = context.state(partition)
-    if state is None or context.is_deleting(partition.topic):
+    if state is None or (context.is_deleting(partition.topic) and target is not None):
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "The partition does not exist.")
     if target is None:
         if not state.is_reassigning:
             raise KafkaError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS)
-        after = cancel(state, context.electable)
+        after = cancel(state, context.electable_for(partition))
     else:
         _check_target(controller, target)
-        after = begin(state, target, context.electable)
+        after = begin(state, target, context.electable_for(partition))
     if after is None:
         raise KafkaError(
             ErrorCode.INVALID_REPLICA_ASSIGNMENT,
@@ -98,6 +99,10 @@ async def _apply(controller: Controller, changes: Mapping[TopicPartition, Partit
         stop = Stop(changes[partition].leader_epoch, delete=True)
         controller.tell_stop(partition, replicas, stop)
     controller.wake()
+    waiting = {
+        partition.topic for partition in changes if controller.context.is_deleting(partition.topic)
+    }
+    await controller_topics.start_deletions(controller, sorted(waiting))
 
 
 async def complete_ready(
@@ -110,7 +115,7 @@ async def complete_ready(
         state = context.state(partition)
         if state is None or not is_complete(state):
             continue
-        done = complete(state, context.electable)
+        done = complete(state, context.electable_for(partition))
         if done is not None:
             log.info("reassignment of %s is complete: %s", partition, list(done.replicas))
             finished[partition] = done

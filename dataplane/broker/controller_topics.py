@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dataplane.broker.znode_reads import read_all
 from dataplane.cluster import znodes
+from dataplane.cluster.deletion import Replica
 from dataplane.cluster.election import elect_first
 from dataplane.cluster.requests import DELETE_REGARDLESS_OF_EPOCH, Stop
 from dataplane.cluster.topic_names import check_collision, collision_key
@@ -169,17 +170,24 @@ async def delete_topics(
     context.deleting.update(marked)
     for name in marked:
         log.info("deleting topic %s", name)
-        partitions = context.topics[name].partitions
-        controller.tell_metadata(TopicPartition(name, index) for index in partitions)
-    await _start_deletions(controller, marked)
+    await start_deletions(controller, marked)
     return results
 
 
-async def _start_deletions(controller: Controller, names: Sequence[str]) -> None:
+async def start_deletions(controller: Controller, names: Sequence[str]) -> None:
+    """Have the replicas of marked topics deleted, as far as nothing holds that up now."""
     stop = Stop(DELETE_REGARDLESS_OF_EPOCH, delete=True)
     for name in names:
         partitions = controller.context.topics[name].partitions
-        for replica in controller.deletions.start(name, partitions, controller.context.live):
+        context = controller.context
+        offline = {
+            Replica(partition, broker)
+            for partition in (TopicPartition(name, index) for index in partitions)
+            for broker in context.offline_replicas(partition)
+        }
+        if context.is_going(name):
+            controller.tell_metadata(TopicPartition(name, index) for index in partitions)
+        for replica in controller.deletions.start(name, partitions, context.live, offline):
             controller.tell_stop(replica.partition, [replica.broker], stop)
     controller.wake()
     await _remove_nodes(controller, [n for n in names if controller.deletions.is_done(n)])
@@ -187,7 +195,7 @@ async def _start_deletions(controller: Controller, names: Sequence[str]) -> None
 
 async def resume_deletions(controller: Controller) -> None:
     """Deletions that waited for a broker, for a reassignment, or for a controller."""
-    await _start_deletions(controller, sorted(controller.context.deleting))
+    await start_deletions(controller, sorted(controller.context.deleting))
 
 
 async def replicas_deleted(controller: Controller, broker: int, results: Deleted) -> None:

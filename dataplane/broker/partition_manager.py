@@ -173,6 +173,7 @@ class PartitionManager:
         """Stop fetching and serving a replica, and with `delete` remove its log.
 
         `leader_epoch` -1 is "not known" and -2 "whatever it is, the topic is being deleted".
+        A log in a failed directory cannot be removed: KAFKA_STORAGE_ERROR halts the deletion.
         """
         partition = self._partitions.get(topic_partition)
         if partition is not None and 0 <= leader_epoch < partition.leader_epoch:
@@ -183,6 +184,8 @@ class PartitionManager:
             if partition is not None:
                 was_leader = partition.is_leader
                 partition.resign()
+                if delete and partition.log.has_failed:
+                    return ErrorCode.KAFKA_STORAGE_ERROR
                 if delete:
                     del self._partitions[topic_partition]
                 if was_leader:

@@ -30,7 +30,7 @@ def judge(
 ) -> PartitionState | ErrorCode:
     """The new state to write (the present one when nothing changes), or the refusal."""
     state = context.state(proposal.partition)
-    if state is None or context.is_deleting(proposal.partition.topic):
+    if state is None or context.is_going(proposal.partition.topic):
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     refusal = _fence(state, sender, proposal)
     if refusal is not None:
@@ -58,7 +58,9 @@ def _refuse_members(
     recovery = proposal.leader_recovery_state
     if recovery > state.leader_recovery_state or (recovery == RECOVERING and len(isr) > 1):
         return ErrorCode.INVALID_REQUEST
-    if any(not _may_join(context, broker, epoch) for broker, epoch in isr.items()):
+    if any(
+        not _may_join(context, proposal.partition, broker, epoch) for broker, epoch in isr.items()
+    ):
         return ErrorCode.INELIGIBLE_REPLICA
     return None
 
@@ -75,9 +77,15 @@ def _fence(state: PartitionState, sender: int, proposal: IsrProposal) -> ErrorCo
     return None
 
 
-def _may_join(context: ControllerContext, broker: int, epoch: int) -> bool:
-    """A member of the new ISR must be live, not stopping, and in the life that the leader saw."""
+def _may_join(
+    context: ControllerContext, partition: TopicPartition, broker: int, epoch: int
+) -> bool:
+    """A member of the new ISR must be live, not stopping, in the life that the leader saw, and its
+    log directory must not be known to have failed.
+    """
     info = context.brokers.get(broker)
     if info is None or broker in context.shutting_down:
+        return False
+    if broker in context.offline_replicas(partition):
         return False
     return epoch in (UNKNOWN_EPOCH, info.epoch)

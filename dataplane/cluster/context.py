@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from dataplane.cluster.image import ZERO_UUID, BrokerInfo
 from dataplane.cluster.partition_states import check_transition, status_of
@@ -51,6 +51,7 @@ class ControllerContext:
         self.names_by_id: dict[uuid.UUID, str] = {}
         self.deleting: set[str] = set()
         self.reassigning: set[TopicPartition] = set()
+        self._offline: dict[int, set[TopicPartition]] = {}
         self._collisions: dict[str, set[str]] = {}
         self._held_by: dict[int, set[TopicPartition]] = {}
 
@@ -67,8 +68,54 @@ class ControllerContext:
         return frozenset(self.brokers.keys() - self.shutting_down)
 
     def set_brokers(self, brokers: Mapping[int, BrokerInfo]) -> None:
+        """A broker in another life than before has all its log directories, until it says no."""
+        for broker in [*self._offline]:
+            info = brokers.get(broker)
+            if info is None or info.epoch != self.brokers[broker].epoch:
+                del self._offline[broker]
         self.brokers = dict(brokers)
         self.shutting_down &= self.brokers.keys()
+
+    # -- failed log directories -----------------------------------------------------------------
+
+    def replicas_answered(
+        self, broker: int, failed: Iterable[TopicPartition], taken_up: Iterable[TopicPartition]
+    ) -> tuple[set[TopicPartition], set[TopicPartition]]:
+        """A live broker has said which replicas it cannot serve, and which it can.
+
+        Returns those that went offline by this, and those that came back.
+        """
+        known = self._offline.get(broker, set())
+        lost = {partition for partition in failed if self.state(partition)} - known
+        back = known.intersection(taken_up)
+        now = (known | lost) - back
+        if now:
+            self._offline[broker] = now
+        else:
+            self._offline.pop(broker, None)
+        return lost, back
+
+    def offline_on(self, broker: int) -> frozenset[TopicPartition]:
+        """Replicas of a live broker whose log directory has failed."""
+        return frozenset(self._offline.get(broker, ()))
+
+    @property
+    def brokers_with_offline(self) -> list[int]:
+        return sorted(self._offline)
+
+    def offline_replicas(self, partition: TopicPartition) -> tuple[int, ...]:
+        """Live brokers that cannot serve this partition."""
+        if not self._offline:
+            return ()
+        return tuple(broker for broker, lost in self._offline.items() if partition in lost)
+
+    def live_for(self, partition: TopicPartition) -> frozenset[int]:
+        """Brokers that can serve a replica of this partition."""
+        return self.live.difference(self.offline_replicas(partition))
+
+    def electable_for(self, partition: TopicPartition) -> frozenset[int]:
+        """Likewise, without those that are shutting down."""
+        return self.electable.difference(self.offline_replicas(partition))
 
     # -- topics ---------------------------------------------------------------------------------
 
@@ -93,6 +140,8 @@ class ControllerContext:
             self.reassigning.discard(partition)
             for replica in state.replicas:
                 self._held_by.get(replica, set()).discard(partition)
+            for lost in self._offline.values():
+                lost.discard(partition)
 
     def colliding(self, name: str) -> frozenset[str]:
         """Topics whose metrics would share this name's."""
@@ -108,7 +157,7 @@ class ControllerContext:
         """Take up a state that ZooKeeper holds. Raises IllegalTransitionError."""
         partitions = self.topics[partition.topic].partitions
         before = partitions.get(partition.partition)
-        live = self.brokers
+        live = self.live_for(partition) if self._offline else self.brokers
         if before is not None and state.leader_epoch != NEVER_LED:
             check_transition(partition, status_of(before, live), status_of(state, live))
         for replica in before.replicas if before else ():
@@ -136,4 +185,11 @@ class ControllerContext:
                 yield TopicPartition(topic.name, index), state
 
     def is_deleting(self, topic: str) -> bool:
+        """Whether the topic is marked for deletion."""
         return topic in self.deleting
+
+    def is_going(self, topic: str) -> bool:
+        """Whether its deletion has begun. A move that is under way ends first: until then it is
+        served as before.
+        """
+        return topic in self.deleting and not any(p.topic == topic for p in self.reassigning)

@@ -1,12 +1,13 @@
 """Deleting topics: which replicas still have to delete their data, and when all have.
 
-A topic's deletion halts while one of its brokers is away or one of its partitions is being
-reassigned; it goes on when the broker is back or the reassignment has ended.
+A topic's deletion halts while one of its brokers is away, one of its log directories has failed,
+or one of its partitions is being reassigned; it goes on when the broker is back or the
+reassignment has ended.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from dataplane.cluster.replica_states import ReplicaStatus, check_transition
@@ -31,9 +32,16 @@ class TopicDeletions:
         return self._statuses.get(replica.partition.topic, {}).get(replica)
 
     def start(
-        self, topic: str, partitions: Mapping[int, PartitionState], live: Collection[int]
+        self,
+        topic: str,
+        partitions: Mapping[int, PartitionState],
+        live: Collection[int],
+        offline: Collection[Replica] = (),
     ) -> list[Replica]:
-        """Begin, or begin again. Returns the replicas whose brokers are to be told."""
+        """Begin, or begin again. Returns the replicas whose brokers are to be told.
+
+        `offline`: replicas on live brokers whose log directory has failed.
+        """
         statuses = self._statuses.setdefault(topic, {})
         for index, state in partitions.items():
             for broker in state.replicas:
@@ -41,17 +49,23 @@ class TopicDeletions:
                 statuses.setdefault(replica, ReplicaStatus.OFFLINE)
         if any(state.is_reassigning for state in partitions.values()):
             return []
-        return self._send(statuses, live)
+        return self._send(statuses, live, offline)
 
-    def _send(self, statuses: dict[Replica, ReplicaStatus], live: Collection[int]) -> list[Replica]:
+    def _send(
+        self,
+        statuses: dict[Replica, ReplicaStatus],
+        live: Collection[int],
+        offline: Collection[Replica],
+    ) -> list[Replica]:
         told = []
         for replica, status in statuses.items():
-            if status is ReplicaStatus.DELETION_INELIGIBLE and replica.broker in live:
+            reachable = replica.broker in live and replica not in offline
+            if status is ReplicaStatus.DELETION_INELIGIBLE and reachable:
                 self._move(statuses, replica, ReplicaStatus.OFFLINE)
                 status = ReplicaStatus.OFFLINE
             if status is not ReplicaStatus.OFFLINE:
                 continue
-            if replica.broker in live:
+            if reachable:
                 self._move(statuses, replica, ReplicaStatus.DELETION_STARTED)
                 told.append(replica)
             else:
@@ -86,9 +100,16 @@ class TopicDeletions:
 
     def broker_gone(self, brokers: Collection[int]) -> None:
         """Deletions that were under way on these brokers halt."""
+        self._halt(lambda replica: replica.broker in brokers)
+
+    def replicas_lost(self, broker: int, partitions: Collection[TopicPartition]) -> None:
+        """Likewise those of replicas whose log directory has failed."""
+        self._halt(lambda replica: replica.broker == broker and replica.partition in partitions)
+
+    def _halt(self, is_lost: Callable[[Replica], bool]) -> None:
         for statuses in self._statuses.values():
             for replica, status in list(statuses.items()):
-                if replica.broker in brokers and status is ReplicaStatus.DELETION_STARTED:
+                if is_lost(replica) and status is ReplicaStatus.DELETION_STARTED:
                     self._move(statuses, replica, ReplicaStatus.DELETION_INELIGIBLE)
 
     def is_done(self, topic: str) -> bool:

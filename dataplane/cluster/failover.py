@@ -29,16 +29,23 @@ def repair(
     """New states for those of `partitions` that do not fit the live brokers.
 
     A partition without a live leader gets one if it can; dead replicas leave the ISR. Serves a
-    broker's death, its return and a controller's start alike. Topics being deleted are left alone.
+    broker's death, its return, a failed log directory and a controller's start alike. Topics being
+    deleted are left alone.
     """
     live = context.live
     electable = context.electable
     changes: Changes = {}
     for partition in partitions:
         state = context.state(partition)
-        if state is None or context.is_deleting(partition.topic):
+        if state is None or context.is_going(partition.topic):
             continue
-        changed = _repaired(state, live, electable, unclean_allowed(partition.topic))
+        lost = context.offline_replicas(partition)
+        changed = _repaired(
+            state,
+            live.difference(lost) if lost else live,
+            electable.difference(lost) if lost else electable,
+            unclean_allowed(partition.topic),
+        )
         if changed is not None:
             changes[partition] = changed
     return changes
@@ -64,15 +71,15 @@ def leave(context: ControllerContext, broker: int) -> tuple[Changes, list[TopicP
 
     Returns the changes, and the partitions that `broker` still leads because no other replica can.
     """
-    live, stopping = context.live, context.shutting_down | {broker}
+    stopping = context.shutting_down | {broker}
     changes: Changes = {}
     remaining: list[TopicPartition] = []
     for partition in context.held_by([broker]):
         state = context.state(partition)
-        if state is None or context.is_deleting(partition.topic):
+        if state is None or context.is_going(partition.topic):
             continue
         if state.leader == broker:
-            moved = elect_for_shutdown(state, live, stopping)
+            moved = elect_for_shutdown(state, context.live_for(partition), stopping)
             if moved is not None:
                 changes[partition] = moved
             elif len(state.replicas) > 1:
@@ -92,7 +99,7 @@ def imbalanced(context: ControllerContext, percentage_max: int) -> Changes:
     preferred: dict[int, int] = {}
     elsewhere: dict[int, list[TopicPartition]] = {}
     for partition, state in context.partitions():
-        if context.is_deleting(partition.topic):
+        if context.is_going(partition.topic):
             continue
         head = state.preferred_leader
         preferred[head] = preferred.get(head, 0) + 1
@@ -106,7 +113,7 @@ def imbalanced(context: ControllerContext, percentage_max: int) -> Changes:
             state_now = context.state(partition)
             if state_now is None or state_now.is_reassigning:
                 continue
-            elected = elect_preferred(state_now, electable)
+            elected = elect_preferred(state_now, context.electable_for(partition))
             if elected is not None:
                 changes[partition] = elected
     return changes

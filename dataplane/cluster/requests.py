@@ -50,12 +50,15 @@ class Term:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Notice:
-    """A partition's state to be told. `deleting` tells that its topic is going away."""
+    """A partition's state to be told. `deleting` tells that its topic is going away, `offline`
+    which live brokers cannot serve it, because a log directory has failed.
+    """
 
     state: PartitionState
     topic_id: uuid.UUID
     is_new: bool = False
     deleting: bool = False
+    offline: tuple[int, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -149,7 +152,11 @@ def _metadata_state(
         isr=list(state.isr),
         zk_version=state.partition_epoch,
         replicas=list(state.replicas),
-        offline_replicas=[replica for replica in state.replicas if replica not in live],
+        offline_replicas=[
+            replica
+            for replica in state.replicas
+            if replica not in live or replica in notice.offline
+        ],
     )
 
 

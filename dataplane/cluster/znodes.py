@@ -30,6 +30,7 @@ CONFIG_CHANGES = "/config/changes"
 CONFIG_CHANGE_PREFIX = "/config/changes/config_change_"
 PRODUCER_IDS = "/latest_producer_id_block"
 ISR_CHANGES = "/isr_change_notification"
+LOG_DIR_EVENTS = "/log_dir_event_notification"
 BROKER_SEQUENCE = "/brokers/seqid"
 DEALT_WITH = "/brokers/dealt_with"
 DEFAULT_ENTITY = "<default>"
@@ -49,7 +50,7 @@ PERSISTENT_PATHS = (
     DELETE_TOPICS,
     ISR_CHANGES,
     PRODUCER_IDS,
-    "/log_dir_event_notification",
+    LOG_DIR_EVENTS,
     "/cluster",
 )
 """Nodes that every broker makes sure of when it starts, as Kafka does."""

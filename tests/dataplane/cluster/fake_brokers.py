@@ -11,13 +11,23 @@ from dataplane.broker.peer_client import PeerUnavailableError
 from dataplane.broker.registration import Registration, ensure_cluster_id, ensure_layout
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint
 from dataplane.config import BrokerConfig
+from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import TopicPartition
 from dataplane.ports.fakes.clock import FakeClock
 from dataplane.ports.fakes.entropy import FakeEntropy
 from dataplane.ports.fakes.filesystem import MemoryFileSystem
 from dataplane.wire.codec import decode, encode
-from dataplane.wire.messages.leader_and_isr import LeaderAndIsrRequest, LeaderAndIsrResponse
-from dataplane.wire.messages.stop_replica import StopReplicaRequest, StopReplicaResponse
+from dataplane.wire.messages.leader_and_isr import (
+    LeaderAndIsrPartitionError,
+    LeaderAndIsrRequest,
+    LeaderAndIsrResponse,
+    LeaderAndIsrTopicError,
+)
+from dataplane.wire.messages.stop_replica import (
+    StopReplicaPartitionError,
+    StopReplicaRequest,
+    StopReplicaResponse,
+)
 from dataplane.wire.messages.update_metadata import UpdateMetadataRequest, UpdateMetadataResponse
 
 
@@ -48,6 +58,7 @@ class FakeBroker:
         self.roles = {}
         self.new_roles = set()
         self.deleted = []
+        self.failed = set()
         self.stopped = []
         self.requests = []
         config = BrokerConfig.parse(
@@ -110,21 +121,45 @@ class FakeBroker:
                 self.image = self.image.with_update(request)
                 return UpdateMetadataResponse()
             case LeaderAndIsrRequest():
-                for topic in request.topic_states:
-                    for state in topic.partition_states:
-                        key = TopicPartition(topic.topic_name, state.partition_index)
-                        self.roles[key] = state
-                        if state.is_new:
-                            self.new_roles.add(key)
-                return LeaderAndIsrResponse()
+                topics = [self._take_up(topic) for topic in request.topic_states]
+                return LeaderAndIsrResponse(topics=topics)
             case StopReplicaRequest():
-                for topic in request.topic_states:
-                    for state in topic.partition_states:
-                        key = TopicPartition(topic.topic_name, state.partition_index)
-                        self.roles.pop(key, None)
-                        (self.deleted if state.delete_partition else self.stopped).append(key)
-                return StopReplicaResponse()
+                return StopReplicaResponse(partition_errors=list(self._stop(request)))
         raise AssertionError(request)
+
+    def _take_up(self, topic):
+        errors = []
+        for state in topic.partition_states:
+            key = TopicPartition(topic.topic_name, state.partition_index)
+            code = ErrorCode.KAFKA_STORAGE_ERROR if key in self.failed else ErrorCode.NONE
+            errors.append(
+                LeaderAndIsrPartitionError(
+                    partition_index=state.partition_index, error_code=int(code)
+                )
+            )
+            if code is ErrorCode.NONE:
+                self.roles[key] = state
+                if state.is_new:
+                    self.new_roles.add(key)
+        return LeaderAndIsrTopicError(topic_id=topic.topic_id, partition_errors=errors)
+
+    def _stop(self, request):
+        for topic in request.topic_states:
+            for state in topic.partition_states:
+                key = TopicPartition(topic.topic_name, state.partition_index)
+                code = ErrorCode.KAFKA_STORAGE_ERROR if key in self.failed else ErrorCode.NONE
+                yield StopReplicaPartitionError(
+                    topic_name=key.topic, partition_index=key.partition, error_code=int(code)
+                )
+                if code is ErrorCode.NONE:
+                    self.roles.pop(key, None)
+                    (self.deleted if state.delete_partition else self.stopped).append(key)
+
+    async def restart(self):
+        """Another life, with every log directory whole."""
+        self.failed = set()
+        await self.registration.stop()
+        await self.registration.start()
 
 
 async def until(condition, timeout_s=5.0, what=""):

@@ -51,6 +51,7 @@ class Chaos:
                     sim.network.mend(other, one)
         for machine in sim.machines.values():
             machine.disk.mend()
+            self._mend_directories(machine)
             machine.auto_restart = machine.fences = True
             machine.extra_fence_delay_s = 0.0
             machine.resume()
@@ -336,6 +337,33 @@ class Chaos:
         await self._last(0.5, 5.0)
         machine.disk.mend()
         return True
+
+    async def _dir_failure(self) -> bool:
+        """A log directory can be neither read nor written until its broker starts anew."""
+        machine = self._victim()
+        if machine is None or machine.process is None or machine.process.has_lost_directory:
+            return False
+        path = self._random.choice(self.sim.log_dirs)
+        self._told(f"{path} of {machine.name} breaks")
+        machine.disk.broken.add(path)
+        await self._last(0.5, 8.0)
+        self._told(f"{path} of {machine.name} can be used again")
+        self._mend_directories(machine)
+        await self._last(0.5, 1.5)
+        return True
+
+    def _mend_directories(self, machine: Machine) -> None:
+        """What a broker has given up it takes up with its next start."""
+        process = machine.process
+        if not machine.disk.broken and not (process and process.has_lost_directory):
+            return
+        machine.disk.broken.clear()
+        if self._random.random() < 0.5:
+            machine.kill()
+        elif process is not None and process.is_serving:
+            machine.terminate()
+        else:
+            machine.kill()
 
     async def _failed_write(self) -> bool:
         machine = self._victim()

@@ -26,7 +26,7 @@ from tests.simulation.world.ports import WORK_MAX_S, WORK_MIN_S, LoopBackground,
 if TYPE_CHECKING:
     from tests.simulation.simulation import Simulation
 
-LOG_DIR = "/data"
+LOG_DIR, MORE_LOGS_DIR = "/data", "/more"
 PORT = 9092
 FENCE_TIMEOUT_S = 3.0
 RESTART_MIN_S, RESTART_MAX_S = 0.05, 1.5
@@ -55,6 +55,12 @@ class Process:
         """The partition manager, once it is there."""
         services = getattr(self.broker, "services", None)
         return getattr(services, "partitions", None)
+
+    @property
+    def has_lost_directory(self) -> bool:
+        """Whether it has given a log directory up: it takes it up again with its next start only."""
+        logs = getattr(self.broker, "_logs", None)
+        return logs is not None and any(report.error for report in logs.directories())
 
 
 class Machine:

@@ -22,6 +22,7 @@ FAULTS = (
     "zk_expiry",
     "controller_change",
     "disk_full",
+    "dir_failure",
     "failed_write",
     "failed_sync",
     "torn_write",

@@ -20,7 +20,7 @@ from tests.simulation.clients.consumer import Answer, Consumer
 from tests.simulation.clients.producer import KINDS, Producer
 from tests.simulation.invariants import Invariant, all_invariants
 from tests.simulation.log_capture import LogCapture
-from tests.simulation.machine import LOG_DIR, PORT, Machine, Process
+from tests.simulation.machine import LOG_DIR, MORE_LOGS_DIR, PORT, Machine, Process
 from tests.simulation.oracle import Oracle
 from tests.simulation.plan import Plan
 from tests.simulation.verify import Verifier
@@ -202,7 +202,7 @@ class Simulation:
         return {
             "broker.id": str(number),
             "listeners": f"PLAINTEXT://broker-{number}:{PORT}",
-            "log.dirs": LOG_DIR,
+            "log.dirs": ",".join(self.log_dirs),
             "zookeeper.connect": "zookeeper:2181",
             "min.insync.replicas": "2",
             "default.replication.factor": "3",
@@ -210,6 +210,11 @@ class Simulation:
             "controlled.shutdown.max.retries": "2",
             **self.plan.settings,
         }
+
+    @property
+    def log_dirs(self) -> list[str]:
+        """A second one where one may fail: a broker without any does not run."""
+        return [LOG_DIR, MORE_LOGS_DIR] if "dir_failure" in self.plan.faults else [LOG_DIR]
 
     def open_topics(self) -> list[str]:
         """Topics that clients may use now."""
@@ -368,9 +373,9 @@ class Simulation:
         for invariant in self.invariants:
             invariant.out_of_range(consumer, broker, key, offset)
 
-    def fatal_refusal(self, idempotent: bool, place: Any, code: int, records: list[Any]) -> None:
+    def fatal_refusal(self, broker: int, place: Any, code: int, records: list[Any]) -> None:
         for invariant in self.invariants:
-            invariant.fatal_refusal(idempotent, place, code, records)
+            invariant.fatal_refusal(broker, place, code, records)
 
     def _node_changed(self, path: str, node: Node | None) -> None:
         if path.startswith(("/brokers/topics/", "/controller", "/brokers/ids/", "/admin/")):

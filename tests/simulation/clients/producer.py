@@ -181,7 +181,7 @@ class Producer:
             )
             is_in_doubt = is_in_doubt or not refused
             if code in FATAL:
-                self.sim.fatal_refusal(self.kind.idempotent, place, code, records)
+                self.sim.fatal_refusal(leader, place, code, records)
                 break
             if not kind.retries:
                 break

@@ -18,14 +18,22 @@ PAGE_BYTES = 4096
 
 
 class Disk(MemoryFileSystem):
-    """What a machine keeps. `processes` are the views that its processes hold on it."""
+    """What a machine keeps. `broken` names directories that can be neither read nor written, until
+    somebody takes them out; what was in them is there again then.
+    """
 
     def __init__(self, random: Random) -> None:
         super().__init__()
         self._random = random
         self.lost_bytes = 0
         self.holes = 0
+        self.broken: set[str] = set()
         self._tear: Callable[[], None] | None = None
+
+    def trip(self, operation: str, path: str) -> None:
+        if any(path == broken or path.startswith(f"{broken}/") for broken in self.broken):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+        super().trip(operation, path)
 
     def tear_next_append(self, die: Callable[[], None]) -> None:
         """The next append to a log file writes a part of its bytes, and its process dies in it."""

@@ -28,7 +28,7 @@ help: ## Show this list
 ##@ Run it
 .PHONY: up down reset status logs setup
 up: ## Start the whole service with a live demo (Ctrl-C stops it; same data next time)
-	@deploy/local/setup.sh run
+	@deploy/local/setup.sh up
 	@exec $(PY) -m deploy.local up
 down: ## Stop a running service from another terminal
 	@$(PY) -m deploy.local down

@@ -1,4 +1,4 @@
-"""`python -m deploy.local up|down|reset|status|logs`: the whole service on one machine."""
+"""`python -m deploy.local up|check|down|reset|status|logs`: the whole service on one machine."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import sys
 import time
 
 from deploy.local.config import LocalConfig, SetupError
+from deploy.local.running import refuse_second_launcher, running_pid
 
 STOP_TIMEOUT_S = 60.0
 
@@ -20,6 +21,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m deploy.local", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("up", help="start everything and stay in the foreground")
+    commands.add_parser("check", help="judge the settings, start and change nothing")
     commands.add_parser("down", help="stop a running service")
     commands.add_parser("status", help="say which parts run")
     reset = commands.add_parser("reset", help="stop it and delete its data")
@@ -32,7 +34,7 @@ def main(arguments: list[str]) -> int:
         return _run(options, config)
     except SetupError as error:
         print(f"penstock: {error}", file=sys.stderr)
-        return 1
+        return error.exit_code
 
 
 def _run(options: argparse.Namespace, config: LocalConfig) -> int:
@@ -41,6 +43,10 @@ def _run(options: argparse.Namespace, config: LocalConfig) -> int:
             from deploy.local.up import up
 
             return up(config)
+        case "check":
+            refuse_second_launcher(config)
+            config.check_usable()
+            return 0
         case "down":
             return _down(config)
         case "reset":
@@ -52,8 +58,6 @@ def _run(options: argparse.Namespace, config: LocalConfig) -> int:
 
 
 def _down(config: LocalConfig) -> int:
-    from deploy.local.up import running_pid
-
     pid = running_pid(config)
     if pid is None:
         print("not running")
@@ -87,8 +91,6 @@ def _reset(config: LocalConfig, *, force: bool) -> int:
 
 
 def _status(config: LocalConfig) -> int:
-    from deploy.local.up import running_pid
-
     if running_pid(config) is None or not config.state_file.exists():
         print("not running")
         return 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import socket
 from collections.abc import Mapping
@@ -10,10 +11,33 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LOOPBACK = "127.0.0.1"
+# Three brokers with a listener for clients and one for each other.
+DEMO_PORTS = 6
+# Numbers that the parts read by themselves; a bad one would end them one by one, far from here.
+WHOLE_NUMBERS = ("PENSTOCK_WORKER_CONCURRENCY",)
+NUMBERS = (
+    "PENSTOCK_OPERATION_SWEEP_S",
+    "PENSTOCK_OPERATION_LEASE_S",
+    "PENSTOCK_GATEWAY_TIMEOUT_S",
+    "PENSTOCK_ANALYTICS_INTERVAL_S",
+    "PENSTOCK_ANALYTICS_FIRST_AFTER_S",
+    "PENSTOCK_ANALYTICS_DEADLINE_S",
+    "PENSTOCK_ANALYTICS_RANGE_MAX_S",
+    "PENSTOCK_ANALYTICS_GOLD_KEEP_S",
+)
+DATABASE_SCHEMES = ("sqlite", "postgres", "postgresql", "psql", "pgsql")
 
 
 class SetupError(Exception):
     """Something that the person at the terminal can mend; shown as one line."""
+
+    exit_code = 1
+
+
+class SettingsError(SetupError):
+    """A setting cannot be used; nothing was tried."""
+
+    exit_code = 2
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +58,10 @@ class LocalConfig:
         """Read the settings.
 
         Raises:
-            SetupError: a port is not a number between 1 and 65535, or the range is empty.
+            SettingsError: a setting of ours, or one that the parts read, has no usable value.
         """
+        check_numbers(environment)
+        check_database_url(environment)
         first, last = _port_range(environment.get("PENSTOCK_BROKER_PORTS", "8410-8449"))
         data_dir = Path(environment.get("PENSTOCK_DATA_DIR") or REPOSITORY / ".penstock")
         jars_dir = Path(environment.get("PENSTOCK_SPARK_JARS_DIR") or REPOSITORY / "build/jars")
@@ -47,7 +73,7 @@ class LocalConfig:
             redis_port=_port(environment, "PENSTOCK_REDIS_PORT", 8402),
             broker_port_first=first,
             broker_port_last=last,
-            demo=environment.get("PENSTOCK_DEMO", "1") not in {"0", "no", "false"},
+            demo=_switch(environment, "PENSTOCK_DEMO", default=True),
         )
 
     @property
@@ -92,8 +118,21 @@ class LocalConfig:
             "PENSTOCK_PUBLIC_URL": self.url,
         }
 
-    def check_ports_free(self) -> None:
-        """Raise `SetupError` naming the first port that is wanted twice, or listened on."""
+    def check_usable(self) -> None:
+        """Ports that do not meet, are enough and are free; a data directory that can be written.
+
+        Raises:
+            SettingsError: naming the first that is not.
+        """
+        self._check_ports()
+        there = self.data_dir
+        while not there.exists():
+            there = there.parent
+        reason = "Permission denied" if there.is_dir() else "Not a directory"
+        if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+            raise SettingsError(f"cannot use data directory {self.data_dir}: {reason}")
+
+    def _check_ports(self) -> None:
         wanted = {
             "PENSTOCK_HTTP_PORT": self.http_port,
             "PENSTOCK_ZOOKEEPER_PORT": self.zookeeper_port,
@@ -102,15 +141,39 @@ class LocalConfig:
         owners: dict[int, str] = {}
         for name, port in wanted.items():
             if self.broker_port_first <= port <= self.broker_port_last:
-                raise SetupError(f"{name}={port} lies within PENSTOCK_BROKER_PORTS")
+                raise SettingsError(f"{name}={port} lies within PENSTOCK_BROKER_PORTS")
             if port in owners:
-                raise SetupError(f"{name} and {owners[port]} are both {port}")
+                raise SettingsError(f"{name} and {owners[port]} are both {port}")
             owners[port] = name
+        offered = self.broker_port_last - self.broker_port_first + 1
+        if self.demo and offered < DEMO_PORTS:
+            raise SettingsError(
+                f"PENSTOCK_BROKER_PORTS has {offered} ports; the demo's brokers need {DEMO_PORTS}"
+            )
         for name, port in wanted.items():
             if not port_is_free(port):
-                raise SetupError(
+                raise SettingsError(
                     f"port {port} is taken; free it or choose another with {name}=PORT"
                 )
+
+
+def check_numbers(environment: Mapping[str, str]) -> None:
+    """Raise `SettingsError` for the first number that is none, or not above 0."""
+    for name in (*WHOLE_NUMBERS, *NUMBERS):
+        text = environment.get(name, "")
+        whole = name in WHOLE_NUMBERS
+        if text and not _is_above_zero(text, whole=whole):
+            kind = "whole number" if whole else "number"
+            raise SettingsError(f"{name}={text!r} is not a {kind} above 0")
+
+
+def check_database_url(environment: Mapping[str, str]) -> None:
+    """Raise `SettingsError` for an address that is of no database that we run on."""
+    url = environment.get("DATABASE_URL", "")
+    scheme, separator, _ = url.partition("://")
+    if url and (not separator or scheme not in DATABASE_SCHEMES):
+        # The address may hold a password: it is not shown.
+        raise SettingsError("DATABASE_URL is neither postgres://… nor sqlite:///…")
 
 
 def port_is_free(port: int) -> bool:
@@ -125,15 +188,37 @@ def port_is_free(port: int) -> bool:
 
 def _port(environment: Mapping[str, str], name: str, default: int) -> int:
     text = environment.get(name) or str(default)
-    if not text.isdecimal() or not 1 <= int(text) <= 65535:
-        raise SetupError(f"{name}={text!r} is not a port between 1 and 65535")
+    if not _is_port(text):
+        raise SettingsError(f"{name}={text!r} is not a port between 1 and 65535")
     return int(text)
 
 
 def _port_range(text: str) -> tuple[int, int]:
     first, dash, last = text.partition("-")
-    if not (
-        dash and first.isdecimal() and last.isdecimal() and 1 <= int(first) <= int(last) <= 65535
-    ):
-        raise SetupError(f"PENSTOCK_BROKER_PORTS={text!r} is not a range FIRST-LAST of ports")
+    if not (dash and _is_port(first) and _is_port(last) and int(first) <= int(last)):
+        raise SettingsError(f"PENSTOCK_BROKER_PORTS={text!r} is not a range FIRST-LAST of ports")
     return int(first), int(last)
+
+
+def _is_port(text: str) -> bool:
+    # Unicode's other digits are decimal too, and thousands of them are no port.
+    return text.isascii() and text.isdecimal() and len(text) <= 5 and 1 <= int(text) <= 65535
+
+
+def _is_above_zero(text: str, *, whole: bool) -> bool:
+    try:
+        value = int(text) if whole else float(text)
+    except ValueError:
+        return False
+    return 0 < value < math.inf
+
+
+def _switch(environment: Mapping[str, str], name: str, *, default: bool) -> bool:
+    text = environment.get(name, "").strip().lower()
+    if text in {"1", "yes", "true", "on"}:
+        return True
+    if text in {"0", "no", "false", "off"}:
+        return False
+    if text:
+        raise SettingsError(f"{name}={text!r} is neither 1 nor 0")
+    return default

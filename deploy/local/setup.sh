@@ -1,11 +1,14 @@
 #!/usr/bin/env bash
 # Makes a checkout ready: interpreter, Java, Node, locked dependencies, built frontend, Spark jars.
-#   setup.sh run    what `make up` needs
+#   setup.sh run    what running needs
+#   setup.sh up     the same, after a look at the settings: a bad one is told before anything is done
 #   setup.sh test   that, and what `make test` needs on top
 # Each step leaves a stamp with the hash of what it was made from; a second run does nothing twice.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 purpose=${1:-run}
+judge=no
+if [ "$purpose" = up ]; then purpose=run judge=yes; fi
 jars_dir=${PENSTOCK_SPARK_JARS_DIR:-$PWD/build/jars}
 stamps=build/stamps
 mkdir -p "$stamps"
@@ -53,6 +56,7 @@ setup_python() {
   local python
   python=$(find_python)
   if [ -z "$python" ]; then need "Python 3.11+" python3 python3-venv; python=$(find_python); fi
+  if [ "$judge" = yes ]; then "$python" -m deploy.local check || exit $?; fi
   "$python" -c 'import ensurepip, venv' 2>/dev/null || need "Python's venv module" python3-venv
   [ -x .venv/bin/python ] || { say "creating the virtual environment"; "$python" -m venv .venv; }
 }

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -19,6 +18,7 @@ from deploy.local.api import Api
 from deploy.local.child import Child, ChildSpec, wait_until
 from deploy.local.config import REPOSITORY, LocalConfig, SetupError
 from deploy.local.console import Progress, banner
+from deploy.local.running import refuse_second_launcher
 
 ZOOKEEPER_READY_S = 30.0
 REDIS_READY_S = 10.0
@@ -56,10 +56,8 @@ class Service:
 
     def _claim(self) -> None:
         """One launcher for one data directory; a taken port is named before anything runs."""
-        running = running_pid(self._config)
-        if running is not None:
-            raise SetupError(f"already running as process {running}; `make down` stops it")
-        self._config.check_ports_free()
+        refuse_second_launcher(self._config)
+        self._config.check_usable()
         try:
             self._config.run_dir.mkdir(parents=True, exist_ok=True)
             self._config.data_dir.chmod(0o700)
@@ -177,16 +175,6 @@ class Service:
         self._config.state_file.unlink(missing_ok=True)
         self._config.pid_file.unlink(missing_ok=True)
         self._progress.end()
-
-
-def running_pid(config: LocalConfig) -> int | None:
-    """The process id of the launcher that owns the data directory, if it lives."""
-    try:
-        pid = int(config.pid_file.read_text())
-        command = Path(f"/proc/{pid}/cmdline").read_bytes()
-    except (OSError, ValueError):
-        return None
-    return pid if b"deploy.local" in command else None
 
 
 def _raise_stopped(_number: int, _frame: FrameType | None) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -10,7 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local.config import REPOSITORY, LocalConfig, SetupError
+from deploy.local.config import (
+    NUMBERS,
+    REPOSITORY,
+    WHOLE_NUMBERS,
+    LocalConfig,
+    SetupError,
+)
 
 
 @pytest.mark.parametrize("text", ["0", "65536", "web", "-1", "8400.5"])
@@ -37,11 +45,84 @@ def test_a_taken_port_is_one_line_and_starts_nothing(tmp_path: Path) -> None:
         taken.listen()
         port = taken.getsockname()[1]
         done = run_local(tmp_path, "up", PENSTOCK_HTTP_PORT=str(port))
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr.strip() == (
         f"penstock: port {port} is taken; free it or choose another with PENSTOCK_HTTP_PORT=PORT"
     )
     assert not list(tmp_path.glob("data/run/*"))
+
+
+BAD_SETTINGS = [
+    ("PENSTOCK_HTTP_PORT", "abc", "is not a port between 1 and 65535"),
+    ("PENSTOCK_HTTP_PORT", "²", "is not a port between 1 and 65535"),
+    ("PENSTOCK_HTTP_PORT", "9" * 5_000, "is not a port between 1 and 65535"),
+    ("PENSTOCK_BROKER_PORTS", "8410-8414", "has 5 ports; the demo's brokers need 6"),
+    ("PENSTOCK_DEMO", "maybe", "is neither 1 nor 0"),
+    ("PENSTOCK_WORKER_CONCURRENCY", "2.5", "is not a whole number above 0"),
+    ("PENSTOCK_ANALYTICS_INTERVAL_S", "soon", "is not a number above 0"),
+    ("PENSTOCK_OPERATION_LEASE_S", "-1", "is not a number above 0"),
+    ("PENSTOCK_GATEWAY_TIMEOUT_S", "nan", "is not a number above 0"),
+    ("DATABASE_URL", "mysql://root:hidden@db/penstock", "is neither postgres://… nor sqlite:///…"),
+    ("DATABASE_URL", "penstock", "is neither postgres://… nor sqlite:///…"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "told"), BAD_SETTINGS)
+def test_a_bad_setting_is_one_line_and_exit_code_2(
+    tmp_path: Path, name: str, value: str, told: str
+) -> None:
+    for command in ("check", "up"):
+        done = run_local(tmp_path, command, **{**free_ports(), name: value})
+        assert done.returncode == 2, done.stderr
+        (line,) = done.stderr.splitlines()
+        assert line.startswith(f"penstock: {name}")
+        assert told in line
+        assert "hidden" not in line
+    assert not (tmp_path / "data").exists()
+
+
+def test_settings_that_are_good_pass_the_check(tmp_path: Path) -> None:
+    good = {
+        "PENSTOCK_DEMO": "0",
+        "PENSTOCK_WORKER_CONCURRENCY": "2",
+        "PENSTOCK_ANALYTICS_INTERVAL_S": "0.5",
+        "DATABASE_URL": "postgres://penstock@127.0.0.1:5432/postgres",
+    }
+    done = run_local(tmp_path, "check", **free_ports(), **good)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert not (tmp_path / "data").exists()
+
+
+def test_every_number_that_the_parts_read_is_judged() -> None:
+    readers = {
+        "controlplane/settings.py": r'env\.(?:int|float)\(\s*"(PENSTOCK_\w+)"',
+        "controlplane/analytics/conf.py": r'_number\("(PENSTOCK_\w+)"',
+    }
+    read = {
+        name
+        for path, pattern in readers.items()
+        for name in re.findall(pattern, (REPOSITORY / path).read_text())
+    }
+    assert read == {*NUMBERS, *WHOLE_NUMBERS}
+
+
+def test_settings_are_judged_before_any_set_up_work(tmp_path: Path) -> None:
+    """A checkout without anything installed: no environment, no package, no build of it."""
+    checkout = tmp_path / "checkout"
+    shutil.copytree(REPOSITORY / "deploy" / "local", checkout / "deploy" / "local")
+    (checkout / "deploy" / "__init__.py").touch()
+    began = subprocess.run(
+        [str(checkout / "deploy" / "local" / "setup.sh"), "up"],
+        env={"PATH": "/usr/bin:/bin", "PYTHON": sys.executable, "PENSTOCK_HTTP_PORT": "abc"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    told = "penstock: PENSTOCK_HTTP_PORT='abc' is not a port between 1 and 65535\n"
+    assert (began.returncode, began.stdout, began.stderr) == (2, "", told)
+    assert not (checkout / ".venv").exists()
+    assert [path.name for path in (checkout / "build").rglob("*")] == ["stamps"]
 
 
 def test_status_of_nothing_says_so(tmp_path: Path) -> None:
@@ -61,7 +142,7 @@ def test_reset_refuses_a_directory_that_is_not_ours(tmp_path: Path) -> None:
 def test_ports_that_meet_are_named(tmp_path: Path) -> None:
     done = run_local(tmp_path, "up", PENSTOCK_HTTP_PORT="18001", PENSTOCK_REDIS_PORT="18001")
     assert (done.returncode, done.stderr) == (
-        1,
+        2,
         "penstock: PENSTOCK_REDIS_PORT and PENSTOCK_HTTP_PORT are both 18001\n",
     )
     done = run_local(
@@ -72,8 +153,8 @@ def test_ports_that_meet_are_named(tmp_path: Path) -> None:
 
 def test_a_data_directory_that_cannot_be_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file")
-    done = run_local(tmp_path, "up", **free_ports())
-    assert done.returncode == 1
+    done = run_local(tmp_path, "check", **free_ports())
+    assert done.returncode == 2
     assert done.stderr == f"penstock: cannot use data directory {tmp_path}/data: Not a directory\n"
 
 

@@ -42,10 +42,11 @@ setup: ## Install what running needs, without starting anything
 	@deploy/local/setup.sh run
 
 ##@ Check it
-.PHONY: test lint types imports test-unit test-cluster test-postgres test-frontend test-spark test-conformance test-faults simulate test-e2e fix
+.PHONY: test lint types imports test-unit test-all test-integration test-cluster test-postgres test-frontend test-spark test-conformance test-faults test-faults-quick simulate test-e2e test-e2e-quick fix
 test: ## Everything that is fast enough for every change (≤ 15 minutes on 2 cores)
 	@deploy/local/setup.sh test
 	@tests/run_all.sh
+test-all: test test-faults test-e2e ## Also the faults and the browser tests that take long
 lint: ## Format check and ruff
 	@$(PY) -m ruff format --check . && $(PY) -m ruff check .
 types: ## mypy, strict
@@ -54,20 +55,29 @@ imports: ## Import contracts: which room may know which
 	@.venv/bin/lint-imports
 test-unit: ## Unit, property and architecture tests
 	@$(PY) -m pytest -q -n 2 -m "not cluster and not conformance and not faults and not spark and not e2e and not postgres"
+# These wait more than they work: files side by side, the longest first.
+test-integration: ## Cluster, conformance and Spark tests, two files at a time
+	@$(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder \
+	  -m "(cluster or conformance or spark) and not faults and not e2e and not slow" \
+	  tests/spark_analytics tests/controlplane/live tests/conformance tests
 test-cluster: ## Tests on real brokers and ZooKeeper
-	@$(PY) -m pytest -q -m "cluster and not faults and not conformance and not e2e"
+	@$(PY) -m pytest -q -m "cluster and not spark and not faults and not conformance and not e2e"
 test-postgres: ## The control plane's tests on PostgreSQL
 	@tests/run_on_postgres.sh
 test-spark: ## Spark transforms and jobs on a real local session
 	@$(PY) -m pytest -q -m "spark and not e2e"
 test-conformance: ## Clients that others wrote, against a live cluster
 	@$(PY) -m pytest -q -m conformance
-test-faults: ## Real processes killed, paused, cut off
-	@$(PY) -m pytest -q -m faults
+test-faults: ## Real processes killed, paused, cut off: every acknowledged record accounted for
+	@$(PY) -m pytest -q tests/faults
+test-faults-quick:
+	@$(PY) -m pytest -q -m "not slow_faults" tests/faults
 simulate: ## Whole brokers under virtual time and misfortune, SEEDS=n SEED=s (a failing seed leaves its trace)
 	@$(PY) -m tests.simulation --seeds $(or $(SEEDS),200) --seed $(or $(SEED),1)
 test-e2e: ## The whole service in a real browser, with screenshots in build/screenshots
-	@PENSTOCK_E2E_SCREENSHOTS=$(CURDIR)/build/screenshots $(PY) -m pytest -q -m e2e
+	@PENSTOCK_E2E_SCREENSHOTS=$(CURDIR)/build/screenshots $(PY) -m pytest -q tests/e2e
+test-e2e-quick:
+	@PENSTOCK_E2E_SCREENSHOTS=$(CURDIR)/build/screenshots $(PY) -m pytest -q -m "not slow" tests/e2e
 test-frontend: ## The frontend's lint, types and unit tests
 	@cd frontend && npm run --silent lint && npm run --silent types && npm run --silent test
 fix: ## Format and mend what can be mended by machine

@@ -57,7 +57,7 @@ class Console:
 
     def verified(self) -> str:
         live = self.page.get_by_test_id("operation-live")
-        expect(live).to_have_attribute("data-state", "succeeded", timeout=OPERATION_MS)
+        self.ends_well(live)
         expect(live.get_by_text("Verified", exact=True)).to_be_visible()
         # Every step that is shown has its tick.
         steps = live.get_by_role("list", name="Steps").get_by_role("listitem")
@@ -67,6 +67,9 @@ class Console:
         link = live.get_by_role("link", name="Open operation").get_attribute("href")
         assert link
         return link.rsplit("/", 1)[-1]
+
+    def ends_well(self, live: Locator) -> None:
+        expect(live).to_have_attribute("data-state", "succeeded", timeout=OPERATION_MS)
 
     def close_dialog(self) -> None:
         self.page.keyboard.press("Escape")

@@ -51,6 +51,11 @@ class Rest:
         operation = self.post("/api/v1/operations", {**body, "confirm": plan["confirm_phrase"]})
         return self.finished(operation["id"])
 
+    def new_user(self, cluster_id: str, username: str, **inputs: Any) -> Any:
+        """A login made by an ordinary operation: {username, password, mechanism}."""
+        operation = self.run("user.create", cluster_id, username=username, **inputs)
+        return self.get(f"/api/v1/operations/{operation['id']}/secret")
+
     def finished(self, operation_id: str) -> Any:
         def ended() -> Any:
             operation = self.get(f"/api/v1/operations/{operation_id}")

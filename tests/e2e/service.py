@@ -1,6 +1,7 @@
 """The whole service as `make up` starts it: on free ports, with data of its own, stopped by pid."""
 
 import contextlib
+import json
 import os
 import re
 import signal
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dataplane.runtime.parent_death import die_with_parent
+from deploy.local.config import LocalConfig
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 START_TIMEOUT_S = 120.0
@@ -41,6 +43,7 @@ class LocalService:
     """`python -m deploy.local up` in a process of its own."""
 
     def __init__(self, directory: Path) -> None:
+        self.directory = directory
         self._log_path = directory / "launcher.log"
         http, zookeeper, redis = free_ports(3)
         first = free_run(BROKER_PORTS)
@@ -53,10 +56,23 @@ class LocalService:
             "PENSTOCK_ZOOKEEPER_PORT": str(zookeeper),
             "PENSTOCK_REDIS_PORT": str(redis),
             "PENSTOCK_BROKER_PORTS": f"{first}-{first + BROKER_PORTS - 1}",
+            # Some tests kill a worker and wait until its hold on the operation has run out.
+            "PENSTOCK_OPERATION_LEASE_S": "5",
         }
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self) -> Address:
+    @property
+    def address(self) -> Address:
+        """As the banner says it; once started."""
+        banner = self._log_path.read_text()
+        return Address(
+            *(
+                re.findall(rf"^  {word} +(\S+)", banner, re.MULTILINE)[0]
+                for word in ("console", "login", "password")
+            )
+        )
+
+    def start(self) -> None:
         """Wait for the banner: by then the demo cluster runs and its workload too."""
         with self._log_path.open("wb") as log:
             self._process = subprocess.Popen(
@@ -72,18 +88,27 @@ class LocalService:
             )
         deadline_s = time.monotonic() + START_TIMEOUT_S
         while time.monotonic() < deadline_s:
-            banner = self._log_path.read_text()
-            if "Ctrl-C stops everything" in banner:
-                return Address(
-                    *(
-                        re.findall(rf"^  {word} +(\S+)", banner, re.MULTILINE)[0]
-                        for word in ("console", "login", "password")
-                    )
-                )
+            if "Ctrl-C stops everything" in self._log_path.read_text():
+                return
             if self._process.poll() is not None:
                 break
             time.sleep(0.1)
         raise AssertionError(f"the service did not come up:\n{self._log_path.read_text()}")
+
+    def child_environment(self) -> dict[str, str]:
+        """What every part of the service sees."""
+        config = LocalConfig.from_environment(self._environment)
+        return {**self._environment, **config.child_environment()}
+
+    def pid_of(self, part: str) -> int:
+        """A running part's process, by its name in `make status`."""
+        state = json.loads((self.directory / "data" / "run" / "state.json").read_text())
+        return next(int(row["pid"]) for row in state["parts"] if row["name"] == part)
+
+    def brokers_with(self, partition: str) -> set[int]:
+        """The brokers that hold data of the partition, by their directories."""
+        homes = (self.directory / "data" / "brokers").glob(f"*/data/{partition}")
+        return {int(found.parent.parent.name.rpartition("-")[2]) for found in homes}
 
     def stop(self) -> None:
         """SIGTERM: the launcher stops its parts in order. It takes them along even when killed."""

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 
 from tests.controlplane.live.clients import Clients
 from tests.e2e.conftest import bootstrap_of
+from tests.e2e.flows import plan_grant
 from tests.e2e.pages import Console
 from tests.e2e.rest import Rest, wait_for
 
@@ -50,13 +51,7 @@ def create_user(console: Console) -> dict[str, str]:
 
 
 def grant(console: Console) -> None:
-    console.page.get_by_label(f"Actions for {USER}", exact=True).click()
-    console.page.get_by_role("menuitem", name="Grant access").click()
-    dialog = console.dialog()
-    dialog.get_by_text("Produce", exact=True).click()
-    dialog.get_by_label("Topic", exact=True).fill(TOPIC)
-    console.click("Review plan")
-    expect(console.plan()).to_contain_text(TOPIC)
+    expect(plan_grant(console, USER, TOPIC)).to_contain_text(TOPIC)
     console.confirm()
     console.close_dialog()
     expect(console.row("Users", USER)).to_contain_text(f"describe, write {TOPIC}")
@@ -80,9 +75,9 @@ def revoke(console: Console) -> None:
     expect(rows).to_have_count(0)
 
 
-def refused(app: Clients) -> bool:
+def refused(app: Clients, topic: str = TOPIC) -> bool:
     try:
-        app.produce(TOPIC, 1)
+        app.produce(topic, 1)
     except KafkaException as error:
         if re.search("(?i)authoriz", str(error)):
             return True

@@ -6,7 +6,8 @@ import re
 from playwright.sync_api import expect
 
 from tests.controlplane.live.clients import Clients
-from tests.e2e.pages import OPERATION_MS, Console, group_path
+from tests.e2e.flows import plan_reset, undo
+from tests.e2e.pages import Console, group_path
 from tests.e2e.rest import Rest
 
 TOPIC = f"e2e.reset-{os.getpid()}"
@@ -22,12 +23,7 @@ def test_a_reset_and_its_undo(console: Console, rest: Rest, clients: Clients) ->
 
     console.open(f"groups/{GROUP}")
     expect(console.figure("Lag now")).to_contain_text("0")
-    page.get_by_role("link", name="Reset offsets").click()
-    console.settled()
-    page.get_by_label("An exact offset").check()
-    page.get_by_label("Offset", exact=True).fill("20")
-    console.click("Review plan")
-    plan = console.plan()
+    plan = plan_reset(console, GROUP, 20)
     row = plan.get_by_role("row").filter(has_text=f"{TOPIC}-0")
     for shown in ("120", "20", "100"):
         expect(row).to_contain_text(shown)
@@ -38,13 +34,7 @@ def test_a_reset_and_its_undo(console: Console, rest: Rest, clients: Clients) ->
     console.settled()
     expect(console.figure("Lag now")).to_contain_text("100")
 
-    page.goto(f"/operations/{operation_id}")
-    console.settled()
-    console.click("Undo")
-    console.plan()
-    page.get_by_test_id("confirm-plan").click()
-    live = console.dialog().get_by_test_id("operation-live")
-    expect(live).to_have_attribute("data-state", "succeeded", timeout=OPERATION_MS)
+    undo(console, operation_id)
     assert committed(rest, console) == RECORDS
     rest.run("topic.delete", console.cluster_id, name=TOPIC)
 

@@ -5,6 +5,7 @@ import os
 from playwright.sync_api import expect
 
 from tests.controlplane.live.clients import Clients
+from tests.e2e.flows import plan_move, undo
 from tests.e2e.pages import Console, topic_path
 from tests.e2e.rest import Rest
 
@@ -20,16 +21,11 @@ def test_a_partition_is_moved_and_moved_back(
     (free,) = {1, 2, 3} - set(before[0])
     wanted = [before[0][0], free]
 
-    console.open(f"reassign?topic={TOPIC}")
-    page = console.page
-    page.get_by_text("Exact replicas").click()
-    page.get_by_label("Replicas of partition 0").fill(", ".join(map(str, wanted)))
-    console.click("Review plan")
-    plan = console.plan()
+    plan = plan_move(console, TOPIC, wanted)
     expect(plan).to_contain_text(f"{TOPIC}-0")
     expect(plan).to_contain_text("KiB")
     operation_id = console.confirm()
-    expect(page.get_by_text("in sync", exact=False).first).to_be_visible()
+    expect(console.page.get_by_text("in sync", exact=False).first).to_be_visible()
     assert replicas(rest, console) == {0: wanted, 1: before[1]}
     assert rest.get(f"/api/v1/clusters/{console.cluster_id}/reassignments")["data"] == []
 
@@ -38,13 +34,7 @@ def test_a_partition_is_moved_and_moved_back(
     for broker in wanted:
         expect(moved.locator(".ps-chip", has_text=str(broker))).to_be_visible()
 
-    page.goto(f"/operations/{operation_id}")
-    console.settled()
-    console.click("Undo")
-    console.plan()
-    page.get_by_test_id("confirm-plan").click()
-    live = console.dialog().get_by_test_id("operation-live")
-    expect(live).to_have_attribute("data-state", "succeeded", timeout=60_000)
+    undo(console, operation_id)
     assert replicas(rest, console) == before
     rest.run("topic.delete", console.cluster_id, name=TOPIC)
 

@@ -1,0 +1,53 @@
+"""From a page to the plan under review, for each governing verb; nothing is changed by then."""
+
+from playwright.sync_api import Locator
+
+from tests.e2e.pages import Console
+
+
+def plan_topic(console: Console, name: str) -> Locator:
+    console.open("new-topic")
+    console.page.get_by_label("Name").fill(name)
+    console.click("Review plan")
+    return console.plan()
+
+
+def plan_grant(console: Console, user: str, topic: str) -> Locator:
+    """That the user may produce to the topic."""
+    console.open("access")
+    console.page.get_by_label(f"Actions for {user}", exact=True).click()
+    console.page.get_by_role("menuitem", name="Grant access").click()
+    dialog = console.dialog()
+    dialog.get_by_text("Produce", exact=True).click()
+    dialog.get_by_label("Topic", exact=True).fill(topic)
+    console.click("Review plan")
+    return console.plan()
+
+
+def plan_move(console: Console, topic: str, replicas: list[int]) -> Locator:
+    """Partition 0 of the topic to these brokers."""
+    console.open(f"reassign?topic={topic}")
+    console.page.get_by_text("Exact replicas").click()
+    console.page.get_by_label("Replicas of partition 0").fill(", ".join(map(str, replicas)))
+    console.click("Review plan")
+    return console.plan()
+
+
+def plan_reset(console: Console, group: str, offset: int) -> Locator:
+    console.open(f"groups/{group}")
+    console.page.get_by_role("link", name="Reset offsets").click()
+    console.settled()
+    console.page.get_by_label("An exact offset").check()
+    console.page.get_by_label("Offset", exact=True).fill(str(offset))
+    console.click("Review plan")
+    return console.plan()
+
+
+def undo(console: Console, operation_id: str) -> None:
+    """From the operation's own page, to its verified end."""
+    console.page.goto(f"/operations/{operation_id}")
+    console.settled()
+    console.click("Undo")
+    console.plan()
+    console.page.get_by_test_id("confirm-plan").click()
+    console.ends_well(console.dialog().get_by_test_id("operation-live"))

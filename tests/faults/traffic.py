@@ -1,86 +1,212 @@
-"""What the fault tests share: a writer that knows what was acknowledged, and readers."""
+"""Real clients: writers that note what they were told, a group that reads on, a reader of all."""
 
 from __future__ import annotations
 
-import itertools
+import functools
 import threading
 import time
+from collections.abc import Mapping, Sequence
 
-from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer, TopicPartition
+
+from tests.faults.ledger import Ledger, Sent
+from tests.faults.verifier import Read
+
+PAUSE_S = 0.002
+"""Between two records of a writer: enough for thousands, little enough for a shared machine."""
+FILLING = b"." * 120
+NEVER_SENT = frozenset(
+    {
+        KafkaError._PURGE_QUEUE,
+        KafkaError._QUEUE_FULL,
+        KafkaError.MSG_SIZE_TOO_LARGE,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    }
+)
+"""Errors that say for certain that a record is not in the log. After a retry nothing else does."""
+READ_TIMEOUT_S = 60.0
+QUIET = {"log_level": 0, "reconnect.backoff.max.ms": 500}
+"""Lost connections are what these tests are about: no line for each."""
 
 
 class Writer:
-    """Writes numbered records until told to stop; knows which were acknowledged, and when."""
+    """Writes to the partitions in turn, from a thread of its own, until told to stop."""
 
-    def __init__(self, bootstrap: str, topic: str) -> None:
-        self.acknowledged: list[int] = []
-        self.acknowledged_at: list[float] = []
-        self.failed: list[str] = []
+    def __init__(
+        self,
+        bootstrap: str,
+        topic: str,
+        *,
+        name: str,
+        is_idempotent: bool,
+        partitions: Sequence[int],
+        pause_s: float = PAUSE_S,
+        filling: bytes = FILLING,
+        settings: Mapping[str, object] | None = None,
+    ) -> None:
+        self.ledger = Ledger(name, is_idempotent=is_idempotent)
         self._topic = topic
-        self._producer = Producer(
-            {
-                "bootstrap.servers": bootstrap,
-                "acks": "all",
-                "enable.idempotence": True,
-                "linger.ms": 2,
-                "delivery.timeout.ms": 60_000,
-                "retry.backoff.max.ms": 200,
-            }
-        )
+        self._partitions = partitions
+        self._pause_s = pause_s
+        self._filling = filling
+        client: dict[str, object] = {
+            "bootstrap.servers": bootstrap,
+            "acks": "all",
+            "enable.idempotence": is_idempotent,
+            "linger.ms": 2,
+            # Longer than any fault: a writer that gives up only makes outcomes unknown.
+            "delivery.timeout.ms": 120_000,
+            "retry.backoff.max.ms": 200,
+            **QUIET,
+            **(settings or {}),
+        }
+        if not is_idempotent:
+            # More than one request under way may be reordered by retries, as Kafka documents.
+            client["max.in.flight.requests.per.connection"] = 1
+        self._producer = Producer(client)
         self._stopped = threading.Event()
-        self._thread = threading.Thread(target=self._run)
+        self._thread = threading.Thread(target=self._run, name=f"writer-{name}")
         self._thread.start()
 
     def _run(self) -> None:
-        number = 0
         while not self._stopped.is_set():
-            try:
-                self._producer.produce(
-                    self._topic, str(number).encode(), on_delivery=self._delivered
-                )
-                number += 1
-            except BufferError:
-                self._producer.poll(0.05)
+            turn = len(self.ledger.records) % len(self._partitions)
+            sent = self.ledger.note_sent(self._partitions[turn])
+            value = self.ledger.id_of(sent).encode() + b" " + self._filling
+            while True:
+                try:
+                    self._producer.produce(
+                        self._topic,
+                        value,
+                        partition=sent.partition,
+                        on_delivery=functools.partial(self._delivered, sent),
+                    )
+                    break
+                except BufferError:
+                    self._producer.poll(0.05)
             self._producer.poll(0)
-            time.sleep(0.0005)
-        self._producer.flush(90)
+            time.sleep(self._pause_s)
+        self._producer.flush(150)
 
-    def _delivered(self, error, message) -> None:
-        if error is not None:
-            self.failed.append(str(error))
+    def _delivered(self, sent: Sent, error: KafkaError | None, message: Message) -> None:
+        if error is None:
+            offset = message.offset()
+            self.ledger.note_acked(sent, -1 if offset is None else offset, time.monotonic())
+        else:
+            self.ledger.note_error(
+                sent, error.name(), is_unknown=error.code() not in NEVER_SENT or error.fatal()
+            )
+
+    def acked_since(self, at_s: float) -> bool:
+        """Whether something was acknowledged after that moment (monotonic seconds)."""
+        return bool(self.ledger.acked_at_s) and self.ledger.acked_at_s[-1] > at_s
+
+    def stop(self) -> None:
+        """Blocking: until every record has an outcome."""
+        self._stopped.set()
+        self._thread.join()
+
+
+class GroupReader:
+    """A member of a consumer group that reads and commits all the time."""
+
+    def __init__(self, bootstrap: str, topic: str) -> None:
+        self.seen: list[Read] = []
+        self.seen_ids: set[str] = set()
+        self.refused_commits = 0
+        self.committed: dict[int, int] = {}
+        """The newest commit by partition that the coordinator has confirmed."""
+        self._consumer = Consumer(
+            {
+                "bootstrap.servers": bootstrap,
+                "group.id": f"group-{topic}",
+                "auto.offset.reset": "earliest",
+                "enable.auto.commit": False,
+                "check.crcs": True,
+                **QUIET,
+            }
+        )
+        self._consumer.subscribe([topic])
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="group-reader")
+        self._thread.start()
+
+    def _run(self) -> None:
+        commit_at = time.monotonic() + 1
+        while not self._stopped.is_set():
+            for message in self._consumer.consume(500, 0.2):
+                if message.error() is None:
+                    read = _read(message)
+                    self.seen.append(read)
+                    self.seen_ids.add(read.id)
+            if time.monotonic() > commit_at and self.seen:
+                commit_at = time.monotonic() + 1
+                self._commit()
+        self._consumer.close()
+
+    def _commit(self) -> None:
+        try:
+            answered = self._consumer.commit(asynchronous=False)
+        except KafkaException:
+            self.refused_commits += 1  # the group starts anew from an older commit
             return
-        self.acknowledged.append(int(message.value()))
-        self.acknowledged_at.append(time.monotonic())
-
-    def longest_silence(self, since: float) -> float:
-        """The longest time without an acknowledgement after `since`, in seconds."""
-        times = [since, *(at for at in self.acknowledged_at if at > since)]
-        return max(after - before for before, after in itertools.pairwise(times))
+        for each in answered or []:
+            if each.error is None and each.offset >= 0:
+                self.committed[each.partition] = each.offset
 
     def stop(self) -> None:
         self._stopped.set()
         self._thread.join()
 
 
-def leader_of(bootstrap: str, topic: str) -> int:
-    metadata = AdminClient({"bootstrap.servers": bootstrap}).list_topics(topic, 10)
-    return metadata.topics[topic].partitions[0].leader
+def _read(message: Message) -> Read:
+    value, partition, offset = message.value(), message.partition(), message.offset()
+    assert value is not None
+    assert partition is not None
+    assert offset is not None
+    return Read(partition, offset, value.split(b" ", 1)[0].decode(errors="replace"))
 
 
-def read_all(bootstrap: str, topic: str) -> list[int]:
+def read_all(bootstrap: str, topic: str, partitions: Sequence[int]) -> list[Read]:
+    """Everything below the high watermarks, with a fresh client. AssertionError if it stops."""
     consumer = Consumer(
-        {"bootstrap.servers": bootstrap, "group.id": "reader", "enable.auto.commit": False}
+        {
+            "bootstrap.servers": bootstrap,
+            "group.id": f"reader-{topic}",
+            "enable.auto.commit": False,
+            "check.crcs": True,
+            **QUIET,
+        }
     )
-    _low, high = consumer.get_watermark_offsets(TopicPartition(topic, 0), 20)
-    consumer.assign([TopicPartition(topic, 0, 0)])
-    values: list[int] = []
-    deadline = time.monotonic() + 60
-    while len(values) < high and time.monotonic() < deadline:
-        values += [int(m.value()) for m in consumer.consume(1000, 1.0) if m.error() is None]
+    ends = watermarks(consumer, topic, partitions)
+    consumer.assign([TopicPartition(topic, partition, 0) for partition in partitions])
+    read: list[Read] = []
+    left = sum(ends.values())
+    deadline = time.monotonic() + READ_TIMEOUT_S
+    reached = dict.fromkeys(partitions, 0)
+    while any(reached[partition] < ends[partition] for partition in partitions):
+        for message in consumer.consume(5000, 0.5):
+            assert message.error() is None, message.error()
+            read.append(_read(message))
+            reached[read[-1].partition] = read[-1].offset + 1
+        assert time.monotonic() < deadline, f"read {len(read)} of {left} records, up to {reached}"
     consumer.close()
-    return values
+    return read
 
 
-def controller_of(bootstrap: str) -> int:
-    return AdminClient({"bootstrap.servers": bootstrap}).list_topics(timeout=10).controller_id
+def committed(bootstrap: str, topic: str, partitions: Sequence[int]) -> dict[int, int]:
+    """What the group's coordinator remembers of the group of `GroupReader`."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": f"group-{topic}", **QUIET})
+    found = consumer.committed([TopicPartition(topic, each) for each in partitions], 20)
+    consumer.close()
+    return {each.partition: each.offset for each in found if each.error is None}
+
+
+def watermarks(consumer: Consumer, topic: str, partitions: Sequence[int]) -> dict[int, int]:
+    """The high watermark of every partition, asked of its leader."""
+    ends = {}
+    for partition in partitions:
+        found = consumer.get_watermark_offsets(TopicPartition(topic, partition), 20)
+        assert found is not None, f"no leader tells the end of {topic}-{partition}"
+        ends[partition] = found[1]
+    return ends

@@ -1,0 +1,71 @@
+"""Spoils a stopped broker's files by a seed: flipped bytes, cut tails, files of nonsense."""
+
+from __future__ import annotations
+
+import pathlib
+import random
+
+FLIPS_MAX = 4
+NONSENSE_BYTES_MAX = 200
+
+
+def flip(dice: random.Random, path: pathlib.Path) -> str:
+    """Change up to four bytes; says what was done, for whoever reads a failure."""
+    content = bytearray(path.read_bytes())
+    places = sorted({dice.randrange(len(content)) for _ in range(dice.randint(1, FLIPS_MAX))})
+    for place in places:
+        content[place] ^= dice.randint(1, 255)
+    path.write_bytes(content)
+    return f"{path.parent.name}/{path.name}: bytes {places} of {len(content)} flipped"
+
+
+def cut(dice: random.Random, path: pathlib.Path) -> str:
+    """Leave only the beginning of the file, perhaps nothing."""
+    size = path.stat().st_size
+    left = dice.randrange(size)
+    with path.open("r+b") as file:
+        file.truncate(left)
+    return f"{path.parent.name}/{path.name}: cut from {size} to {left} bytes"
+
+
+def nonsense(dice: random.Random, path: pathlib.Path) -> str:
+    """Write a file of random bytes where none was."""
+    content = dice.randbytes(dice.randint(1, NONSENSE_BYTES_MAX))
+    path.write_bytes(content)
+    return f"{path.parent.name}/{path.name}: {len(content)} bytes of nonsense"
+
+
+def spoil_partition(dice: random.Random, directory: pathlib.Path, *, with_log: bool) -> list[str]:
+    """About half of a partition's helper files, and of its last segment if `with_log`.
+
+    The last segment only: after an unclean stop that is what recovery reads again. Damage in what
+    was flushed long ago is found by whoever reads it (CRC), in Kafka as here.
+    """
+    done = []
+    segments = sorted(directory.glob("*.log"))
+    for path in sorted(directory.iterdir()):
+        is_helper = path.suffix in {".index", ".timeindex", ".txnindex", ".snapshot"}
+        is_helper |= path.name == "leader-epoch-checkpoint"
+        is_tail = with_log and segments and path == segments[-1]
+        if (is_helper or is_tail) and path.stat().st_size and dice.random() < 0.5:
+            done.append((flip if dice.random() < 0.5 else cut)(dice, path))
+    if segments and dice.random() < 0.3:
+        done.append(nonsense(dice, dice.choice(segments).with_suffix(".txnindex")))
+    return done
+
+
+CHECKPOINTS = (
+    "recovery-point-offset-checkpoint",
+    "replication-offset-checkpoint",
+    "cleaner-offset-checkpoint",
+)
+
+
+def spoil_checkpoints(dice: random.Random, log_dir: pathlib.Path) -> list[str]:
+    """The checkpoint files of a whole log directory."""
+    done = []
+    for name in CHECKPOINTS:
+        path = log_dir / name
+        if path.exists() and path.stat().st_size and dice.random() < 0.5:
+            done.append((flip if dice.random() < 0.5 else cut)(dice, path))
+    return done

@@ -1,0 +1,197 @@
+"""Links between brokers, and to ZooKeeper, are cut, one way or both, and slow."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
+from tests.faults.cluster import FaultCluster
+from tests.faults.network import Network, NoNamespacesError
+from tests.faults.trial import trial
+from tests.local_cluster import eventually
+
+pytestmark = [pytest.mark.faults, pytest.mark.cluster]
+PATIENCE_MS = 6000
+SETTINGS = {
+    # A third of the defaults (30 s, 18 s): how long a cut is borne changes nothing about what
+    # must hold during and after it, and five cuts at the defaults would take four minutes.
+    "replica.lag.time.max.ms": str(PATIENCE_MS),
+    "zookeeper.session.timeout.ms": str(PATIENCE_MS),
+}
+NOTICED_MAX_S = 2 * PATIENCE_MS / 1000 + 10
+"""Lag is looked at every half `replica.lag.time.max.ms`; the rest is a busy machine."""
+BROKERS = ("b0", "b1", "b2")
+ZOOKEEPER = "zk"
+
+
+@pytest.fixture(scope="module")
+def network() -> Iterator[Network]:
+    made = Network([*BROKERS, ZOOKEEPER])
+    try:
+        try:
+            made.make()
+        except NoNamespacesError as error:
+            pytest.skip(f"no network namespaces here: {error}")
+        with made.inside():
+            yield made
+    finally:
+        made.remove()
+
+
+@pytest.fixture(scope="module")
+def zookeeper(
+    tmp_path_factory: pytest.TempPathFactory, network: Network
+) -> Iterator[EmbeddedZooKeeper]:
+    server = EmbeddedZooKeeper(
+        tmp_path_factory.mktemp("zookeeper"), host=network.places[ZOOKEEPER].address, port=2181
+    )
+    with network.inside(ZOOKEEPER):
+        server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def cluster(
+    tmp_path_factory: pytest.TempPathFactory, network: Network, zookeeper: EmbeddedZooKeeper
+) -> Iterator[FaultCluster]:
+    made = FaultCluster(
+        tmp_path_factory.mktemp("faults"),
+        zookeeper.connect_string,
+        places=[network.places[broker] for broker in BROKERS],
+        settings=SETTINGS,
+    )
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+
+
+@pytest.fixture(autouse=True)
+def healed(network: Network) -> Iterator[None]:
+    """A test that fails leaves no cut behind for the next."""
+    yield
+    network.heal()
+
+
+def order(leader: int, *rest: int) -> list[list[int]]:
+    return [[leader, *rest]]
+
+
+def test_a_leader_and_a_follower_lose_each_other(cluster: FaultCluster, network: Network) -> None:
+    """Both still reach ZooKeeper: the follower falls out of the in-sync set, and comes back."""
+    cluster.wait_until_whole()
+    controller = cluster.controller()
+    leader, follower = (controller + 1) % 3, (controller + 2) % 3
+    with trial(cluster, "pair-cut", assignment=order(leader, controller, follower)) as run:
+        network.cut(BROKERS[leader], BROKERS[follower])
+        for _ in eventually(NOTICED_MAX_S, "an in-sync set without the follower"):
+            if follower not in cluster.isr_of(run.topic, asked=leader):
+                break
+        run.wait_for_acks()
+        assert cluster.leader_of(run.topic, asked=leader) == leader
+        network.heal()
+        run.settle()
+        assert run.gap_s() < NOTICED_MAX_S
+
+
+@pytest.mark.slow_faults
+@pytest.mark.parametrize("deaf", ["follower", "leader"])
+def test_packets_pass_one_way_only(cluster: FaultCluster, network: Network, deaf: str) -> None:
+    cluster.wait_until_whole()
+    controller = cluster.controller()
+    leader, follower = (controller + 1) % 3, (controller + 2) % 3
+    silenced = (leader, follower) if deaf == "follower" else (follower, leader)
+    name = f"{deaf}-deaf"
+    with trial(cluster, name, assignment=order(leader, controller, follower)) as run:
+        network.cut_one_way(*(BROKERS[broker] for broker in silenced))
+        for _ in eventually(NOTICED_MAX_S, "an in-sync set without the follower"):
+            if follower not in cluster.isr_of(run.topic, asked=leader):
+                break
+        run.wait_for_acks()
+        network.heal()
+        run.settle()
+        assert run.gap_s() < NOTICED_MAX_S
+
+
+@pytest.mark.slow_faults
+def test_a_leader_loses_zookeeper_only(cluster: FaultCluster, network: Network) -> None:
+    """Its session ends, others lead, and clients still reach the one that led."""
+    cluster.wait_until_whole()
+    leader = (cluster.controller() + 1) % 3
+    others = [broker for broker in cluster.ids if broker != leader]
+    with trial(cluster, "zookeeper-cut", assignment=order(leader, *others)) as run:
+        network.cut(BROKERS[leader], ZOOKEEPER)
+        for _ in eventually(NOTICED_MAX_S, "another leader"):
+            if cluster.leader_of(run.topic, asked=others[0]) not in (leader, -1):
+                break
+        run.wait_for_acks()
+        network.heal()
+        run.settle()
+        assert run.gap_s() < NOTICED_MAX_S
+
+
+@pytest.mark.slow_faults
+def test_the_controller_loses_zookeeper_only(cluster: FaultCluster, network: Network) -> None:
+    cluster.wait_until_whole()
+    controller = cluster.controller()
+    with trial(cluster, "controller-cut") as run:
+        network.cut(BROKERS[controller], ZOOKEEPER)
+        for _ in eventually(NOTICED_MAX_S, "another controller"):
+            if cluster.controller(asked=(controller + 1) % 3) != controller:
+                break
+        run.wait_for_acks()
+        network.heal()
+        run.settle()
+        assert run.gap_s() < NOTICED_MAX_S
+
+
+@pytest.mark.slow_faults
+def test_a_leader_is_unplugged(cluster: FaultCluster, network: Network) -> None:
+    """Cut from everybody at once, with clients' requests on the way."""
+    cluster.wait_until_whole()
+    leader = (cluster.controller() + 1) % 3
+    others = [broker for broker in cluster.ids if broker != leader]
+    with trial(
+        cluster,
+        "unplugged",
+        assignment=order(leader, *others),
+        # A client waits this long for a host that does not answer before it asks another one; at
+        # its default of 60 s the test would measure nothing but that.
+        client={"socket.timeout.ms": 10_000},
+    ) as run:
+        network.unplug(BROKERS[leader])
+        try:
+            for _ in eventually(NOTICED_MAX_S, "another leader"):
+                if cluster.leader_of(run.topic, asked=others[0]) not in (leader, -1):
+                    break
+            run.wait_for_acks()
+            time.sleep(2)  # the new leader's log grows apart from what the old one has
+        finally:
+            network.plug(BROKERS[leader])
+        run.settle()
+        assert run.gap_s() < NOTICED_MAX_S
+
+
+@pytest.mark.slow_faults
+def test_a_follower_sits_behind_a_slow_link(cluster: FaultCluster, network: Network) -> None:
+    """Slower than the traffic: it lags, leaves the in-sync set, catches up when the link is well."""
+    cluster.wait_until_whole()
+    controller = cluster.controller()
+    leader, follower = (controller + 1) % 3, (controller + 2) % 3
+    assignment = order(leader, controller, follower)
+    with trial(cluster, "slow-link", assignment=assignment, filling_bytes=2000) as run:
+        network.slow_down(BROKERS[follower], rate="1mbit", latency="300ms")
+        try:
+            for _ in eventually(NOTICED_MAX_S, "an in-sync set without the follower"):
+                if follower not in cluster.isr_of(run.topic, asked=leader):
+                    break
+            run.acks_flow(2)
+        finally:
+            network.speed_up(BROKERS[follower])
+        run.settle()
+        assert run.gap_s() < NOTICED_MAX_S

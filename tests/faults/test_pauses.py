@@ -1,0 +1,64 @@
+"""SIGSTOP and SIGCONT: a process that thinks that no time has passed."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from tests.faults.cluster import SESSION_TIMEOUT_S, FaultCluster
+from tests.faults.trial import trial
+from tests.local_cluster import eventually
+
+pytestmark = [pytest.mark.faults, pytest.mark.cluster]
+NOTICED_MAX_S = 8.0
+"""From the end of a session to acknowledgements by the new leader, on a busy machine."""
+
+
+@pytest.mark.slow_faults
+def test_a_leader_sleeps_longer_than_its_session(cluster: FaultCluster) -> None:
+    """It wakes as the leader that it no longer is, with requests of clients still unread."""
+    cluster.wait_until_whole()
+    victim = (cluster.controller() + 1) % 3
+    others = [broker for broker in cluster.ids if broker != victim]
+    assignment = [[victim, *others], [others[0], victim, others[1]]]
+    with trial(cluster, "leader-sleeps", assignment=assignment) as run:
+        cluster.pause(victim)
+        for _ in eventually(SESSION_TIMEOUT_S + 20, "another leader"):
+            if cluster.leader_of(run.topic, asked=others[0]) not in (victim, -1):
+                break
+        run.wait_for_acks()
+        time.sleep(2)  # the new leader's log grows: what the zombie has is history
+        cluster.resume(victim)
+        run.wait_for_acks()
+        run.settle()
+        assert run.gap_s() < SESSION_TIMEOUT_S + NOTICED_MAX_S
+
+
+@pytest.mark.slow_faults
+def test_the_controller_sleeps_longer_than_its_session(cluster: FaultCluster) -> None:
+    """It wakes as a controller of an old epoch: nobody may obey it."""
+    cluster.wait_until_whole()
+    victim = cluster.controller()
+    with trial(cluster, "controller-sleeps") as run:
+        cluster.pause(victim)
+        for _ in eventually(SESSION_TIMEOUT_S + 20, "another controller"):
+            if cluster.controller(asked=(victim + 1) % 3) != victim:
+                break
+        run.wait_for_acks()
+        cluster.resume(victim)
+        run.wait_for_acks()
+        run.settle()
+        assert run.gap_s() < SESSION_TIMEOUT_S + NOTICED_MAX_S
+
+
+def test_a_leader_naps(cluster: FaultCluster) -> None:
+    """Shorter than the session: it stays the leader, and nothing is lost."""
+    cluster.wait_until_whole()
+    with trial(cluster, "leader-naps", assignment=[[0, 1, 2]]) as run:
+        cluster.pause(0)
+        time.sleep(3)  # the length of the nap
+        cluster.resume(0)
+        run.wait_for_acks()
+        assert cluster.leader_of(run.topic) == 0
+        run.settle()

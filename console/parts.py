@@ -21,6 +21,7 @@ from typing import Any
 from django.db import close_old_connections
 
 from controlplane.common.problems import Forbidden, NotFound, Problem
+from controlplane.common.times import iso
 from controlplane.gateway.errors import GatewayError
 
 log = logging.getLogger(__name__)
@@ -128,7 +129,7 @@ class PartRunner:
         with self._lock:
             kept = self._kept.get(key)
         as_of = kept.at if kept is not None and kept.data is data else self.wall()
-        return {"status": "ok", "as_of": as_of.isoformat(), "reason": None, "data": data}
+        return {"status": "ok", "as_of": iso(as_of), "reason": None, "data": data}
 
     def _degraded(self, key: str, reason: str) -> dict[str, Any]:
         with self._lock:
@@ -137,7 +138,7 @@ class PartRunner:
             return {"status": "unavailable", "as_of": None, "reason": reason, "data": None}
         return {
             "status": "stale",
-            "as_of": kept.at.isoformat(),
+            "as_of": iso(kept.at),
             "reason": reason,
             "data": kept.data,
         }

@@ -10,7 +10,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.analytics import selectors, services
+from controlplane.analytics import known, selectors, services
 from controlplane.analytics.conf import conf
 from controlplane.analytics.serializers import (
     AnalyticsRunPageSerializer,
@@ -32,7 +32,17 @@ TO = OpenApiParameter("to", datetime)
 LATEST = OpenApiParameter("latest", bool, description="Only the newest point of each.")
 
 
-class LagView(TenantView):
+class _NamedView(TenantView):
+    def require_known(
+        self, cluster_id: str, *, topic: str | None, group: str | None = None
+    ) -> None:
+        if topic is not None:
+            known.require_topic(self.tenant, cluster_id, topic)
+        if group is not None:
+            known.require_group(self.tenant, cluster_id, group)
+
+
+class LagView(_NamedView):
     @documented(
         "analytics_lag",
         answers={200: LagSerializer},
@@ -42,6 +52,7 @@ class LagView(TenantView):
     )
     def get(self, request: Request, cluster_id: str) -> Response:
         asked = _asked(request)
+        self.require_known(cluster_id, topic=asked.get("topic"), group=asked.get("group"))
         return Response(
             selectors.lag_series(
                 self.tenant,
@@ -55,7 +66,7 @@ class LagView(TenantView):
         )
 
 
-class RetentionView(TenantView):
+class RetentionView(_NamedView):
     @documented(
         "analytics_retention",
         answers={200: RetentionSerializer},
@@ -65,10 +76,11 @@ class RetentionView(TenantView):
     )
     def get(self, request: Request, cluster_id: str) -> Response:
         topic = _asked(request).get("topic")
+        self.require_known(cluster_id, topic=topic)
         return Response(selectors.retention_table(self.tenant, cluster_id, topic=topic))
 
 
-class RetentionHistoryView(TenantView):
+class RetentionHistoryView(_NamedView):
     @documented(
         "analytics_retention_history",
         answers={200: RetentionSerializer},
@@ -78,6 +90,7 @@ class RetentionHistoryView(TenantView):
     )
     def get(self, request: Request, cluster_id: str, topic: str) -> Response:
         asked = _asked(request)
+        self.require_known(cluster_id, topic=topic)
         return Response(
             selectors.retention_series(
                 self.tenant,

@@ -21,6 +21,7 @@ from controlplane.analytics.schedule import COLLECT_INTERVAL_S
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import cluster_row
 from controlplane.common.problems import NotFound
+from controlplane.common.times import iso
 from controlplane.tenants.models import Tenant
 from spark_analytics.contracts import Rules
 
@@ -132,8 +133,8 @@ def collector_state(tenant: Tenant, cluster_id: str) -> dict[str, Any]:
         state = CollectorState(pk=cluster_id)
     return {
         "interval_s": COLLECT_INTERVAL_S,
-        "first_verdict_due_at": _iso(_first_verdict_due(state)),
-        "last_sample_at": _iso(state.last_sample_at),
+        "first_verdict_due_at": iso(_first_verdict_due(state)),
+        "last_sample_at": iso(state.last_sample_at),
         "took_ms": state.took_ms,
         "lateness_ms": state.lateness_ms,
         "slices": state.slices,
@@ -210,9 +211,9 @@ def run_dict(row: AnalyticsRun) -> dict[str, Any]:
         "to": iso_ms(row.to_ts_ms),
         "progress": row.progress,
         "cancel_requested": row.cancel_requested,
-        "created_at": _iso(row.created_at),
-        "started_at": _iso(row.started_at),
-        "finished_at": _iso(row.finished_at),
+        "created_at": iso(row.created_at),
+        "started_at": iso(row.started_at),
+        "finished_at": iso(row.finished_at),
         "rows_in": sum(cluster.records_in for cluster in clusters),
         "rows_rejected": sum(cluster.records_rejected for cluster in clusters),
         "rows_out": row.rows_out,
@@ -237,10 +238,6 @@ def run_dict(row: AnalyticsRun) -> dict[str, Any]:
 def iso_ms(ms: int) -> str:
     at = datetime.fromtimestamp(ms / 1000, UTC)
     return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _iso(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat().replace("+00:00", "Z")
 
 
 def _answer(

@@ -64,12 +64,23 @@ def run_request(conf: AnalyticsConf, *, tenant: Tenant, actor: Actor) -> Analyti
     with transaction.atomic():
         run = _queue(conf, collect.watched_cluster_ids(), trigger=BY_HAND, requested_by=actor.name)
         if run is None:
-            raise Conflict("A run is queued or running already.", code="run-active", retryable=True)
+            raise _active_already()
         audit_record(
             tenant_id=tenant.id, actor=actor, action="analytics.run", resource=f"run:{run.id}"
         )
         outbox.enqueue(TICK, [])
     return run
+
+
+def _active_already() -> Conflict:
+    active = AnalyticsRun.objects.filter(state__in=ACTIVE_STATES).first()
+    told = f"The run {active.pk} is {active.state}" if active else "A run was active a moment ago"
+    return Conflict(
+        f"{told}; one runs at a time.",
+        code="run-active",
+        retryable=True,
+        run_id=active.pk if active else None,
+    )
 
 
 def run_cancel(run: AnalyticsRun, *, tenant: Tenant, actor: Actor) -> None:
@@ -83,7 +94,7 @@ def run_cancel(run: AnalyticsRun, *, tenant: Tenant, actor: Actor) -> None:
             cancel_requested=True
         )
         if not asked:
-            raise Conflict(f"The run is {run.state} already.", code="run-ended")
+            raise Conflict(f"The run {run.pk} is {run.state} already.", code="run-ended")
         audit_record(
             tenant_id=tenant.id, actor=actor, action="analytics.cancel", resource=f"run:{run.id}"
         )

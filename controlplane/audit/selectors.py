@@ -5,6 +5,7 @@ from typing import Any
 from django.db.models import QuerySet
 
 from controlplane.audit.models import AuditEvent
+from controlplane.common.times import iso
 
 
 def audit_events(tenant_id: str) -> QuerySet[AuditEvent]:
@@ -14,7 +15,7 @@ def audit_events(tenant_id: str) -> QuerySet[AuditEvent]:
 def audit_event_dict(event: AuditEvent) -> dict[str, Any]:
     return {
         "id": event.id,
-        "at": event.created_at.isoformat(),
+        "at": iso(event.created_at),
         "actor": event.actor,
         "action": event.action,
         "resource": event.resource,

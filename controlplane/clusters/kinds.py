@@ -238,7 +238,9 @@ class ClusterDelete(ClusterOperationKind):
     ) -> PlanDraft:
         cluster = self.cluster(context)
         if cluster.phase == DELETING:
-            raise Conflict("The cluster is being deleted already.", code="cluster-not-running")
+            raise Conflict(
+                f"The cluster {cluster.name} is being deleted already.", code="cluster-not-running"
+            )
         managed = cluster.kind == MANAGED
         brokers = [broker.key for broker in cluster.brokers.all()]
         return PlanDraft(

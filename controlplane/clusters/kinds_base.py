@@ -21,5 +21,7 @@ class ClusterOperationKind(OperationKind):
     def gateway(self, context: PlanContext | StepContext) -> ClusterGateway:
         cluster = self.cluster(context)
         if cluster.phase in {CREATING, DELETING}:
-            raise Conflict(f"The cluster is {cluster.phase}.", code="cluster-not-running")
+            raise Conflict(
+                f"The cluster {cluster.name} is {cluster.phase}.", code="cluster-not-running"
+            )
         return gateway_for(cluster)

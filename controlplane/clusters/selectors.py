@@ -13,6 +13,7 @@ from controlplane.clusters.hosts import (
 )
 from controlplane.clusters.models import DEGRADED, MANAGED, RUNNING, Broker, Cluster
 from controlplane.common.problems import NotFound, Unavailable
+from controlplane.common.times import iso
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.types import ClusterDescription
 from controlplane.tenants.models import Tenant
@@ -83,7 +84,7 @@ def cluster_dict(
         "brokers": brokers,
         "controller_id": live.controller_id if live else None,
         "zookeeper_path": cluster.zookeeper_path if cluster.kind == MANAGED else None,
-        "created_at": cluster.created_at.isoformat(),
+        "created_at": iso(cluster.created_at),
     }
 
 

@@ -15,6 +15,7 @@ from controlplane.common.problems import (
     NotFound,
     Problem,
     Unavailable,
+    pointer_of,
 )
 
 log = logging.getLogger(__name__)
@@ -113,13 +114,9 @@ def _flatten(details: Any, pointer: str) -> Any:
     elif isinstance(details, dict):
         for key, value in details.items():
             yield from _flatten(
-                value, pointer if key == "non_field_errors" else f"{pointer}/{_escape(key)}"
+                value, pointer if key == "non_field_errors" else pointer + pointer_of(key)
             )
     elif isinstance(details, list):
         leaf = all(isinstance(item, dict) and "message" in item for item in details)
         for index, value in enumerate(details):
             yield from _flatten(value, pointer if leaf else f"{pointer}/{index}")
-
-
-def _escape(key: object) -> str:
-    return str(key).replace("~", "~0").replace("/", "~1")

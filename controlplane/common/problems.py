@@ -72,6 +72,11 @@ class Unavailable(Problem):
     status, code, title, retryable = 503, "unavailable", "A part that is needed is away", True
 
 
+def pointer_of(*names: object) -> str:
+    """A JSON pointer (RFC 6901) to a field: `/inputs/configs/retention.ms`."""
+    return "".join("/" + str(name).replace("~", "~0").replace("/", "~1") for name in names)
+
+
 def field_problem(pointer: str, detail: str, code: str = "invalid") -> Invalid:
     """An Invalid that names one field by JSON pointer, for example `/inputs/partitions`."""
     return Invalid(detail, errors=[{"pointer": pointer, "code": code, "detail": detail}])

@@ -22,9 +22,19 @@ class GatewayError(Exception):
         """For REST: the cluster is away (503), or it refuses (409) in Kafka's own words."""
         if self.retriable:
             return Unavailable(str(self), code="cluster-unreachable")
+        if self.code in LOGIN_REFUSED:
+            return Conflict(
+                "The cluster does not accept the administrator login that it was registered with"
+                f" (authentication failed): {self.detail or self.code}",
+                code="cluster-authentication-failed",
+                kafka_error=self.code,
+            )
         return Conflict(self.detail or self.code, code="refused-by-cluster", kafka_error=self.code)
 
 
+LOGIN_REFUSED = frozenset(
+    {"SASL_AUTHENTICATION_FAILED", "UNSUPPORTED_SASL_MECHANISM", "ILLEGAL_SASL_STATE"}
+)
 UNREACHABLE = "unreachable"
 TIMED_OUT = "timed-out"
 

@@ -175,7 +175,11 @@ class FakeGateway:
         if topic.name in self.topics:
             raise GatewayError("TOPIC_ALREADY_EXISTS", topic.name)
         if topic.replication_factor > len(self.brokers):
-            raise GatewayError("INVALID_REPLICATION_FACTOR", topic.name)
+            raise GatewayError(
+                "INVALID_REPLICATION_FACTOR",
+                f"Replication factor {topic.replication_factor} is larger than the"
+                f" {len(self.brokers)} brokers",
+            )
         self._check_configs(topic.configs)
         if validate_only:
             return
@@ -200,7 +204,10 @@ class FakeGateway:
             if key not in TOPIC_DEFAULTS:
                 raise GatewayError("INVALID_CONFIG", f"Unknown topic config name: {key}")
             if key.endswith((".ms", ".bytes")) and value is not None and not _is_int(value):
-                raise GatewayError("INVALID_CONFIG", f"Invalid value {value} for {key}")
+                raise GatewayError(
+                    "INVALID_CONFIG",
+                    f"Invalid value {value} for configuration {key}: Not a number of type LONG",
+                )
 
     def delete_topic(self, name: str) -> None:
         self._called("delete_topic")

@@ -17,6 +17,7 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import BrokerResponseError, KafkaError, UnsupportedVersionError, for_code
 
 from controlplane.gateway.errors import GatewayError, timed_out, unreachable
+from controlplane.gateway.login import check_login
 
 log = logging.getLogger(__name__)
 R = TypeVar("R")
@@ -97,6 +98,7 @@ class KafkaLink:
 
     def _connect(self) -> Any:
         spec = self._spec
+        check_login(spec)
         timeout_ms = int(spec.timeout_s * 1000)
         try:
             return KafkaAdminClient(

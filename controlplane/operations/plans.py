@@ -84,16 +84,22 @@ def check_confirmable(plan: Plan, *, plan_hash: str, confirm: str) -> None:
     if state == PLAN_USED:
         operation = getattr(plan, "operation", None)
         raise Conflict(
-            "This plan was confirmed already.",
+            f"The plan {plan.id} was confirmed already"
+            + (f", by {operation.id}." if operation else "."),
             code="plan-used",
             operation_id=operation.id if operation else None,
         )
     if state == PLAN_EXPIRED:
         raise Gone("This plan is older than 15 minutes; make a new one.", code="plan-expired")
     if state == PLAN_STALE:
-        raise Conflict("The world has moved since this plan was made.", code="plan-stale")
+        raise Conflict(
+            f"What the plan {plan.id} was made of has changed. Make a new plan.", code="plan-stale"
+        )
     if plan_hash != plan.plan_hash:
-        raise Conflict("The hash is not this plan's.", code="plan-hash-mismatch")
+        raise Conflict(
+            f"The hash is not that of the plan {plan.id}; look at the plan again.",
+            code="plan-hash-mismatch",
+        )
     if plan.confirm_phrase and confirm != plan.confirm_phrase:
         raise Invalid(
             f"Type {plan.confirm_phrase!r} to confirm.",

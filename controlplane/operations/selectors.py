@@ -6,6 +6,7 @@ from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 
 from controlplane.common.problems import NotFound, field_problem
+from controlplane.common.times import iso
 from controlplane.operations.models import Operation, Plan, Step
 from controlplane.operations.plans import plan_state, required_kind
 from controlplane.operations.rules import eta_s, fraction_done
@@ -90,9 +91,9 @@ def operation_dict(operation: Operation) -> dict[str, Any]:
         "outcome": operation.memo.get("outcome"),
         "actor": operation.actor,
         "reason": operation.reason,
-        "created_at": operation.created_at.isoformat(),
-        "started_at": _stamp(operation.started_at),
-        "finished_at": _stamp(operation.finished_at),
+        "created_at": iso(operation.created_at),
+        "started_at": iso(operation.started_at),
+        "finished_at": iso(operation.finished_at),
     }
 
 
@@ -108,8 +109,8 @@ def step_dict(step: Step) -> dict[str, Any]:
         "progress_done": step.progress_done,
         "progress_total": step.progress_total,
         "unit": step.unit,
-        "started_at": _stamp(step.started_at),
-        "finished_at": _stamp(step.finished_at),
+        "started_at": iso(step.started_at),
+        "finished_at": iso(step.finished_at),
     }
 
 
@@ -130,8 +131,8 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
         "reverts": plan.reverts,
         "operation_id": operation.id if operation else None,
         "created_by": plan.created_by,
-        "created_at": plan.created_at.isoformat(),
-        "expires_at": plan.expires_at.isoformat(),
+        "created_at": iso(plan.created_at),
+        "expires_at": iso(plan.expires_at),
     }
 
 
@@ -146,7 +147,3 @@ def _eta(steps: list[Step]) -> float | None:
                 now=timezone.now(),
             )
     return None
-
-
-def _stamp(value: Any) -> str | None:
-    return value.isoformat() if value else None

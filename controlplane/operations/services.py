@@ -43,15 +43,26 @@ def operation_start(
         with transaction.atomic():
             return _start(plan, actor=actor, reason=reason)
     except IntegrityError as error:
-        raise Conflict(
-            f"Another operation on {plan.resource} is under way.", code="operation-in-progress"
-        ) from error
+        raise _in_progress(plan) from error
+
+
+def _in_progress(plan: Plan) -> Conflict:
+    """Who holds the plan's lock: it may have let go in the meantime."""
+    lock = required_kind(plan.kind).lock(plan)
+    busy = Operation.objects.filter(tenant_id=plan.tenant_id, lock_key=lock).first()
+    holder = f"{busy.kind} {busy.id}" if busy else "Another operation"
+    return Conflict(
+        f"{holder} on {plan.resource} is under way.",
+        code="operation-in-progress",
+        operation_id=busy.id if busy else None,
+        retryable=True,
+    )
 
 
 def _start(plan: Plan, *, actor: Actor, reason: str) -> Operation:
     kind = required_kind(plan.kind)
     if not plan.leave_open(PLAN_USED):
-        raise Conflict("This plan was confirmed already.", code="plan-used")
+        raise Conflict(f"The plan {plan.id} was confirmed already.", code="plan-used")
     operation = Operation.objects.create(
         tenant_id=plan.tenant_id,
         plan=plan,

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
+from controlplane.common.times import iso
 from controlplane.tenants.context import AccessContext
 from controlplane.tenants.models import OWNER, ApiKey, Membership, Tenant
 
@@ -46,16 +47,13 @@ def api_keys(tenant: Tenant) -> QuerySet[ApiKey]:
 
 
 def api_key_dict(key: ApiKey) -> dict[str, Any]:
-    def stamp(value: Any) -> str | None:
-        return value.isoformat() if value else None
-
     return {
         "id": key.id,
         "name": key.name,
         "scope": key.scope,
         "prefix": f"psk_{key.lookup}",
         "created_by": key.created_by,
-        "created_at": stamp(key.created_at),
-        "last_used_at": stamp(key.last_used_at),
-        "revoked_at": stamp(key.revoked_at),
+        "created_at": iso(key.created_at),
+        "last_used_at": iso(key.last_used_at),
+        "revoked_at": iso(key.revoked_at),
     }

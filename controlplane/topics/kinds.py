@@ -26,6 +26,7 @@ from controlplane.operations.models import Plan
 from controlplane.topics import rules
 from controlplane.topics.impact import deletion_impact, groups_reading
 from controlplane.topics.internal import is_dangerous, refuse_internal, refuse_reserved
+from controlplane.topics.refusals import fields_named
 from controlplane.topics.selectors import config_values, described_topic
 from controlplane.topics.serializers import ConfigDiffSerializer
 
@@ -69,7 +70,8 @@ class TopicCreate(ClusterOperationKind):
         refuse_reserved(name)
         if gateway.describe_topics([name]):
             raise Conflict(f"There is a topic {name} already.", code="name-taken")
-        gateway.create_topic(_new_topic(inputs), validate_only=True)
+        with fields_named(inputs["configs"]):
+            gateway.create_topic(_new_topic(inputs), validate_only=True)
         brokers = len(gateway.describe_cluster().brokers)
         return PlanDraft(
             resource=f"topic/{name}",
@@ -139,7 +141,8 @@ class TopicUpdate(ClusterOperationKind):
         changes = rules.config_changes(own, inputs["configs"])
         if not changes:
             raise Conflict("Every setting has this value already.", code="nothing-to-do")
-        gateway.alter_topic_configs(topic.name, changes, validate_only=True)
+        with fields_named(changes):
+            gateway.alter_topic_configs(topic.name, changes, validate_only=True)
         before = {key: own.get(key) for key in changes}
         after = rules.effective_after(changes, defaults, effective)
         warnings = rules.update_warnings(
@@ -219,7 +222,8 @@ class TopicPartitions(ClusterOperationKind):
                 f"{topic.name} has {counted(have, 'partition')}; give more.",
                 "min_value",
             )
-        gateway.create_partitions(topic.name, want, validate_only=True)
+        with fields_named():
+            gateway.create_partitions(topic.name, want, validate_only=True)
         _, effective, _ = _settings(gateway, topic.name)
         return PlanDraft(
             resource=f"topic/{topic.name}",

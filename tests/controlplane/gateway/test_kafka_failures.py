@@ -86,7 +86,9 @@ def test_a_wrong_password_is_told_and_costs_no_patience(secured, gateway_to):
     with pytest.raises(GatewayError) as caught:
         gateway.describe_cluster()
     assert time.monotonic() - started_s < 10
-    assert caught.value.as_problem().status in {409, 503}
+    told = caught.value.as_problem()
+    assert (told.status, told.code, told.retryable) == (409, "cluster-authentication-failed", False)
+    assert "authentication failed" in told.detail
 
 
 @pytest.mark.cluster

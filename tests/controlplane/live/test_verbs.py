@@ -62,11 +62,19 @@ def test_topics(service, cluster):
 def test_a_refused_topic_is_refused_in_the_brokers_words(service, cluster):
     with pytest.raises(Refused) as caught:
         service.plan("topic.create", name="t.bad", configs={"retention.ms": "soon"})
-    assert caught.value.status == 409
+    assert caught.value.status == 422
     assert caught.value.problem["kafka_error"] == "INVALID_CONFIG"
+    assert caught.value.problem["errors"][0]["pointer"] == "/inputs/configs/retention.ms"
+    with pytest.raises(Refused) as caught:
+        service.plan(
+            "topic.create", name="t.bad", configs={"retention.bytes": "1", "retention.ms": "-5"}
+        )
+    assert caught.value.problem["errors"][0]["pointer"] == "/inputs/configs/retention.ms"
+    assert "at least -1" in caught.value.problem["detail"]
     with pytest.raises(Refused) as caught:
         service.plan("topic.create", name="t.bad", replication_factor=7)
     assert caught.value.problem["kafka_error"] == "INVALID_REPLICATION_FACTOR"
+    assert caught.value.problem["errors"][0]["pointer"] == "/inputs/replication_factor"
 
 
 def test_a_user_without_a_grant_is_refused_and_with_it_served(service, cluster):

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 
 import pytest
 from django.core.management import call_command
@@ -14,6 +15,7 @@ from controlplane.tenants.views import TenantView
 from tests.controlplane.rest.surface import INPUTS, document, operations, send
 from tests.controlplane.support import client_for
 
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
 JSON_TYPES = ("application/json", "application/problem+json")
 
 
@@ -123,3 +125,12 @@ def test_answers_are_what_the_document_says(world, ids, row):
     assert media_type in JSON_TYPES
     schema = json.loads(json.dumps(content[media_type]["schema"], default=str))
     assert faults(schema, answer.json()) == []
+    moments = [text for text in texts_in(answer.json()) if MOMENT.match(text)]
+    assert [text for text in moments if not text.endswith("Z")] == []
+
+
+def texts_in(value):
+    if isinstance(value, str):
+        return [value]
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+    return [text for part in inner for text in texts_in(part)]

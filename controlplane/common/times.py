@@ -1,0 +1,19 @@
+"""Moments as text: ISO 8601 in UTC with a `Z`, wherever one leaves the service."""
+
+from datetime import UTC, datetime
+from typing import overload
+
+
+@overload
+def iso(at: datetime) -> str: ...
+@overload
+def iso(at: None) -> None: ...
+@overload
+def iso(at: datetime | None) -> str | None: ...
+def iso(at: datetime | None) -> str | None:
+    """`2026-01-31T12:00:00.123456Z`; None stays None. A moment without a zone is a mistake."""
+    if at is None:
+        return None
+    if at.tzinfo is None:
+        raise ValueError("a moment without a time zone")
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")

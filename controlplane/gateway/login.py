@@ -1,0 +1,62 @@
+"""Whether a cluster refuses a login: asked before the admin client is made.
+
+The admin library takes a refused login for a broker that is away and tries again until its time
+is up. librdkafka tells the two apart at once.
+"""
+
+import contextlib
+import time
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+
+from controlplane.gateway.errors import GatewayError
+
+if TYPE_CHECKING:
+    from controlplane.gateway.kafka_link import ConnectionSpec
+
+PROBE_S_MAX = 2.0
+POLL_S = 0.05
+# Underscored as librdkafka's own, and public all the same.
+REFUSED = KafkaError._AUTHENTICATION  # noqa: SLF001
+
+
+def check_login(spec: "ConnectionSpec") -> None:
+    """Pass when a broker lets the login in, or when none answers in `PROBE_S_MAX` seconds.
+
+    Raises:
+        GatewayError: SASL_AUTHENTICATION_FAILED, with the broker's words.
+    """
+    if not spec.security_protocol.startswith("SASL"):
+        return
+    refusals: list[str] = []
+
+    def on_error(error: Any) -> None:
+        if error.code() == REFUSED:
+            refusals.append(error.str())
+
+    client = AdminClient(_settings(spec), error_cb=on_error, logger=None)
+    deadline_s = time.monotonic() + min(PROBE_S_MAX, spec.timeout_s / 4)
+    while time.monotonic() < deadline_s:
+        client.poll(POLL_S)
+        if refusals:
+            raise GatewayError(
+                "SASL_AUTHENTICATION_FAILED",
+                f"login {spec.username!r} by {spec.sasl_mechanism}: {refusals[0]}",
+            )
+        with contextlib.suppress(KafkaException):
+            client.list_topics(timeout=POLL_S)
+            return
+
+
+def _settings(spec: "ConnectionSpec") -> dict[str, Any]:
+    return {
+        "bootstrap.servers": ",".join(spec.bootstrap_servers),
+        "client.id": "penstock-login",
+        "security.protocol": spec.security_protocol,
+        "sasl.mechanism": spec.sasl_mechanism or "",
+        "sasl.username": spec.username or "",
+        "sasl.password": spec.password or "",
+        "log_level": 0,
+    }

@@ -54,7 +54,7 @@ class Rest:
     def new_user(self, cluster_id: str, username: str, **inputs: Any) -> Any:
         """A login made by an ordinary operation: {username, password, mechanism}."""
         operation = self.run("user.create", cluster_id, username=username, **inputs)
-        return self.get(f"/api/v1/operations/{operation['id']}/secret")
+        return self.post(f"/api/v1/operations/{operation['id']}/secret")
 
     def finished(self, operation_id: str) -> Any:
         def ended() -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from typing import TYPE_CHECKING
 
@@ -247,6 +248,22 @@ class PartitionManager:
         for partition in self.of_topic(topic):
             partition.log.update_config(LogConfig.from_topic_config(config))
             partition.min_isr = config.get_int("min.insync.replicas")
+
+    def give_up_full_disks(self) -> None:
+        """A disk that stays full goes out of service, like any bad one, if others have the data.
+
+        Else writers would wait for this replica as long as `replica.lag.time.max.ms` allows, or,
+        when it leads, for ever. Due about once a second.
+        """
+        full = self.logs.full_disks.lasting()
+        if not full:
+            return
+        for topic_partition, partition in list(self._partitions.items()):
+            home = self.logs.home_of(topic_partition)
+            is_alone = partition.isr == (self._services.broker_id,)
+            if partition.log.directory in full and home is not None and not is_alone:
+                error = OSError(errno.ENOSPC, "it has been full for too long")
+                self.logs.fail_directory(home, error)
 
     def lose(self, lost: Iterable[TopicPartition]) -> None:
         """Their log directory has failed: they are served no more (KAFKA_STORAGE_ERROR)."""

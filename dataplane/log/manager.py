@@ -11,6 +11,7 @@ from dataplane.log.cleaner.driver import LogCleaner, next_dirty_offset
 from dataplane.log.config import LogConfig
 from dataplane.log.directory import LogDirectory
 from dataplane.log.doomed import DoomedDirectories
+from dataplane.log.full_disks import FullDisks
 from dataplane.log.moving import ReplicaMover, how_far
 from dataplane.log.partition_log import PartitionLog
 from dataplane.log.partition_metadata import read_topic_id, write_topic_id
@@ -69,6 +70,7 @@ class LogManager:
         self._on_failure: list[Callable[[str, list[TopicPartition]], None]] = []
         self._last_run_ms: dict[str, int] = {}
         self._checkpoints = Checkpoints(background, self.fail_directory)
+        self.full_disks = FullDisks(clock)
         self.mover = ReplicaMover(self, fs, entropy)
         self.previous_broker_epoch = -1
         self.progress = LoadProgress()
@@ -202,7 +204,9 @@ class LogManager:
             clean=clean,
             progress=self.progress,
             producer_expiration_ms=self._settings.producer_expiration_ms,
-            on_storage_error=lambda _path, error: self.fail_directory(directory, error),
+            on_storage_error=self.full_disks.watcher(
+                lambda error: self.fail_directory(directory, error)
+            ),
         )
 
     # --- logs ---

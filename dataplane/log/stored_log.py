@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
@@ -10,6 +9,7 @@ from dataplane.log.attempts import try_all
 from dataplane.log.batch_header import INT32_MAX
 from dataplane.log.epochs import LeaderEpochs
 from dataplane.log.flushing import Flusher
+from dataplane.log.full_disks import DISK_FULL
 from dataplane.log.graveyard import Graveyard
 from dataplane.log.lookup import first_at_or_after, latest_by_time
 from dataplane.log.producer_state import ProducerState
@@ -39,7 +39,6 @@ DAY_MS = 24 * 3600 * 1000
 LATEST = -1
 NEVER_CLEANED = -1
 UNKNOWN_MS = -(1 << 63)
-_DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class StoredLog:
@@ -489,8 +488,9 @@ class StoredLog:
 
     def _fail(self, error: OSError) -> KafkaError:
         """Take note of a disk's error. A full disk heals; any other error ends this log."""
-        if error.errno not in _DISK_FULL and self._failure is None:
-            self._failure = error
+        if self._failure is None:
+            if error.errno not in DISK_FULL:
+                self._failure = error
             if self._on_storage_error is not None:
                 self._on_storage_error(self.directory, error)
         return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))

@@ -84,7 +84,7 @@ fix: ## Format and mend what can be mended by machine
 	@$(PY) -m ruff format . && $(PY) -m ruff check --fix .
 
 ##@ Measure it
-.PHONY: bench-startup bench-dataplane
+.PHONY: bench-startup bench-dataplane bench-timing
 bench-startup: ## Start-up, memory and failover, as a table
 	@deploy/local/setup.sh test
 	@$(PY) -m tests.bench.startup
@@ -92,6 +92,8 @@ bench-dataplane: ## The brokers beside a real Apache Kafka, ONLY=figure,… ROUN
 	@deploy/local/setup.sh test
 	@$(PY) -m tests.kafka_jars
 	@$(PY) -m tests.bench.dataplane $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(ARGS)
+bench-timing: ## The timing wheel beside asyncio.call_later at 10k, 100k and 1M pending timers
+	@$(PY) -m tests.bench.bench_timing
 
 ##@ Maintain it
 .PHONY: lock openapi

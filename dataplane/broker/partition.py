@@ -9,6 +9,7 @@ from dataplane.broker.waiting import OffsetWaiters
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.replication.effects import AdvanceHighWatermark, ProposeIsr
 from dataplane.replication.leader import LeaderCore
+from dataplane.timing.purgatory import WatchList
 
 if TYPE_CHECKING:
     import uuid
@@ -31,16 +32,16 @@ class Partition:
     """
 
     __slots__ = (
+        "_acknowledgements",
         "_broker_id",
         "_clock",
-        "_committed",
-        "_consumers",
         "_follower_starts",
         "_lag_ms_max",
         "_propose_isr",
-        "_replicas",
         "_starts_watchers",
         "_wakeups",
+        "appended",
+        "committed",
         "core",
         "log",
         "min_isr",
@@ -73,9 +74,10 @@ class Partition:
         self._lag_ms_max = lag_ms_max
         self._wakeups = wakeups
         self._propose_isr = propose_isr
-        self._committed = OffsetWaiters()
-        self._consumers: dict[Callable[[], None], None] = {}
-        self._replicas: dict[Callable[[], None], None] = {}
+        self._acknowledgements = OffsetWaiters()
+        # Who reads: replicas read what is not committed too; consumers are woken by the watermark.
+        self.appended = WatchList()
+        self.committed = WatchList()
         self._follower_starts: dict[int, int] = {}
         self._starts_watchers: dict[Callable[[], None], None] = {}
 
@@ -133,10 +135,10 @@ class Partition:
         self._follower_starts.clear()
         for callback in list(self._starts_watchers):
             callback()
-        self._committed.fail()
+        self._acknowledgements.fail()
         self._wake_consumers()
-        for callback in self._replicas:
-            self._wakeups.wake(callback)
+        if self.appended:
+            self._wakeups.wake(self.appended)
 
     def check_leader(self, current_leader_epoch: int = -1) -> LeaderCore:
         """Refuse unless this broker leads in the epoch the client knows (KIP-320)."""
@@ -170,15 +172,15 @@ class Partition:
             effects = core.on_append(self.log.log_end_offset, self._clock.monotonic_ms())
             if effects:
                 self._carry_out(effects)
-            for callback in self._replicas:
-                self._wakeups.wake(callback)
+            if self.appended:
+                self._wakeups.wake(self.appended)
         return info
 
     def when_committed(self, offset: int, callback: Callable[[bool], None]) -> bool:
         """Call back once the high watermark reaches `offset`; True if it is there already."""
         if self.log.high_watermark >= offset:
             return True
-        self._committed.add(offset, callback)
+        self._acknowledgements.add(offset, callback)
         return False
 
     async def append(
@@ -293,21 +295,10 @@ class Partition:
 
     # -- reading
 
-    def watch(self, callback: Callable[[], None], *, uncommitted: bool) -> None:
-        """Call `callback` when there may be more to read; once per step of the loop.
-
-        Replicas read what is `uncommitted` too; consumers are woken by the high watermark alone.
-        """
-        (self._replicas if uncommitted else self._consumers)[callback] = None
-
-    def unwatch(self, callback: Callable[[], None]) -> None:
-        self._replicas.pop(callback, None)
-        self._consumers.pop(callback, None)
-
     @property
     def watchers(self) -> int:
         """Requests that wait here for more to read."""
-        return len(self._replicas) + len(self._consumers)
+        return len(self.appended) + len(self.committed)
 
     # -- effects
 
@@ -315,11 +306,11 @@ class Partition:
         for effect in effects:
             if isinstance(effect, AdvanceHighWatermark):
                 self.log.update_high_watermark(effect.offset)
-                self._committed.reach(self.log.high_watermark)
+                self._acknowledgements.reach(self.log.high_watermark)
                 self._wake_consumers()
             elif isinstance(effect, ProposeIsr):
                 self._propose_isr(self, effect)
 
     def _wake_consumers(self) -> None:
-        for callback in self._consumers:
-            self._wakeups.wake(callback)
+        if self.committed:
+            self._wakeups.wake(self.committed)

@@ -1,6 +1,6 @@
 """What waits on a partition: acknowledgements for the high watermark, fetches for data.
 
-Waiters are woken at most once per step of the loop: a burst of appends in one read of a socket
+Operations are woken at most once per step of the loop: a burst of appends in one read of a socket
 answers a parked fetch with all of it, not with its first batch.
 """
 
@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from dataplane.timing.purgatory import WatchList
 
 
 class OffsetWaiters:
@@ -44,20 +46,21 @@ class OffsetWaiters:
 
 
 class Wakeups:
-    """Runs each woken callback once, at the end of the loop's present step."""
+    """Checks each woken list once, at the end of the loop's present step.
+
+    An operation that several of them hold is asked once.
+    """
 
     def __init__(self) -> None:
-        self._woken: dict[Callable[[], None], None] = {}
-        self._scheduled = False
+        self._woken: dict[WatchList, None] = {}
 
-    def wake(self, callback: Callable[[], None]) -> None:
-        self._woken[callback] = None
-        if not self._scheduled:
-            self._scheduled = True
+    def wake(self, waiting: WatchList) -> None:
+        if not self._woken:
             asyncio.get_running_loop().call_soon(self._run)
+        self._woken[waiting] = None
 
     def _run(self) -> None:
-        self._scheduled = False
         woken, self._woken = self._woken, {}
-        for callback in woken:
-            callback()
+        for operation in {each: None for waiting in woken for each in waiting}:
+            if not operation.done:
+                operation.try_complete()

@@ -28,6 +28,7 @@ from dataplane.handlers import leader_hints
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
+from dataplane.timing.purgatory import DelayedOperation
 from dataplane.wire.fetch_codec import FetchedPartition, encode_fetch_response, parse_fetch
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class _Entry:
         self.error: KafkaError | None = None
 
 
-class _Fetch:
+class _Fetch(DelayedOperation):
     """A Fetch in work.
 
     Completes when (A) there is an error to tell, or (B) `min_bytes` can be sent, or (C) nothing may
@@ -86,25 +87,22 @@ class _Fetch:
         "_bytes_max",
         "_context",
         "_entries",
-        "_is_woken_by",
         "_keys",
         "_request",
         "_session",
         "deferred",
-        "done",
     )
 
     def __init__(self, context: RequestContext, request: FetchParts, session: Fetched) -> None:
+        super().__init__()
         self._context = context
         self._request = request
         self._session = session
         self._bytes_max = min(request.max_bytes, context.services.config.get_int("fetch.max.bytes"))
         self._keys: list[tuple[TopicKey, int]] = []
         self._entries: list[_Entry] = []
-        self._is_woken_by = self._wake
         self.deferred: Deferred[list[Any]] = Deferred()
-        self.deferred.on_abandoned = self._stop_waiting
-        self.done = False
+        self.deferred.on_abandoned = self._abandon
         self._resolve()
 
     @property
@@ -162,13 +160,12 @@ class _Fetch:
         request = self._request
         if self._is_replica:
             self._acknowledge()
-        reply = self._try_complete()
+        reply = self._answer_if_due()
         if reply is not None:
             return reply
-        for entry in self._entries:
-            if entry.partition is not None:
-                entry.partition.watch(self._is_woken_by, uncommitted=self._is_replica)
-        self._context.services.partitions.fetch_deadlines.add(self, request.max_wait_ms)
+        partitions = [entry.partition for entry in self._entries if entry.partition is not None]
+        lists = [each.appended if self._is_replica else each.committed for each in partitions]
+        self._context.services.partitions.fetch_deadlines.add(self, request.max_wait_ms, lists)
         return self.deferred
 
     def _acknowledge(self) -> None:
@@ -186,28 +183,19 @@ class _Fetch:
                     self._request.replica_id, wanted.fetch_offset, wanted.log_start_offset
                 )
 
-    def _wake(self) -> None:
-        if self.done:
-            return
-        reply = self._try_complete()
-        if reply is not None:
-            self._finish(reply)
+    def try_complete(self) -> None:
+        reply = self._answer_if_due()
+        if reply is not None and self.end():
+            self.deferred.complete(reply)
 
     def expire(self) -> None:
         results, size, failed = self._read()
-        self._finish(self._encode(results, size, failed=failed))
+        self.deferred.complete(self._encode(results, size, failed=failed))
 
-    def _stop_waiting(self) -> None:
-        self.done = True
-        for entry in self._entries:
-            if entry.partition is not None:
-                entry.partition.unwatch(self._is_woken_by)
+    def _abandon(self) -> None:
+        self.end()
 
-    def _finish(self, reply: list[Any]) -> None:
-        self._stop_waiting()
-        self.deferred.complete(reply)
-
-    def _try_complete(self) -> list[Any] | None:
+    def _answer_if_due(self) -> list[Any] | None:
         request = self._request
         results, size, failed = self._read()
         if failed or size >= request.min_bytes or request.max_wait_ms <= 0 or not self._entries:

@@ -22,6 +22,7 @@ from dataplane.handlers import leader_hints
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import AclOperation, ResourceType
+from dataplane.timing.purgatory import DelayedOperation
 from dataplane.wire.produce_codec import (
     ProducedPartition,
     encode_produce_response,
@@ -117,23 +118,23 @@ def _append(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of 
     )
 
 
-class _Waiting:
+class _Waiting(DelayedOperation):
     """An answer that waits for the high watermark of its partitions.
 
     Completes when (A) each partition has its offset committed, or (B) has lost its leadership
     here, or (C) the deadline has passed: what is open then is REQUEST_TIMED_OUT.
     """
 
-    __slots__ = ("_context", "_open", "_topics", "deferred", "done")
+    __slots__ = ("_context", "_open", "_topics", "deferred")
 
     def __init__(
         self, context: RequestContext, topics: list[_Topic], pending: list[Pending]
     ) -> None:
+        super().__init__()
         self._context = context
         self._topics = topics
         self._open: dict[tuple[str, int], Pending] = {}
         self.deferred: Deferred[list[Any]] = Deferred(pipelined=True)
-        self.done = False
         for item in pending:
             topic, place, partition, offset = item
             self._open[topic.name, place] = item
@@ -149,6 +150,10 @@ class _Waiting:
         elif partition.is_under_min_isr():
             self._set_error(topic, place, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
         if not self._open:
+            self.try_complete()
+
+    def try_complete(self) -> None:
+        if not self._open and self.end():
             self._complete()
 
     def expire(self) -> None:
@@ -161,7 +166,6 @@ class _Waiting:
         topic.results[place] = _refusal(self._context, topic.name, index, KafkaError(code))
 
     def _complete(self) -> None:
-        self.done = True
         failed = any(result.error_code for topic in self._topics for result in topic.results)
         self.deferred.complete(_answer(self._context, self._topics, failed=failed))
 

@@ -1,132 +1,118 @@
-"""Operations that wait for a condition or a deadline, and complete exactly once."""
+"""Operations that wait for a condition or a deadline, and end exactly once.
+
+An operation is its own timer, so that waiting costs no further object. It watches lists, one for
+each thing whose news may complete it (Kafka's watch lists by key: here the key owns its list). The
+lists are checked when there is news; the operation then says whether it can complete.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING
 
-from dataplane.timing.wheel import TimingWheel
+from dataplane.timing.wheel import Timer, TimingWheel
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
-
-    from dataplane.timing.wheel import Timer
-
-Key = TypeVar("Key", bound="Hashable")
-
-PURGE_AFTER_COMPLETED = 1_000
+    from collections.abc import Iterator, Sequence
 
 
-class DelayedOperation(Protocol):
-    """Something that may have to wait."""
+class DelayedOperation(Timer):
+    """Something that may have to wait. Whatever ends it calls `end` first, and goes on if True."""
 
-    def is_satisfied(self) -> bool:
-        """Whether it can complete now. Has no effect, and may be asked often."""
-        ...
+    __slots__ = ("_lists", "done")
 
-    def complete(self) -> None:
-        """The condition holds. Called at most once, and never after `expire`."""
-        ...
+    def __init__(self) -> None:
+        # Not by way of `Timer.__init__`: one call less for every request that waits.
+        self._bucket = None
+        self.done = False
+        self._lists: Sequence[WatchList] = ()
+
+    def try_complete(self) -> None:
+        """There is news: complete now if that is possible. May be called often."""
+        raise NotImplementedError
 
     def expire(self) -> None:
-        """The deadline passed first. Called at most once, and never after `complete`."""
-        ...
+        """The deadline came first. Called at most once, when everything is ended already."""
+        raise NotImplementedError
 
-
-class _Waiting:
-    __slots__ = ("is_done", "operation", "timer")
-
-    def __init__(self, operation: DelayedOperation) -> None:
-        self.operation = operation
-        self.timer: Timer | None = None
-        self.is_done = False
-
-    def try_complete(self) -> bool:
-        if self.is_done or not self.operation.is_satisfied():
+    def end(self) -> bool:
+        """Wait no more. True exactly once: whoever gets it has to answer."""
+        if self.done:
             return False
-        self.is_done = True
-        if self.timer is not None:
-            self.timer.cancel()
-        self.operation.complete()
+        self.done = True
+        if self._bucket is not None:
+            self.cancel()
+        if self._lists:
+            lists, self._lists = self._lists, ()
+            for each in lists:
+                each.discard(self)
         return True
 
-    def expire(self) -> None:
-        if not self.is_done:
-            self.is_done = True
-            self.operation.expire()
+    def watch(self, lists: Sequence[WatchList]) -> None:
+        self._lists = lists
+        for each in lists:
+            each.add(self)
+
+    def fire(self) -> None:
+        if self.end():
+            self.expire()
 
 
-class Purgatory(Generic[Key]):
-    """Waiting operations, found by the keys of what they wait for."""
+class WatchList:
+    """The operations that wait for news of one thing, in the order in which they came."""
+
+    __slots__ = ("_waiting",)
+
+    def __init__(self) -> None:
+        self._waiting: dict[DelayedOperation, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def __iter__(self) -> Iterator[DelayedOperation]:
+        """Those that wait now; they may end, and others come, meanwhile."""
+        return iter(list(self._waiting))
+
+    def add(self, operation: DelayedOperation) -> None:
+        self._waiting[operation] = None
+
+    def discard(self, operation: DelayedOperation) -> None:
+        self._waiting.pop(operation, None)
+
+    def check(self) -> None:
+        """There is news: every operation that waited before this call may complete."""
+        for operation in self:
+            if not operation.done:
+                operation.try_complete()
+
+
+class Purgatory:
+    """Where operations of one kind wait, on a clock that only moves by `advance`."""
 
     def __init__(self, now_ms: int) -> None:
         self._wheel = TimingWheel(now_ms)
-        self._watchers: dict[Key, list[_Waiting]] = {}
-        self._done_but_listed = 0
+        self.expired = 0
 
     def __len__(self) -> int:
         """Operations that still wait."""
-        return len({id(w) for ws in self._watchers.values() for w in ws if not w.is_done})
+        return len(self._wheel)
 
-    def try_complete_else_watch(
-        self, operation: DelayedOperation, keys: Iterable[Key], deadline_ms: int
+    def watch(
+        self, operation: DelayedOperation, lists: Sequence[WatchList], deadline_ms: int
     ) -> bool:
-        """Complete now if possible; else watch `keys` until `deadline_ms`. True if completed."""
-        waiting = _Waiting(operation)
-        if waiting.try_complete():
-            return True
-        for key in set(keys):
-            self._watchers.setdefault(key, []).append(waiting)
-        waiting.timer = self._wheel.call_at(deadline_ms, waiting.expire)
-        return False
+        """Let it wait until a list's news completes it, or the deadline passes.
 
-    def check(self, key: Key) -> int:
-        """Something about `key` has changed. Returns how many operations completed."""
-        watching = self._watchers.get(key)
-        if watching is None:
-            return 0
-        count = 0
-        # Completing may register new operations under this key: those wait for the next check.
-        for waiting in list(watching):
-            count += waiting.try_complete()
-        left = [waiting for waiting in self._watchers.get(key, ()) if not waiting.is_done]
-        if left:
-            self._watchers[key] = left
-        else:
-            self._watchers.pop(key, None)
-        self._done_but_listed += count
-        if self._done_but_listed > PURGE_AFTER_COMPLETED:
-            self._purge()
-        return count
-
-    def cancel_key(self, key: Key) -> int:
-        """Expire everything that waits for `key` (its partition has gone). Returns how many."""
-        count = 0
-        for waiting in self._watchers.pop(key, []):
-            if not waiting.is_done:
-                if waiting.timer is not None:
-                    waiting.timer.cancel()
-                waiting.expire()
-                count += 1
-        return count
+        Ask it first whether it can complete at once. True when `next_due_ms` may have changed.
+        """
+        if lists:
+            operation.watch(lists)
+        return self._wheel.add(operation, deadline_ms)
 
     def advance(self, now_ms: int) -> int:
         """Expire what is due. Returns how many operations expired."""
         expired = self._wheel.advance(now_ms)
-        self._done_but_listed += expired
-        if self._done_but_listed > PURGE_AFTER_COMPLETED:
-            self._purge()
+        self.expired += expired
         return expired
 
     def next_due_ms(self) -> int | None:
         """When `advance` has something to do next."""
         return self._wheel.next_due_ms()
-
-    def _purge(self) -> None:
-        """Drop operations that are done but still listed under other keys."""
-        for key, watching in list(self._watchers.items()):
-            left = [waiting for waiting in watching if not waiting.is_done]
-            if left:
-                self._watchers[key] = left
-            else:
-                del self._watchers[key]
-        self._done_but_listed = 0

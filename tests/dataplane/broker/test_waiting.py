@@ -2,9 +2,10 @@
 
 import asyncio
 
-from dataplane.broker.deadlines import PURGE_FROM, Deadlines
+from dataplane.broker.deadlines import Deadlines
 from dataplane.broker.deferred import Deferred
 from dataplane.broker.waiting import OffsetWaiters, Wakeups
+from dataplane.timing.purgatory import DelayedOperation, WatchList
 
 
 def test_offset_waiters_are_told_in_order_and_once() -> None:
@@ -22,23 +23,37 @@ def test_offset_waiters_are_told_in_order_and_once() -> None:
     assert len(waiters) == 0
 
 
-async def test_a_woken_callback_runs_once_per_step() -> None:
-    ran = []
-    wakeups = Wakeups()
+class Operation(DelayedOperation):
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = 0
+        self.expired_at_s = 0.0
+
+    def try_complete(self) -> None:
+        self.asked += 1
+
+    def expire(self) -> None:
+        self.expired_at_s = asyncio.get_running_loop().time()
+
+
+async def test_whatever_was_woken_an_operation_is_asked_once_per_step() -> None:
+    wakeups, lists = Wakeups(), [WatchList() for _ in range(3)]
+    both, one, gone = Operation(), Operation(), Operation()
+    both.watch(lists[:2])
+    one.watch(lists[1:2])
+    gone.watch(lists[:1])
     for _ in range(5):
-        wakeups.wake(_appender(ran))
-    same = _appender(ran)
-    wakeups.wake(same)
-    wakeups.wake(same)
-    assert ran == []
+        for each in lists:
+            wakeups.wake(each)
+    gone.end()
+    assert both.asked == 0
     await asyncio.sleep(0)
-    assert len(ran) == 6
+    assert (both.asked, one.asked, gone.asked) == (1, 1, 0)
     await asyncio.sleep(0)
-    assert len(ran) == 6
-
-
-def _appender(target: list[int]):
-    return lambda: target.append(1)
+    assert both.asked == 1
+    wakeups.wake(lists[0])
+    await asyncio.sleep(0)
+    assert (both.asked, one.asked) == (2, 1)
 
 
 def test_a_deferred_completes_once() -> None:
@@ -52,50 +67,54 @@ def test_a_deferred_completes_once() -> None:
     assert heard == [1, 1]
 
 
-class Operation:
-    def __init__(self) -> None:
-        self.done = False
-        self.expired_at_s = 0.0
-
-    def expire(self) -> None:
-        self.done = True
-        self.expired_at_s = asyncio.get_running_loop().time()
-
-
-async def test_deadlines_fire_in_their_order_and_spare_what_is_done() -> None:
+async def test_deadlines_come_in_their_order_and_spare_what_has_ended() -> None:
     deadlines = Deadlines()
     start_s = asyncio.get_running_loop().time()
-    late, early, done = Operation(), Operation(), Operation()
+    late, early, ended = Operation(), Operation(), Operation()
     deadlines.add(late, 80)
     deadlines.add(early, 20)
-    deadlines.add(done, 20)
-    done.done = True
+    deadlines.add(ended, 20)
+    ended.end()
     while not late.done:
         await asyncio.sleep(0.005)
-    assert 0.015 <= early.expired_at_s - start_s <= late.expired_at_s - start_s
-    assert late.expired_at_s - start_s >= 0.07
-    assert done.expired_at_s == 0.0
+    assert 0.02 <= early.expired_at_s - start_s <= late.expired_at_s - start_s
+    assert late.expired_at_s - start_s >= 0.08
+    assert ended.expired_at_s == 0.0
+    assert deadlines.expired == 2
 
 
-async def test_what_has_completed_does_not_pile_up() -> None:
+async def test_an_idle_purgatory_keeps_no_timer_and_starts_again() -> None:
     deadlines = Deadlines()
-    for _ in range(1000):
+    for _ in range(2):
         operation = Operation()
-        deadlines.add(operation, 60_000)
-        operation.done = True
-    assert len(deadlines._queues[60_000]) <= 2
-    deadlines._timer.cancel()
+        start_s = asyncio.get_running_loop().time()
+        deadlines.add(operation, 10)
+        while not operation.done:
+            await asyncio.sleep(0.002)
+        assert operation.expired_at_s - start_s >= 0.01
+        assert deadlines._timer is None
+        await asyncio.sleep(0.05)
 
 
-async def test_completed_operations_behind_an_open_one_do_not_pile_up() -> None:
+async def test_a_shorter_timeout_is_not_kept_waiting_by_a_longer_one() -> None:
     deadlines = Deadlines()
+    deadlines.add(Operation(), 3_600_000)
+    operation = Operation()
+    deadlines.add(operation, 10)
+    while not operation.done:
+        await asyncio.sleep(0.002)
+    assert len(deadlines) == 1
+
+
+async def test_what_has_ended_is_forgotten_at_once() -> None:
+    deadlines, waiting = Deadlines(), WatchList()
     opened = Operation()
-    deadlines.add(opened, 3_600_000)
-    for _ in range(10 * PURGE_FROM):
+    deadlines.add(opened, 3_600_000, [waiting])
+    for _ in range(1_000):
         operation = Operation()
-        deadlines.add(operation, 3_600_000)
-        operation.done = True
-    assert deadlines.held <= PURGE_FROM
+        deadlines.add(operation, 3_600_000, [waiting])
+        operation.end()
+    assert len(deadlines) == len(waiting) == 1
     assert not opened.done
 
 

@@ -127,7 +127,7 @@ async def test_a_parked_fetch_answers_empty_at_its_deadline(broker: OneBroker) -
     response = await broker.ask(fetch("t", wait_ms=20), 11)
     assert only(response).error_code == 0
     assert not only(response).records
-    assert not broker.partition("t")._consumers, "nobody is left waiting"
+    assert not broker.partition("t").watchers, "nobody is left waiting"
 
 
 async def test_a_parked_fetch_whose_client_left_is_forgotten(broker: OneBroker) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -74,3 +75,64 @@ def test_clock_that_goes_back_is_ignored():
     wheel.call_at(5, lambda: fired.append(2))
     wheel.advance(1010)
     assert fired == [1, 2]
+
+
+@pytest.mark.parametrize("far", [5, 25, 5_000])
+def test_a_timer_cancels_others_of_its_millisecond_and_of_later_ones(far):
+    wheel = TimingWheel(0)
+    fired: list[str] = []
+    timers = []
+
+    def first() -> None:
+        fired.append("first")
+        for timer in timers:
+            timer.cancel()
+
+    wheel.call_at(far, first)
+    timers += [wheel.call_at(far + n, lambda: fired.append("other")) for n in (0, 1, 3)]
+    assert wheel.advance(far + 100) == 1
+    assert fired == ["first"]
+    assert len(wheel) == 0
+
+
+def test_a_cancelled_timer_is_gone_at_once_and_may_be_set_again():
+    wheel = TimingWheel(0)
+    fired: list[int] = []
+    timer = wheel.call_at(10, lambda: fired.append(1))
+    timer.cancel()
+    timer.cancel()
+    assert (len(wheel), timer.is_pending) == (0, False)
+    assert not wheel.add(timer, 10), "its bucket is still there"
+    wheel.advance(10)
+    assert fired == [1]
+    wheel.add(timer, 20)
+    wheel.advance(20)
+    assert fired == [1, 1]
+
+
+def test_adding_says_whether_there_is_something_to_do_sooner():
+    wheel = TimingWheel(0)
+    assert wheel.call_at(5, lambda: None).is_pending
+    assert wheel.next_due_ms() == 5
+    timer = wheel.call_at(1_000_000, lambda: None)
+    timer.cancel()
+    assert not wheel.add(timer, 1_000_001), "the bucket of the level that was used last"
+
+
+@given(st.lists(st.tuples(st.integers(0, 50_000), st.integers(0, 5_000)), max_size=60))
+def test_timers_set_as_time_goes_fire_in_the_first_advance_that_reaches_them(moves):
+    """Every bucket that was used last is used again while it lives, and never after."""
+    wheel = TimingWheel(0)
+    now_ms = 0
+    waiting: list[int] = []
+    fired: list[int] = []
+    for delay, step in moves:
+        deadline = now_ms + delay
+        waiting.append(deadline)
+        wheel.call_at(deadline, lambda d=deadline: fired.append(d))
+        now_ms += step
+        fired.clear()
+        wheel.advance(now_ms)
+        assert sorted(fired) == sorted(each for each in waiting if each <= now_ms)
+        waiting = [each for each in waiting if each > now_ms]
+        assert len(wheel) == len(waiting)

@@ -86,9 +86,9 @@ class Connection(asyncio.BufferedProtocol):
         self.info = self._listener.connection_info(peer[0] if peer else "")
         if self.info.authenticated:
             self.authenticated()
-        is_plain = transport.get_extra_info("sslcontext") is None
-        if is_plain:
+        if transport.get_extra_info("sslcontext") is None:
             self._socket = transport.get_extra_info("socket")
+        is_plain = self._socket is not None
         self._writer = ReplyWriter(self.loop, self._transport, is_plain=is_plain)
         if not self._listener.admit(self):
             self._transport.abort()
@@ -98,7 +98,7 @@ class Connection(asyncio.BufferedProtocol):
         while self._queue:
             self._queue.popleft().abandon()
         self._buffer.release()
-        self._writer.resumed()
+        self._writer.close()
         self._listener.forget(self)
         if exc is not None and not isinstance(exc, OSError):
             _log.debug("connection from %s lost: %s", self.info.client_host, exc)

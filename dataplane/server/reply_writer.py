@@ -1,55 +1,83 @@
 """Answers to the socket: small parts joined, file parts by pooled reads or by sendfile.
 
-Measured (reference figures): a pooled `preadv` wins below about 200 kB, `sendfile` above it, and
-a fresh `bytes` per read loses everywhere. One scratch buffer serves all connections of the
+Measured (`make bench-dataplane`): a pooled `preadv` wins below about 200 kB, `sendfile` above it,
+and a fresh `bytes` per read loses everywhere. One scratch buffer serves all connections of the
 process, because a transport sends or copies what it is given before `write` returns.
+
+What the socket does not take at once waits here, not in the transport, and leaves piece by piece
+as there is room: no task, no future, no copy.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
+import socket
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import asyncio
     from collections.abc import Callable
 
 _log = logging.getLogger(__name__)
 
 SENDFILE_FROM_BYTES = 200 * 1024
 SCRATCH_BYTES = 256 * 1024
+_MORE_FOLLOWS = getattr(socket, "MSG_MORE", 0)
 
 _scratch = memoryview(bytearray(SCRATCH_BYTES))
 
 
 class _Descriptor:
-    """A duplicated file descriptor, so that a segment closed meanwhile cannot be mixed up."""
+    """A file by a descriptor of its own, so that a segment closed meanwhile cannot be mixed up."""
 
-    mode = "rb"
+    __slots__ = ("_number",)
 
-    def __init__(self, fd: int) -> None:
-        self._fd = os.dup(fd)
+    def __init__(self, number: int) -> None:
+        self._number = os.dup(number)
 
     def fileno(self) -> int:
-        return self._fd
+        return self._number
+
+    def read_into(self, position: int, buffer: memoryview) -> int:
+        return os.preadv(self._number, [buffer], position)
 
     def close(self) -> None:
-        os.close(self._fd)
+        number, self._number = self._number, -1
+        if number >= 0:
+            os.close(number)
+
+
+class _Waiting:
+    """The rest of a file part; it shrinks as the socket takes it."""
+
+    __slots__ = ("file", "position", "size")
+
+    def __init__(self, file: Any, position: int, size: int) -> None:
+        self.file = _Descriptor(file.fileno()) if file.fileno() >= 0 else file
+        self.position = position
+        self.size = size
+
+    def close(self) -> None:
+        if isinstance(self.file, _Descriptor):
+            self.file.close()
 
 
 class ReplyWriter:
     """Writes the parts of answers in order.
 
-    A part is bytes-like or a slice of a log file (`file.fileno()`, `position`, `size`).
+    A part is bytes-like or a slice of a log file (`file`, `position`, `size`). `is_plain`: a
+    socket of the system without TLS, so the file's pages may go straight to it.
     """
 
     __slots__ = (
+        "_awaits_room",
         "_loop",
+        "_on_streamed",
         "_parts",
         "_plain",
-        "_resumed",
-        "_task",
+        "_rest",
+        "_socket",
         "_transport",
         "holds_file_parts",
         "is_streaming",
@@ -63,24 +91,24 @@ class ReplyWriter:
         self._transport = transport
         self._plain = is_plain
         self._parts: list[Any] = []
-        self._task: asyncio.Task[None] | None = None
-        self._resumed: asyncio.Future[None] | None = None
+        self._rest: list[Any] = []
+        self._on_streamed: Callable[[], None]
+        self._socket: socket.socket | None = None
+        self._awaits_room = False
         self.paused = False
         self.holds_file_parts = False
         self.is_streaming = False
+        if is_plain:
+            # `paused` then means that something waits in the transport; sendfile must not overtake.
+            transport.set_write_buffer_limits(high=0)
 
     def add(self, reply: list[Any]) -> None:
         self._parts += reply
         if len(reply) > 1:
             self.holds_file_parts = True
 
-    def resumed(self) -> None:
-        self.paused = False
-        if self._resumed is not None and not self._resumed.done():
-            self._resumed.set_result(None)
-
     def flush(self, on_streamed: Callable[[], None]) -> bool:
-        """Write everything. True when the rest leaves in a task that calls `on_streamed`."""
+        """Write everything. True when a rest leaves later; `on_streamed` is called after that."""
         parts = self._parts
         if not parts:
             return False
@@ -89,114 +117,160 @@ class ReplyWriter:
             self._transport.write(parts[0] if len(parts) == 1 else b"".join(parts))
             return False
         self.holds_file_parts = False
-        rest = self._write_now(parts)
-        if not rest:
+        self._rest = self._write(parts)
+        if not self._rest:
             return False
+        self._on_streamed = on_streamed
         self.is_streaming = True
-        self._task = self._loop.create_task(self._stream(rest, on_streamed))
         return True
 
-    def _write_now(self, parts: list[Any]) -> list[Any]:
+    def resumed(self) -> None:
+        """The transport has room again."""
+        self.paused = False
+        if self.is_streaming and not self._awaits_room:
+            self._go_on()
+
+    def close(self) -> None:
+        """The connection is gone: give back what waits."""
+        self._drop_rest()
+        if self._socket is not None:
+            self._stop_waiting(self._socket)
+            self._socket.close()
+            self._socket = None
+
+    # -- piece by piece
+
+    def _go_on(self) -> None:
+        """Write on where the socket was full."""
+        try:
+            self._rest = self._write(self._rest)
+        except OSError as error:  # the peer went away, or the file is cut short
+            _log.debug("answer not sent whole: %s", error)
+            self._drop_rest()
+            self._transport.abort()
+            return
+        if not self._rest:
+            self.is_streaming = False
+            self._on_streamed()
+
+    def _write(self, parts: list[Any]) -> list[Any]:
         """Write until the socket is full; what is left, its file parts on own descriptors."""
         fill = 0
         for number, part in enumerate(parts):
             size = getattr(part, "size", None)
             if size is None:
-                length = len(part)
-                if fill + length > SCRATCH_BYTES:
-                    self._transport.write(_scratch[:fill])
-                    fill = 0
-                    if length > SCRATCH_BYTES:
-                        self._transport.write(part)
-                        continue
-                _scratch[fill : fill + length] = part
-                fill += length
+                fill = self._gather(part, fill)
                 continue
-            position, fd = part.position, part.file.fileno()
-            if size >= SENDFILE_FROM_BYTES and self._plain and fd >= 0:
-                if fill:
-                    self._transport.write(_scratch[:fill])
-                    fill = 0
-                sent = self._send_file(fd, position, size)
-                if sent < size:
-                    return _detached(fd, position + sent, size - sent, parts[number + 1 :])
-                continue
-            while size:
-                if fill == SCRATCH_BYTES:
-                    self._transport.write(_scratch)
-                    fill = 0
-                    if self.paused:
-                        return _detached(fd, position, size, parts[number + 1 :])
-                count = part.file.read_into(
-                    position, _scratch[fill : fill + min(size, SCRATCH_BYTES - fill)]
-                )
-                if count <= 0:
-                    raise OSError(f"log file ends {size} bytes before its slice does")
-                fill += count
-                position += count
-                size -= count
+            if size >= SENDFILE_FROM_BYTES and self._plain and part.file.fileno() >= 0:
+                head, sent = self._send_file(part, fill)
+                fill = 0
+            else:
+                head = []
+                sent, fill = self._copy(part, fill)
+            if sent < size or head:
+                return [*head, _shrunk(part, sent), *map(_detached, parts[number + 1 :])]
+            if type(part) is _Waiting:
+                part.close()
         if fill:
             self._transport.write(_scratch[:fill])
         return []
 
-    def _send_file(self, fd: int, position: int, size: int) -> int:
-        """Send straight from the page cache as far as the socket takes it; bytes sent."""
-        if self._transport.get_write_buffer_size():
-            return 0
-        out = self._transport.get_extra_info("socket").fileno()
-        sent = 0
-        while sent < size:
-            try:
-                count = os.sendfile(out, fd, position + sent, size - sent)
-            except (BlockingIOError, InterruptedError):
-                break
-            if count == 0:
-                raise OSError(f"log file ends {size - sent} bytes before its slice does")
-            sent += count
-        return sent
+    def _gather(self, data: Any, fill: int) -> int:
+        """Bytes to the scratch buffer, or past it when they are many; how full it is now."""
+        length = len(data)
+        if fill + length > SCRATCH_BYTES:
+            self._transport.write(_scratch[:fill])
+            fill = 0
+            if length > SCRATCH_BYTES:
+                self._transport.write(data)
+                return 0
+        _scratch[fill : fill + length] = data
+        return fill + length
 
-    async def _stream(self, parts: list[Any], on_streamed: Callable[[], None]) -> None:
-        try:
-            for part in parts:
-                if not isinstance(part, tuple):
-                    self._transport.write(part)
-                    continue
-                source, position, size = part
-                if self._plain:
-                    await self._loop.sendfile(self._transport, source, position, size)
-                else:
-                    await self._copy(source.fileno(), position, size)
-        except (OSError, RuntimeError) as error:  # the peer went away, or the file is cut short
-            _log.debug("answer not sent whole: %s", error)
-            self._transport.abort()
-        finally:
-            for part in parts:
-                if isinstance(part, tuple):
-                    part[0].close()
-            self.is_streaming = False
-            on_streamed()
-
-    async def _copy(self, fd: int, position: int, size: int) -> None:
-        while size:
+    def _copy(self, part: Any, fill: int) -> tuple[int, int]:
+        """Read a file part through the scratch buffer: bytes taken of it, fill of the buffer."""
+        position, size, done = part.position, part.size, 0
+        while done < size:
+            if fill == SCRATCH_BYTES:
+                self._transport.write(_scratch)
+                fill = 0
             if self.paused:
-                self._resumed = self._loop.create_future()
-                await self._resumed
-            if self._transport.is_closing():
-                return
-            count = os.preadv(fd, [_scratch[: min(size, SCRATCH_BYTES)]], position)
+                if fill:
+                    self._transport.write(_scratch[:fill])
+                return done, 0
+            room = _scratch[fill : fill + min(size - done, SCRATCH_BYTES - fill)]
+            count = part.file.read_into(position + done, room)
             if count <= 0:
-                raise OSError(f"log file ends {size} bytes before its slice does")
-            self._transport.write(_scratch[:count])
-            position += count
-            size -= count
+                raise _cut_short(size - done)
+            fill += count
+            done += count
+        return done, fill
+
+    def _send_file(self, part: Any, fill: int) -> tuple[list[bytes], int]:
+        """What is in the scratch buffer, then straight from the page cache: what stays of the
+        first, how much went of the second.
+        """
+        if self.paused:
+            self._transport.write(_scratch[:fill])
+            return [], 0
+        sock = self._own_socket()
+        head, sent = _scratch[:fill], 0
+        try:
+            if fill:
+                head = head[sock.send(head, _MORE_FOLLOWS) :]
+            while sent < part.size and not head:
+                count = os.sendfile(
+                    sock.fileno(), part.file.fileno(), part.position + sent, part.size - sent
+                )
+                if count == 0:
+                    raise _cut_short(part.size - sent)
+                sent += count
+        except (BlockingIOError, InterruptedError):
+            pass
+        if head or sent < part.size:
+            self._awaits_room = True
+            self._loop.add_writer(sock, self._has_room)
+        return [bytes(head)] if head else [], sent
+
+    def _own_socket(self) -> socket.socket:
+        """The connection's socket by another descriptor: the transport keeps its own to itself."""
+        if self._socket is None:
+            number = self._transport.get_extra_info("socket").fileno()
+            self._socket = socket.socket(fileno=os.dup(number))
+            self._socket.setblocking(False)
+        return self._socket
+
+    def _has_room(self) -> None:
+        if self._socket is not None:
+            self._stop_waiting(self._socket)
+            self._go_on()
+
+    def _stop_waiting(self, sock: socket.socket) -> None:
+        if self._awaits_room:
+            self._awaits_room = False
+            self._loop.remove_writer(sock)
+
+    def _drop_rest(self) -> None:
+        rest, self._rest = self._rest, []
+        for part in rest:
+            if type(part) is _Waiting:
+                part.close()
+        self.is_streaming = False
 
 
-def _detached(fd: int, position: int, size: int, rest: list[Any]) -> list[Any]:
-    """What is left to send, with file parts as (descriptor of its own, position, size)."""
-    parts: list[Any] = [(_Descriptor(fd), position, size)]
-    for part in rest:
-        if hasattr(part, "position"):
-            parts.append((_Descriptor(part.file.fileno()), part.position, part.size))
-        else:
-            parts.append(part)
-    return parts
+def _shrunk(part: Any, sent: int) -> _Waiting:
+    if type(part) is not _Waiting:
+        return _Waiting(part.file, part.position + sent, part.size - sent)
+    part.position += sent
+    part.size -= sent
+    return part
+
+
+def _detached(part: Any) -> Any:
+    if type(part) is _Waiting or not hasattr(part, "position"):
+        return part
+    return _Waiting(part.file, part.position, part.size)
+
+
+def _cut_short(missing_bytes: int) -> OSError:
+    return OSError(f"log file ends {missing_bytes} bytes before its slice does")

@@ -5,6 +5,8 @@ RS = the replicas now, ORS = those before, TRS = the target, AR = TRS − ORS, R
 1. begin:    RS = TRS + ORS without repeats, AR and RR noted; the new replicas copy.
 2. complete: once TRS ⊆ ISR: leader in TRS, ISR ∩ TRS, RS = TRS, AR = RR = ∅; RR delete their data.
    cancel:   RS = ORS again, AR delete what they copied.
+
+Which of these may be done when is the table of `reassignment_states`.
 """
 
 from __future__ import annotations
@@ -13,6 +15,13 @@ import dataclasses
 from collections.abc import Container
 
 from dataplane.cluster.election import elect_reassigned
+from dataplane.cluster.reassignment_states import (
+    Move,
+    ReassignmentStatus,
+    check_move,
+    check_outcome,
+    status_of,
+)
 from dataplane.model.ids import NO_LEADER
 from dataplane.model.partition import PartitionState
 
@@ -34,6 +43,7 @@ def begin(
 
     None when dropping the replicas of the former target would leave no in-sync replica.
     """
+    check_move(state, Move.REPLACE if state.is_reassigning else Move.BEGIN)
     origin = origin_of(state)
     full = tuple(dict.fromkeys((*target, *origin)))
     return _restricted(
@@ -46,8 +56,15 @@ def begin(
 
 
 def cancel(state: PartitionState, live: Container[int]) -> PartitionState | None:
-    """Back to the original replicas; None when none of them is in sync and can lead."""
-    return _restricted(state, origin_of(state), adding=(), removing=(), live=live)
+    """Back to the original replicas; None when none of them is in sync and can lead.
+
+    Raises IllegalTransitionError when no reassignment is running.
+    """
+    check_move(state, Move.CANCEL)
+    after = _restricted(state, origin_of(state), adding=(), removing=(), live=live)
+    if after is not None:
+        check_outcome(Move.CANCEL, after)
+    return after
 
 
 def _restricted(
@@ -83,11 +100,15 @@ def unneeded_after(before: PartitionState, after: PartitionState) -> tuple[int, 
 
 def is_complete(state: PartitionState) -> bool:
     """Whether every target replica is in sync."""
-    return state.is_reassigning and set(target_of(state)) <= set(state.isr)
+    return status_of(state) is ReassignmentStatus.CAUGHT_UP
 
 
 def complete(state: PartitionState, live: Container[int]) -> PartitionState | None:
-    """Phase 2; None while no target replica can lead."""
+    """Phase 2; None while no target replica can lead.
+
+    Raises IllegalTransitionError unless every target replica is in sync.
+    """
+    check_move(state, Move.COMPLETE)
     target = target_of(state)
     if state.leader in target and state.leader in live:
         led: PartitionState | None = dataclasses.replace(state, leader_epoch=state.leader_epoch + 1)
@@ -95,10 +116,12 @@ def complete(state: PartitionState, live: Container[int]) -> PartitionState | No
         led = elect_reassigned(state, target, live)
     if led is None:
         return None
-    return dataclasses.replace(
+    done = dataclasses.replace(
         led,
         replicas=target,
         isr=tuple(replica for replica in led.isr if replica in target),
         adding=(),
         removing=(),
     )
+    check_outcome(Move.COMPLETE, done)
+    return done

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from dataplane.cluster.deletion import Replica, TopicDeletions
 from dataplane.cluster.replica_states import ReplicaStatus
 from dataplane.model.ids import TopicPartition
@@ -48,3 +51,57 @@ def test_a_running_reassignment_is_waited_for():
     deletions = TopicDeletions()
     assert deletions.start("t", partitions(adding=(2,)), {1, 2}) == []
     assert deletions.start("t", partitions(), {1, 2}) != []
+
+
+def test_a_failed_directory_halts_until_it_is_back():
+    deletions = TopicDeletions()
+    lost = Replica(TP, 2)
+    assert deletions.start("t", partitions(), {1, 2}, [lost]) == [Replica(TP, 1)]
+    assert deletions.status(lost) is ReplicaStatus.DELETION_INELIGIBLE
+    assert deletions.start("t", partitions(), {1, 2}) == [lost]
+    deletions.replicas_lost(2, {TP})
+    assert deletions.status(lost) is ReplicaStatus.DELETION_INELIGIBLE
+    assert deletions.answered(2, [(TP, True)]) == set()  # what was said before it was lost
+    assert deletions.start("t", partitions(), {1, 2}, [lost]) == []
+    deletions.answered(1, [(TP, True)])
+    assert deletions.start("t", partitions(), {1, 2}) == [lost]
+    assert deletions.answered(2, [(TP, True)]) == {"t"}
+
+
+EVENTS = st.lists(
+    st.tuples(st.sampled_from(("die", "return", "lose", "yes", "no", "resume")), st.integers(1, 3)),
+    max_size=30,
+)
+
+
+@given(EVENTS)
+def test_whatever_halts_it_a_deletion_ends_when_everybody_is_back(events):
+    deletions = TopicDeletions()
+    states = {i: PartitionState(index=i, replicas=(1, 2, 3)) for i in range(2)}
+    tps = [TopicPartition("t", index) for index in states]
+    live, offline, finished = {1, 2, 3}, set(), False
+    deletions.start("t", states, live)
+    for event, broker in events:
+        if event == "die":
+            live.discard(broker)
+            offline = {replica for replica in offline if replica.broker != broker}
+            deletions.broker_gone([broker])
+        elif event == "return":
+            live.add(broker)
+            deletions.start("t", states, live, offline)
+        elif event == "lose" and broker in live:
+            offline.add(Replica(tps[0], broker))
+            deletions.replicas_lost(broker, {tps[0]})
+        elif event in {"yes", "no"} and broker in live:
+            finished |= deletions.answered(broker, [(tp, event == "yes") for tp in tps]) == {"t"}
+        elif event == "resume":
+            for told in deletions.start("t", states, live, offline):
+                assert told.broker in live
+                assert told not in offline
+    if finished:
+        assert deletions.is_done("t")
+        return
+    deletions.start("t", states, {1, 2, 3})
+    for broker in (1, 2, 3):
+        finished |= deletions.answered(broker, [(tp, True) for tp in tps]) == {"t"}
+    assert finished

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from dataplane.broker.waiting import OffsetWaiters
@@ -37,6 +36,7 @@ class Partition:
         "_clock",
         "_follower_starts",
         "_lag_ms_max",
+        "_min_isr",
         "_propose_isr",
         "_starts_watchers",
         "_wakeups",
@@ -44,7 +44,6 @@ class Partition:
         "committed",
         "core",
         "log",
-        "min_isr",
         "state",
         "topic_id",
         "topic_partition",
@@ -66,7 +65,7 @@ class Partition:
         self.topic_partition = topic_partition
         self.topic_id = topic_id
         self.log = log
-        self.min_isr = min_isr
+        self._min_isr = min_isr
         self.state: PartitionState | None = None
         self.core: LeaderCore | None = None
         self._broker_id = broker_id
@@ -101,6 +100,18 @@ class Partition:
             return tuple(self.core.isr)
         return self.state.isr if self.state is not None else ()
 
+    @property
+    def min_isr(self) -> int:
+        return self._min_isr
+
+    @min_isr.setter
+    def min_isr(self, replicas: int) -> None:
+        """The topic's setting has changed: what was held back by the old one may be committed."""
+        self._min_isr = replicas
+        if self.core is not None:
+            self.core.min_isr = replicas
+            self.tick()
+
     def become_leader(self, state: PartitionState) -> None:
         now_ms = self._clock.monotonic_ms()
         is_new_epoch = self.state is None or state.leader_epoch > self.state.leader_epoch
@@ -117,7 +128,7 @@ class Partition:
             partition_epoch=state.partition_epoch,
             replicas=state.replicas,
             isr=state.isr,
-            min_isr=self.min_isr,
+            min_isr=self._min_isr,
             lag_max_ms=self._lag_ms_max,
             log_end_offset=self.log.log_end_offset,
             high_watermark=self.log.high_watermark,
@@ -163,7 +174,7 @@ class Partition:
         core = self.core
         if core is None:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        if acks == -1 and core.is_under_min_isr(self.min_isr):
+        if acks == -1 and core.is_under_min_isr():
             raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
         info = self.log.append_as_leader(
             records, self.leader_epoch, now_ms=self._clock.realtime_ms(), origin=origin
@@ -183,41 +194,8 @@ class Partition:
         self._acknowledgements.add(offset, callback)
         return False
 
-    async def append(
-        self, records: Buffer, acks: int, timeout_ms: int, *, origin: str = "client"
-    ) -> AppendInfo:
-        """Append and, with acks=-1, wait for the in-sync replicas.
-
-        KafkaError: the append's refusals; REQUEST_TIMED_OUT when the outcome is unknown;
-        NOT_LEADER_OR_FOLLOWER when leadership was lost while waiting;
-        NOT_ENOUGH_REPLICAS_AFTER_APPEND when the ISR shrank below the minimum meanwhile.
-        """
-        info = self.append_now(records, acks, origin=origin)
-        if acks != -1:
-            return info
-        future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-
-        def settle(is_committed: bool) -> None:
-            if not future.done():
-                future.set_result(is_committed)
-
-        if not self.when_committed(info.last_offset + 1, settle):
-            try:
-                async with asyncio.timeout(timeout_ms / 1000):
-                    is_committed = await future
-            except TimeoutError:
-                raise KafkaError(ErrorCode.REQUEST_TIMED_OUT) from None
-            if not is_committed:
-                raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        self.check_min_isr_after_append()
-        return info
-
     def is_under_min_isr(self) -> bool:
-        return self.core is not None and self.core.is_under_min_isr(self.min_isr)
-
-    def check_min_isr_after_append(self) -> None:
-        if self.is_under_min_isr():
-            raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND)
+        return self.core is not None and self.core.is_under_min_isr()
 
     def low_watermark(self, live: Container[int]) -> int:
         """The lowest log start of this replica and its live followers; -1 if one is not known."""

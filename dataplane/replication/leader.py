@@ -86,10 +86,9 @@ class LeaderCore:
     def is_change_pending(self) -> bool:
         return self._proposed is not None
 
-    def is_under_min_isr(self, min_isr: int | None = None) -> bool:
+    def is_under_min_isr(self) -> bool:
         """Whether acks=all has to be refused: the minimum counts at most all replicas."""
-        wanted = self.min_isr if min_isr is None else min_isr
-        return len(self.isr) < min(wanted, len(self._replicas))
+        return len(self.isr) < min(self.min_isr, len(self._replicas))
 
     def follower(self, broker_id: int) -> Replica | None:
         return self._followers.get(broker_id)

@@ -62,7 +62,9 @@ def test_high_watermark_stands_still_below_the_minimum_isr():
     core = leader(isr=(1, 2), min_isr=3)
     assert core.is_under_min_isr()
     assert fetch(core, 2, 100, 100) == []
-    assert not core.is_under_min_isr(2)
+    core.min_isr = 2
+    assert not core.is_under_min_isr()
+    assert list(core.tick(1)) == [AdvanceHighWatermark(100)]
     assert not leader(replicas=(1, 2), isr=(1, 2), min_isr=3).is_under_min_isr(), "all there are"
 
 

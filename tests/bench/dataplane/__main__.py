@@ -18,7 +18,7 @@ from tests.bench.dataplane.table import render, to_json
 if TYPE_CHECKING:
     from tests.bench.dataplane.results import Row
 
-TARGET = ROOT / "build" / "bench" / "dataplane.json"
+TARGET = ROOT / "build" / "bench"
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -72,9 +72,10 @@ def _report(rows: list[Row], circumstances: dict[str, object]) -> None:
     print()
     for key, value in circumstances.items():
         print(f"{key}: {value}")
-    TARGET.parent.mkdir(parents=True, exist_ok=True)
-    TARGET.write_text(json.dumps(to_json(rows, circumstances), indent=1))
-    print(f"saved {TARGET.relative_to(ROOT)}")
+    TARGET.mkdir(parents=True, exist_ok=True)
+    file = TARGET / time.strftime("dataplane-%Y%m%d-%H%M%S.json")
+    file.write_text(json.dumps(to_json(rows, circumstances), indent=1))
+    print(f"saved {file.relative_to(ROOT)}")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tests.bench.dataplane.task import Outcome, Task
 
 Sample = dict[str, float]
+WARM_UPS_MAX = 8
+FASTER = 1.1
 
 
 class Options(NamedTuple):
@@ -54,6 +56,17 @@ class Bench:
                 cluster = self._stack.enter_context(Cluster(kind, count))
                 self._standing.append(cluster.start())
         return self._standing
+
+    def warm_up(self, sides: list[Any], measure: Callable[[Any, float], Sample], key: str) -> None:
+        """Load each side until it gets no faster: a virtual machine compiles what runs often."""
+        for side in sides:
+            best = 0.0
+            for _ in range(WARM_UPS_MAX):
+                rate = measure(side, self.options.warm_up_s)[key]
+                self.say(f"warm-up {side.kind.name:<5} {key} {short(rate)}")
+                if rate < FASTER * best:
+                    break
+                best = max(best, rate)
 
     def rounds(
         self, sides: list[Any], measure: Callable[[Any], Sample], name: Callable[[Any], str]

@@ -102,6 +102,7 @@ def run(task: Task) -> Outcome:
     for number, connection in connections.items():
         poll.register(number, select.EPOLLIN if connection.ask(task.in_flight) else writes)
     answered = 0
+    answers_max = task.payload_bytes_max // (task.fetch_bytes or task.batch_bytes)
     ended = begun
     is_over = False
     while any(connection.open for connection in connections.values()):
@@ -109,7 +110,7 @@ def run(task: Task) -> Outcome:
         if not events:
             raise WrongAnswer(f"no answer for {SILENCE_S_MAX:.0f} s")
         ended = time.perf_counter()
-        is_over = is_over or ended >= deadline
+        is_over = is_over or ended >= deadline or answered >= answers_max
         for number, event in events:
             connection = connections[number]
             is_sent = not event & select.EPOLLOUT or connection.send()

@@ -21,12 +21,13 @@ class Lane:
 class Task:
     """Produce batches of `batch_bytes`; or fetch `fetch_bytes` at a time when that is not 0.
 
-    `in_flight` is per connection. With `per_second` one connection sends at that pace and times
+    It ends after `seconds`, or `payload_bytes_max` if that is sooner. `in_flight` is per connection. With `per_second` one connection sends at that pace and times
     each answer. `is_dummy`: the other side is no broker, answers are only counted.
     """
 
     lanes: list[Lane]
     seconds: float
+    payload_bytes_max: int = 1 << 62
     in_flight: int = 1
     batch_bytes: int = 0
     acks: int = 1

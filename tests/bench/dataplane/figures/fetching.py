@@ -50,8 +50,7 @@ def _fetch(bench: Bench, title: str, size: int, goal: Goal, cpu_goal: Goal | Non
         outcome, cpu_s = drive(task(cluster, seconds), cluster.pids)
         return {"mb_s": outcome.mb_s, "cpu_s_gb": cpu_s / outcome.payload_bytes * 1e9}
 
-    for cluster in both:
-        once(cluster, bench.options.warm_up_s)
+    bench.warm_up(both, once, "mb_s")
     samples = bench.rounds(both, once, lambda cluster: cluster.kind.name)
     loopback = limits.loopback(task(both[0], 1.0))
     limit = f"loopback {short(loopback.mb_s)}"

@@ -77,9 +77,12 @@ def _measure(bench: Bench, batch_bytes: int, in_flight: int) -> dict[str, list[S
         task = Task(
             lanes=lanes(cluster, topic, CONNECTIONS),
             seconds=seconds,
+            payload_bytes_max=limits.SAMPLE_BYTES,
             in_flight=in_flight,
             batch_bytes=batch_bytes,
         )
+        if batch_bytes > SMALL_BYTES:
+            limits.warm_pages(cluster.work)
         outcome, cpu_s = produced(cluster, task, records)
         protocol.delete_topic(cluster.port, topic)
         cluster.wait_until_deleted()
@@ -91,8 +94,7 @@ def _measure(bench: Bench, batch_bytes: int, in_flight: int) -> dict[str, list[S
         }
 
     both = bench.both(1)
-    for cluster in both:
-        once(cluster, bench.options.warm_up_s)
+    bench.warm_up(both, once, "requests_s")
     return bench.rounds(both, once, lambda cluster: cluster.kind.name)
 
 

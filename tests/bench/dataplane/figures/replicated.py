@@ -37,8 +37,14 @@ def throughput(bench: Bench) -> None:
         topic, port = _led_topic(bench, cluster)
         lanes = [Lane(port, topic, 0, is_alone=False)] * CONNECTIONS
         task = Task(
-            lanes=lanes, seconds=seconds, in_flight=IN_FLIGHT, batch_bytes=BATCH_BYTES, acks=ALL
+            lanes=lanes,
+            seconds=seconds,
+            payload_bytes_max=limits.SAMPLE_BYTES // BROKERS,
+            in_flight=IN_FLIGHT,
+            batch_bytes=BATCH_BYTES,
+            acks=ALL,
         )
+        limits.warm_pages(cluster.work)
         with PeakMemory(cluster.pids) as memory:
             outcome, cpu_s = produced(cluster, task, records)
         _remove(cluster, topic)
@@ -48,8 +54,7 @@ def throughput(bench: Bench) -> None:
             "mib": statistics.mean(memory.peaks_mib.values()),
         }
 
-    for cluster in both:
-        once(cluster, 2 * bench.options.warm_up_s)  # three virtual machines warm up on two cores
+    bench.warm_up(both, once, "mb_s")
     samples = bench.rounds(both, once, lambda cluster: cluster.kind.name)
     append = limits.append_mb_s(BATCH_BYTES)
     bench.row(
@@ -88,7 +93,7 @@ def latency(bench: Bench) -> None:
         }
 
     for cluster in both:
-        once(cluster, 2 * bench.options.warm_up_s)
+        once(cluster, 4 * bench.options.warm_up_s)  # the pace is given: nothing gets faster
     samples = bench.rounds(both, once, lambda cluster: cluster.kind.name)
     lane = Lane(0, "limit", 0)
     bare = limits.loopback(

@@ -312,6 +312,15 @@ class FakeGateway:
         for tp in partitions:
             self.committed.get(group, {}).pop(tp, None)
 
+    def delete_group(self, group: str) -> None:
+        self._called("delete_group")
+        if group in self.groups and self.groups[group].members:
+            raise GatewayError("NON_EMPTY_GROUP", group)
+        if group not in self.groups and not self.committed.get(group):
+            raise GatewayError("GROUP_ID_NOT_FOUND", group)
+        self.groups.pop(group, None)
+        self.committed.pop(group, None)
+
     def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
         self._called("offsets")
         found = {}

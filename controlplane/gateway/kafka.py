@@ -235,6 +235,14 @@ class KafkaGateway(KafkaAccessMixin):
         )
         _check_partitions(answer, f"delete offsets of {group}")
 
+    def delete_group(self, group: str) -> None:
+        answer = self._link.call(
+            lambda admin: admin.delete_groups([group]), what=f"delete {group}", write=True
+        )
+        told = str(answer.get(group, "OK"))
+        if told != "OK":
+            raise _refusal_from_text(told, f"delete group {group}")
+
     def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
         try:
             return self._offsets(specs)

@@ -6,8 +6,9 @@ class GroupsConfig(AppConfig):
     label = "groups"
 
     def ready(self) -> None:
+        from controlplane.groups.deletion import GroupDelete
         from controlplane.groups.kinds import OffsetReset, OffsetRestore
         from controlplane.operations.kinds import register
 
-        for kind in (OffsetReset(), OffsetRestore()):
+        for kind in (OffsetReset(), OffsetRestore(), GroupDelete()):
             register(kind)

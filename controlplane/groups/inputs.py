@@ -44,6 +44,10 @@ class OffsetResetInputs(Shape):
         return attrs
 
 
+class GroupDeleteInputs(Shape):
+    group = serializers.CharField(max_length=255)
+
+
 class RestoredPartitionInputs(PartitionInputs):
     offset = serializers.IntegerField(min_value=0, max_value=OFFSET_MAX, allow_null=True)
 

@@ -194,7 +194,7 @@ def _scope(
     """Exactly the partitions that the reset is about."""
     if inputs.get("partitions"):
         asked = sorted({TP(row["topic"], row["partition"]) for row in inputs["partitions"]})
-        known = _partitions_of(gateway, {tp.topic for tp in asked})
+        known = partitions_of(gateway, {tp.topic for tp in asked})
         for index, tp in enumerate(asked):
             if tp not in known:
                 raise field_problem(
@@ -202,7 +202,7 @@ def _scope(
                 )
         return asked
     if inputs.get("topics"):
-        known = _partitions_of(gateway, set(inputs["topics"]))
+        known = partitions_of(gateway, set(inputs["topics"]))
         for index, name in enumerate(inputs["topics"]):
             if not any(tp.topic == name for tp in known):
                 raise field_problem(f"/inputs/topics/{index}", f"There is no topic {name}.")
@@ -213,10 +213,10 @@ def _scope(
             " partitions."
         )
     # All partitions of its topics: one without a commit is read from the consumer's own start.
-    return sorted(_partitions_of(gateway, {tp.topic for tp in committed}))
+    return sorted(partitions_of(gateway, {tp.topic for tp in committed}))
 
 
-def _partitions_of(gateway: ClusterGateway, topics: set[str]) -> set[TP]:
+def partitions_of(gateway: ClusterGateway, topics: set[str]) -> set[TP]:
     return {
         TP(topic.name, part.partition)
         for topic in gateway.describe_topics(topics).values()

@@ -66,3 +66,23 @@ class OffsetChangeSerializer(TopicPartitionSerializer):
 
 class OffsetDiffSerializer(Shape):
     partitions = OffsetChangeSerializer(many=True)
+
+
+class GroupFactsSerializer(Shape):
+    state = serializers.CharField()
+    members = serializers.IntegerField()
+    lag = serializers.IntegerField(allow_null=True)
+
+
+class VanishingOffsetSerializer(TopicPartitionSerializer):
+    committed = serializers.IntegerField()
+    log_start = serializers.IntegerField(allow_null=True)
+    log_end = serializers.IntegerField(allow_null=True)
+    lag = serializers.IntegerField(allow_null=True)
+    restorable = serializers.BooleanField(help_text="Its partition is there: undo commits it again")
+
+
+class GroupDeletionDiffSerializer(Shape):
+    before = GroupFactsSerializer()
+    after = serializers.JSONField()
+    offsets = VanishingOffsetSerializer(many=True)

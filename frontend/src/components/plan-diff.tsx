@@ -1,6 +1,7 @@
 import type { Plan } from "@/lib/types";
 import { AclDiff } from "./diffs/acl-diff";
 import { FieldDiff } from "./diffs/field-diff";
+import { GroupDiff } from "./diffs/group-diff";
 import { OffsetDiff } from "./diffs/offset-diff";
 import { ReassignmentDiff } from "./diffs/reassignment-diff";
 
@@ -12,6 +13,8 @@ export function PlanDiff({ plan }: { plan: Plan }) {
     case "offset.reset":
     case "offset.restore":
       return <OffsetDiff diff={plan.diff} />;
+    case "group.delete":
+      return <GroupDiff diff={plan.diff} />;
     case "acl.create":
       return <AclDiff bindings={plan.diff.after} added />;
     case "acl.delete":

@@ -15,6 +15,7 @@ const KINDS: Record<OperationKind, [verb: string, noun: string]> = {
   "acl.create": ["Grant access", "access"],
   "acl.delete": ["Revoke access", "access"],
   reassignment: ["Move partitions", "reassignment"],
+  "group.delete": ["Delete group", "group"],
   "offset.reset": ["Reset offsets", "group"],
   "offset.restore": ["Restore offsets", "group"],
 };

@@ -22,6 +22,7 @@ export type ActiveReassignment = Schemas["Reassignment"];
 export type Plan = Schemas["Plan"];
 export type PlanRequest = Schemas["PlanInputRequest"];
 export type OffsetDiffData = Schemas["OffsetDiff"];
+export type GroupDeletionDiffData = Schemas["GroupDeletionDiff"];
 export type ReassignmentDiffData = Schemas["ReassignmentDiff"];
 export type OperationKind = Schemas["OperationKindEnum"];
 export type PlanWarning = Schemas["Warning"];

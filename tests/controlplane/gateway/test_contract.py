@@ -221,6 +221,7 @@ def test_groups_and_their_offsets(gateway, clients, name):
     assert group in {row.group for row in gateway.list_groups()}
     offsets = {tp: CommittedOffset(offset=0) for tp in tps}
     assert refusal(gateway.commit_group_offsets, group, offsets) == "UNKNOWN_MEMBER_ID"
+    assert refusal(gateway.delete_group, group) == "NON_EMPTY_GROUP"
     leave()
     until(lambda: gateway.describe_groups([group])[group].state == "Empty")
     gateway.commit_group_offsets(group, {tps[0]: CommittedOffset(offset=3, metadata="note")})
@@ -230,6 +231,11 @@ def test_groups_and_their_offsets(gateway, clients, name):
     assert found[tps[0]].metadata == "note"
     gateway.delete_group_offsets(group, [tps[0]])
     assert set(gateway.group_offsets([group])[group]) == {tps[1]}
+    gateway.delete_group(group)
+    assert gateway.describe_groups([group])[group].state == "Dead"
+    assert gateway.group_offsets([group]) == {group: {}}
+    assert group not in {row.group for row in gateway.list_groups()}
+    assert refusal(gateway.delete_group, group) == "GROUP_ID_NOT_FOUND"
 
 
 def test_an_unknown_group_is_dead_and_has_no_offsets(gateway, name):

@@ -230,6 +230,32 @@ def test_a_reset_group_reads_again_from_there_and_undo_puts_it_back(service, clu
     assert len(again) == 810
 
 
+def test_a_deleted_group_is_gone_and_undo_puts_its_offsets_back(service, cluster, clients):
+    service.run("topic.create", name="t.forget", partitions=2, replication_factor=3)
+    clients.produce("t.forget", 20)
+    leave = join(clients, "passers", "t.forget")
+    with pytest.raises(Refused) as caught:
+        service.plan("group.delete", group="passers")
+    assert caught.value.problem["code"] == "group-active"
+    assert caught.value.problem["members"]
+    leave()
+    clients.read("t.forget", "passers", 20)
+    places = committed(service, "passers")
+    assert sum(places.values()) == 20
+    plan = service.plan("group.delete", group="passers")
+    assert {row["partition"]: row["committed"] for row in plan["diff"]["offsets"]} == places
+    operation = service.run_through_kills(plan, ("delete", BEFORE), ("delete", AFTER))
+    assert operation["state"] == "succeeded"
+    with pytest.raises(Refused) as caught:
+        service.get(f"/clusters/{service.cluster_id}/groups/passers")
+    assert caught.value.status == 404
+
+    undo = service.post(f"/operations/{operation['id']}/undo-plan")
+    assert service.finish(service.confirm(undo))["state"] == "succeeded"
+    assert committed(service, "passers") == places
+    assert service.operation(operation)["state"] == "reverted"
+
+
 def join(clients, group, name):
     """A member that has its partitions; answers what makes it leave."""
     reader = clients.consumer(group)

@@ -136,6 +136,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "throttle_bytes_per_s": 1_000_000,
         "batch_size": 5,
     },
+    "group.delete": {"group": "readers"},
     "offset.reset": {
         "group": "readers",
         "partitions": [{"topic": "orders", "partition": 0}],

@@ -1,6 +1,6 @@
-import { Tabs, Tooltip } from "@mantine/core";
-import { IconRewindBackward10 } from "@tabler/icons-react";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { Button, Menu, Tabs, Tooltip } from "@mantine/core";
+import { IconChevronDown, IconRewindBackward10, IconTrash } from "@tabler/icons-react";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
 import { Metered } from "@/components/metered";
@@ -10,6 +10,7 @@ import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { LagHistory } from "@/components/lag-history";
 import { PageHeader } from "@/components/page-header";
+import { PlanFlow } from "@/components/plan-dialog";
 import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { GroupState, LagStatus } from "@/components/status";
@@ -20,7 +21,7 @@ import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
 import { GROUP_TABS, type Range } from "@/lib/search";
 import { useSession } from "@/lib/session";
-import type { GroupDetail, GroupMember, GroupOffset, Lag, LagPoint, Retention } from "@/lib/types";
+import type { GroupDetail, GroupMember, GroupOffset, Lag, LagPoint, PlanRequest, Retention } from "@/lib/types";
 import { ExpiryTable, soonestExpiry } from "./expiry-table";
 
 const route = getRouteApi("/app/clusters/$clusterId/groups/$group");
@@ -117,7 +118,9 @@ export function GroupPage() {
   const { clusterId, group: name } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
+  const leave = useNavigate();
   const [range, setRange] = useState<Range>("1h");
+  const [request, setRequest] = useState<PlanRequest | null>(null);
   const { data: session } = useSession();
   const query = usePage<GroupParts>(`group/${pathOf(clusterId, name)}`);
   const parts = query.data?.parts;
@@ -136,6 +139,7 @@ export function GroupPage() {
         actions={
           session?.can_write &&
           group && (
+            <>
             <Tooltip label={active ? "The group has members: they have to stop before its offsets can be planned." : "Plan new offsets, see their effect, then confirm."}>
               <ButtonLink
                 variant="default"
@@ -146,6 +150,23 @@ export function GroupPage() {
                 Reset offsets
               </ButtonLink>
             </Tooltip>
+              <Menu position="bottom-end">
+                <Menu.Target>
+                  <Button variant="default" rightSection={<IconChevronDown size={14} />}>
+                    More
+                  </Button>
+                </Menu.Target>
+                <Menu.Dropdown>
+                  <Menu.Item
+                    color="red"
+                    leftSection={<IconTrash size={15} />}
+                    onClick={() => setRequest({ kind: "group.delete", cluster_id: clusterId, inputs: { group: name } })}
+                  >
+                    Delete group
+                  </Menu.Item>
+                </Menu.Dropdown>
+              </Menu>
+            </>
           )
         }
       />
@@ -205,6 +226,16 @@ export function GroupPage() {
           </Tabs.Panel>
         </Tabs>
       </div>
+      <PlanFlow
+        request={request}
+        title={`Delete ${name}`}
+        onClose={() => setRequest(null)}
+        done={
+          <Button variant="default" onClick={() => void leave({ to: "/clusters/$clusterId/groups", params: { clusterId } })}>
+            Back to groups
+          </Button>
+        }
+      />
     </>
   );
 }

@@ -1,0 +1,191 @@
+"""group.delete: forget an empty group and its place in every topic.
+
+Plan with what vanishes → group still empty and its offsets where the plan saw them → DeleteGroups →
+read back. The coordinator is the last guard: it refuses to delete a group with members.
+"""
+
+from typing import Any
+
+from controlplane.clusters.kinds_base import ClusterOperationKind
+from controlplane.common.problems import Conflict, NotFound
+from controlplane.common.words import counted
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset
+from controlplane.groups.inputs import GroupDeleteInputs
+from controlplane.groups.kinds import POLL_S, basis_of, check_idle, partitions_of
+from controlplane.groups.serializers import GroupDeletionDiffSerializer
+from controlplane.operations.kinds import (
+    Done,
+    Phase,
+    PlanContext,
+    PlanDraft,
+    StepContext,
+    StepFailedError,
+    StepSpec,
+    Wait,
+    warning,
+)
+from controlplane.operations.models import Plan
+
+GONE = "GROUP_ID_NOT_FOUND"
+
+
+class GroupDelete(ClusterOperationKind):
+    name = "group.delete"
+    no_undo = "This cannot be undone: the group has no offsets that could be committed again."
+    inputs = GroupDeleteInputs
+    diff_shape = GroupDeletionDiffSerializer
+    steps = (
+        StepSpec(name="check", title="The group is empty and where the plan saw it"),
+        StepSpec(name="delete", title="Delete the group"),
+        StepSpec(
+            name="verify",
+            title="Its coordinator does not know it any more",
+            phase=Phase.VERIFY,
+            deadline_s=30.0,
+        ),
+    )
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        gateway, group = self.gateway(context), inputs["group"]
+        if not check_idle(gateway, group):
+            raise NotFound(f"There is no group {group}.")
+        described = gateway.describe_groups([group])[group]
+        committed = gateway.group_offsets([group]).get(group, {})
+        rows = _vanishing(gateway, committed)
+        known = [row["lag"] for row in rows if row["lag"] is not None]
+        lag = sum(known) if known else None
+        return PlanDraft(
+            resource=f"group/{group}",
+            diff={
+                "before": {
+                    "state": described.state,
+                    "members": len(described.members),
+                    "lag": lag,
+                },
+                "after": None,
+                "offsets": rows,
+            },
+            summary=f"Delete {group} and its place in {counted(len(rows), 'partition')}.",
+            basis={"offsets": basis_of(_places(committed))},
+            warnings=_warnings(rows, lag),
+            confirm_phrase=group,
+        )
+
+    def lock(self, plan: Plan) -> str | None:
+        return f"{plan.cluster_id}:group/{plan.inputs['group']}"
+
+    def run(self, context: StepContext, step: str) -> Done | Wait:
+        gateway, group = self.gateway(context), context.inputs["group"]
+        if step == "check":
+            return _check(gateway, group, context.basis["offsets"])
+        if step == "delete":
+            return _delete(gateway, group, context.basis["offsets"])
+        if _exists(gateway, group):
+            return Wait(seconds=POLL_S, detail="the coordinator still knows it")
+        return Done(detail="gone")
+
+    def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        """Commit the saved offsets again, where there was still a partition to read them in."""
+        kept = [row for row in plan.diff["offsets"] if row["restorable"]]
+        if not kept:
+            return None
+        return "offset.restore", {
+            "group": plan.inputs["group"],
+            "partitions": [
+                {"topic": row["topic"], "partition": row["partition"], "offset": row["committed"]}
+                for row in kept
+            ],
+        }
+
+
+def _vanishing(
+    gateway: ClusterGateway, committed: dict[TP, CommittedOffset]
+) -> list[dict[str, Any]]:
+    """Every commit beside its log, which is null for a partition that is gone or without a leader.
+
+    A commit in a partition that is gone cannot be put back.
+    """
+    if not committed:
+        return []
+    there = partitions_of(gateway, {tp.topic for tp in committed})
+    starts = gateway.offsets(dict.fromkeys(committed, EARLIEST))
+    ends = gateway.offsets(dict.fromkeys(committed, LATEST))
+    rows = []
+    for tp, at in sorted(committed.items()):
+        start = starts[tp].offset if tp in starts else None
+        end = ends[tp].offset if tp in ends else None
+        unread = None if start is None or end is None else max(end - max(at.offset, start), 0)
+        rows.append(
+            {
+                "topic": tp.topic,
+                "partition": tp.partition,
+                "committed": at.offset,
+                "log_start": start,
+                "log_end": end,
+                "lag": unread,
+                "restorable": tp in there,
+            }
+        )
+    return rows
+
+
+def _places(committed: dict[TP, CommittedOffset]) -> dict[TP, int | None]:
+    return {tp: at.offset for tp, at in committed.items()}
+
+
+def _exists(gateway: ClusterGateway, group: str) -> bool:
+    described = gateway.describe_groups([group]).get(group)
+    known = described is not None and described.state != "Dead"
+    return known or bool(gateway.group_offsets([group]).get(group))
+
+
+def _check(gateway: ClusterGateway, group: str, planned: dict[str, Any]) -> Done:
+    """Nothing may have moved since the plan; no group is our own earlier try."""
+    try:
+        there = check_idle(gateway, group)
+    except Conflict as refusal:
+        raise StepFailedError(refusal.code, refusal.detail, **refusal.extra) from refusal
+    now = basis_of(_places(gateway.group_offsets([group]).get(group, {})))
+    if not there and not now:
+        return Done(detail="it is gone already")
+    for name in sorted({*now, *planned}):
+        if now.get(name) != planned.get(name):
+            raise StepFailedError(
+                "plan-stale",
+                f"{name} was at {planned.get(name)} in the plan and is at {now.get(name)} now.",
+            )
+    return Done(detail=f"{counted(len(now), 'partition')} as planned")
+
+
+def _delete(gateway: ClusterGateway, group: str, planned: dict[str, Any]) -> Done:
+    _check(gateway, group, planned)
+    try:
+        gateway.delete_group(group)
+    except GatewayError as error:
+        if error.code == "NON_EMPTY_GROUP":
+            raise StepFailedError(
+                "group-active", f"The coordinator refused: {group} has members again."
+            ) from error
+        if error.code != GONE:
+            raise
+    return Done(detail="the coordinator took it")
+
+
+def _warnings(rows: list[dict[str, Any]], lag: int | None) -> list[dict[str, str]]:
+    if not rows:
+        return []
+    told = [
+        warning(
+            "offsets-lost",
+            "Consumers that come back under this name begin where auto.offset.reset says: at the"
+            " first record or the last.",
+            "danger",
+        )
+    ]
+    if lag:
+        told.append(
+            warning("unread", f"{counted(lag, 'record')} of its topics are unread by this group.")
+        )
+    return told

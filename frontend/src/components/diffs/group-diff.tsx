@@ -1,0 +1,64 @@
+import { createColumnHelper } from "@tanstack/react-table";
+import { formatInteger } from "@/lib/format";
+import type { GroupDeletionDiffData } from "@/lib/types";
+import { DataTable } from "../data-table";
+import { Stats } from "../stats";
+
+type Vanishing = GroupDeletionDiffData["offsets"][number];
+
+const column = createColumnHelper<Vanishing>();
+const columns = [
+  column.accessor((row) => `${row.topic}-${String(row.partition).padStart(6, "0")}`, {
+    id: "partition",
+    header: "Partition",
+    cell: ({ row }) => (
+      <span className="ps-mono">
+        {row.original.topic}-{row.original.partition}
+      </span>
+    ),
+  }),
+  column.accessor("committed", {
+    header: "Offset that is forgotten",
+    meta: { align: "right" },
+    cell: (cell) => <span className="ps-diff-del">{formatInteger(cell.getValue())}</span>,
+  }),
+  column.accessor((row) => row.lag ?? -1, {
+    id: "lag",
+    header: "Unread",
+    meta: { align: "right" },
+    cell: ({ row }) => (row.original.lag === null ? <span className="ps-muted">not known</span> : formatInteger(row.original.lag)),
+  }),
+  column.accessor((row) => (row.restorable ? "" : "the partition is gone"), {
+    id: "undo",
+    header: "Undo",
+    meta: { hideBelow: "sm" },
+    cell: (cell) => <span className="ps-muted">{cell.getValue() || "commits it again"}</span>,
+  }),
+];
+
+/** What is forgotten with a group: its place in every partition, and how much it has not read. */
+export function GroupDiff({ diff }: { diff: GroupDeletionDiffData }) {
+  const { before, offsets } = diff;
+  return (
+    <>
+      <Stats
+        items={[
+          { label: "State", value: before.state },
+          { label: "Members", value: formatInteger(before.members) },
+          { label: "Unread records", value: formatInteger(before.lag), tone: (before.lag ?? 0) > 0 ? "warn" : undefined },
+        ]}
+      />
+      {offsets.length > 0 && (
+        <div className="ps-card">
+          <DataTable
+            rows={offsets}
+            columns={columns}
+            rowId={(row) => `${row.topic}-${row.partition}`}
+            label="Offsets that are forgotten"
+            pageSize={12}
+          />
+        </div>
+      )}
+    </>
+  );
+}

@@ -43,6 +43,7 @@ class Following:
         "_core",
         "_delay_s",
         "_lag",
+        "_leader_watermark",
         "_lowest_cut",
         "_vain_delay_s",
         "delayed_until_s",
@@ -57,6 +58,7 @@ class Following:
         self._vain_delay_s = DELAY_MIN_S
         self._lowest_cut = _NEVER_CUT
         self._lag: int | None = None
+        self._leader_watermark = -1
         self.delayed_until_s = 0.0
         self.needs_leader_bounds = False
 
@@ -80,6 +82,11 @@ class Following:
         return Asked(
             self.leader_epoch, log.log_end_offset, self.last_fetched_epoch, log.log_start_offset
         )
+
+    @property
+    def lag(self) -> int:
+        """Records up to the leader's high watermark, as it was told last."""
+        return max(0, self._leader_watermark - self.fetch_offset)
 
     @property
     def is_in_sync(self) -> bool:
@@ -136,6 +143,7 @@ class Following:
         size = self._carry_out(effects)
         if not code:
             self._delay_s = DELAY_MIN_S
+            self._leader_watermark = answer.high_watermark
             if answer.diverging_epoch.epoch < 0 and (size or self._lag is None):
                 self._lag = max(0, answer.high_watermark - self.fetch_offset)
         return size

@@ -77,6 +77,7 @@ class IsrProposals:
 
     async def _requeue(self, batch: dict[Partition, ProposeIsr], reason: str) -> None:
         """Ask again, ever more rarely; said once an outage."""
+        self._services.metrics.failed_isr_updates.inc(len(batch))
         level = logging.WARNING if self._retry_ms == RETRY_MS_MIN else logging.DEBUG
         _log.log(level, "in-sync sets of %d partitions wait: %s", len(batch), reason)
         await asyncio.sleep(self._retry_ms / 1000)
@@ -131,6 +132,7 @@ class IsrProposals:
             if answer is None or answer.error_code != ErrorCode.NONE:
                 code = ErrorCode.of(answer.error_code) if answer else ErrorCode.UNKNOWN_SERVER_ERROR
                 _log.info("in-sync set of %s refused: %s", partition.topic_partition, code.name)
+                metrics.failed_isr_updates.inc()
                 partition.isr_rejected(code)
                 continue
             before, after = set(partition.isr), set(answer.isr)

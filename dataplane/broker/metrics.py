@@ -68,6 +68,17 @@ class Metrics:
             "replication_vain_cuts_total",
             "Answers to a follower here that told it to cut its log and changed nothing.",
         )
+        self.replication_fetches_lost = self.counter(
+            "replication_fetches_lost_total",
+            "Fetches of followers here that got no answer: the connection broke or was given up.",
+        )
+        self.refused_fetches = self.counter(
+            "refused_fetches_total", "Partitions of fetches that were answered with an error."
+        )
+        self.failed_isr_updates = self.counter(
+            "failed_isr_updates_total",
+            "Changes of an ISR that the controller refused, or could not be asked for.",
+        )
         self.auto_creations_put_off = self.counter(
             "auto_creations_put_off_total",
             "Automatic topic creations not begun because too many were under way.",

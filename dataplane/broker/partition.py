@@ -197,6 +197,10 @@ class Partition:
     def is_under_min_isr(self) -> bool:
         return self.core is not None and self.core.is_under_min_isr()
 
+    def is_at_min_isr(self) -> bool:
+        core = self.core
+        return core is not None and len(core.isr) == min(core.min_isr, len(core.replicas))
+
     def low_watermark(self, live: Container[int]) -> int:
         """The lowest log start of this replica and its live followers; -1 if one is not known."""
         state = self.state

@@ -17,6 +17,7 @@ from dataplane.broker.following import Following, NoProgressError
 from dataplane.broker.replica_fetcher_wire import VERSION, fetch_request, leader_bounds
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.replication.follower_session import FollowerSession
+from dataplane.timing.purgatory import DelayedOperation
 from dataplane.wire.codec import decode
 from dataplane.wire.errors import WireError
 from dataplane.wire.messages.fetch import FetchResponse
@@ -24,6 +25,7 @@ from dataplane.wire.messages.fetch import FetchResponse
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from dataplane.broker.deadlines import Deadlines
     from dataplane.broker.partition import Partition
     from dataplane.broker.peer_connection import PeerConnection
     from dataplane.broker.services import BrokerServices
@@ -32,19 +34,41 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# Requests under way at once to one leader: at most one on each.
-CHANNELS = ("fetch-0", "fetch-1", "fetch-2", "fetch-3")
+# Requests of a fetcher under way at once: at most one on each of so many connections.
+CHANNELS_MAX = 4
 RETRY_MIN_S = 0.02
 # How often all positions are compared with what the leader was told: retention moves log starts.
 SWEEP_S = 1.0
 
 
-class ReplicaFetcher:
-    """Fetches from `leader_id` for as long as anything is followed there."""
+class _Awaited(DelayedOperation):
+    """An answer that is waited for; after replica.socket.timeout.ms its connection is given up."""
 
-    def __init__(self, services: BrokerServices, leader_id: int) -> None:
+    __slots__ = ("_connection", "_leader_id")
+
+    def __init__(self, connection: PeerConnection, leader_id: int) -> None:
+        super().__init__()
+        self._connection = connection
+        self._leader_id = leader_id
+
+    def expire(self) -> None:
+        _log.warning("broker %d leaves a fetch unanswered: connecting again", self._leader_id)
+        self._connection.close()
+
+
+class ReplicaFetcher:
+    """Fetches from `leader_id` for as long as anything is followed there.
+
+    `number` tells the fetchers of one leader apart: each has its own connections and session.
+    """
+
+    def __init__(
+        self, services: BrokerServices, leader_id: int, number: int, *, deadlines: Deadlines
+    ) -> None:
         self._services = services
         self._leader_id = leader_id
+        self._channels = [f"fetch-{number}-{each}" for each in range(CHANNELS_MAX)]
+        self._deadlines = deadlines
         self._following: dict[PartitionKey, Following] = {}
         self._session = FollowerSession()
         self._moved: dict[PartitionKey, None] = {}  # whose position may have changed
@@ -53,6 +77,7 @@ class ReplicaFetcher:
         self._sweep_at_s = 0.0
         config = services.config
         self._wait_ms = config.get_int("replica.fetch.wait.max.ms")
+        self._answer_ms = max(config.get_int("replica.socket.timeout.ms"), self._wait_ms)
         self._backoff_s = config.get_int("replica.fetch.backoff.ms") / 1000
         self._changed = asyncio.Event()
         self._stopped = False
@@ -60,7 +85,7 @@ class ReplicaFetcher:
         self._parked: set[str] = set()
         self._retry_s = RETRY_MIN_S
         self._task = asyncio.get_running_loop().create_task(
-            self._run(), name=f"replica fetcher of broker {leader_id}"
+            self._run(), name=f"replica fetcher {number} of broker {leader_id}"
         )
 
     # -- the partition manager's calls
@@ -68,6 +93,16 @@ class ReplicaFetcher:
     @property
     def is_empty(self) -> bool:
         return not self._following
+
+    @property
+    def lags(self) -> list[int]:
+        """Of each partition, records up to the leader's high watermark as it was told last."""
+        return [following.lag for following in self._following.values()]
+
+    @property
+    def failed(self) -> int:
+        """Partitions that are left out for a while."""
+        return len(self._delayed)
 
     def add(self, partition: Partition) -> None:
         """Follow it, or follow it anew: then the leader has to tell everything again."""
@@ -118,7 +153,7 @@ class ReplicaFetcher:
                 self._again_later()
 
     async def _start_chain(self) -> None:
-        channel = next((name for name in CHANNELS if name not in self._parked), None)
+        channel = next((name for name in self._channels if name not in self._parked), None)
         if channel is None or not self._following:
             self._again_later()
             return
@@ -139,8 +174,11 @@ class ReplicaFetcher:
             return
         request, question = asked
         self._parked.add(channel)
+        awaited = _Awaited(connection, self._leader_id)
+        self._deadlines.add(awaited, self._answer_ms)
 
         def arrived(frame: memoryview | None, position: int) -> None:
+            awaited.end()
             self._parked.discard(channel)
             if self._stopped:
                 return
@@ -202,6 +240,7 @@ class ReplicaFetcher:
     def _take(self, frame: memoryview | None, position: int, question: Question) -> bool:
         """Handle one answer, or that none will come. Whether the chain may go on at once."""
         if frame is None:
+            self._services.metrics.replication_fetches_lost.inc()
             self._session.on_lost(question)
             return False
         try:

@@ -44,6 +44,11 @@ def register(services: BrokerServices, listeners: Listeners) -> None:
         lambda: sum(1 for partition in partitions.led() if partition.is_under_min_isr()),
     )
     metrics.gauge(
+        "at_min_isr_partitions",
+        "Partitions led here that refuse acks=all if one more replica falls out of the ISR.",
+        lambda: sum(1 for partition in partitions.led() if partition.is_at_min_isr()),
+    )
+    metrics.gauge(
         "active_controller",
         "1 on the broker that is the controller.",
         lambda: int(services.controller.is_active),
@@ -56,6 +61,17 @@ def register(services: BrokerServices, listeners: Listeners) -> None:
         "parked_fetches",
         "Places where a fetch waits for data (one a partition it asks for).",
         lambda: sum(partition.watchers for partition in partitions),
+    )
+    purgatories = {"produce": partitions.produce_deadlines, "fetch": partitions.fetch_deadlines}
+    metrics.gauge(
+        "purgatory_size",
+        "Requests that wait for replicas, for data, or for their deadline.",
+        lambda: {f'kind="{kind}"': len(each) for kind, each in purgatories.items()},
+    )
+    metrics.gauge(
+        "purgatory_expired",
+        "Requests whose deadline came before what they waited for, since the start.",
+        lambda: {f'kind="{kind}"': each.expired for kind, each in purgatories.items()},
     )
     sessions = partitions.fetch_sessions.cache
     metrics.gauge("fetch_sessions", "Incremental fetch sessions.", lambda: len(sessions))

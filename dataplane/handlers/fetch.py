@@ -308,6 +308,7 @@ class _Fetch(DelayedOperation):
 
     def _refusal(self, entry: _Entry, error: KafkaError | None) -> FetchedPartition:
         code = error.code if error is not None else ErrorCode.UNKNOWN_SERVER_ERROR
+        self._context.services.metrics.refused_fetches.value += 1
         leader = None
         if code in leader_hints.HINTED:
             leader = leader_hints.current_leader(self._context, entry.topic, entry.wanted.partition)

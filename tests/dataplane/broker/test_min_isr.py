@@ -86,3 +86,16 @@ async def test_a_raised_minimum_holds_for_the_leader_that_is(broker):
     partition.on_follower_fetch(PEER, 1)
     assert partition.high_watermark == 0
     await broker.stop()
+
+
+async def test_at_the_minimum_is_neither_above_nor_below_it(broker):
+    broker.topic("t", replicas=ALL)
+    partition = broker.partition("t")
+    seen = []
+    for epoch, isr in enumerate((ALL, (ME, PEER), (ME,)), 1):
+        partition.isr_committed(isr, epoch)
+        seen.append((partition.is_at_min_isr(), partition.is_under_min_isr()))
+    assert seen == [(False, False), (True, False), (False, True)]
+    partition.resign()
+    assert not partition.is_at_min_isr()
+    await broker.stop()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from dataplane.broker.replica_fetcher import CHANNELS
+from dataplane.broker.replica_fetcher import CHANNELS_MAX
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.replication.fetch_sessions import FetchSessions
 from dataplane.wire.codec import encode
@@ -183,7 +183,7 @@ def test_requests_under_way_to_one_leader_are_bounded():
         for number in range(20):
             broker.topic(f"more-{number}", leader=PEER, replicas=(ME, PEER), leader_epoch=1)
             await asyncio.sleep(0.005)
-        assert len(leader.parked) == len(CHANNELS)
+        assert len(leader.parked) == CHANNELS_MAX
         leader.let_go()
         await until(lambda: sum(map(len, map(named, leader.requests))) >= 25)
 

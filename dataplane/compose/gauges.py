@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from dataplane.broker.metrics import Metrics
     from dataplane.broker.services import BrokerServices
     from dataplane.compose.listeners import Listeners
+    from dataplane.log.cleaner.driver import LogCleaner
     from dataplane.log.manager import LogManager
 
 
@@ -97,13 +98,30 @@ def register(services: BrokerServices, listeners: Listeners) -> None:
     metrics.gauge("log_size_bytes", "Bytes of the logs here, by topic.", per_topic_bytes)
 
 
+def _escaped(text: str) -> str:
+    """A path as the value of a label."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
 def register_storage(metrics: Metrics, logs: LogManager) -> None:
     """These can be asked from the moment on that logs are being opened."""
-    cleaner, progress = logs.cleaner, logs.progress
+    progress = logs.progress
     metrics.gauge(
-        "logs_to_open",
-        "Logs that the start has found and not opened yet.",
-        lambda: progress.logs_found - progress.logs_opened,
+        "remaining_logs_to_recover",
+        "Logs that the start has found and not opened yet, by directory.",
+        lambda: {
+            f'dir="{_escaped(path)}"': each.remaining_logs
+            for path, each in list(progress.directories.items())
+        },
+    )
+    metrics.gauge(
+        "remaining_segments_to_recover",
+        "Segments still to be checked of the log that a thread of the start is at.",
+        lambda: {
+            f'dir="{_escaped(path)}",thread="{number}"': worker.remaining_segments
+            for path, each in list(progress.directories.items())
+            for number, worker in enumerate(each.workers)
+        },
     )
     metrics.gauge(
         "recovery_scanned_bytes",
@@ -130,6 +148,10 @@ def register_storage(metrics: Metrics, logs: LogManager) -> None:
         "Log directories that have failed.",
         lambda: sum(1 for report in logs.directories() if report.error),
     )
+    _register_cleaner(metrics, logs.cleaner)
+
+
+def _register_cleaner(metrics: Metrics, cleaner: LogCleaner) -> None:
     metrics.gauge(
         "cleaner_uncleanable_partitions",
         "Compacted logs set aside because they cannot be compacted.",

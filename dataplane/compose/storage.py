@@ -102,4 +102,5 @@ def _settings(config: BrokerConfig) -> LogManagerSettings:
         offset_checkpoint_interval_ms=config.get_int("log.flush.offset.checkpoint.interval.ms"),
         producer_expiration_ms=config.get_int("producer.id.expiration.ms"),
         file_delete_delay_ms=config.get_int("log.segment.delete.delay.ms"),
+        recovery_threads=config.get_int("num.recovery.threads.per.data.dir"),
     )

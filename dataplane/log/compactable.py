@@ -51,6 +51,7 @@ class CompactableLog(StoredLog):
                 cleaned.base_offset,
                 created_ms=cleaned.created_ms,
                 index_interval_bytes=self._config.index_interval_bytes,
+                progress=self._progress,
             )
             segment.close_indexes()
         except OSError as error:

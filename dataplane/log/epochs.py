@@ -22,15 +22,16 @@ class LeaderEpochs:
     """Entries (epoch, start offset), both growing.
 
     Written without fsync: what a power cut takes is found again in the batches, which carry
-    their epoch.
+    their epoch. While a log is opened nothing is written that the next opening finds anyway.
     """
 
-    __slots__ = ("_entries", "_fs", "_path", "damaged", "latest")
+    __slots__ = ("_entries", "_fs", "_in_file", "_path", "damaged", "latest")
 
     def __init__(self, fs: FileSystem, path: str) -> None:
         self._fs = fs
         self._path = path
         self._entries: list[tuple[int, int]] = []
+        self._in_file: list[tuple[int, int]] | None = []  # None: nobody knows
         self.damaged = False
         self.latest: int | None = None
 
@@ -47,6 +48,7 @@ class LeaderEpochs:
             entries = []
         for epoch, start in entries:
             self._put(epoch, start)
+        self._in_file = None if self.damaged or entries != self._entries else entries
         self._set_latest()
 
     @property
@@ -69,7 +71,7 @@ class LeaderEpochs:
                 raise
 
     def assign_unwritten(self, epoch: int, start_offset: int) -> None:
-        """As `assign`, for a scan over many batches; ends with `write`."""
+        """As `assign`, for a scan over many batches; ends with `settle`."""
         if epoch != self.latest and self._put(epoch, start_offset):
             self._set_latest()
 
@@ -102,6 +104,25 @@ class LeaderEpochs:
         kept = [entry for entry in self._entries if entry[1] < end_offset]
         self._replace(kept)
 
+    def forget_from_end(self, end_offset: int) -> None:
+        """As `truncate_from_end` while a log is opened: the file stays as it is until `settle`.
+
+        A leader that was elected and never wrote leaves such an entry in every idle partition.
+        """
+        self._entries = [entry for entry in self._entries if entry[1] < end_offset]
+        self._set_latest()
+
+    def settle(self, end_offset: int) -> None:
+        """Write the file if it says anything wrong about what lies below `end_offset`.
+
+        Has to come before the recovery point moves: below it nothing is looked at again.
+        """
+        told = self._in_file
+        if told is not None and told != self._entries:
+            told = [entry for entry in told if entry[1] < end_offset]
+        if told != self._entries:
+            self.write()
+
     def truncate_from_start(self, start_offset: int) -> None:
         """The log now begins at `start_offset`: the epoch that covers it begins there too."""
         slot = bisect_right(self._entries, start_offset, key=_start_of)
@@ -114,7 +135,9 @@ class LeaderEpochs:
 
     def write(self) -> None:
         lines = (f"{epoch} {start}" for epoch, start in self._entries)
+        self._in_file = None
         write_entries(self._fs, self._path, lines, sync=False)
+        self._in_file = list(self._entries)
 
     def _put(self, epoch: int, start_offset: int) -> bool:
         if epoch < 0 or start_offset < 0:

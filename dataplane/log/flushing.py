@@ -30,6 +30,7 @@ class Flusher:
         "_generation",
         "_in_flight",
         "_on_error",
+        "_on_lowered",
         "last_flush_ms",
         "recovery_point",
     )
@@ -43,12 +44,18 @@ class Flusher:
         directory: str,
         recovery_point: int,
         on_error: Callable[[OSError], object],
+        on_lowered: Callable[[], None] | None = None,
     ) -> None:
+        """`on_lowered` is called when the recovery point goes back.
+
+        A checkpoint that still has the old one would vouch for what is written there next.
+        """
         self._fs = fs
         self._background = background
         self._clock = clock
         self._directory = directory
         self._on_error = on_error
+        self._on_lowered = on_lowered
         self._generation = 0
         self._in_flight = False
         self.recovery_point = recovery_point
@@ -87,12 +94,19 @@ class Flusher:
     def truncated(self, offset: int) -> None:
         """What lies from `offset` on is gone, or is new and not synced."""
         self._generation += 1
-        self.recovery_point = min(self.recovery_point, offset)
+        self._lower_to(offset)
 
     def restart(self, offset: int) -> None:
         """The log begins anew, empty, at `offset`."""
         self._generation += 1
+        self._lower_to(offset)
         self.recovery_point = offset
+
+    def _lower_to(self, offset: int) -> None:
+        if offset < self.recovery_point:
+            self.recovery_point = offset
+            if self._on_lowered is not None:
+                self._on_lowered()
 
     def relocate(self, directory: str) -> None:
         """The files lie in another directory now: a flush under way may have missed them."""

@@ -35,7 +35,7 @@ def first_at_or_after(
             continue
         if segment.max_timestamp_ms < timestamp_ms:
             continue
-        begin = max(segment.time_index.offset_before(timestamp_ms), log_start_offset)
+        begin = max(segment.offset_before(timestamp_ms), log_start_offset)
         position = segment.position_for(begin)
         for head in heads(segment.file, position, segment.size):
             if head.max_timestamp_ms < timestamp_ms or head.last_offset < log_start_offset:

@@ -6,17 +6,23 @@ import logging
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
-from dataplane.log.checkpointing import Checkpoints
-from dataplane.log.cleaner.driver import LogCleaner, next_dirty_offset
+from dataplane.log.checkpointing import OFFSETS, Checkpoints
+from dataplane.log.cleaner.driver import LogCleaner
 from dataplane.log.config import LogConfig
 from dataplane.log.directory import LogDirectory
 from dataplane.log.doomed import DoomedDirectories
 from dataplane.log.full_disks import FullDisks
+from dataplane.log.load_progress import Progress
+from dataplane.log.loading import DirectoryLoading
 from dataplane.log.moving import ReplicaMover, how_far
 from dataplane.log.partition_log import PartitionLog
-from dataplane.log.partition_metadata import read_topic_id, write_topic_id
-from dataplane.log.recovery import LoadProgress
-from dataplane.log.reports import DirectoryReport, LogManagerSettings, LogReport, report_loading
+from dataplane.log.partition_metadata import write_topic_id
+from dataplane.log.reports import (
+    DirectoryReport,
+    LogManagerSettings,
+    LogReport,
+    describe,
+)
 from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.model.errors import ErrorCode, KafkaError
 
@@ -24,6 +30,7 @@ if TYPE_CHECKING:
     import uuid
     from collections.abc import Callable, Sequence
 
+    from dataplane.log.load_progress import LoadProgress
     from dataplane.model.ids import TopicPartition
     from dataplane.ports.background import Background, Pacer
     from dataplane.ports.clock import Clock
@@ -67,13 +74,14 @@ class LogManager:
         self._topic_ids: dict[TopicPartition, uuid.UUID] = {}
         self._home: dict[TopicPartition, LogDirectory] = {}
         self._doomed = DoomedDirectories(fs, clock, background)
+        self._loading: dict[str, DirectoryLoading] = {}
         self._on_failure: list[Callable[[str, list[TopicPartition]], None]] = []
         self._last_run_ms: dict[str, int] = {}
         self._checkpoints = Checkpoints(background, self.fail_directory)
         self.full_disks = FullDisks(clock)
         self.mover = ReplicaMover(self, fs, entropy)
         self.previous_broker_epoch = -1
-        self.progress = LoadProgress()
+        self.progress = Progress()
         self.cleaner = LogCleaner(
             fs,
             clock,
@@ -91,12 +99,23 @@ class LogManager:
         `DirectoryInUseError`. A directory that cannot be read is marked failed; if all are,
         KafkaError(KAFKA_STORAGE_ERROR).
         """
+        started_ms = self._clock.monotonic_ms()
+        threads = self._settings.recovery_threads
         for directory in self._directories:
-            try:
-                directory.open()
-                self._load_directory(directory)
-            except OSError as error:
-                self.fail_directory(directory, error)
+            loading = DirectoryLoading(self._fs, directory, self.make_log, threads=threads)
+            self.progress.directories[directory.path] = loading.progress
+            self._loading[directory.path] = loading
+            loading.survey(self._config_for)
+        loadings = list(self._loading.values())
+        self._background.run_together([work for each in loadings for work in each.workers])
+        self._loading.clear()
+        for loading in loadings:
+            if loading.error is not None:
+                loading.release()
+                self.fail_directory(loading.directory, loading.error)
+            else:
+                self._take_over(loading)
+                loading.report(took_ms=self._clock.monotonic_ms() - started_ms)
         if all(directory.failure is not None for directory in self._directories):
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "No log directory can be used.")
         return dict(self._logs)
@@ -106,58 +125,21 @@ class LogManager:
         for directory in self._live_directories():
             directory.stamp_identity(self._broker_id, cluster_id, self._entropy.uuid4())
 
-    def _load_directory(self, directory: LogDirectory) -> None:
-        started_ms = self._clock.monotonic_ms()
-        stop = directory.take_clean_stop()
-        if stop.was_clean:
-            self.previous_broker_epoch = max(self.previous_broker_epoch, stop.broker_epoch)
-        recovery_points = directory.recovery_points()
-        log_starts = directory.log_start_offsets()
-        high_watermarks = directory.high_watermarks()
-        cleaner_offsets = directory.cleaner_offsets()
-        self.progress.damaged_files += directory.damaged_files
-        names = self._fs.list_dir(directory.path)
-        self.progress.logs_found += sum(
-            paths.parse_partition_directory(name) is not None for name in names
-        )
-        for name in names:
-            path = f"{directory.path}/{name}"
-            if not self._fs.is_dir(path):
-                continue
-            if name.endswith(paths.DELETE_DIRECTORY):
-                self._doomed.add(path)
-                continue
-            moving = paths.parse_future_directory(name)
-            if moving is not None:
-                self._doomed.add(path)
-                self.mover.unfinished.append((moving, directory))
-                continue
-            tp = paths.parse_partition_directory(name)
-            if tp is None:
-                continue  # -stray, lost+found: not ours to open
-            log = self.make_log(
-                tp,
-                path,
-                directory,
-                self._config_for(tp.topic),
-                recovery_point=recovery_points.get(tp, 0),
-                log_start_offset=log_starts.get(tp, 0),
-                cleaned_until=cleaner_offsets.get(tp, NEVER_CLEANED),
-                clean=stop.was_clean,
-            )
-            self.progress.logs_opened += 1
-            if not self._prevails(tp, log, directory):
-                continue
-            log.update_high_watermark(high_watermarks.get(tp, 0))
-            topic_id = read_topic_id(self._fs, path)
-            if topic_id is not None:
+    def _take_over(self, loading: DirectoryLoading) -> None:
+        """Put what was found in one directory into service."""
+        directory = loading.directory
+        if loading.stop.was_clean:
+            self.previous_broker_epoch = max(self.previous_broker_epoch, loading.stop.broker_epoch)
+        for path in loading.doomed:
+            self._doomed.add(path)
+        for tp, path in loading.unfinished:
+            self._doomed.add(path)
+            self.mover.unfinished.append((tp, directory))
+        for name, offsets in loading.checkpoints.items():
+            self._checkpoints.found(directory, name, offsets)
+        for tp, log, topic_id in loading.opened():
+            if self._prevails(tp, log, directory) and topic_id is not None:
                 self._topic_ids[tp] = topic_id
-        report_loading(
-            directory.path,
-            [log.recovered for tp, log in self._logs.items() if self._home[tp] is directory],
-            took_ms=self._clock.monotonic_ms() - started_ms,
-            was_clean=stop.was_clean,
-        )
 
     def _prevails(self, tp: TopicPartition, log: PartitionLog, directory: LogDirectory) -> bool:
         """Register a log that was found, unless another directory has a better one.
@@ -188,9 +170,14 @@ class LogManager:
         recovery_point: int = 0,
         log_start_offset: int = 0,
         cleaned_until: int = NEVER_CLEANED,
+        known_high_watermark: int | None = None,
         clean: bool,
+        progress: LoadProgress | None = None,
     ) -> PartitionLog:
-        """Open or create a log, without taking it into service. `OSError`."""
+        """Open or create a log, without taking it into service. `OSError`.
+
+        Several threads may be in here while `load` goes on.
+        """
         return PartitionLog(
             self._fs,
             self._clock,
@@ -201,13 +188,32 @@ class LogManager:
             recovery_point=recovery_point,
             log_start_offset=log_start_offset,
             cleaned_until=cleaned_until,
+            known_high_watermark=known_high_watermark,
             clean=clean,
-            progress=self.progress,
+            progress=progress or self.progress.later,
             producer_expiration_ms=self._settings.producer_expiration_ms,
             on_storage_error=self.full_disks.watcher(
-                lambda error: self.fail_directory(directory, error)
+                lambda error: self._storage_failed(directory, error)
             ),
+            on_recovery_point_lowered=lambda: self._recovery_point_lowered(tp, directory),
         )
+
+    def _storage_failed(self, directory: LogDirectory, error: OSError) -> None:
+        loading = self._loading.get(directory.path)
+        if loading is not None:
+            loading.fail(error)
+        else:
+            self.fail_directory(directory, error)
+
+    def _recovery_point_lowered(self, tp: TopicPartition, directory: LogDirectory) -> None:
+        """The log was cut: the checkpoint must not vouch for what is written there next."""
+        name = paths.RECOVERY_POINT_CHECKPOINT
+        told = self._checkpoints.told(directory, name, tp)
+        log = self._logs.get(tp)
+        if told is None or log is None or self._home.get(tp) is not directory:
+            return
+        if told > log.recovery_point:
+            self._checkpoint(name, inline=True, only=directory)
 
     # --- logs ---
 
@@ -248,6 +254,10 @@ class LogManager:
             log = self.make_log(tp, path, directory, config, clean=True)
             self._logs[tp] = log
             self._home[tp] = directory
+            # An earlier log of this name may still be in the checkpoints.
+            for name in OFFSETS:
+                if self._checkpoints.told(directory, name, tp):
+                    self._checkpoint(name, inline=True, only=directory)
             if topic_id is not None:
                 write_topic_id(self._fs, path, topic_id)
                 self._topic_ids[tp] = topic_id
@@ -301,6 +311,7 @@ class LogManager:
         path = f"{directory.path}/{name}"
         try:
             self._fs.rename(log.directory, path)
+            log.relocate(path)  # what is opened later shall not be a new log's of this name
         except OSError as error:
             log.release()
             self.fail_directory(directory, error)
@@ -347,6 +358,8 @@ class LogManager:
         except OSError as error:
             self.fail_directory(home, error)
             return
+        if log is not None:
+            log.relocate(doomed)
         self._doomed.add(doomed, log, delay_ms=self._settings.file_delete_delay_ms)
 
     # --- housekeeping ---
@@ -366,34 +379,27 @@ class LogManager:
             for log in list(self._logs.values()):
                 self._guarded(log, lambda each: each.apply_retention(now_ms))
         if self._is_due("high watermarks", settings.high_watermark_checkpoint_interval_ms):
-            self._checkpoint(
-                paths.HIGH_WATERMARK_CHECKPOINT, lambda log: log.high_watermark, inline=False
-            )
+            self._checkpoint(paths.HIGH_WATERMARK_CHECKPOINT)
         if self._is_due("offsets", settings.offset_checkpoint_interval_ms):
-            self._checkpoint(
-                paths.RECOVERY_POINT_CHECKPOINT, lambda log: log.recovery_point, inline=False
-            )
-            self._checkpoint(
-                paths.LOG_START_CHECKPOINT, lambda log: log.log_start_offset, inline=False
-            )
+            self._checkpoint(paths.RECOVERY_POINT_CHECKPOINT)
+            self._checkpoint(paths.LOG_START_CHECKPOINT)
             self._checkpoint_cleaning()
 
     def checkpoint_high_watermarks(self) -> None:
         """Write `replication-offset-checkpoint` now, on this thread."""
-        self._checkpoint(
-            paths.HIGH_WATERMARK_CHECKPOINT, lambda log: log.high_watermark, inline=True
-        )
+        self._checkpoint(paths.HIGH_WATERMARK_CHECKPOINT, inline=True)
 
     def checkpoint_recovery_points(self) -> None:
         """Write recovery points and log start offsets now, on this thread."""
-        self._checkpoint(
-            paths.RECOVERY_POINT_CHECKPOINT, lambda log: log.recovery_point, inline=True
-        )
-        self._checkpoint(paths.LOG_START_CHECKPOINT, lambda log: log.log_start_offset, inline=True)
-        self._checkpoint(paths.CLEANER_CHECKPOINT, next_dirty_offset, inline=True)
+        for name in (
+            paths.RECOVERY_POINT_CHECKPOINT,
+            paths.LOG_START_CHECKPOINT,
+            paths.CLEANER_CHECKPOINT,
+        ):
+            self._checkpoint(name, inline=True)
 
     def _checkpoint_cleaning(self) -> None:
-        self._checkpoint(paths.CLEANER_CHECKPOINT, next_dirty_offset, inline=False)
+        self._checkpoint(paths.CLEANER_CHECKPOINT)
 
     def _is_due(self, task: str, interval_ms: int) -> bool:
         now_ms = self._clock.monotonic_ms()
@@ -413,10 +419,12 @@ class LogManager:
             self.fail_directory(self._home[log.topic_partition], error)
 
     def _checkpoint(
-        self, name: str, offset_of: Callable[[PartitionLog], int | None], *, inline: bool
+        self, name: str, *, inline: bool = False, only: LogDirectory | None = None
     ) -> None:
+        """Write a checkpoint file of every directory, on this thread if `inline`."""
         write = self._checkpoints.write if inline else self._checkpoints.write_soon
-        for directory in self._live_directories():
+        offset_of = OFFSETS[name]
+        for directory in self._live_directories() if only is None else (only,):
             offsets = {
                 tp: offset
                 for tp, log in self._logs.items()
@@ -451,26 +459,20 @@ class LogManager:
 
     def directories(self) -> list[DirectoryReport]:
         """Every log directory with its logs, for DescribeLogDirs."""
-        reports = []
-        for directory in self._directories:
-            if directory.failure is not None:
-                reports.append(
-                    DirectoryReport(directory.path, ErrorCode.KAFKA_STORAGE_ERROR, -1, -1, {}, {})
-                )
-                continue
-            logs = {
-                tp: LogReport(log.size_bytes, log.log_end_offset, is_future=False)
-                for tp, log in self._logs.items()
-                if self._home[tp] is directory
-            }
-            futures = {
-                tp: LogReport(move.future.size_bytes, move.future.log_end_offset, is_future=True)
-                for tp, move in self.mover.moves().items()
-                if move.target is directory
-            }
-            usage = self._fs.usage(directory.path)
-            reports.append(DirectoryReport(directory.path, ErrorCode.NONE, *usage, logs, futures))
-        return reports
+        return [
+            describe(
+                self._fs,
+                directory.path,
+                directory.failure,
+                {tp: log for tp, log in self._logs.items() if self._home[tp] is directory},
+                {
+                    tp: move.future
+                    for tp, move in self.mover.moves().items()
+                    if move.target is directory
+                },
+            )
+            for directory in self._directories
+        ]
 
     # --- stop ---
 

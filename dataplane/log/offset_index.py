@@ -21,8 +21,10 @@ ENTRY = struct.Struct(">ii")
 class OffsetIndex(SparseIndex):
     __slots__ = ("base_offset",)
 
-    def __init__(self, fs: FileSystem, path: str, base_offset: int) -> None:
-        super().__init__(fs, path, ENTRY)
+    def __init__(
+        self, fs: FileSystem, path: str, base_offset: int, size_bytes: int | None = None
+    ) -> None:
+        super().__init__(fs, path, ENTRY, size_bytes)
         self.base_offset = base_offset
 
     def append(self, offset: int, position: int) -> None:

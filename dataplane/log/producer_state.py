@@ -17,6 +17,8 @@ from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.filesystem import read_whole, replace_whole
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from dataplane.log.scan import BatchHead
     from dataplane.ports.filesystem import FileSystem
 
@@ -48,6 +50,8 @@ class ProducerState:
         self.entries: dict[int, ProducerEntry] = {}
         self._open: dict[int, int] = {}  # producer id -> first offset of its open transaction
         self._unreplicated: list[CompletedTransaction] = []
+        # A snapshot at this log end would tell nothing that a start does not find anyway.
+        self._told_at = NO_OFFSET
         self.damaged_files = 0
 
     def relocate(self, directory: str) -> None:
@@ -162,6 +166,7 @@ class ProducerState:
         self.entries.clear()
         self._open.clear()
         self._unreplicated.clear()
+        self._told_at = NO_OFFSET
 
     def forget_all(self) -> None:
         """What is known cannot be trusted: the log is about to be read again from its start."""
@@ -173,16 +178,30 @@ class ProducerState:
     # --- snapshots ---
 
     def take_snapshot(self, offset: int) -> None:
-        """Write the entries as of log end `offset`. Not synced: it can be rebuilt."""
+        """Write the entries as of log end `offset`. Not synced: it can be rebuilt.
+
+        Not again if the newest one tells of the same end, as in every idle partition.
+        """
+        if offset == self._told_at:
+            return
         content = producer_snapshot.encode(self.entries.values())
         replace_whole(self._fs, self._path(offset), content, sync=False)
+        self._told_at = offset
 
     def load_snapshot(
-        self, log_end_offset: int, log_start_offset: int, now_ms: int, ttl_ms: int
+        self,
+        log_end_offset: int,
+        log_start_offset: int,
+        now_ms: int,
+        ttl_ms: int,
+        names: Collection[str] | None = None,
     ) -> int:
-        """Load the newest good snapshot; returns the offset from which to replay the log."""
+        """Load the newest good snapshot; returns the offset from which to replay the log.
+
+        `names` are those of the directory's files, if the caller knows them.
+        """
         self.clear()
-        for offset in reversed(self.snapshot_offsets()):
+        for offset in reversed(self.snapshot_offsets(names)):
             if offset > log_end_offset or offset < log_start_offset:
                 self._fs.remove(self._path(offset))
                 continue
@@ -198,11 +217,14 @@ class ProducerState:
                 elif now_ms - entry.last_timestamp_ms >= ttl_ms:
                     continue
                 self.entries[entry.producer_id] = entry
+            self._told_at = offset
             return offset
+        self._told_at = log_start_offset
         return log_start_offset
 
-    def snapshot_offsets(self) -> list[int]:
-        names = self._fs.list_dir(self._directory)
+    def snapshot_offsets(self, names: Collection[str] | None = None) -> list[int]:
+        if names is None:
+            names = self._fs.list_dir(self._directory)
         found = (paths.parse_base_offset(name, paths.SNAPSHOT) for name in names)
         return sorted(offset for offset in found if offset is not None)
 
@@ -220,6 +242,8 @@ class ProducerState:
                 self._fs.remove(self._path(taken))
 
     def remove_snapshot(self, offset: int) -> None:
+        if offset == self._told_at:
+            self._told_at = NO_OFFSET
         self._fs.remove(self._path(offset))
 
     def _path(self, offset: int) -> str:

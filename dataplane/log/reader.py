@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.log.scan import base_offset_at, batch_size_at, last_boundary
-from dataplane.log.slice import LogSlice
+from dataplane.log.slice import NO_FILE, LogSlice
 
 if TYPE_CHECKING:
     from dataplane.log.segment import LogSegment
@@ -46,7 +46,7 @@ class Reader:
             segment, begin, slot = self._locate(slot, start)
         end = self._end(segment, slot, upper, log_end)
         if begin >= end:
-            return LogSlice(segment.file, end, 0, start)
+            return LogSlice(NO_FILE, end, 0, start)
         if end - begin > max_bytes:
             end = self._cut(segment, begin, max_bytes, end, min_one_batch=min_one_batch)
             self._remember(segment, end)

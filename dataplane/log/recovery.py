@@ -7,6 +7,8 @@ import logging
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
+from dataplane.log.batch_header import INT64_MAX
+from dataplane.log.load_progress import LoadProgress
 from dataplane.log.scan import heads
 from dataplane.log.segment import LogSegment
 from dataplane.log.segments import Segments
@@ -18,20 +20,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 _LEFTOVERS = (paths.DELETED, paths.CLEANED, paths.TEMPORARY)
-
-
-@dataclasses.dataclass(slots=True)
-class LoadProgress:
-    """How far opening logs has come, for whoever watches a start. Grows while it goes on."""
-
-    logs_found: int = 0
-    logs_opened: int = 0
-    scanned_bytes: int = 0
-    truncated_bytes: int = 0
-    rebuilt_segments: int = 0
-    """Segments whose indexes were written anew."""
-    damaged_files: int = 0
-    """Checkpoints, epoch files and snapshots that could not be read and were made anew."""
+_INDEXES = (paths.OFFSET_INDEX, paths.TIME_INDEX, paths.TRANSACTION_INDEX)
 
 
 @dataclasses.dataclass(slots=True)
@@ -42,6 +31,8 @@ class Recovered:
     log_end_offset: int
     scanned_bytes: int = 0
     truncated_bytes: int = 0
+    names: frozenset[str] = frozenset()
+    """Files of the directory; for those who go on opening the log, then empty."""
 
 
 class Recovery:
@@ -67,7 +58,7 @@ class Recovery:
         self._progress = progress or LoadProgress()
         self._scanned_bytes = 0
         self._truncated_bytes = 0
-        self._names: set[str] = set()
+        self._sizes: dict[str, int] = {}
 
     def load(self, *, recovery_point: int, log_start_offset: int, clean: bool) -> Recovered:
         """After an unclean stop, segments that reach beyond `recovery_point` are scanned whole.
@@ -75,9 +66,43 @@ class Recovery:
         Offsets must grow from batch to batch; from the first batch that is cut, damaged or out of
         order, everything is dropped. A doubtful segment that ends before the next one begins lost
         its unsynced end: the later segments would leave a hole (compaction makes gaps by right).
+
+        A recovery point beyond the end of the log is not to be believed: everything is scanned.
         """
         self._sweep()
         bases = self._bases()
+        if not clean:
+            ends = [*bases[1:], INT64_MAX]
+            self._progress.remaining_segments = sum(end > recovery_point for end in ends)
+        opened, end = self._open_all(bases, recovery_point, log_start_offset, clean=clean)
+        if not clean and recovery_point > end and len(bases) > 1:
+            _log.warning(
+                "%s: the log ends at %d, its recovery point says %d: scanning all of it",
+                self._directory,
+                end,
+                recovery_point,
+            )
+            self._progress.damaged_files += 1
+            for segment in opened:
+                segment.close()
+            return self.load(recovery_point=0, log_start_offset=log_start_offset, clean=False)
+        self._progress.remaining_segments = 0
+        if self._epochs.damaged:
+            self._read_epochs(opened)
+        for segment in opened:
+            segment.close_indexes()
+        return Recovered(
+            Segments(opened),
+            end,
+            self._scanned_bytes,
+            self._truncated_bytes,
+            frozenset(self._sizes),
+        )
+
+    def _open_all(
+        self, bases: list[int], recovery_point: int, log_start_offset: int, *, clean: bool
+    ) -> tuple[list[LogSegment], int]:
+        """The segments, as far as they hang together, and the offset at which they end."""
         opened: list[LogSegment] = []
         end = log_start_offset
         for number, base in enumerate(bases):
@@ -92,6 +117,7 @@ class Recovery:
                 if not is_last and not was_cut:
                     segment.seal()
                     was_cut = not self._allows_gaps and end < bases[number + 1]
+                self._progress.remaining_segments -= is_doubtful
             elif end_if_clean is None:
                 end, was_cut = self._find_end(segment)
             else:
@@ -102,34 +128,33 @@ class Recovery:
         if not opened:
             opened = [self._open(log_start_offset)]
             end = log_start_offset
-        if self._epochs.damaged:
-            self._read_epochs(opened)
-        for segment in opened:
-            segment.close_indexes()
-        return Recovered(Segments(opened), end, self._scanned_bytes, self._truncated_bytes)
+        return opened, end
 
     def _sweep(self) -> None:
-        names = self._removed(self._fs.list_dir(self._directory), _LEFTOVERS)
-        if any(name.endswith(paths.SWAP) for name in names):
-            finish_swaps(self._fs, self._directory, names)
-            names = self._removed(self._fs.list_dir(self._directory), (paths.SWAP,))
-        self._names = set(names)
-        for name in sorted(self._names):
-            for suffix in (paths.OFFSET_INDEX, paths.TIME_INDEX, paths.TRANSACTION_INDEX):
-                base = paths.parse_base_offset(name, suffix)
-                if base is not None and name.removesuffix(suffix) + paths.LOG not in self._names:
-                    self._fs.remove(f"{self._directory}/{name}")
-                    self._names.discard(name)
+        sizes = self._removed(_LEFTOVERS)
+        if any(name.endswith(paths.SWAP) for name in sizes):
+            finish_swaps(self._fs, self._directory, sizes)
+            sizes = self._removed((paths.SWAP,))
+        self._sizes = sizes
+        for name in sorted(sizes):
+            stem, dot, suffix = name.rpartition(".")
+            if dot + suffix not in _INDEXES or paths.parse_base_offset(name, dot + suffix) is None:
+                continue
+            if stem + paths.LOG not in sizes:
+                self._fs.remove(f"{self._directory}/{name}")
+                del sizes[name]
 
-    def _removed(self, names: list[str], endings: tuple[str, ...]) -> list[str]:
-        """Remove the files that end so; the others."""
-        for name in names:
+    def _removed(self, endings: tuple[str, ...]) -> dict[str, int]:
+        """Remove the files that end so; the sizes of the others."""
+        sizes = self._fs.file_sizes(self._directory)
+        for name in sorted(sizes):
             if name.endswith(endings):
                 self._fs.remove(f"{self._directory}/{name}")
-        return [name for name in names if not name.endswith(endings)]
+                del sizes[name]
+        return sizes
 
     def _bases(self) -> list[int]:
-        found = (paths.parse_base_offset(name, paths.LOG) for name in self._names)
+        found = (paths.parse_base_offset(name, paths.LOG) for name in self._sizes)
         return sorted(base for base in found if base is not None)
 
     def _open(self, base_offset: int) -> LogSegment:
@@ -139,12 +164,14 @@ class Recovery:
             base_offset,
             created_ms=self._now_ms,
             index_interval_bytes=self._interval_bytes,
+            sizes=self._sizes,
+            progress=self._progress,
         )
 
     def _has_good_indexes(self, segment: LogSegment, *, is_last: bool) -> bool:
         """Whether the ends of the index files make sense; of the last segment they decide much."""
         stem = f"{segment.base_offset:020d}"
-        if not {stem + paths.OFFSET_INDEX, stem + paths.TIME_INDEX} <= self._names:
+        if not {stem + paths.OFFSET_INDEX, stem + paths.TIME_INDEX} <= self._sizes.keys():
             return False
         if segment.offset_index.is_torn() or segment.time_index.is_torn():
             return False
@@ -152,19 +179,19 @@ class Recovery:
         if is_last and position and not segment.last_known_position():
             return False
         is_sane = last_offset >= segment.base_offset and 0 <= position < max(1, segment.size)
-        return is_sane and segment.time_index.last()[1] >= segment.base_offset
+        return is_sane and segment.time_index.is_sane()
 
     def _rebuild(self, segment: LogSegment, *, is_doubtful: bool) -> tuple[int, bool]:
         """Check every batch and write the indexes anew; (end offset, whether anything was cut)."""
         segment.offset_index.truncate_entries(0)
-        segment.time_index.truncate_to(segment.base_offset)
+        segment.time_index.clear()
         size = segment.size
         segment.restart()
         if is_doubtful:
-            self._epochs.truncate_from_end(segment.base_offset)
+            self._epochs.forget_from_end(segment.base_offset)
         end = segment.base_offset
         position = 0
-        for head in heads(segment.file, 0, size, check_crc=True):
+        for head in heads(segment.file, 0, size, check_crc=True) if size else ():
             # The CRC does not cover the base offset: a gap may be a flipped bit.
             is_gap = head.base_offset > end and is_doubtful and not self._allows_gaps
             if head.base_offset < end or is_gap:
@@ -178,13 +205,13 @@ class Recovery:
         self._scanned_bytes += size
         self._progress.rebuilt_segments += 1
         if is_doubtful:
-            self._epochs.write()
+            self._epochs.settle(end)
         return end, self._cut(segment, position, size)
 
     def _find_end(self, segment: LogSegment) -> tuple[int, bool]:
         """End of a segment that was closed properly: from its last index entry on."""
         end, position = segment.base_offset, 0
-        for head in heads(segment.file, segment.last_known_position(), segment.size):
+        for head in segment.heads_from(segment.last_known_position()):
             end = head.last_offset + 1
             position = head.position + head.size
         size = segment.size
@@ -220,7 +247,7 @@ class Recovery:
         self._progress.damaged_files += 1
         self._epochs.clear()
         for segment in segments:
-            for head in heads(segment.file, 0, segment.size):
+            for head in segment.heads_from(0):
                 self._epochs.assign_unwritten(head.leader_epoch, head.base_offset)
         self._epochs.write()
         self._epochs.damaged = False

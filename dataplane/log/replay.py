@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataplane.log import paths
 from dataplane.log.batch_header import CONTROL_FLAG
 from dataplane.log.scan import heads
 from dataplane.log.transaction_index import AbortedTransaction
 from dataplane.log.validation import read_marker
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from dataplane.log.producer_state import ProducerState
     from dataplane.log.segments import Segments
     from dataplane.log.transaction_index import TransactionIndex
@@ -23,13 +26,20 @@ def restore_transactions(
     snapshot_offset: int,
     log_start_offset: int,
     log_end_offset: int,
+    names: Collection[str] | None = None,
 ) -> None:
     """Load what the `.txnindex` files tell up to the loaded snapshot, replay what came after it.
 
-    If one of the files is damaged, all of it is found again from the batches.
+    If one of the files is damaged, all of it is found again from the batches. `names` are those of
+    the directory's files, if the caller knows them.
     """
     start = snapshot_offset
-    if not all(aborted.load(segment.base_offset, start) for segment in segments):
+    bases = [
+        segment.base_offset
+        for segment in segments
+        if names is None or f"{segment.base_offset:020d}{paths.TRANSACTION_INDEX}" in names
+    ]
+    if not all([aborted.load(base, start) for base in bases]):  # noqa: C419  # every one is loaded
         producers.forget_all()
         for segment in segments:
             aborted.forget(segment.base_offset)

@@ -7,13 +7,15 @@ import logging
 from typing import TYPE_CHECKING, NamedTuple
 
 from dataplane.log.cleaner.driver import CleanerSettings
+from dataplane.model.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from dataplane.log.recovery import Recovered
-    from dataplane.model.errors import ErrorCode
+    from dataplane.log.stored_log import StoredLog
     from dataplane.model.ids import TopicPartition
+    from dataplane.ports.filesystem import FileSystem
 
 _log = logging.getLogger(__name__)
 
@@ -28,6 +30,8 @@ class LogManagerSettings:
     producer_expiration_ms: int = 86_400_000
     file_delete_delay_ms: int = 60_000
     housekeeping_interval_ms: int = 1_000
+    recovery_threads: int = 1
+    """`num.recovery.threads.per.data.dir`: how many logs of one directory are opened at a time."""
     cleaner: CleanerSettings = dataclasses.field(default_factory=CleanerSettings)
 
 
@@ -49,6 +53,26 @@ class DirectoryReport(NamedTuple):
     logs: dict[TopicPartition, LogReport]
     futures: dict[TopicPartition, LogReport]
     """Copies on their way into this directory."""
+
+
+def describe(
+    fs: FileSystem,
+    path: str,
+    failure: OSError | None,
+    logs: Mapping[TopicPartition, StoredLog],
+    futures: Mapping[TopicPartition, StoredLog],
+) -> DirectoryReport:
+    """One directory with the logs that lie in it, and those on their way there. `OSError`."""
+    if failure is not None:
+        return DirectoryReport(path, ErrorCode.KAFKA_STORAGE_ERROR, -1, -1, {}, {})
+    found = [
+        {
+            tp: LogReport(log.size_bytes, log.log_end_offset, is_future=is_future)
+            for tp, log in some.items()
+        }
+        for some, is_future in ((logs, False), (futures, True))
+    ]
+    return DirectoryReport(path, ErrorCode.NONE, *fs.usage(path), *found)
 
 
 def report_loading(

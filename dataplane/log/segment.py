@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import logging
+import os
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
@@ -13,10 +16,16 @@ from dataplane.log.time_index import ENTRY as TIME_ENTRY
 from dataplane.log.time_index import TimeIndex
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from dataplane.log.load_progress import LoadProgress
     from dataplane.log.scan import BatchHead
     from dataplane.ports.filesystem import Buffer, File, FileSystem
 
 
+_log = logging.getLogger(__name__)
+
+_LOOK_BACK_BYTES = 8 * 1024 * 1024
 INDEX_BYTES_MAX = 10 * 1024 * 1024
 
 
@@ -33,6 +42,7 @@ class LogSegment:
         "_fs",
         "_max_timestamp_ms",
         "_max_timestamp_offset",
+        "_progress",
         "base_offset",
         "closed",
         "created_ms",
@@ -54,22 +64,37 @@ class LogSegment:
         created_ms: int,
         index_interval_bytes: int,
         state: str = "",
+        sizes: Mapping[str, int] | None = None,
+        progress: LoadProgress | None = None,
     ) -> None:
-        """`state` is appended to the file names, such as `.cleaned` while compaction writes."""
+        """`state` is appended to the file names, such as `.cleaned` while compaction writes.
+
+        `sizes` are those of the directory's files, if the caller has just looked: then nothing is
+        opened before it is needed, and an idle segment holds no descriptor at all. `progress`
+        counts time indexes that had to be made anew.
+        """
         self._fs = fs
+        self._progress = progress
         self.base_offset = base_offset
         self.created_ms = created_ms
         self.index_interval_bytes = index_interval_bytes
         self.path = paths.segment_path(directory, base_offset, paths.LOG + state)
-        self._file: File = fs.open(self.path, create=True)
-        self.size = self._file.size()
+        stem = self.path.removesuffix(paths.LOG + state)
+        known = (sizes or {}).get
+        name = stem[len(directory) + 1 :]
+        size = known(name + paths.LOG + state)
+        self.closed = False
+        self._file: File | None = None
+        self.size = self.file.size() if size is None else size
         self.offset_index = OffsetIndex(
-            fs, paths.segment_path(directory, base_offset, paths.OFFSET_INDEX + state), base_offset
+            fs,
+            stem + paths.OFFSET_INDEX + state,
+            base_offset,
+            known(name + paths.OFFSET_INDEX + state),
         )
         self.time_index = TimeIndex(
-            fs, paths.segment_path(directory, base_offset, paths.TIME_INDEX + state), base_offset
+            fs, stem + paths.TIME_INDEX + state, base_offset, known(name + paths.TIME_INDEX + state)
         )
-        self.closed = False
         self.index_bytes_max = INDEX_BYTES_MAX
         self.is_index_full = False
         self._bytes_since_entry = 0
@@ -79,14 +104,22 @@ class LogSegment:
 
     @property
     def file(self) -> File:
-        return self._file
+        """Opened when it is first asked for. `OSError`, also after `release`."""
+        file = self._file
+        if file is None:
+            if self.closed:
+                raise OSError(errno.EBADF, os.strerror(errno.EBADF), self.path)
+            file = self._file = self._fs.open(self.path, create=True)
+        return file
 
     @property
     def first_timestamp_ms(self) -> int:
         """Largest timestamp of the first batch, -1 while empty; the clock of `segment.ms`."""
         known = self._first_timestamp_ms
         if known is None:
-            head = next(heads(self._file, 0, self.size, chunk_bytes=64), None)
+            if not self.size:
+                return NO_TIMESTAMP
+            head = next(heads(self.file, 0, self.size, chunk_bytes=64), None)
             if head is None:
                 return NO_TIMESTAMP
             known = self._first_timestamp_ms = head.max_timestamp_ms
@@ -96,7 +129,7 @@ class LogSegment:
     def max_timestamp_ms(self) -> int:
         """The largest timestamp in the segment, -1 if it has none."""
         if self._max_timestamp_ms is None:
-            self._max_timestamp_ms, self._max_timestamp_offset = self.time_index.last()
+            self._max_timestamp_ms, self._max_timestamp_offset = self._last_time(is_sealed=True)
         return self._max_timestamp_ms
 
     @property
@@ -108,13 +141,13 @@ class LogSegment:
     def append(self, data: Buffer, last_offset: int, max_timestamp_ms: int) -> None:
         """Write one batch, or several of which only the last is known here."""
         position = self.size
-        self._file.append(data)
+        (self._file or self.file).append(data)
         self.size = position + len(data)
         self.note(last_offset, max_timestamp_ms, position, len(data))
 
     def append_unnoted(self, data: Buffer) -> None:
         """Write several batches; the caller gives each to `note`."""
-        self._file.append(data)
+        self.file.append(data)
         self.size += len(data)
 
     def note(self, last_offset: int, max_timestamp_ms: int, position: int, size: int) -> None:
@@ -142,7 +175,9 @@ class LogSegment:
 
     def find(self, offset: int) -> BatchHead | None:
         """The first batch whose last offset is `offset` or later."""
-        return find_offset(self._file, self.position_for(offset), self.size, offset)
+        if not self.size:
+            return None
+        return find_offset(self.file, self.position_for(offset), self.size, offset)
 
     def position_for(self, offset: int) -> int:
         """Where to begin looking for `offset`: at or before the batch that holds it."""
@@ -164,7 +199,7 @@ class LogSegment:
         offset, position = entry
         if position == 0:
             return 0
-        head = next(heads(self._file, position, self.size, chunk_bytes=64), None)
+        head = next(heads(self.file, position, self.size, chunk_bytes=64), None)
         fits = head is not None and self.base_offset <= head.base_offset <= offset
         return position if fits else 0
 
@@ -180,7 +215,7 @@ class LogSegment:
         """
         head = self.find(offset)
         if head is not None:
-            self._file.truncate(head.position)
+            self.file.truncate(head.position)
             self.size = head.position
             offset = min(offset, head.base_offset)
         self.offset_index.truncate_to(offset)
@@ -190,7 +225,7 @@ class LogSegment:
 
     def cut(self, size: int, offset: int) -> None:
         """Take back an append that began at byte `size` with `offset` and failed half-way."""
-        self._file.truncate(size)
+        self.file.truncate(size)
         self.size = size
         self.offset_index.truncate_to(offset)
         self.time_index.truncate_to(offset)
@@ -201,12 +236,90 @@ class LogSegment:
         self._first_timestamp_ms = None
         self._bytes_since_entry = 0
         self._check_indexes()
-        timestamp_ms, offset = self.time_index.last()
-        for head in heads(self._file, self.last_known_position(), self.size):
+        timestamp_ms, offset = entry = self._last_time(is_sealed=False)
+        known = self.last_known_position()
+        for head in self.heads_from(self._behind(entry)):
             if head.max_timestamp_ms > timestamp_ms:
                 timestamp_ms, offset = head.max_timestamp_ms, head.last_offset
-            self._bytes_since_entry += head.size
+            if head.position >= known:
+                self._bytes_since_entry += head.size
         self._max_timestamp_ms, self._max_timestamp_offset = timestamp_ms, offset
+
+    # --- times ---
+
+    def offset_before(self, timestamp_ms: int) -> int:
+        """An offset up to which every record is earlier than `timestamp_ms`."""
+        entry = self.time_index.last_before(timestamp_ms)
+        if entry is not None and not self._bears_out(entry):
+            self._rebuild_times()
+            entry = self.time_index.last_before(timestamp_ms)
+        return self.base_offset if entry is None else entry[1]
+
+    def _last_time(self, *, is_sealed: bool) -> tuple[int, int]:
+        """The last entry of the time index, (-1, base offset) while there is none.
+
+        A sealed segment's last entry has its largest timestamp: retention goes by it.
+        """
+        if not self.size:
+            return NO_TIMESTAMP, self.base_offset
+        entry = self.time_index.last()
+        if len(self.time_index):
+            is_good = self._bears_out(entry)
+            if is_good and is_sealed:
+                behind = self.heads_from(self._behind(entry))
+                is_good = all(head.max_timestamp_ms <= entry[0] for head in behind)
+        else:
+            is_good = not (is_sealed or len(self.offset_index)) or self.first_timestamp_ms < 0
+        if not is_good:
+            self._rebuild_times()
+            entry = self.time_index.last()
+        return entry
+
+    def _behind(self, entry: tuple[int, int]) -> int:
+        """From where to look for batches that are later than the last entry of the time index.
+
+        That is the batch it tells of, or the last indexed one where that is far behind: a start
+        must not read whole segments for the sake of one record from the future.
+        """
+        known = self.last_known_position()
+        head = self.find(entry[1]) if len(self.time_index) else None
+        if head is not None and known - head.position <= _LOOK_BACK_BYTES:
+            return min(known, head.position)
+        return known
+
+    def _bears_out(self, entry: tuple[int, int]) -> bool:
+        """Whether the batch is there that an entry of the time index tells of."""
+        timestamp_ms, offset = entry
+        head = self.find(offset)
+        return (
+            head is not None
+            and head.base_offset <= offset
+            and head.max_timestamp_ms == timestamp_ms >= 0
+        )
+
+    def _rebuild_times(self) -> None:
+        """The time index is damaged: make it anew from the batches.
+
+        Retention would go by it, and lookups would pass over records.
+        """
+        _log.warning("%s is damaged: made anew", self.time_index.path)
+        if self._progress is not None:
+            self._progress.damaged_files += 1
+        self.time_index.clear()
+        largest_ms, largest_at, unnoted = NO_TIMESTAMP, self.base_offset, 0
+        for head in self.heads_from(0):
+            if head.max_timestamp_ms > largest_ms:
+                largest_ms, largest_at = head.max_timestamp_ms, head.last_offset
+            if unnoted > self.index_interval_bytes:
+                self.time_index.maybe_append(largest_ms, largest_at)
+                unnoted = 0
+            unnoted += head.size
+        self.time_index.maybe_append(largest_ms, largest_at)
+        self.time_index.close()
+
+    def heads_from(self, position: int) -> Iterator[BatchHead]:
+        """The batches from the boundary `position` to the end."""
+        return heads(self.file, position, self.size) if position < self.size else iter(())
 
     def restart(self) -> None:
         """Forget what is known of the content: a scan gives every batch to `note` again."""
@@ -229,16 +342,16 @@ class LogSegment:
 
     def close(self) -> None:
         if not self.closed:
-            self.closed = True
             self.close_indexes()
-            self._file.close()
+            self.release()
 
     def release(self) -> None:
         """Give the descriptors back without writing: the files are going or gone."""
         self.closed = True
         self.offset_index.release()
         self.time_index.release()
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
     def relocate(self, directory: str) -> None:
         """The files lie in another directory now."""
@@ -261,7 +374,8 @@ class LogSegment:
     def remove_marked(self) -> None:
         """Unlink what `mark_deleted` renamed. May run off the event loop."""
         stem = self.path.removesuffix(paths.LOG)
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
         self.closed = True
         for suffix in paths.SEGMENT_SUFFIXES:
             self._fs.remove(stem + suffix + paths.DELETED)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from dataplane.ports.filesystem import File
+    from dataplane.ports.filesystem import Buffer, File
 
 
 class AppendInfo(NamedTuple):
@@ -18,6 +20,44 @@ class AppendInfo(NamedTuple):
     duplicate: bool
     max_timestamp_ms: int
     records: int
+
+
+class _NoFile:
+    """What an empty slice lies in: asking an idle partition for news opens nothing."""
+
+    __slots__ = ()
+    path = ""
+
+    def fileno(self) -> int:
+        return -1
+
+    def size(self) -> int:
+        return 0
+
+    def append(self, data: Buffer) -> None:  # noqa: ARG002  # the port's signature
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    def read_at(self, position: int, size: int) -> bytes:  # noqa: ARG002  # the port's signature
+        return b""
+
+    def read_into(
+        self,
+        position: int,  # noqa: ARG002  # the port's signature
+        buffer: bytearray | memoryview,  # noqa: ARG002  # the port's signature
+    ) -> int:
+        return 0
+
+    def truncate(self, size: int) -> None:  # noqa: ARG002  # the port's signature
+        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+
+    def sync(self) -> None:
+        """There is nothing to sync."""
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+NO_FILE: File = _NoFile()
 
 
 class LogSlice(NamedTuple):

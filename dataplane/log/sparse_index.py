@@ -19,9 +19,12 @@ _PENDING_MAX_BYTES = 4096
 class SparseIndex:
     """Appends at the end, binary search by any monotone field, cut from the end."""
 
-    __slots__ = ("_entry", "_file", "_fs", "_pending", "_width", "_written", "path")
+    __slots__ = ("_entry", "_file", "_fs", "_pending", "_torn_bytes", "_width", "_written", "path")
 
-    def __init__(self, fs: FileSystem, path: str, entry: struct.Struct) -> None:
+    def __init__(
+        self, fs: FileSystem, path: str, entry: struct.Struct, size_bytes: int | None = None
+    ) -> None:
+        """`size_bytes` is the file's, for who has just looked: it is then opened when needed."""
         self.path = path
         self._fs = fs
         self._entry = entry
@@ -29,6 +32,9 @@ class SparseIndex:
         self._file: File | None = None
         self._pending = bytearray()
         self._written = -1  # entries in the file, -1 before the file was looked at
+        self._torn_bytes = 0
+        if size_bytes is not None:
+            self._take_size(size_bytes)
 
     def __len__(self) -> int:
         if self._written < 0:
@@ -44,9 +50,12 @@ class SparseIndex:
         if file is None:
             file = self._file = self._fs.open(self.path, create=True)
             if self._written < 0:
-                # An odd tail is a torn write: whole entries before it are good.
-                self._written = file.size() // self._width
+                self._take_size(file.size())
         return file
+
+    def _take_size(self, size_bytes: int) -> None:
+        """An odd tail is a torn write: whole entries before it are good."""
+        self._written, self._torn_bytes = divmod(size_bytes, self._width)
 
     def append_packed(self, packed: bytes) -> None:
         self._pending += packed
@@ -66,16 +75,18 @@ class SparseIndex:
 
     def is_torn(self) -> bool:
         """Whether the file holds a part of an entry."""
-        file = self._open()
-        return file.size() != self._written * self._width
+        if self._written < 0:
+            self._open()
+        return self._torn_bytes != 0
 
     def truncate_entries(self, count: int) -> None:
         """Keep the first `count` entries."""
-        file = self._open()
+        if self._written < 0:
+            self._open()
         kept = min(count, self._written)
-        if file.size() != kept * self._width:
-            file.truncate(kept * self._width)
-        self._written = kept
+        if kept < self._written or self._torn_bytes:
+            self._open().truncate(kept * self._width)
+        self._written, self._torn_bytes = kept, 0
         del self._pending[(count - kept) * self._width :]
 
     def flush(self) -> None:
@@ -83,7 +94,15 @@ class SparseIndex:
         if self._written < 0:
             self._open()
         if self._pending:
-            self._open().append(self._pending)
+            file = self._open()
+            if self._torn_bytes:
+                file.truncate(self._written * self._width)
+                self._torn_bytes = 0
+            try:
+                file.append(self._pending)
+            except OSError:
+                self._torn_bytes = 1  # as far as anybody knows
+                raise
             self._written += len(self._pending) // self._width
             self._pending.clear()
 

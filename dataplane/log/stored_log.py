@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from dataplane.log import paths
 from dataplane.log.attempts import try_all
-from dataplane.log.batch_header import INT32_MAX
+from dataplane.log.doubts import Checkpointed, believed
 from dataplane.log.epochs import LeaderEpochs
 from dataplane.log.flushing import Flusher
 from dataplane.log.full_disks import DISK_FULL
@@ -17,19 +17,19 @@ from dataplane.log.reader import Reader
 from dataplane.log.recovery import Recovery
 from dataplane.log.replay import restore_transactions
 from dataplane.log.retention import deletable_prefix
-from dataplane.log.segment import LogSegment
-from dataplane.log.slice import LogSlice
+from dataplane.log.rolling import begin_segment, is_full, jitter_ms
+from dataplane.log.slice import NO_FILE, LogSlice
 from dataplane.log.tail import Tail
 from dataplane.log.transaction_index import AbortedTransaction, TransactionIndex
 from dataplane.model.errors import ErrorCode, KafkaError
-from dataplane.wire.crc import crc32c
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dataplane.log.config import LogConfig
+    from dataplane.log.load_progress import LoadProgress
     from dataplane.log.lookup import TimestampedOffset
-    from dataplane.log.recovery import LoadProgress
+    from dataplane.log.segment import LogSegment
     from dataplane.model.ids import TopicPartition
     from dataplane.ports.background import Background
     from dataplane.ports.clock import Clock
@@ -62,9 +62,11 @@ class StoredLog:
         log_start_offset: int = 0,
         clean: bool = False,
         cleaned_until: int = NEVER_CLEANED,
+        known_high_watermark: int | None = None,
         progress: LoadProgress | None = None,
         producer_expiration_ms: int = DAY_MS,
         on_storage_error: Callable[[str, OSError], None] | None = None,
+        on_recovery_point_lowered: Callable[[], None] | None = None,
     ) -> None:
         self.topic_partition = topic_partition
         self.directory = directory
@@ -73,6 +75,7 @@ class StoredLog:
         self._config = config
         self._on_storage_error = on_storage_error
         self._producer_expiration_ms = producer_expiration_ms
+        self._progress = progress
         self._failure: OSError | None = None
         self._epochs = LeaderEpochs(fs, f"{directory}/{paths.LEADER_EPOCH_CHECKPOINT}")
         self._epochs.load()
@@ -88,31 +91,44 @@ class StoredLog:
         ).load(recovery_point=recovery_point, log_start_offset=log_start_offset, clean=clean)
         self._segments = self.recovered.segments
         self.cuts = 0
-        self.cleaned_until = min(cleaned_until, self.recovered.log_end_offset)
         self._active = self._segments.active
         self._active.index_bytes_max = config.segment_index_bytes
-        self.log_end_offset = self.recovered.log_end_offset
-        self.log_start_offset = max(log_start_offset, self._segments[0].base_offset)
+        first, end = self._segments[0].base_offset, self.recovered.log_end_offset
+        said = Checkpointed(log_start_offset, recovery_point, cleaned_until, known_high_watermark)
+        start = believed(said, first, end, clean=clean, directory=directory, progress=progress)
+        self.cleaned_until = start.cleaned_until
+        self.log_end_offset = end
+        self.log_start_offset = max(start.log_start_offset, first)
         self.high_watermark = self.log_start_offset
         self._reader = Reader(self._segments)
         # Largest timestamp that the active segment takes; not known yet while it is UNKNOWN_MS.
         self._roll_after_ms = UNKNOWN_MS
         self._tail = Tail(self.log_end_offset, self._active.size)
         self._graveyard = Graveyard(clock, background)
-        durable = min(self.log_end_offset if clean else recovery_point, self.log_end_offset)
         self._flusher = Flusher(
-            fs, background, clock, directory=directory, recovery_point=durable, on_error=self._fail
+            fs,
+            background,
+            clock,
+            directory=directory,
+            recovery_point=start.recovery_point,
+            on_error=self._fail,
+            on_lowered=on_recovery_point_lowered,
         )
         self._producers = ProducerState(fs, directory)
         self._aborted = TransactionIndex(fs, directory)
+        self._restore()
+
+    def _restore(self) -> None:
+        """What checkpoints and batches tell beside the batches themselves."""
         if self.log_end_offset < self.log_start_offset:
             self.truncate_fully_and_start_at(self.log_start_offset)
         else:
-            self._epochs.truncate_from_end(self.log_end_offset)
+            self._epochs.forget_from_end(self.log_end_offset)
             self._epochs.truncate_from_start(self.log_start_offset)
-            self._restore_producers()
-        if progress is not None:
-            progress.damaged_files += self._producers.damaged_files
+            self._restore_producers(self.recovered.names)
+        self.recovered.names = frozenset()
+        if self._progress is not None:
+            self._progress.damaged_files += self._producers.damaged_files
 
     # --- facts ---
 
@@ -183,7 +199,7 @@ class StoredLog:
             )
         segment = self._active
         if start_offset >= upper_bound_offset or start_offset == end:
-            return LogSlice(segment.file, segment.size, 0, start_offset)
+            return LogSlice(NO_FILE, segment.size, 0, start_offset)
         tail = self._tail
         begin = tail.position_of(start_offset)
         if begin < 0:
@@ -328,6 +344,7 @@ class StoredLog:
         offset = self.log_end_offset
         try:
             old.seal()
+            self._epochs.settle(offset)
             self._producers.take_snapshot(offset)
             self._segments.add(self._new_segment(offset))
         except OSError as error:
@@ -344,25 +361,16 @@ class StoredLog:
         if not segment.size:
             return
         config = self._config
-        if (
-            segment.size + size > config.segment_bytes
-            or last_offset - segment.base_offset > INT32_MAX
-            or segment.is_index_full
-        ):
+        if is_full(segment, config, size, last_offset):
             self.roll()
             return
         first_ms = segment.first_timestamp_ms
         if first_ms >= 0:
-            self._roll_after_ms = first_ms + config.roll_ms - self._jitter_ms()
+            self._roll_after_ms = first_ms + config.roll_ms - jitter_ms(segment, config)
             if max_timestamp_ms > self._roll_after_ms:
                 self.roll()
-        elif now_ms - segment.created_ms > config.roll_ms - self._jitter_ms():
+        elif now_ms - segment.created_ms > config.roll_ms - jitter_ms(segment, config):
             self.roll()
-
-    def _jitter_ms(self) -> int:
-        """Up to `segment.jitter.ms`, spread over partitions so that not all roll at once."""
-        span = self._config.segment_jitter_ms
-        return crc32c(self._active.path.encode()) % (span + 1) if span else 0
 
     def apply_retention(self, now_ms: int) -> int:
         """Drop what breaches retention. Returns how many segments went."""
@@ -395,21 +403,9 @@ class StoredLog:
         self._graveyard.bury(segments, self._config.file_delete_delay_ms)
 
     def _new_segment(self, offset: int) -> LogSegment:
-        segment = LogSegment(
-            self._fs,
-            self.directory,
-            offset,
-            created_ms=self._clock.realtime_ms(),
-            index_interval_bytes=self._config.index_interval_bytes,
-        )
-        if segment.size:  # left by a crash between two steps
-            segment.file.truncate(0)
-            segment.size = 0
-            segment.restart()
-        segment.offset_index.truncate_entries(0)
-        segment.time_index.truncate_to(offset)
-        segment.index_bytes_max = self._config.segment_index_bytes
-        return segment
+        now_ms = self._clock.realtime_ms()
+        place = (self._fs, self.directory, offset)
+        return begin_segment(*place, self._config, now_ms=now_ms, progress=self._progress)
 
     # --- durability and life ---
 
@@ -417,6 +413,7 @@ class StoredLog:
         """Sync everything now, on this thread."""
         if self.recovery_point < self.log_end_offset:
             try:
+                self._epochs.settle(self.log_end_offset)
                 self._flusher.flush(self._unsynced(), self.log_end_offset)
             except OSError as error:
                 raise self._fail(error) from error
@@ -424,6 +421,7 @@ class StoredLog:
     def flush_in_background(self) -> None:
         """Sync everything in a worker thread; `recovery_point` moves when it is done."""
         try:
+            self._epochs.settle(self.log_end_offset)
             self._flusher.flush_in_background(self._unsynced(), self.log_end_offset)
         except OSError as error:
             raise self._fail(error) from error
@@ -466,12 +464,13 @@ class StoredLog:
         if self._failure is None:
             self._failure = error
 
-    def _restore_producers(self) -> None:
+    def _restore_producers(self, names: frozenset[str] | None = None) -> None:
         snapshot_offset = self._producers.load_snapshot(
             self.log_end_offset,
             self.log_start_offset,
             self._clock.realtime_ms(),
             self._producer_expiration_ms,
+            names,
         )
         restore_transactions(
             self._segments,
@@ -480,6 +479,7 @@ class StoredLog:
             snapshot_offset=snapshot_offset,
             log_start_offset=self.log_start_offset,
             log_end_offset=self.log_end_offset,
+            names=names,
         )
 
     def _guard(self) -> None:

@@ -23,8 +23,10 @@ ENTRY = struct.Struct(">qi")
 class TimeIndex(SparseIndex):
     __slots__ = ("_last_timestamp_ms", "base_offset")
 
-    def __init__(self, fs: FileSystem, path: str, base_offset: int) -> None:
-        super().__init__(fs, path, ENTRY)
+    def __init__(
+        self, fs: FileSystem, path: str, base_offset: int, size_bytes: int | None = None
+    ) -> None:
+        super().__init__(fs, path, ENTRY, size_bytes)
         self.base_offset = base_offset
         self._last_timestamp_ms: int | None = None
 
@@ -44,10 +46,30 @@ class TimeIndex(SparseIndex):
         timestamp_ms, relative = self.entry(count - 1)
         return timestamp_ms, self.base_offset + relative
 
-    def offset_before(self, timestamp_ms: int) -> int:
-        """An offset up to which every record is earlier than `timestamp_ms`."""
+    def is_sane(self) -> bool:
+        """Whether the last entry may follow the first one; what Kafka looks at before it trusts."""
+        count = len(self)
+        if not count:
+            return True
+        first_ms, first = self.entry(0)
+        last_ms, last = self.entry(count - 1)
+        return last >= first >= 0 and last_ms >= first_ms >= 0
+
+    def last_before(self, timestamp_ms: int) -> tuple[int, int] | None:
+        """(timestamp, offset) of the last entry earlier than `timestamp_ms`.
+
+        No record up to that offset is as late. If an entry is damaged that leads the search astray
+        to a later place, then it is the one that is returned: the caller can tell by the batch.
+        """
         slot = bisect_left(range(len(self)), timestamp_ms, key=self._timestamp)
-        return self.base_offset + self.entry(slot - 1)[1] if slot else self.base_offset
+        if not slot:
+            return None
+        found_ms, relative = self.entry(slot - 1)
+        return found_ms, self.base_offset + relative
+
+    def clear(self) -> None:
+        self.truncate_entries(0)
+        self._last_timestamp_ms = None
 
     def truncate_to(self, offset: int) -> None:
         """Drop entries for `offset` and later."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 
@@ -30,3 +30,11 @@ class Background(Protocol):
         work: Callable[[], None],
         done: Callable[[BaseException | None], None] | None = None,
     ) -> None: ...
+
+    def run_together(self, workers: Sequence[Callable[[], None]]) -> None:
+        """Run all of them at the same time, each in a thread of its own; return when all ended.
+
+        For a start that nothing else waits for: it blocks the caller. The first error of the
+        first worker that had one is raised then. Where there are no threads, one after another.
+        """
+        ...

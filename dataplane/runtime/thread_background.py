@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 _log = logging.getLogger(__name__)
@@ -25,6 +25,15 @@ class ThreadBackground:
         done: Callable[[BaseException | None], None] | None = None,
     ) -> None:
         self._pool.submit(self._run, work, done)
+
+    def run_together(self, workers: Sequence[Callable[[], None]]) -> None:
+        """Threads of their own: those above may all be busy."""
+        if len(workers) == 1:
+            workers[0]()
+        elif workers:
+            with ThreadPoolExecutor(len(workers), thread_name_prefix="recovery") as pool:
+                for ended in [pool.submit(work) for work in workers]:
+                    ended.result()
 
     def _run(
         self, work: Callable[[], None], done: Callable[[BaseException | None], None] | None

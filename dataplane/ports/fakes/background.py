@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 _Work = Callable[[], None]
 _Done = Callable[[BaseException | None], None]
@@ -20,6 +20,10 @@ class InlineBackground:
         self._queue.append((work, done))
         if not self.hold:
             self.run_all()
+
+    def run_together(self, workers: Sequence[_Work]) -> None:
+        for work in workers:
+            work()
 
     def run_all(self) -> None:
         while self._queue:

@@ -126,6 +126,17 @@ class MemoryFileSystem:
         inside = (p for p in (*self._files, *self._directories) if p.startswith(prefix))
         return sorted({p[len(prefix) :].split("/")[0] for p in inside if len(p) > len(prefix)})
 
+    def file_sizes(self, path: str) -> dict[str, int]:
+        self.trip("list", path)
+        if path not in self._directories:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        prefix = path.rstrip("/") + "/"
+        return {
+            p[len(prefix) :]: len(node.data)
+            for p, node in self._files.items()
+            if p.startswith(prefix) and "/" not in p[len(prefix) :]
+        }
+
     def is_dir(self, path: str) -> bool:
         return path in self._directories
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from dataplane.log.config import LogConfig
 from dataplane.log.directory import InconsistentIdentityError
 from dataplane.model.errors import KafkaError
+from dataplane.wire.record_batch import iter_batches, iter_records
 from tests.dataplane.log.cleaning import end_transaction, put
 from tests.dataplane.log.support import NOW_MS, read_all
 from tests.dataplane.log.test_manager import A0, Host
@@ -16,6 +17,8 @@ from tests.dataplane.log.test_manager import A0, Host
 CONFIG = LogConfig(segment_bytes=2000, index_interval_bytes=150)
 RECORDS = 66
 
+TIMES_MS = range(NOW_MS - 1, NOW_MS + 520, 3)
+DAMAGES = ["junk", "cut", "flip", "empty", "gone", "grown"]
 JUNK = st.one_of(
     st.binary(max_size=60),
     st.just(b"0\n1\na 0 99999999999999999999\n"),
@@ -47,19 +50,7 @@ def filled(host: Host):
     return aborted
 
 
-@settings(max_examples=120, deadline=None)
-@given(
-    data=st.data(),
-    clean=st.booleans(),
-    how=st.sampled_from(["junk", "cut", "flip", "empty", "gone", "grown"]),
-)
-def test_any_small_file_may_be_damaged(data, clean, how):
-    host = Host(dirs=("/d",), config=CONFIG)
-    aborted = filled(host)
-    if not clean:
-        host.fs.remove("/d/.kafka_cleanshutdown")
-    small = [p for p in host.fs.paths() if not p.endswith((".log", ".lock", "meta.properties"))]
-    path = data.draw(st.sampled_from(small))
+def damage(host: Host, path: str, how: str, data: st.DataObject) -> None:
     content = host.fs.content(path)
     if how == "junk":
         content[:] = data.draw(JUNK)
@@ -71,26 +62,129 @@ def test_any_small_file_may_be_damaged(data, clean, how):
         content.clear()
     elif how == "gone":
         host.fs.remove(path)
-    else:
+    elif how == "grown":
         content += data.draw(st.binary(min_size=1, max_size=40))
+
+
+def times(log) -> list:
+    """What the log answers to lookups by time, from before its first record to after its last."""
+    return [log.offset_for_timestamp(at_ms) for at_ms in TIMES_MS] + [log.max_timestamp_offset()]
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data(), clean=st.booleans(), how=st.sampled_from(DAMAGES))
+def test_any_small_file_may_be_damaged(data, clean, how):
+    host = Host(dirs=("/d",), config=CONFIG)
+    aborted = filled(host)
+    if not clean:
+        host.fs.remove("/d/.kafka_cleanshutdown")
+    small = [p for p in host.fs.paths() if not p.endswith((".log", ".lock", "meta.properties"))]
+    path = data.draw(st.sampled_from(small))
+    damage(host, path, how, data)
     manager = host.start()
     log = manager.get(A0)
     assert log is not None
-    assert log.log_end_offset >= RECORDS, (
-        "a checkpoint may say that the log began later, never less"
-    )
+    assert log.log_end_offset == RECORDS
     start = log.log_start_offset
+    assert not start or path.endswith("log-start-offset-checkpoint")
     assert read_all(log, max_bytes=400) == list(range(start, RECORDS))
     for offset in range(start, RECORDS, 7):
         assert read_all(log, offset, max_bytes=300) == list(range(offset, RECORDS))
-    assert log.offset_for_timestamp(0) is not None or start >= RECORDS
-    log.max_timestamp_offset()
+    if start == 0:
+        assert times(log) == RIGHT_TIMES
     if start == 0 and not path.endswith(".txnindex"):
         assert log.aborted_transactions(0, RECORDS) == aborted
     info = put(log, ("new", "1"))
     assert info.base_offset == log.log_end_offset - 1
     manager.shutdown()
     assert host.start().get(A0).log_end_offset == info.base_offset + 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data(), how=st.sampled_from(["cut", "flip", "grown"]))
+def test_a_time_index_damaged_anywhere_is_noticed_by_whoever_goes_by_it(data, how):
+    host = Host(dirs=("/d",), config=CONFIG)
+    filled(host)
+    indexes = [p for p in host.fs.paths() if p.endswith(".timeindex") and host.fs.content(p)]
+    for path in indexes:
+        if data.draw(st.booleans()):
+            damage(host, path, how, data)
+    log = host.start().get(A0)
+    for slot in data.draw(st.lists(st.integers(0, len(TIMES_MS) - 1), max_size=10)):
+        assert log.offset_for_timestamp(TIMES_MS[slot]) == RIGHT_TIMES[slot]
+    assert times(log) == RIGHT_TIMES
+
+
+def test_a_time_index_made_anew_is_the_one_that_was():
+    host = Host(dirs=("/d",), config=CONFIG)
+    filled(host)
+    before = {p: bytes(host.fs.content(p)) for p in host.fs.paths() if p.endswith(".timeindex")}
+    for path, content in before.items():
+        entries = len(content) // 12
+        middle = entries // 2 * 12
+        host.fs.content(path)[middle : middle + 8] = (1).to_bytes(8, "big")  # a timestamp
+    manager = host.start()
+    assert times(manager.get(A0)) == RIGHT_TIMES
+    assert manager.progress.damaged_files == len(before) > 2
+    manager.shutdown()
+    assert {path: bytes(host.fs.content(path)) for path in before} == before
+
+
+def test_retention_does_not_believe_a_damaged_time_index():
+    """An entry that is too early would let records go before their time."""
+    config = LogConfig(segment_bytes=2000, index_interval_bytes=150, retention_ms=1000)
+    host = Host(dirs=("/d",), config=config)
+    filled(host)
+    for path in (p for p in host.fs.paths() if p.endswith(".timeindex")):
+        content = host.fs.content(path)
+        content[-12:-4] = (1).to_bytes(8, "big")
+    log = host.start().get(A0)
+    log.update_high_watermark(RECORDS)
+    assert log.apply_retention(NOW_MS + 900) == 0
+    assert log.apply_retention(NOW_MS + 1_250) > 0
+
+
+@settings(max_examples=150, deadline=None)
+@given(data=st.data(), clean=st.booleans())
+def test_several_files_may_be_damaged_at_once_and_nothing_is_invented(data, clean):
+    """Records too: a start then loses what lies behind the damage, and never raises."""
+    host = Host(dirs=("/d",), config=CONFIG)
+    filled(host)
+    if not clean:
+        host.fs.remove("/d/.kafka_cleanshutdown")
+        host.fs.remove("/d/recovery-point-offset-checkpoint")
+    good_until = RECORDS
+    for path in data.draw(st.lists(st.sampled_from(host.fs.paths()), max_size=5, unique=True)):
+        if path.endswith("meta.properties"):
+            continue
+        if path.endswith(".log"):
+            good_until = min(good_until, int(path[-24:-4]))
+        damage(host, path, data.draw(st.sampled_from(DAMAGES)), data)
+    log = host.start().get(A0)
+    assert log is not None
+    start, end = log.log_start_offset, log.log_end_offset
+    assert start <= end
+    if not clean:
+        # Leader epochs and base offsets lie outside the CRC; offsets have to hang together.
+        assert read_all(log, max_bytes=400) == list(range(start, end))
+        assert end >= good_until or start > 0
+        assert records_of(log) <= RIGHT_RECORDS
+    times(log)
+    log.aborted_transactions(0, RECORDS)
+    info = put(log, ("new", "1"))
+    assert info.base_offset == end
+
+
+def records_of(log) -> set[tuple[int, bytes | None, bytes | None]]:
+    found: set[tuple[int, bytes | None, bytes | None]] = set()
+    at = log.log_start_offset
+    while at < log.log_end_offset:
+        data = log.read(at, 1 << 20, log.log_end_offset).read()
+        for position, _size in iter_batches(data):
+            for record in iter_records(data, position):
+                found.add((record.offset, record.key, record.value))
+                at = record.offset + 1
+    return found
 
 
 def test_a_torn_txnindex_is_found_again_from_the_batches():
@@ -160,6 +254,16 @@ def test_progress_of_a_recovery_is_counted_while_it_goes_on():
     assert 0 < progress.truncated_bytes < 200
     assert progress.rebuilt_segments == len(logs)
     assert progress.damaged_files == 1
+
+
+def undamaged():
+    host = Host(dirs=("/d",), config=CONFIG)
+    filled(host)
+    log = host.start().get(A0)
+    return times(log), records_of(log)
+
+
+RIGHT_TIMES, RIGHT_RECORDS = undamaged()
 
 
 @settings(max_examples=100, deadline=None)

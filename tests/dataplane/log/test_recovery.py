@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dataplane.log.config import LogConfig
+from dataplane.log.load_progress import LoadProgress
 from tests.dataplane.log.support import DIRECTORY, NOW_MS, World, append, batch, read_all
 
 SMALL = LogConfig(segment_bytes=1000, index_interval_bytes=100)
@@ -167,3 +168,49 @@ def test_epochs_of_scanned_batches_are_learnt_again():
     world.fs.remove(f"{DIRECTORY}/leader-epoch-checkpoint")
     assert world.open().epoch_entries == ((1, 0), (4, 2))
     del log
+
+
+@pytest.mark.parametrize("clean", [True, False])
+@pytest.mark.parametrize("high_watermark", [None, 80])
+def test_log_start_checkpoint_beyond_the_end_does_not_empty_the_log(clean, high_watermark):
+    """Nothing bears it out: a digit of it was flipped. Kafka deletes every segment here."""
+    world = World(SMALL)
+    filled(world).close()
+    log = world.open(log_start_offset=700, known_high_watermark=high_watermark, clean=clean)
+    assert (log.log_start_offset, log.log_end_offset) == (0, 80)
+    assert read_all(log) == list(range(80))
+
+
+def test_log_start_that_the_high_watermark_bears_out_is_believed():
+    """Records were deleted up to 90 before the power went, and the log's end with it."""
+    world = World(SMALL)
+    log = filled(world)
+    log.flush()
+    for _ in range(5):
+        append(log, 2)
+    world.fs.crash()
+    log = world.open(log_start_offset=90, known_high_watermark=90, recovery_point=80)
+    assert (log.log_start_offset, log.log_end_offset) == (90, 90)
+    assert append(log).base_offset == 90
+
+
+def test_recovery_point_beyond_the_end_means_that_all_is_scanned():
+    world = World(SMALL)
+    log = filled(world)
+    world.fs.crash(keep_everything)
+    world.fs.content(f"{DIRECTORY}/{0:020d}.log")[-3] ^= 1
+    progress = LoadProgress()
+    again = world.open(recovery_point=7777, progress=progress)
+    assert again.log_end_offset < log.segment_base_offsets[1]
+    assert read_all(again) == list(range(again.log_end_offset))
+    assert again.recovery_point == 0
+    assert (progress.damaged_files, progress.remaining_segments) == (1, 0)
+
+
+def test_cleaner_checkpoint_beyond_the_end_makes_all_of_the_log_dirty():
+    world = World(SMALL)
+    filled(world).close()
+    progress = LoadProgress()
+    assert world.open(clean=True, cleaned_until=81, progress=progress).cleaned_until == 0
+    assert progress.damaged_files == 1
+    assert world.open(clean=True, cleaned_until=80).cleaned_until == 80

@@ -114,6 +114,9 @@ class ProcessFiles:
     def list_dir(self, path: str) -> list[str]:
         return self._alive().list_dir(path)
 
+    def file_sizes(self, path: str) -> dict[str, int]:
+        return self._alive().file_sizes(path)
+
     def is_dir(self, path: str) -> bool:
         return self._alive().is_dir(path)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from tests.simulation.world.loop import HostLoop
 
@@ -41,6 +41,11 @@ class LoopBackground:
         self._numbers += 1
         self._open[self._numbers] = (work, done)
         self._loop.call_later(self._delay_s(), self._run, self._numbers)
+
+    def run_together(self, workers: Sequence[Callable[[], None]]) -> None:
+        """One after another: which of several threads is quicker is nobody's to decide here."""
+        for work in workers:
+            work()
 
     def _run(self, number: int) -> None:
         entry = self._open.pop(number, None)

@@ -23,6 +23,8 @@ _XERIAL_BLOCK_BYTES = 32 * 1024
 _LZ4_FRAME_HEAD = b"\x04\x22\x4d\x18\x60\x40\x82"
 _LZ4_BLOCK_BYTES = 64 * 1024
 _LZ4_STORED = 1 << 31
+_LZ4_FAST_LEVEL = 9
+_LZ4_HIGH_LEVEL_MIN = 3
 
 
 class Compression(enum.IntEnum):
@@ -38,8 +40,8 @@ class Compression(enum.IntEnum):
 def compress(codec: Compression, data: bytes | bytearray, level: int | None = None) -> bytes:
     """Compress as Java clients do: snappy in xerial framing, lz4 as a frame.
 
-    `level` is Kafka's `compression.<codec>.level` (KIP-390), None the codec's own default. It has
-    no effect on lz4, whose independent blocks our library only makes with its fast compressor.
+    `level` is Kafka's `compression.<codec>.level` (KIP-390), None the codec's own default. As in
+    Kafka lz4's default, 9, means the fast compressor and every other level the high one.
     """
     if codec is Compression.NONE:
         return bytes(data)
@@ -48,7 +50,7 @@ def compress(codec: Compression, data: bytes | bytearray, level: int | None = No
     if codec is Compression.GZIP:
         return bytes(cramjam.gzip.compress(data, level=None if level in {None, -1} else level))
     if codec is Compression.LZ4:
-        return _lz4_frame(data)
+        return _lz4_frame(data) if level in {None, _LZ4_FAST_LEVEL} else _lz4_high(data, level)
     if codec is Compression.ZSTD:
         return bytes(cramjam.zstd.compress(data, level=level))
     out = bytearray(_XERIAL_MAGIC + struct.pack(">ii", 1, 1))
@@ -70,6 +72,25 @@ def _lz4_frame(data: bytes | bytearray) -> bytes:
             out += struct.pack("<I", len(packed)) + packed
         else:
             out += struct.pack("<I", len(block) | _LZ4_STORED) + block
+    return bytes(out + bytes(4))
+
+
+def _lz4_high(data: bytes | bytearray, level: int) -> bytes:
+    """The same frame by the high compressor.
+
+    The library makes it with a checksum behind every block, which all clients would have to check
+    and skip: they are left out here.
+    """
+    import cramjam
+
+    packer = cramjam.lz4.Compressor(max(level, _LZ4_HIGH_LEVEL_MIN), False, False)
+    packer.compress(data)
+    frame = memoryview(bytes(packer.finish()))
+    at = len(_LZ4_FRAME_HEAD)
+    out = bytearray(_LZ4_FRAME_HEAD)
+    while size := int.from_bytes(frame[at : at + 4], "little") & ~_LZ4_STORED:
+        out += frame[at : at + 4 + size]
+        at += 4 + size + 4
     return bytes(out + bytes(4))
 
 

@@ -141,7 +141,9 @@ def test_compression_type_of_the_producer_is_kept_or_replaced():
         assert [r.value for r in iter_records(data)] == [b"abc" * 50] * 3
 
 
-@pytest.mark.parametrize(("codec", "low", "high"), [("gzip", 1, 9), ("zstd", -9, 19)])
+@pytest.mark.parametrize(
+    ("codec", "low", "high"), [("gzip", 1, 9), ("zstd", -9, 19), ("lz4", 9, 3), ("lz4", 1, 17)]
+)
 def test_compression_level_of_the_topic_is_obeyed(codec, low, high):
     value = b"".join(b"%d-%d;" % (n * n, n % 7) for n in range(4000))
     sizes = []

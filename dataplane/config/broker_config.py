@@ -174,12 +174,33 @@ class BrokerConfig(ResolvedConfig):
             left, right = self.get_int(key), self.get_int(other)
             if (left < right) if relation == ">=" else (left > right):
                 raise ConfigError(key, left, f"must be {relation} {other}, which is {right}")
+        self._check_storage()
         highest = self.get_int("reserved.broker.max.id")
         generated = self.get_bool("broker.id.generation.enable")
         if self.broker_id > highest and generated:
             raise ConfigError("broker.id", self.broker_id, f"must be at most {highest}")
         if self.broker_id < 0 and not generated:
             raise ConfigError("broker.id", self.broker_id, "must be at least 0")
+
+    def _check_storage(self) -> None:
+        """As Kafka: data is kept for ever (any negative number) or for some time, and compaction
+        has room for a few keys.
+        """
+        chosen = next(key for key in _RETENTION_KEYS if self[key] is not None)
+        if self[chosen] == 0:
+            raise ConfigError(chosen, 0, "must be unlimited (-1) or equal or greater than 1")
+        threads = self.get_int("log.cleaner.threads")
+        buffer_bytes = self.get_int("log.cleaner.dedupe.buffer.size")
+        if self.get_bool("log.cleaner.enable") and buffer_bytes <= threads * _DEDUPE_MIN_BYTES:
+            raise ConfigError(
+                "log.cleaner.dedupe.buffer.size",
+                buffer_bytes,
+                f"must be more than {_DEDUPE_MIN_BYTES} for each of {threads} cleaner threads",
+            )
+
+
+_DEDUPE_MIN_BYTES = 1024 * 1024
+_RETENTION_KEYS = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
 
 
 def _listener_scoped(name: str) -> ConfigKey | None:

@@ -27,6 +27,10 @@ class ConfigError(ValueError):
         super().__init__(f"Invalid value {value} for configuration {key}: {reason}")
 
 
+class _WrongTypeError(ValueError):
+    """The text is not of the key's type; the message names the type."""
+
+
 class ConfigType(enum.IntEnum):
     """Types of values; the numbers are those that DescribeConfigs answers with."""
 
@@ -86,10 +90,15 @@ class ConfigKey:
             self._check_bounds(value)
             if self.check is not None:
                 self.check(value)
+        except _WrongTypeError as error:
+            reason = f"Not a {error}: must be {self.allowed}"
+            raise ConfigError(self.name, self._shown(text), reason) from error
         except ValueError as error:
-            shown = "[hidden]" if self.is_sensitive else text
-            raise ConfigError(self.name, shown, str(error)) from error
+            raise ConfigError(self.name, self._shown(text), str(error)) from error
         return value
+
+    def _shown(self, text: str) -> str:
+        return "[hidden]" if self.is_sensitive else text
 
     def format(self, value: Value) -> str | None:
         """How a value is spelled in a properties file and in DescribeConfigs."""
@@ -106,9 +115,20 @@ class ConfigKey:
         """The allowed values, for messages and documents."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
-        low = "" if self.lowest == -math.inf else f"at least {self.lowest:g}"
-        high = "" if self.highest == math.inf else f"at most {self.highest:g}"
+        if self.type is ConfigType.BOOLEAN:
+            return "either true or false"
+        lowest, highest = self.bounds
+        low = "" if lowest == -math.inf else f"at least {_plain(lowest)}"
+        high = "" if highest == math.inf else f"at most {_plain(highest)}"
         return " and ".join(part for part in (low, high) if part) or f"any {self.type.name}"
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The smallest and the largest number, inclusive, also of keys that only have a type."""
+        bits = _INTEGER_BITS.get(self.type.name)
+        if bits is None:
+            return self.lowest, self.highest
+        return max(self.lowest, -(1 << (bits - 1))), min(self.highest, (1 << (bits - 1)) - 1)
 
     def _check_bounds(self, value: Value) -> None:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -120,20 +140,29 @@ class ConfigKey:
                 raise ValueError(f"Value must be {self.allowed}")
 
 
+def _plain(bound: float) -> str:
+    """A whole number in full: 2147483647 and not 2.14748e+09."""
+    return (
+        str(int(bound))
+        if isinstance(bound, int) or (abs(bound) < 1 << 53 and bound == int(bound))
+        else f"{bound:g}"
+    )
+
+
 def _convert(kind: ConfigType, text: str) -> Value:
     if kind is ConfigType.BOOLEAN:
         if text.lower() not in ("true", "false"):
-            raise ValueError("Expected value to be either true or false")
+            raise _WrongTypeError("BOOLEAN")
         return text.lower() == "true"
     if kind is ConfigType.LIST:
         return tuple(item.strip() for item in text.split(",")) if text else ()
     if kind is ConfigType.DOUBLE:
         try:
-            number = float(text)
+            number = float(text) if "_" not in text else math.nan
         except ValueError:
-            raise ValueError("Not a number of type DOUBLE") from None
+            raise _WrongTypeError("number of type DOUBLE") from None
         if not math.isfinite(number):
-            raise ValueError("Not a number of type DOUBLE")
+            raise _WrongTypeError("number of type DOUBLE")
         return number
     if (bits := _INTEGER_BITS.get(kind.name)) is not None:
         try:
@@ -141,6 +170,6 @@ def _convert(kind: ConfigType, text: str) -> Value:
         except ValueError:
             whole = None
         if whole is None or not -(2 ** (bits - 1)) <= whole < 2 ** (bits - 1):
-            raise ValueError(f"Not a number of type {kind.name}")
+            raise _WrongTypeError(f"number of type {kind.name}")
         return whole
     return text

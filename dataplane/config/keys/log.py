@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import TYPE_CHECKING
+
 from dataplane.config.key import ConfigKey, ConfigType
 from dataplane.config.keys.declare import (
     CLUSTER,
@@ -17,7 +20,17 @@ from dataplane.config.keys.declare import (
     text,
 )
 
+if TYPE_CHECKING:
+    from dataplane.config.key import Value
+
 COMPRESSIONS = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
+
+
+def check_gzip_level(value: Value) -> None:
+    """0 would store the data as it is; Kafka refuses it."""
+    if value == 0:
+        raise ValueError("Value must be -1, the codec's own default, or 1 to 9")
+
 
 KEYS = (
     text("log.dir", "/tmp/kafka-logs", "The log directory when log.dirs is not set."),  # noqa: S108 - Kafka's default
@@ -213,7 +226,10 @@ KEYS = (
         choices=COMPRESSIONS,
         dynamic=CLUSTER,
     ),
-    number("compression.gzip.level", -1, "Level of gzip.", least=-1, most=9, dynamic=CLUSTER),
+    dataclasses.replace(
+        number("compression.gzip.level", -1, "Level of gzip.", least=-1, most=9, dynamic=CLUSTER),
+        check=check_gzip_level,
+    ),
     number("compression.lz4.level", 9, "Level of lz4.", least=1, most=17, dynamic=CLUSTER),
     number("compression.zstd.level", 3, "Level of zstd.", least=-131_072, most=22, dynamic=CLUSTER),
     number(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from dataplane.config.keys.declare import (
     ratio,
     text,
 )
-from dataplane.config.keys.log import COMPRESSIONS
+from dataplane.config.keys.log import COMPRESSIONS, check_gzip_level
 
 if TYPE_CHECKING:
     from dataplane.config.key import Value
@@ -46,7 +47,10 @@ KEYS = (
         "Codec of the log; producer keeps the client's.",
         choices=COMPRESSIONS,
     ),
-    number("compression.gzip.level", -1, "Level of gzip.", least=-1, most=9),
+    dataclasses.replace(
+        number("compression.gzip.level", -1, "Level of gzip.", least=-1, most=9),
+        check=check_gzip_level,
+    ),
     number("compression.lz4.level", 9, "Level of lz4.", least=1, most=17),
     number("compression.zstd.level", 3, "Level of zstd.", least=-131_072, most=22),
     long("delete.retention.ms", DAY_MS, "How long tombstones stay after compaction.", least=0),

@@ -44,6 +44,8 @@ TOPICS: dict[str, Callable[[Tenant], Any]] = {
 
 
 async def events_view(request: HttpRequest) -> HttpResponseBase:
+    if request.method != "GET":
+        return _only_get(request)
     asked = [name for name in request.GET.get("topics", "operations").split(",") if name]
     unknown = sorted(set(asked) - set(TOPICS))
     try:
@@ -63,6 +65,8 @@ async def events_view(request: HttpRequest) -> HttpResponseBase:
 
 
 async def operation_events_view(request: HttpRequest, operation_id: str) -> HttpResponseBase:
+    if request.method != "GET":
+        return _only_get(request)
     try:
         access = await sync_to_async(access_of)(request)
         await sync_to_async(operations.operation_get)(access.tenant, operation_id)
@@ -75,6 +79,13 @@ async def operation_events_view(request: HttpRequest, operation_id: str) -> Http
     except (NotFound, Problem) as problem:
         return problem_response(request, problem)
     return _stream(_operation(feed))
+
+
+def _only_get(request: HttpRequest) -> HttpResponseBase:
+    refused = Problem("A stream is read with GET.", code="method-not-allowed", status=405)
+    response = problem_response(request, refused)
+    response["Allow"] = "GET"
+    return response
 
 
 async def _merged(feeds: dict[str, Feed]) -> AsyncIterator[str]:

@@ -147,11 +147,14 @@ class RunView(TenantView):
 
 
 class RunCancellationView(TenantView):
+    # A run computes every tenant's clusters: one tenant must not take the others' results away.
+    needs = "platform"
+
     @documented(
         "analytics_run_cancel",
         answers={202: AnalyticsRunSerializer},
         tag=TAG,
-        summary="End a run; the results before it stay",
+        summary="End a run, which is every tenant's: for platform operators; earlier results stay",
     )
     def post(self, request: Request, run_id: str) -> Response:
         run = selectors.run_row(self.tenant, run_id)

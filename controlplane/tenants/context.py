@@ -14,6 +14,7 @@ class AccessContext:
     actor: Actor
     role: str
     is_key: bool = False
+    is_staff: bool = False
 
     @property
     def may_write(self) -> bool:
@@ -23,6 +24,11 @@ class AccessContext:
     def may_administer(self) -> bool:
         """Keys and members: owners in person only, so a leaked key cannot mint another."""
         return self.role == OWNER and not self.is_key
+
+    @property
+    def may_run_platform(self) -> bool:
+        """What concerns every tenant at once: platform operators, signed in."""
+        return self.is_staff and not self.is_key
 
 
 def actor_of(request: Request, name: str) -> Actor:

@@ -23,7 +23,7 @@ SESSION_TENANT = "penstock_tenant"
 
 
 class TenantPermission(BasePermission):
-    """Sets `request.access`; a view may say `needs = "administer"` for owners' doors."""
+    """Sets `request.access`; a view may say `needs = "administer"` or `"platform"`."""
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
         access = access_of(request)
@@ -31,12 +31,13 @@ class TenantPermission(BasePermission):
         if request.method in SAFE_METHODS:
             return True
         needs = getattr(view, "needs", "write")
-        allowed = access.may_administer if needs == "administer" else access.may_write
+        allowed, told = {
+            "write": (access.may_write, "the role operator, or a key with scope write"),
+            "administer": (access.may_administer, "the role owner, signed in"),
+            "platform": (access.may_run_platform, "a platform operator, signed in"),
+        }[needs]
         if not allowed:
-            raise Forbidden(
-                f"This needs the role {'owner, signed in' if needs == 'administer' else 'operator'}"
-                " or a key with scope write."
-            )
+            raise Forbidden(f"This needs {told}.")
         return True
 
 
@@ -73,7 +74,10 @@ def user_access(request: Any, user: User) -> AccessContext:
     else:
         tenant, role = _staff_tenant(user, asked), OWNER
     return AccessContext(
-        tenant=tenant, actor=actor_of(request, f"user:{user.get_username()}"), role=role
+        tenant=tenant,
+        actor=actor_of(request, f"user:{user.get_username()}"),
+        role=role,
+        is_staff=user.is_staff,
     )
 
 

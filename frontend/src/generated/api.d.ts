@@ -48,7 +48,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End a run; the results before it stay */
+        /** End a run, which is every tenant's: for platform operators; earlier results stay */
         post: operations["analytics_run_cancel"];
         delete?: never;
         options?: never;

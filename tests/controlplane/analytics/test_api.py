@@ -5,15 +5,18 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
+from rest_framework.test import APIClient
 
 from controlplane.analytics import selectors
 from controlplane.analytics.load import load_result
 from controlplane.analytics.models import CANCELLED, SUCCEEDED, AnalyticsRun, CollectorState
 from controlplane.analytics.schedule import TICK
+from controlplane.tenants.services import api_key_create
 from spark_analytics.contracts import ClusterResult
 from tests.controlplane.analytics import rows
-from tests.controlplane.support import client_for, cluster_make, tenant_make
+from tests.controlplane.support import ACTOR, client_for, cluster_make, tenant_make
 
 
 @pytest.fixture
@@ -176,8 +179,28 @@ def test_asking_for_a_run_wakes_the_supervisor(world):
     assert [message[0] for message in world.sent] == [TICK]
 
 
+@pytest.mark.parametrize("role", ["owner", "operator", "viewer"])
+def test_a_run_is_every_tenants_and_no_tenants_to_cancel(world, role):
+    run = AnalyticsRun.objects.create(trigger="schedule", from_ts_ms=0, to_ts_ms=1)
+    answer = client_for(world.tenant, role).post(f"/api/v1/analytics/runs/{run.pk}/cancellation")
+    assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+    assert "platform operator" in answer.json()["detail"]
+    run.refresh_from_db()
+    assert not run.cancel_requested
+
+
+def test_a_platform_operators_key_cancels_no_run(world):
+    run = AnalyticsRun.objects.create(trigger="schedule", from_ts_ms=0, to_ts_ms=1)
+    _, text = api_key_create(tenant=world.tenant, name="k", scope="write", actor=ACTOR)
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
+    path = f"/api/v1/analytics/runs/{run.pk}/cancellation"
+    assert client.post(path).status_code == 403
+
+
 def test_cancelling(world):
-    operator = client_for(world.tenant, "operator")
+    operator = client_for(world.tenant, "owner", name="staff")
+    User.objects.filter(username="staff").update(is_staff=True)
     run_id = operator.post("/api/v1/analytics/runs").json()["id"]
     answer = operator.post(f"/api/v1/analytics/runs/{run_id}/cancellation")
     assert (answer.status_code, answer.json()["cancel_requested"]) == (202, True)

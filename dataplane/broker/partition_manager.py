@@ -81,7 +81,7 @@ class PartitionManager:
 
     def leader(self, topic_partition: TopicPartition) -> Partition:
         """The replica that leads here. KafkaError when it does not, or nobody knows it."""
-        partition = self.hosted(topic_partition)
+        partition = self._partitions.get(topic_partition) or self.hosted(topic_partition)
         if partition.core is None:
             if partition.log.has_failed:
                 raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "its log directory has failed")

@@ -41,37 +41,30 @@ ZSTD = 4
 ZSTD_FROM = 7
 ATTRIBUTES_LOW_BYTE_AT = 22  # the codec is in its lowest three bits
 
+# One topic of an answer: its name, the outcome of each partition.
+_Topic = tuple[str, list[ProducedPartition]]
 # What waits for replicas: topic, place of its result in the topic, partition, offset to commit.
-Pending = tuple["_Topic", int, "Partition", int]
-
-
-class _Topic:
-    """One topic of an answer."""
-
-    __slots__ = ("name", "results")
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.results: list[ProducedPartition] = []
+Pending = tuple[_Topic, int, "Partition", int]
 
 
 def handle_frame(context: RequestContext, frame: memoryview, position: int) -> Any:
     header = context.header
     version = header.api_version
-    parts = parse_produce(version, frame, position)
-    acks = parts.acks
-    refused = _refused_whole(context, version, acks, parts.transactional_id)
+    transactional_id, acks, timeout_ms, asked = parse_produce(version, frame, position)
+    refused = _refused_whole(context, version, acks, transactional_id)
     topics: list[_Topic] = []
     pending: list[Pending] = []
     failed = False
-    for name, partitions in parts.topics:
-        topic = _Topic(name)
+    for name, partitions in asked:
+        results: list[ProducedPartition] = []
+        topic = (name, results)
         topics.append(topic)
         denied = refused or _refused_topic(context, name)
         for index, records in partitions:
             result = _append(context, topic, index, records, acks, denied, pending)
-            failed = failed or result.error_code != 0
-            topic.results.append(result)
+            if result.error_code:
+                failed = True
+            results.append(result)
     if acks == 0:
         if failed:
             raise CloseConnection("a Produce with acks=0 failed; the producer learns it this way")
@@ -79,7 +72,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     if pending:
         waiting = _Waiting(context, topics, pending)
         if not waiting.done:
-            context.services.partitions.produce_deadlines.add(waiting, max(0, parts.timeout_ms))
+            context.services.partitions.produce_deadlines.add(waiting, max(0, timeout_ms))
         return waiting.deferred
     return _answer(context, topics, failed=failed)
 
@@ -102,17 +95,17 @@ def _append(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of 
             raise KafkaError(ErrorCode.INVALID_RECORD, "the request holds no batch")
         if context.header.api_version < ZSTD_FROM and _codec(records) == ZSTD:
             raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
-        partition = services.partitions.leader(TopicPartition(topic.name, index))
+        partition = services.partitions.leader(TopicPartition(topic[0], index))
         info = partition.append_now(records, acks)
     except KafkaError as error:
         services.metrics.count_refused_batch(error.code.name)
-        return _refusal(context, topic.name, index, error)
+        return _refusal(context, topic[0], index, error)
     except OSError:
-        _log.exception("appending to %s-%d", topic.name, index)
+        _log.exception("appending to %s-%d", topic[0], index)
         return ProducedPartition(index, ErrorCode.KAFKA_STORAGE_ERROR)
     services.metrics.bytes_in.value += len(records)
     if acks == -1 and partition.log.high_watermark <= info.last_offset:
-        pending.append((topic, len(topic.results), partition, info.last_offset + 1))
+        pending.append((topic, len(topic[1]), partition, info.last_offset + 1))
     return ProducedPartition(
         index, 0, info.base_offset, info.log_append_time_ms, info.log_start_offset
     )
@@ -137,13 +130,13 @@ class _Waiting(DelayedOperation):
         self.deferred: Deferred[list[Any]] = Deferred(pipelined=True)
         for item in pending:
             topic, place, partition, offset = item
-            self._open[topic.name, place] = item
+            self._open[topic[0], place] = item
             if partition.when_committed(offset, _Settle(self, item)):
                 self.settle(item, is_committed=True)
 
     def settle(self, item: Pending, *, is_committed: bool) -> None:
         topic, place, partition, _offset = item
-        if self.done or self._open.pop((topic.name, place), None) is None:
+        if self.done or self._open.pop((topic[0], place), None) is None:
             return
         if not is_committed:
             self._set_error(topic, place, ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -162,11 +155,11 @@ class _Waiting(DelayedOperation):
         self._complete()
 
     def _set_error(self, topic: _Topic, place: int, code: ErrorCode) -> None:
-        index = topic.results[place].partition
-        topic.results[place] = _refusal(self._context, topic.name, index, KafkaError(code))
+        name, results = topic
+        results[place] = _refusal(self._context, name, results[place].partition, KafkaError(code))
 
     def _complete(self) -> None:
-        failed = any(result.error_code for topic in self._topics for result in topic.results)
+        failed = any(result.error_code for _, results in self._topics for result in results)
         self.deferred.complete(_answer(self._context, self._topics, failed=failed))
 
 
@@ -221,15 +214,14 @@ def _refusal(
 def _answer(context: RequestContext, topics: list[_Topic], *, failed: bool) -> list[Any]:
     header = context.header
     hints = (
-        leader_hints.endpoints(context, (r.current_leader for t in topics for r in t.results))
+        leader_hints.endpoints(
+            context, (r.current_leader for _, results in topics for r in results)
+        )
         if failed and header.api_version >= 10
         else ()
     )
     return [
         encode_produce_response(
-            header.api_version,
-            header.correlation_id,
-            [(topic.name, topic.results) for topic in topics],
-            node_endpoints=hints,
+            header.api_version, header.correlation_id, topics, node_endpoints=hints
         )
     ]

@@ -42,7 +42,7 @@ class Dispatcher:
         self._services = services
         self._metrics = services.metrics
         self._tasks: set[asyncio.Task[None]] = set()
-        self._hot: dict[int, Any] = {}
+        self._hot: dict[tuple[int, int], Any] = {}  # API key, version: what takes its frames
 
     def may_overtake_waiting(self, frame: memoryview) -> bool:
         """Whether work on `frame` may start while earlier Produces wait for their replicas."""
@@ -57,20 +57,22 @@ class Dispatcher:
         except WireError as error:
             raise FrameError(str(error)) from error
         key = header.api_key
-        self._metrics.count_request(key if key in _KNOWN else UNKNOWN_API)
         info = connection.info
+        hot = self._hot.get((key, header.api_version))
+        if hot is not None and info.authenticated:
+            self._metrics.count_request(key)
+            return self._submit_hot(hot, RequestContext(self._services, info, header), frame)
+        self._metrics.count_request(key if key in _KNOWN else UNKNOWN_API)
         if not info.authenticated and key not in _BEFORE_SASL:
             raise FrameError(f"API {key} asked before SASL authentication")
         context = RequestContext(self._services, info, header)
-        hot = self._hot.get(key)
-        if hot is not None and hot[0] <= header.api_version <= hot[1]:
-            return self._submit_hot(hot[2], context, frame)
         versions = registry.HANDLED.get(key)  # type: ignore[call-overload]  # an int finds its ApiKey
         if versions is None or not versions[0] <= header.api_version <= versions[1]:
             return self._unsupported(connection, context, frame)
         if key in registry.HOT:
-            self._hot[key] = (*versions, registry.handler_module(ApiKey(key)).handle_frame)
-            return self._submit_hot(self._hot[key][2], context, frame)
+            hot = registry.handler_module(ApiKey(key)).handle_frame
+            self._hot[key, header.api_version] = hot
+            return self._submit_hot(hot, context, frame)
         return self._submit_task(connection, context, frame)
 
     async def stop(self) -> None:

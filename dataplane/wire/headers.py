@@ -18,6 +18,13 @@ _FIXED = struct.Struct(">hhih")
 _FIXED_V0 = struct.Struct(">hhi")
 _SIZE = struct.Struct(">i")
 _RESPONSE = struct.Struct(">ii")
+_CONTROLLED_SHUTDOWN = int(ApiKey.CONTROLLED_SHUTDOWN)
+# Every version of every API, and whether its header has a tag section: one look for each request.
+_IS_FLEXIBLE = {
+    (int(key), version): spec.is_flexible(version)
+    for key, spec in API_TABLE.items()
+    for version in range(spec.min_version, spec.max_version + 1)
+}
 
 
 class RequestHeader(NamedTuple):
@@ -39,7 +46,7 @@ def parse_request_header(buf: memoryview, pos: int = 0) -> RequestHeader:
     """Read a request header of whatever version its API needs. Raises WireError."""
     try:
         key, version, correlation_id = _FIXED_V0.unpack_from(buf, pos)
-        if key == ApiKey.CONTROLLED_SHUTDOWN and version == 0:  # the only one with header v0
+        if key == _CONTROLLED_SHUTDOWN and version == 0:  # the only one with header v0
             return RequestHeader(key, version, correlation_id, None, pos + 8)
         key, version, correlation_id, length = _FIXED.unpack_from(buf, pos)
         pos += 10
@@ -49,13 +56,12 @@ def parse_request_header(buf: memoryview, pos: int = 0) -> RequestHeader:
                 raise WireError("client id is longer than the frame")
             client_id = str(buf[pos : pos + length], "utf-8")
             pos += length
-        spec = API_TABLE.get(key)
-        known = spec is not None and spec.supports(version)
-        if spec is not None and known and spec.is_flexible(version):
+        is_flexible = _IS_FLEXIBLE.get((key, version))
+        if is_flexible:
             pos = skip_tags(buf, pos, len(buf))
     except (struct.error, IndexError, UnicodeDecodeError) as error:
         raise WireError(f"request header: {error}") from error
-    return RequestHeader(key, version, correlation_id, client_id, pos, known)
+    return RequestHeader(key, version, correlation_id, client_id, pos, is_flexible is not None)
 
 
 def has_flexible_response_header(api_key: int, version: int) -> bool:

@@ -163,6 +163,7 @@ _PART_V5 = struct.Struct(">ihqqq").pack
 _PLAIN_V8 = struct.Struct(">ihqqqih").pack
 _PLAIN_V9 = struct.Struct(">ihqqqBBB").pack
 _COUNT = struct.Struct(">i").pack
+_PUT_SIZE = struct.Struct(">i").pack_into
 _LENGTH = struct.Struct(">h").pack
 
 
@@ -191,7 +192,9 @@ def encode_produce_response(
                 _put_flexible(out, version, partition)
             out.append(0)
         else:
-            out += _LENGTH(len(encoded)) + encoded + _COUNT(len(partitions))
+            out += _LENGTH(len(encoded))
+            out += encoded
+            out += _COUNT(len(partitions))
             for partition in partitions:
                 _put_classic(out, version, partition)
     if version >= 1:
@@ -199,7 +202,7 @@ def encode_produce_response(
     if flexible:
         tags = [node_endpoints_tag(0, node_endpoints)] if node_endpoints and version >= 10 else ()
         out += tag_section(tags)
-    out[:4] = _COUNT(len(out) - 4)
+    _PUT_SIZE(out, 0, len(out) - 4)
     return out
 
 

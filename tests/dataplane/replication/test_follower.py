@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -181,3 +182,38 @@ def test_errors():
     assert core.on_applied() == core.on_no_answer() == core.on_fetch_response(fenced) == ()
     assert core.on_leader_epoch(1) == ()
     assert core.on_leader_epoch(3) == (SendFetch(0, -1, 3, 0),)
+
+
+def test_the_watermark_is_the_leaders_but_within_our_own_log():
+    """It is learned from answers, so one round later than the leader knows it."""
+    log = World().open()
+    write(log, 0, 3, b"x")
+    core = FollowerCore(log, leader_epoch=2)
+    for told, known in ((2, 2), (100, 6)):
+        answer = FetchAnswer(asked_offset=6, high_watermark=told)
+        for effect in core.on_fetch_response(answer):
+            carry_out(log, effect)
+        assert log.high_watermark == known
+
+
+@pytest.mark.parametrize(
+    ("told", "cut"),
+    [
+        ((4, 100), 6),  # both know the epoch: the shorter end of it, here ours
+        ((4, 5), 5),  # … here the leader's
+        ((3, 4), 4),  # an epoch that we do not know: the end of our largest one below it
+        ((5, 7), 6),  # the same, where we have it
+        ((0, 100), 0),  # an epoch before all of ours: where they begin
+        ((9, 100), 1),  # an epoch beyond all of ours: the watermark is common by definition
+    ],
+)
+def test_where_the_leader_says_that_histories_part(told, cut):
+    log = World().open()
+    write(log, 2, 2, b"x")
+    write(log, 4, 1, b"x")
+    write(log, 6, 1, b"x")
+    log.update_high_watermark(1)
+    core = FollowerCore(log, leader_epoch=9)
+    epoch, end = told
+    answer = FetchAnswer(asked_offset=8, diverging_epoch=epoch, diverging_end_offset=end)
+    assert core.on_fetch_response(answer) == (TruncateTo(cut),)

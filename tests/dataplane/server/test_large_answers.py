@@ -1,0 +1,100 @@
+"""Large answers on full sockets: they leave piece by piece, and nothing stays behind them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import struct
+from pathlib import Path
+
+import pytest
+
+from dataplane.runtime.os_filesystem import OsFileSystem
+from tests.dataplane.server.test_connection import (
+    Scripted,
+    connected,
+    framed,
+    listening,
+    read_frame,
+    until,
+)
+
+FILE_BYTES = 24 << 20
+WHOLE = 16 << 20  # more than the buffers of both sockets hold
+
+
+@pytest.fixture
+def stored(tmp_path):
+    path = tmp_path / "segment"
+    path.write_bytes(os.urandom(1 << 20) * (FILE_BYTES >> 20))
+    with contextlib.closing(OsFileSystem().open(str(path))) as file:
+        yield path, file
+
+
+def ask(position: int, size: int) -> bytes:
+    return framed(b"s" + struct.pack(">ii", position, size))
+
+
+def descriptors() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+async def test_what_a_full_socket_holds_back_comes_whole_and_in_order(stored) -> None:
+    path, file = stored
+    content = path.read_bytes()
+    async with (
+        listening(Scripted(file)) as (_, port, _m),
+        connected(port, limit=1 << 16) as (reader, writer),
+    ):
+        sizes = [WHOLE, 1_000, 300_000, 150_000, WHOLE, 70_000]
+        writer.write(b"".join(ask(7, size) + framed(b"e") for size in sizes))
+        await asyncio.sleep(0.05)  # the sockets are full before anything is read
+        for size in sizes:
+            assert await read_frame(reader) == content[7 : 7 + size] + b"end"
+            assert await read_frame(reader) == b"e"
+
+
+async def test_a_file_closed_meanwhile_is_still_read(stored) -> None:
+    """A segment is deleted or closed while its answer waits for a slow reader."""
+    path, file = stored
+    content = path.read_bytes()
+    script = Scripted(file)
+    async with (
+        listening(script) as (_, port, _m),
+        connected(port, limit=1 << 16) as (reader, writer),
+    ):
+        writer.write(ask(0, WHOLE))
+        await until(lambda: bool(script.seen))
+        file.close()
+        assert await read_frame(reader) == content[:WHOLE] + b"end"
+
+
+@pytest.mark.parametrize("size", [WHOLE, 190_000])
+async def test_a_client_that_leaves_half_way_leaves_no_descriptor(stored, size: int) -> None:
+    _path, file = stored
+    script = Scripted(file)
+    async with listening(script) as (listener, port, _m):
+        before = descriptors()
+        for _ in range(3):
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                client.sendall(ask(0, size) * 60)
+                await until(lambda: bool(script.seen))
+                script.seen.clear()
+            await until(lambda: listener.connection_count == 0)
+        assert descriptors() == before
+
+
+async def test_a_file_that_ends_early_ends_the_connection(stored) -> None:
+    path, file = stored
+    async with (
+        listening(Scripted(file)) as (listener, port, _m),
+        connected(port, limit=1 << 16) as (reader, writer),
+    ):
+        writer.write(ask(0, WHOLE))
+        head = await reader.readexactly(4)
+        os.truncate(path, 1 << 20)
+        rest = await reader.read(-1)
+        assert len(rest) < int.from_bytes(head, "big"), "it is not made up"
+        await until(lambda: listener.connection_count == 0)

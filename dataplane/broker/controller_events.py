@@ -5,19 +5,23 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from dataplane.broker import controller_reassign, controller_storage, controller_topics
+from dataplane.broker import (
+    controller_nodes,
+    controller_reassign,
+    controller_storage,
+    controller_topics,
+)
 from dataplane.broker.controller_load import load_brokers, load_dealt_with, load_topics
+from dataplane.broker.controller_repair import repair_partitions
 from dataplane.cluster import znodes
 from dataplane.cluster.context import NEVER_LED
-from dataplane.cluster.failover import Changes, repair
-from dataplane.ports.coordinator import Create, SetData
+from dataplane.ports.coordinator import SetData
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from dataplane.broker.controller import Controller
     from dataplane.cluster.image import BrokerInfo
-    from dataplane.model.ids import TopicPartition
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +40,7 @@ async def take_over(controller: Controller) -> None:
     stayed = {b: info for b, info in registered.items() if known.get(b) == info.epoch}
     context.set_brokers(stayed)
     await load_topics(controller.coordinator, context)
+    await controller_nodes.give_topics_ids(controller)
     everything = [partition for partition, _ in context.partitions()]
     log.info(
         "controller epoch %d: %d brokers, %d of them new, %d topics, %d partitions, "
@@ -47,10 +52,10 @@ async def take_over(controller: Controller) -> None:
         len(everything),
         len(context.deleting),
     )
-    await _repair(controller, everything)
+    await repair_partitions(controller, everything)
     if len(stayed) < len(registered):
         context.set_brokers(registered)
-        await _repair(controller, everything)
+        await repair_partitions(controller, everything)
     await _note_dealt_with(controller)
     for broker in context.brokers.values():
         controller.open_channel(broker).outbox.add_brokers(metadata_first=True, full=True)
@@ -85,7 +90,7 @@ async def _brokers_gone(controller: Controller, gone: Collection[int]) -> None:
     context.set_brokers({b: info for b, info in context.brokers.items() if b not in gone})
     controller.deletions.broker_gone(gone)
     affected = context.held_by(gone)
-    changes = await _repair(controller, affected)
+    changes = await repair_partitions(controller, affected)
     log.info("brokers gone: %s; %d partitions change", sorted(gone), len(changes))
     for channel in controller.channels.values():
         channel.outbox.add_brokers()
@@ -100,7 +105,7 @@ async def _brokers_arrived(controller: Controller, arrived: dict[int, BrokerInfo
     context.set_brokers({**context.brokers, **arrived})
     affected = context.held_by(arrived)
     never_led = {p for p, state in context.partitions() if state.leader_epoch == NEVER_LED}
-    changes = await _repair(controller, sorted({*affected, *never_led}))
+    changes = await repair_partitions(controller, sorted({*affected, *never_led}))
     for broker_id, channel in controller.channels.items():
         if broker_id not in arrived:
             channel.outbox.add_brokers(metadata_first=True)
@@ -126,28 +131,8 @@ async def _note_dealt_with(controller: Controller) -> None:
     await controller.write([[SetData(znodes.DEALT_WITH, data)]])
 
 
-async def _repair(controller: Controller, partitions: list[TopicPartition]) -> Changes:
-    changes = repair(controller.context, partitions, controller.unclean_allowed)
-    await _ensure_partition_nodes(controller, changes)
-    return await controller.apply(changes)
-
-
-async def _ensure_partition_nodes(controller: Controller, changes: Changes) -> None:
-    """A topic whose creation was interrupted may lack the parents of its state nodes."""
-    for partition in changes:
-        state = controller.context.state(partition)
-        if state is None or state.leader_epoch != NEVER_LED:
-            continue
-        for path in (
-            znodes.partitions_path(partition.topic),
-            znodes.partition_path(partition.topic, partition.partition),
-        ):
-            if await controller.coordinator.exists(path) is None:
-                await controller.write([[Create(path)]])
-
-
 async def _resume(controller: Controller) -> None:
     """What waited for a broker may go on. Only then everybody is told: see ControllerChannel."""
     await controller_topics.resume_deletions(controller)
     controller.wake()
-    await controller_reassign.resume(controller)
+    await controller_reassign.complete_ready(controller)

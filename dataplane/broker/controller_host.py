@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dataplane.broker import (
     controller_elections,
     controller_events,
+    controller_nodes,
     controller_storage,
     controller_topics,
 )
@@ -150,6 +151,20 @@ class ControllerHost:
         if names:
             self.later(controller_storage.directories_failed)
 
+    def _on_topics(self, names: list[str]) -> None:
+        controller = self._controller
+        if controller is not None and not controller.context.topics.keys() >= set(names):
+            self.later(controller_nodes.topics_appeared)
+
+    def _on_marks(self, names: list[str]) -> None:
+        controller = self._controller
+        if controller is not None and not controller.context.deleting.issuperset(names):
+            self.later(controller_nodes.deletions_marked)
+
+    def _on_isr_changes(self, names: list[str]) -> None:
+        if names:
+            self.later(controller_nodes.isr_changes_noted)
+
     def _on_roles(self, broker: int, answer: RolesAnswer) -> None:
         controller = self._controller
         if controller is not None and (answer.failed or controller.context.offline_on(broker)):
@@ -273,7 +288,19 @@ class ControllerHost:
         self._term_watches = [
             watch(znodes.BROKER_IDS, self._on_brokers),
             watch(znodes.LOG_DIR_EVENTS, self._on_directories),
+            watch(znodes.TOPICS, self._on_topics),
+            watch(znodes.DELETE_TOPICS, self._on_marks),
+            watch(znodes.ISR_CHANGES, self._on_isr_changes),
+            self._watch_request(znodes.REASSIGN_PARTITIONS, controller_nodes.reassignments_asked),
+            self._watch_request(znodes.PREFERRED_ELECTION, controller_nodes.elections_asked),
         ]
+
+    def _watch_request(self, path: str, work: Callable[[Controller], Awaitable[object]]) -> Watch:
+        def look(data: bytes | None, _stat: NodeStat | None) -> None:
+            if data is not None:
+                self.later(work)
+
+        return self._services.coordinator.watch_data(path, look)
 
     async def _resign(self) -> None:
         self._active_epoch = None

@@ -14,6 +14,8 @@ from dataplane.model.partition import PartitionState
 from dataplane.ports.coordinator import NoNodeError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from dataplane.cluster.context import ControllerContext
     from dataplane.cluster.image import BrokerInfo
     from dataplane.ports.coordinator import Coordinator
@@ -40,9 +42,14 @@ async def load_dealt_with(coordinator: Coordinator) -> dict[int, int]:
     return znodes.decode_dealt_with(data)
 
 
-async def load_topics(coordinator: Coordinator, context: ControllerContext) -> None:
-    """Topics, assignments, partition states and the marks of deletion, into `context`."""
-    names = await coordinator.children(znodes.TOPICS)
+async def load_topics(
+    coordinator: Coordinator, context: ControllerContext, only: Sequence[str] | None = None
+) -> None:
+    """Topics, assignments, partition states and the marks of deletion, into `context`.
+
+    With `only` no more than these topics.
+    """
+    names = await coordinator.children(znodes.TOPICS) if only is None else only
     nodes = await read_all(coordinator, [(name, znodes.topic_path(name)) for name in names])
     assigned: dict[TopicPartition, PartitionState] = {}
     for name, (data, _) in nodes.items():
@@ -56,17 +63,28 @@ async def load_topics(coordinator: Coordinator, context: ControllerContext) -> N
                 removing=node.removing.get(index, ()),
                 leader_epoch=NEVER_LED,
             )
-    states = await read_all(
-        coordinator, [(tp, znodes.state_path(tp.topic, tp.partition)) for tp in assigned]
-    )
-    for partition, state in assigned.items():
-        found = states.get(partition)
-        if found is not None:
-            state = znodes.decode_state(state, found[0], found[1].version)
+    for partition, state in (await load_states(coordinator, assigned)).items():
         context.put(partition, state)
+    if only is not None:
+        return
     marked = await coordinator.children(znodes.DELETE_TOPICS)
     context.deleting = {name for name in marked if name in context.topics}
     for name in set(marked) - context.deleting:
         log.info("topic %s is marked for deletion but gone already", name)
         context.add_topic(name, ZERO_UUID)
         context.deleting.add(name)
+
+
+async def load_states(
+    coordinator: Coordinator, assigned: Mapping[TopicPartition, PartitionState]
+) -> dict[TopicPartition, PartitionState]:
+    """What the partitions' state nodes say; a partition without one stays as it is given."""
+    found = await read_all(
+        coordinator, [(tp, znodes.state_path(tp.topic, tp.partition)) for tp in assigned]
+    )
+    return {
+        partition: znodes.decode_state(state, found[partition][0], found[partition][1].version)
+        if partition in found
+        else state
+        for partition, state in assigned.items()
+    }

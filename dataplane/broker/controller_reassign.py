@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from typing import TYPE_CHECKING
 
 from dataplane.broker import controller_topics
-from dataplane.cluster import znodes
 from dataplane.cluster.reassignment import begin, cancel, complete, is_complete, unneeded_after
 from dataplane.cluster.requests import Stop
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
-from dataplane.ports.coordinator import Delete, NoNodeError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,23 +117,6 @@ async def complete_ready(
             log.info("reassignment of %s is complete: %s", partition, list(done.replicas))
             finished[partition] = done
     await _apply(controller, finished)
-
-
-async def resume(controller: Controller) -> None:
-    """After a start or a broker's return. Also takes up what a tool left in the legacy node."""
-    await _take_legacy_request(controller)
-    await complete_ready(controller)
-
-
-async def _take_legacy_request(controller: Controller) -> None:
-    with contextlib.suppress(NoNodeError):
-        data, _ = await controller.coordinator.get(znodes.REASSIGN_PARTITIONS)
-        await controller.write([[Delete(znodes.REASSIGN_PARTITIONS)]])
-        asked = znodes.decode_reassignments(data)
-        targets = {TopicPartition(*key): replicas for key, replicas in asked.items()}
-        for partition, refusal in (await reassign(controller, targets)).items():
-            if refusal is not None:
-                log.warning("requested reassignment of %s refused: %s", partition, refusal)
 
 
 def ongoing(

@@ -90,7 +90,7 @@ async def roles_answered(controller: Controller, broker: int, answer: RolesAnswe
     controller.tell_metadata(partition for partition in affected if partition not in changes)
     controller.wake()
     if back:
-        await controller_reassign.resume(controller)
+        await controller_reassign.complete_ready(controller)
         await controller_topics.resume_deletions(controller)
 
 

@@ -318,6 +318,10 @@ def decode_preferred_election(data: bytes) -> list[tuple[str, int]]:
     ]
 
 
+def decode_isr_changes(data: bytes) -> list[tuple[str, int]]:
+    return decode_preferred_election(data)  # the same form
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class ProducerIdBlock:
     """A range of producer ids handed to one broker; both ends inclusive."""

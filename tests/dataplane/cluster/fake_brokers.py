@@ -162,7 +162,7 @@ class FakeBroker:
         await self.registration.start()
 
 
-async def until(condition, timeout_s=5.0, what=""):
+async def until(condition, timeout_s=20.0, what=""):
     try:
         async with asyncio.timeout(timeout_s):
             while not condition():

@@ -58,6 +58,22 @@ async def test_a_change_reaches_every_broker_and_its_listeners(stores):
     assert one.entities("topics") == []
 
 
+async def test_an_entity_is_written_before_its_notification(stores):
+    one = await stores(1)
+    there = []
+
+    def on_notification(names):
+        node = stores.tree.find("/config/topics/t")
+        there.append((names, node.data if node else None))
+
+    stores.tree.connect().watch_children(znodes.CONFIG_CHANGES, on_notification)
+    await one.update("topics", "t", lambda _: {"retention.ms": "5"})
+    await until(lambda: any(names for names, _ in there))
+    names, content = next(look for look in there if look[0])
+    assert names == ["config_change_0000000000"]
+    assert content == b'{"version":1,"config":{"retention.ms":"5"}}'
+
+
 async def test_two_writers_at_once_lose_nothing(stores):
     one, two = await stores(1), await stores(2)
 

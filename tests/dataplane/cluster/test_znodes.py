@@ -84,3 +84,76 @@ def test_topic_ids_read_back(value: uuid.UUID):
 def test_garbage_is_a_value_error(data):
     with pytest.raises(ValueError):
         znodes.decode_topic(data)
+
+
+def test_nodes_are_written_as_kafka_writes_them():
+    topic_id = znodes.decode_uuid("Zgt1nVqRTVKuZ9V_1EB2Lw")
+    node = znodes.TopicNode(topic_id, {1: (2,), 0: (3, 1)}, {0: (3,), 1: ()}, {0: (1,), 1: ()})
+    assert json.loads(znodes.encode_topic(node)) == {
+        "version": 3,
+        "topic_id": "Zgt1nVqRTVKuZ9V_1EB2Lw",
+        "partitions": {"0": [3, 1], "1": [2]},
+        "adding_replicas": {"0": [3]},
+        "removing_replicas": {"0": [1]},
+    }
+    state = PartitionState(
+        index=0, leader=1, leader_epoch=5, controller_epoch=2, replicas=(1, 2), isr=(1, 2)
+    )
+    assert json.loads(znodes.encode_state(state)) == {
+        "version": 1,
+        "leader": 1,
+        "leader_epoch": 5,
+        "controller_epoch": 2,
+        "isr": [1, 2],
+        "leader_recovery_state": 0,
+    }
+    assert json.loads(znodes.encode_controller(7, timestamp_ms=9)) == {
+        "version": 2,
+        "brokerid": 7,
+        "timestamp": "9",
+        "kraftControllerEpoch": -1,
+    }
+    assert znodes.encode_config({"a": "b"}) == b'{"version":1,"config":{"a":"b"}}'
+    change = znodes.encode_config_change("topics/t")
+    assert change == b'{"version":2,"entity_path":"topics/t"}'
+    block = znodes.ProducerIdBlock(1, 1000, 1999)
+    assert json.loads(znodes.encode_producer_ids(block)) == {
+        "version": 1,
+        "broker": 1,
+        "block_start": "1000",
+        "block_end": "1999",
+    }
+    asked = {("t", 0): (1, 2)}
+    assert znodes.decode_reassignments(znodes.encode_reassignments(asked)) == asked
+
+
+def test_paths_are_kafkas():
+    assert znodes.broker_path(3) == "/brokers/ids/3"
+    assert znodes.topic_path("t") == "/brokers/topics/t"
+    assert znodes.state_path("t", 4) == "/brokers/topics/t/partitions/4/state"
+    assert znodes.delete_topic_path("t") == "/admin/delete_topics/t"
+    assert znodes.config_path("users", "a%2Fb") == "/config/users/a%2Fb"
+    assert znodes.config_path("users", znodes.DEFAULT_ENTITY) == "/config/users/<default>"
+    assert znodes.sanitize("a/b~*") == "a%2Fb%7E%2A"
+    assert {
+        "/consumers",
+        "/brokers/ids",
+        "/brokers/topics",
+        "/brokers/seqid",
+        "/config/changes",
+        "/config/topics",
+        "/config/brokers",
+        "/config/users",
+        "/config/clients",
+        "/config/ips",
+        "/admin/delete_topics",
+        "/isr_change_notification",
+        "/log_dir_event_notification",
+        "/latest_producer_id_block",
+        "/cluster",
+    } <= set(znodes.PERSISTENT_PATHS)
+    assert (znodes.CONTROLLER, znodes.CONTROLLER_EPOCH) == ("/controller", "/controller_epoch")
+    assert znodes.REASSIGN_PARTITIONS == "/admin/reassign_partitions"
+    assert znodes.PREFERRED_ELECTION == "/admin/preferred_replica_election"
+    assert znodes.CLUSTER_ID == "/cluster/id"
+    assert znodes.CONFIG_CHANGE_PREFIX == "/config/changes/config_change_"

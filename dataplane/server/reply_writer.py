@@ -1,8 +1,9 @@
 """Answers to the socket: small parts joined, file parts by pooled reads or by sendfile.
 
 Measured (tests/bench/bench_sendfile.py): a pooled `preadv` and `sendfile` cost the same CPU up to
-512 KiB, at 1 MiB `sendfile` takes two thirds of it; a fresh `bytes` per read loses everywhere. One scratch buffer serves all connections of the
-process, because a transport sends or copies what it is given before `write` returns.
+512 KiB, at 1 MiB `sendfile` takes two thirds of it; a fresh `bytes` per read loses everywhere. One
+scratch buffer serves all connections of the process, because a transport sends or copies what it
+is given before `write` returns.
 
 What the socket does not take at once waits here, not in the transport, and leaves piece by piece
 as there is room: no task, no future, no copy.

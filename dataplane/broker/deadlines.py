@@ -47,7 +47,8 @@ class Deadlines(Purgatory):
 
     def _run(self) -> None:
         loop = asyncio.get_running_loop()
+        # What we were called for is due, even where 1.005 s are 1004.9999 ms.
+        now_ms = max(self._timer_ms, int(loop.time() * 1000))
         self._timer, self._timer_ms = None, _NEVER_MS
-        # The loop may call a little early, within its clock's resolution: then it calls again.
-        self.advance(int(loop.time() * 1000))
+        self.advance(now_ms)
         self._set_timer(loop)

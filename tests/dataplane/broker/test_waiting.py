@@ -1,6 +1,7 @@
 """Waiters and deadlines: each is told exactly once, in order, on time."""
 
 import asyncio
+import types
 
 from dataplane.broker.deadlines import Deadlines
 from dataplane.broker.deferred import Deferred
@@ -104,6 +105,44 @@ async def test_a_shorter_timeout_is_not_kept_waiting_by_a_longer_one() -> None:
     while not operation.done:
         await asyncio.sleep(0.002)
     assert len(deadlines) == 1
+
+
+class ExactLoop:
+    """Calls at the very moment that was asked for, as a loop under virtual time does."""
+
+    def __init__(self) -> None:
+        self.now_s = 0.0
+        self.calls: list[tuple[float, object]] = []
+
+    def time(self) -> float:
+        return self.now_s
+
+    def call_at(self, when_s: float, callback) -> types.SimpleNamespace:
+        self.calls.append((when_s, callback))
+        return types.SimpleNamespace(cancel=lambda: self.calls.remove((when_s, callback)))
+
+    def run(self) -> int:
+        """All calls, in their order. How many there were."""
+        count = 0
+        while self.calls and count < 10_000:
+            self.calls.sort(key=lambda call: call[0])
+            self.now_s, callback = self.calls.pop(0)
+            callback()
+            count += 1
+        return count
+
+
+def test_a_moment_between_two_milliseconds_does_not_make_it_spin(monkeypatch) -> None:
+    """1.005 s times 1000 is less than 1005."""
+    loop = ExactLoop()
+    monkeypatch.setattr(asyncio, "get_running_loop", lambda: loop)
+    for delay_ms in range(900, 1_200):
+        deadlines = Deadlines()
+        operation = Operation()
+        loop.now_s = 0.0
+        deadlines.add(operation, delay_ms)
+        assert loop.run() <= 4, "a bucket on each level"
+        assert operation.expired_at_s * 1000 >= delay_ms
 
 
 async def test_what_has_ended_is_forgotten_at_once() -> None:

@@ -28,6 +28,7 @@ from dataplane.broker.registration import (
     ensure_layout,
     epoch_floor,
 )
+from dataplane.broker.second_opinion import SecondOpinion
 from dataplane.broker.services import BrokerServices
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint
 from dataplane.compose import gauges
@@ -154,6 +155,9 @@ class BrokerProcess:
         self._start_chores()
         undo.push_async_callback(self._housekeeping.stop)
         await self._register(undo)
+        second_opinion = SecondOpinion(services)
+        second_opinion.start()
+        undo.push_async_callback(second_opinion.stop)
         await services.controller.start()
         undo.push_async_callback(services.controller.stop)
         await self._wait_for_image()

@@ -1,4 +1,4 @@
-"""Clusters for the fault tests. One lives at a time; each module has its own."""
+"""Clusters for the fault tests. One lives at a time: the shared one first, then those of modules."""
 
 from __future__ import annotations
 
@@ -10,22 +10,68 @@ from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
 from tests.faults.cluster import FaultCluster
 
 
-@pytest.fixture(scope="module")
-def zookeeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedZooKeeper]:
-    server = EmbeddedZooKeeper(tmp_path_factory.mktemp("zookeeper"))
-    server.start()
-    yield server
-    server.stop()
+class Shared:
+    """Three supervised brokers with everything that matters to a fault at its default.
+
+    Started when first asked for, and anew when a test has left it in pieces.
+    """
+
+    def __init__(self, factory: pytest.TempPathFactory) -> None:
+        self._factory = factory
+        self._zookeeper: EmbeddedZooKeeper | None = None
+        self._cluster: FaultCluster | None = None
+
+    def zookeeper(self) -> EmbeddedZooKeeper:
+        if self._zookeeper is None:
+            self._zookeeper = EmbeddedZooKeeper(self._factory.mktemp("zookeeper"))
+            self._zookeeper.start()
+        return self._zookeeper
+
+    def cluster(self) -> FaultCluster:
+        if self._cluster is not None:
+            try:
+                self._cluster.wait_until_whole()
+            except AssertionError:
+                self.stop()
+        if self._cluster is None:
+            address = self.zookeeper().connect_string
+            self._cluster = FaultCluster(self._factory.mktemp("faults"), address)
+            self._cluster.start()
+        return self._cluster
+
+    def stop(self) -> None:
+        cluster, self._cluster = self._cluster, None
+        if cluster is not None:
+            cluster.stop()
+        zookeeper, self._zookeeper = self._zookeeper, None
+        if zookeeper is not None:
+            zookeeper.stop()
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
+    made = Shared(tmp_path_factory)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def cluster(shared: Shared) -> FaultCluster:
+    return shared.cluster()
+
+
+@pytest.fixture
+def zookeeper(shared: Shared, cluster: FaultCluster) -> EmbeddedZooKeeper:
+    """The shared cluster's."""
+    return shared.zookeeper()
 
 
 @pytest.fixture(scope="module")
-def cluster(
-    tmp_path_factory: pytest.TempPathFactory, zookeeper: EmbeddedZooKeeper
-) -> Iterator[FaultCluster]:
-    """Three supervised brokers with everything that matters to a fault at its default."""
-    made = FaultCluster(tmp_path_factory.mktemp("faults"), zookeeper.connect_string)
-    try:
-        made.start()
-        yield made
-    finally:
-        made.stop()
+def alone(shared: Shared) -> None:
+    """For modules with a cluster of their own: the shared one is gone."""
+    shared.stop()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests on the shared cluster come first, so that it is started once."""
+    items.sort(key=lambda item: "alone" in getattr(item, "fixturenames", ()))

@@ -20,13 +20,21 @@ NOTICED_MAX_S = 25.0
 
 
 @pytest.fixture(scope="module")
-def disk(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
+def disk(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmallDisk]:
     place = tmp_path_factory.mktemp("small-disk")
     try:
         with small_disk(place, SIZE_MIB) as mounted:
             yield mounted
     except NoMountError as error:
         pytest.skip(f"nothing can be mounted here: {error}")
+
+
+@pytest.fixture(scope="module")
+def zookeeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedZooKeeper]:
+    server = EmbeddedZooKeeper(tmp_path_factory.mktemp("zookeeper"))
+    server.start()
+    yield server
+    server.stop()
 
 
 @pytest.fixture(scope="module")

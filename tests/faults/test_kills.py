@@ -21,9 +21,14 @@ def orders(leader: int) -> list[list[int]]:
     return [[leader, (leader + 1) % 3, (leader + 2) % 3]]
 
 
-@pytest.mark.parametrize("role", ["leader", "follower", "controller"])
+SLOW = pytest.mark.slow_faults
+
+
+@pytest.mark.parametrize(
+    "role",
+    ["leader", pytest.param("follower", marks=SLOW), pytest.param("controller", marks=SLOW)],
+)
 def test_one_is_killed(cluster: FaultCluster, role: str) -> None:
-    cluster.wait_until_whole()
     controller = cluster.controller()
     leader = controller if role == "controller" else (controller + 1) % 3
     victim = (controller + 2) % 3 if role == "follower" else leader
@@ -42,9 +47,9 @@ def test_one_is_killed(cluster: FaultCluster, role: str) -> None:
         assert run.gap_s() < UNWRITABLE_MAX_S
 
 
+@SLOW
 def test_the_coordinator_of_a_group_is_killed(cluster: FaultCluster) -> None:
     """The group goes on with another one, which knows every confirmed commit."""
-    cluster.wait_until_whole()
     with trial(cluster, "coordinator-killed") as run:
         victim = cluster.coordinator_of(f"group-{run.topic}")
         for _ in eventually(20, "a commit before"):
@@ -60,8 +65,8 @@ def test_the_coordinator_of_a_group_is_killed(cluster: FaultCluster) -> None:
         run.settle()
 
 
+@SLOW
 def test_two_of_three_are_killed_one_after_the_other(cluster: FaultCluster) -> None:
-    cluster.wait_until_whole()
     with trial(cluster, "two-killed") as run:
         cluster.kill_and_hold(0)
         run.wait_for_acks()
@@ -80,16 +85,15 @@ def test_two_of_three_are_killed_one_after_the_other(cluster: FaultCluster) -> N
 
 
 def test_all_are_killed_at_once(cluster: FaultCluster) -> None:
-    cluster.wait_until_whole()
     with trial(cluster, "all-killed") as run:
         cluster.kill(*cluster.ids)
         run.wait_for_acks()
         run.settle()
 
 
+@SLOW
 def test_the_power_goes(cluster: FaultCluster, zookeeper: EmbeddedZooKeeper) -> None:
     """ZooKeeper and all brokers, and nobody is left to fence them."""
-    cluster.wait_until_whole()
     with trial(cluster, "power-lost") as run:
         cluster.lose_power(zookeeper)
         zookeeper.start()
@@ -99,9 +103,9 @@ def test_the_power_goes(cluster: FaultCluster, zookeeper: EmbeddedZooKeeper) -> 
         run.settle()
 
 
+@SLOW
 def test_one_is_killed_again_and_again(cluster: FaultCluster) -> None:
     """A broker that dies while it still recovers from the last time."""
-    cluster.wait_until_whole()
     with trial(cluster, "killed-thrice") as run:
         for _ in range(3):
             before = cluster.pid(1)

@@ -13,7 +13,6 @@ GAP_MAX_S = 3.0
 
 def test_a_rolling_restart(cluster: FaultCluster) -> None:
     """SIGTERM hands leaderships over first: every request succeeds, if need be tried again."""
-    cluster.wait_until_whole()
     with trial(cluster, "rolling-restart") as run:
         for broker in cluster.ids:
             cluster.stop_broker(broker)
@@ -27,7 +26,6 @@ def test_a_rolling_restart(cluster: FaultCluster) -> None:
 
 @pytest.mark.slow_faults
 def test_the_whole_cluster_restarts(cluster: FaultCluster) -> None:
-    cluster.wait_until_whole()
     with trial(cluster, "whole-restart") as run:
         for broker in cluster.ids:
             cluster.stop_broker(broker)

@@ -18,7 +18,7 @@ FAILOVER_MAX_S = 8.0
 
 
 @pytest.fixture(scope="module")
-def servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ensemble]:
+def servers(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ensemble]:
     with ensemble(tmp_path_factory.mktemp("ensemble")) as started:
         yield started
 

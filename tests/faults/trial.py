@@ -86,7 +86,7 @@ class Trial:
         """For so long, nothing may stand still; that it stands still for a moment is measured."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            self.wait_for_acks(min(seconds, 10))
+            self.wait_for_acks(15)
 
     def gap_s(self) -> float:
         """The longest time without an acknowledgement, of any writer, since the fault."""

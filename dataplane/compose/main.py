@@ -49,6 +49,7 @@ def main(path: str | None, overrides: Sequence[str], *, check: bool = False) -> 
     logging.getLogger("kazoo").setLevel(logging.ERROR)
     try:
         config = read_config(path, overrides)
+        _check_users(config)
         if not check:
             _require(config)
     except ConfigError as error:
@@ -74,6 +75,20 @@ def _require(config: BrokerConfig) -> None:
         is_port = port.isdecimal() and 0 < int(port) < 65_536
         if not ((host and is_port) if colon else port):
             raise ConfigError("zookeeper.connect", servers, "expected host:port,host:port/chroot")
+
+
+def _check_users(config: BrokerConfig) -> None:
+    """Credentials are read for good when ZooKeeper is there: malformed ones are refused here."""
+    key = "penstock.bootstrap.scram"
+    text = config.get_str(key)
+    if not text:
+        return
+    from dataplane.security.scram import parse_bootstrap
+
+    try:
+        parse_bootstrap(text)
+    except ValueError as error:
+        raise ConfigError(key, "[hidden]", str(error)) from error
 
 
 def _say_unknown(config: BrokerConfig) -> None:

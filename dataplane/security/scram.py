@@ -13,6 +13,8 @@ import hashlib
 import hmac
 from typing import Final
 
+INT32_MAX = 2**31 - 1
+
 ITERATIONS_MIN: Final = 4096
 ITERATIONS_MAX: Final = 16384
 """What AlterUserScramCredentials accepts, as in Kafka: more would slow every login down."""
@@ -97,23 +99,29 @@ class ScramCredential:
 
 def parse_bootstrap(text: str) -> dict[tuple[str, ScramMechanism], ScramCredential]:
     """Read `penstock.bootstrap.scram`: a comma-separated list of
-    `user=SCRAM-SHA-256:<iterations>:<salt>:<stored key>:<server key>`, all base64. ValueError.
+    `user=SCRAM-SHA-256:<iterations>:<salt>:<stored key>:<server key>`, all base64.
+
+    ValueError names the user or the item's place, never what may be a secret.
     """
     credentials = {}
-    for item in filter(None, (part.strip() for part in text.split(","))):
-        user, _, rest = item.partition("=")
+    items = filter(None, (part.strip() for part in text.split(",")))
+    for place, item in enumerate(items, 1):
+        user, separator, rest = item.partition("=")
+        whose = f"user {user!r}" if user and separator else f"item {place}"
         fields = rest.split(":")
         mechanism = ScramMechanism.from_sasl_name(fields[0])
         if not user or mechanism is None or len(fields) != 5:
             raise ValueError(
-                f"bootstrap credential of {user!r}: expected"
-                " user=SCRAM-SHA-256:iterations:salt:stored_key:server_key"
+                f"{whose}: expected user=SCRAM-SHA-256:iterations:salt:stored_key:server_key"
             )
+        if not (fields[1].isdecimal() and 0 < int(fields[1]) <= INT32_MAX):
+            raise ValueError(f"{whose}: iterations must be a number from 1 to {INT32_MAX}")
+        try:
+            salt, stored_key, server_key = (unb64(field) for field in fields[2:])
+        except ValueError as error:
+            raise ValueError(f"{whose}: salt and keys must be base64") from error
         credentials[user, mechanism] = ScramCredential(
-            salt=unb64(fields[2]),
-            stored_key=unb64(fields[3]),
-            server_key=unb64(fields[4]),
-            iterations=int(fields[1]),
+            salt=salt, stored_key=stored_key, server_key=server_key, iterations=int(fields[1])
         )
     return credentials
 

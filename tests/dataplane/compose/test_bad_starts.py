@@ -44,6 +44,19 @@ def settings(**values: str) -> list[str]:
         ({"listeners": "PLAINTEXT:9092"}, ["listeners", "PLAINTEXT:9092", "NAME://host:port"]),
         ({"listeners": "X://:1"}, ["listeners", "X", "listener.security.protocol.map"]),
         ({"log_retention_ms": "soon"}, ["log.retention.ms", "soon"]),
+        (
+            {"penstock_bootstrap_scram": "admin=hunter2"},
+            ["penstock.bootstrap.scram", "[hidden]", "user 'admin'", "iterations:salt"],
+        ),
+        (
+            {"penstock_bootstrap_scram": "admin=SCRAM-SHA-256:many:YQ==:YQ==:YQ=="},
+            ["penstock.bootstrap.scram", "user 'admin'", "iterations", "from 1 to"],
+        ),
+        (
+            {"penstock_bootstrap_scram": "admin=SCRAM-SHA-256:4096:YQ==:?:YQ=="},
+            ["penstock.bootstrap.scram", "user 'admin'", "base64"],
+        ),
+        ({"penstock_bootstrap_scram": "hunter2"}, ["penstock.bootstrap.scram", "item 1"]),
     ],
 )
 def test_a_bad_value_is_named_with_its_key_and_range(
@@ -54,6 +67,7 @@ def test_a_bad_value_is_named_with_its_key_and_range(
     lines = result.stderr.strip().splitlines()
     assert len(lines) == 1
     assert all(word in lines[0] for word in words), lines[0]
+    assert "hunter2" not in lines[0]
 
 
 def test_a_missing_file_is_named(tmp_path: pathlib.Path) -> None:

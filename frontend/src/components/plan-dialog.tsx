@@ -14,11 +14,12 @@ interface PlanDialogProps {
   plan: Plan | undefined;
   error?: unknown;
   onReplan: () => void;
+  onStarted?: () => void;
   done?: React.ReactNode;
 }
 
 /** A plan in a dialog: its effect, its confirmation, then the operation live until it is verified. */
-export function PlanDialog({ opened, onClose, title, plan, error, onReplan, done }: PlanDialogProps) {
+export function PlanDialog({ opened, onClose, title, plan, error, onReplan, onStarted, done }: PlanDialogProps) {
   const [started, setStarted] = useState<{ planId: string; operationId: string } | null>(null);
   const operationId = started && started.planId === plan?.id ? started.operationId : null;
   const close = () => {
@@ -40,7 +41,10 @@ export function PlanDialog({ opened, onClose, title, plan, error, onReplan, done
         takesFocus
         onReplan={onReplan}
         onCancel={close}
-        onStarted={(operation) => setStarted({ planId: plan.id, operationId: operation.id })}
+        onStarted={(operation) => {
+          setStarted({ planId: plan.id, operationId: operation.id });
+          onStarted?.();
+        }}
       />
     );
   }
@@ -56,11 +60,13 @@ interface PlanFlowProps {
   request: PlanRequest | null;
   title: string;
   onClose: () => void;
+  /** The plan was confirmed: what the form holds is not needed any more. */
+  onStarted?: () => void;
   done?: React.ReactNode;
 }
 
 /** Plan dialog that makes its own plan from inputs. */
-export function PlanFlow({ request, title, onClose, done }: PlanFlowProps) {
+export function PlanFlow({ request, title, onClose, onStarted, done }: PlanFlowProps) {
   const plan = useMakePlan();
   const { mutate, reset } = plan;
   const key = request ? JSON.stringify(request) : null;
@@ -76,6 +82,7 @@ export function PlanFlow({ request, title, onClose, done }: PlanFlowProps) {
       plan={plan.data}
       error={plan.error}
       onReplan={() => request && mutate(request)}
+      onStarted={onStarted}
       done={done}
     />
   );

@@ -1,6 +1,7 @@
 /** Who is signed in, for which tenant. */
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, setCsrfToken } from "./api-client";
+import { clearDrafts } from "./draft";
 
 export interface Tenant {
   id: string;
@@ -48,6 +49,7 @@ export function useLogout() {
     mutationFn: () => api.post<Session>("/console/api/logout"),
     onSuccess: (session) => {
       client.clear();
+      clearDrafts();
       client.setQueryData(sessionQuery.queryKey, remember(session));
     },
   });
@@ -59,6 +61,7 @@ export function useSwitchTenant() {
     mutationFn: (slug: string) => api.post<Session>("/console/api/tenant", { slug }),
     onSuccess: (session) => {
       client.clear();
+      clearDrafts();
       client.setQueryData(sessionQuery.queryKey, remember(session));
     },
   });

@@ -7,6 +7,7 @@ import { Empty } from "@/components/empty";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-dialog";
 import { Refused } from "@/components/refused";
+import { clearDrafts } from "@/lib/draft";
 import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import type { PlanRequest } from "@/lib/types";
@@ -41,6 +42,7 @@ export function AccessPage() {
     setForm(null);
     setRequest(next);
   };
+  const drafts = { user: `new-user/${clusterId}`, grant: `grant/${clusterId}` };
   const users = query.data?.parts.users.data ?? [];
   const acls = query.data?.parts.acls.data ?? [];
   const tab = search.tab ?? "users";
@@ -114,16 +116,31 @@ export function AccessPage() {
           </Card>
         </Tabs.Panel>
       </Tabs>
-      <NewUserForm opened={form?.kind === "user"} onClose={() => setForm(null)} onPlan={(inputs) => plan({ kind: "user.create", cluster_id: clusterId, inputs })} />
+      <NewUserForm
+        key={form?.kind === "user" ? "open" : "away"}
+        opened={form?.kind === "user"}
+        draft={drafts.user}
+        onClose={() => setForm(null)}
+        onPlan={(inputs) => plan({ kind: "user.create", cluster_id: clusterId, inputs })}
+      />
       <GrantForm
         key={form?.kind === "grant" ? `open-${form.principal ?? ""}` : "closed"}
         opened={form?.kind === "grant"}
         principal={form?.kind === "grant" ? form.principal : undefined}
         users={users}
+        draft={form?.kind === "grant" ? `${drafts.grant}/${form.principal ?? ""}` : "closed"}
         onClose={() => setForm(null)}
         onPlan={(bindings) => plan({ kind: "acl.create", cluster_id: clusterId, inputs: { bindings: asRules(bindings) } })}
       />
-      <PlanFlow request={request} title={request ? kindLabel(request.kind) : ""} onClose={() => setRequest(null)} />
+      <PlanFlow
+        request={request}
+        title={request ? kindLabel(request.kind) : ""}
+        onClose={() => setRequest(null)}
+        onStarted={() => {
+          if (request?.kind === "user.create") clearDrafts(drafts.user);
+          if (request?.kind === "acl.create") clearDrafts(drafts.grant);
+        }}
+      />
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { grantSummary, templateBindings } from "./acl-words";
+import { EMPTY_GRANT, grantBindings, grantSummary, templateBindings } from "./acl-words";
 
 const target = { principal: "User:app", name: "demo.", prefixed: true, group: "workers" };
 
@@ -11,6 +11,28 @@ describe("access words", () => {
       ["DESCRIBE", "TOPIC", "PREFIXED"],
       ["READ", "GROUP", "LITERAL"],
     ]);
+  });
+
+  it("makes no rules of a form that says too little", () => {
+    expect(grantBindings(EMPTY_GRANT, "app")).toBeNull();
+    expect(grantBindings({ ...EMPTY_GRANT, name: "demo" }, " ")).toBeNull();
+    const bare = { ...EMPTY_GRANT.custom, operations: [] };
+    expect(grantBindings({ ...EMPTY_GRANT, purpose: "custom", name: "demo", custom: bare }, "app")).toBeNull();
+  });
+
+  it("makes one rule for each operation by hand, on the cluster under its own name", () => {
+    const custom = { permission: "DENY", type: "CLUSTER", operations: ["ALTER", "CREATE"], host: " " };
+    expect(grantBindings({ ...EMPTY_GRANT, purpose: "custom", prefixed: true, custom }, " app ")).toEqual(
+      ["ALTER", "CREATE"].map((operation) => ({
+        principal: "User:app",
+        host: "*",
+        operation,
+        permission: "DENY",
+        resource_type: "CLUSTER",
+        resource_name: "kafka-cluster",
+        pattern_type: "LITERAL",
+      })),
+    );
   });
 
   it("sums a principal's rules up by resource, denials said as such", () => {

@@ -40,6 +40,47 @@ export function templateBindings(purpose: "consume" | "produce", target: Target)
   return target.group ? [...bindings, rule(target, "READ", "GROUP", target.group)] : bindings;
 }
 
+/** What the grant form holds. */
+export interface Grant {
+  purpose: Purpose;
+  /** The topic, or in a rule by hand the resource's name. */
+  name: string;
+  prefixed: boolean;
+  /** The consumer group; empty gives none. */
+  group: string;
+  custom: { permission: string; type: string; operations: string[]; host: string };
+}
+
+export const EMPTY_GRANT: Grant = {
+  purpose: "consume",
+  name: "",
+  prefixed: false,
+  group: "",
+  custom: { permission: "ALLOW", type: "TOPIC", operations: ["READ"], host: "*" },
+};
+
+export const isOnCluster = (grant: Grant): boolean => grant.purpose === "custom" && grant.custom.type === "CLUSTER";
+
+/** The rules that the form asks for; null while it says too little. */
+export function grantBindings(grant: Grant, username: string): AclBinding[] | null {
+  const { purpose, custom, prefixed } = grant;
+  const name = grant.name.trim();
+  const principal = `User:${username.trim()}`;
+  const onCluster = isOnCluster(grant);
+  if (username.trim() === "" || (!onCluster && name === "")) return null;
+  if (purpose !== "custom") return templateBindings(purpose, { principal, name, prefixed, group: grant.group.trim() || undefined });
+  if (custom.operations.length === 0) return null;
+  return custom.operations.map((operation) => ({
+    principal,
+    host: custom.host.trim() || "*",
+    operation,
+    permission: custom.permission,
+    resource_type: custom.type,
+    resource_name: onCluster ? CLUSTER_RESOURCE : name,
+    pattern_type: prefixed && !onCluster ? "PREFIXED" : "LITERAL",
+  }));
+}
+
 /** Operations that Kafka knows for each type of resource. */
 export const OPERATIONS: Record<string, string[]> = {
   TOPIC: ["READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "ALL"],

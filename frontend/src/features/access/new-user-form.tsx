@@ -1,39 +1,108 @@
-import { Button, Group, Modal, Select, Stack, TextInput } from "@mantine/core";
-import { useForm } from "@mantine/form";
+import { Button, Group, Modal, Select, Stack, Stepper, TextInput } from "@mantine/core";
+import { useState } from "react";
 import { Notice } from "@/components/notice";
+import { useDraft } from "@/lib/draft";
+import type { AclRule } from "@/lib/types";
+import { asRules, EMPTY_GRANT, grantBindings } from "./acl-words";
+import { GrantFields } from "./grant-fields";
 
 type Mechanism = (typeof MECHANISMS)[number];
 
 const MECHANISMS = ["SCRAM-SHA-512", "SCRAM-SHA-256"] as const;
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 
-interface NewUserFormProps {
-  opened: boolean;
-  onClose: () => void;
-  onPlan: (inputs: { username: string; mechanism: Mechanism }) => void;
+export interface NewUser {
+  username: string;
+  mechanism: Mechanism;
+  acls?: AclRule[];
 }
 
-export function NewUserForm({ opened, onClose, onPlan }: NewUserFormProps) {
-  const form = useForm({
-    initialValues: { username: "", mechanism: MECHANISMS[0] as Mechanism },
-    validate: { username: (value) => (NAME.test(value) ? null : "Letters, digits, dot, dash and underscore, starting with a letter or digit") },
-  });
-  const submit = form.onSubmit((values) => {
-    onPlan(values);
-    form.reset();
-  });
+interface NewUserFormProps {
+  opened: boolean;
+  /** Where the input is kept; the password is made by the service and never here. */
+  draft: string;
+  onClose: () => void;
+  onPlan: (inputs: NewUser) => void;
+}
+
+/** A login, and in the second step what it may do: one plan makes both. */
+export function NewUserForm({ opened, draft, onClose, onPlan }: NewUserFormProps) {
+  const [username, setUsername] = useDraft(`${draft}/username`, "");
+  const [mechanism, setMechanism] = useDraft<Mechanism>(`${draft}/mechanism`, MECHANISMS[0]);
+  const [grant, setGrant] = useDraft(`${draft}/grant`, EMPTY_GRANT);
+  const [step, setStep] = useState(0);
+  const [told, setTold] = useState(false);
+  const named = NAME.test(username);
+  const bindings = grantBindings(grant, username);
+  const leaveFirst = (then: () => void) => {
+    setTold(true);
+    if (named) then();
+  };
+  const submit = (event: React.FormEvent) => {
+    event.preventDefault();
+    if (step === 0) leaveFirst(() => onPlan({ username, mechanism }));
+    else if (bindings) onPlan({ username, mechanism, acls: asRules(bindings) });
+  };
   return (
-    <Modal opened={opened} onClose={onClose} title={<strong>New user</strong>}>
+    <Modal opened={opened} onClose={onClose} title={<strong>New user</strong>} size="lg">
       <form onSubmit={submit}>
         <Stack gap="md">
-          <TextInput label="User name" placeholder="orders-service" size="sm" autoComplete="off" data-autofocus {...form.getInputProps("username")} />
-          <Select label="Signs in with" data={[...MECHANISMS]} allowDeselect={false} size="sm" {...form.getInputProps("mechanism")} />
-          <Notice tone="info">The password is generated. It can be shown once, after the brokers have accepted the user.</Notice>
+          <Stepper active={step} size="xs" iconSize={24} onStepClick={(next) => (next === 0 ? setStep(0) : leaveFirst(() => setStep(1)))}>
+            <Stepper.Step label="Login" />
+            <Stepper.Step label="Access" />
+          </Stepper>
+          {step === 0 ? (
+            <>
+              <TextInput
+                label="User name"
+                placeholder="orders-service"
+                size="sm"
+                autoComplete="off"
+                spellCheck={false}
+                data-autofocus
+                value={username}
+                onChange={(event) => setUsername(event.currentTarget.value)}
+                error={told && !named ? "Letters, digits, dot, dash and underscore, starting with a letter or digit" : undefined}
+              />
+              <Select
+                label="Signs in with"
+                data={[...MECHANISMS]}
+                allowDeselect={false}
+                size="sm"
+                value={mechanism}
+                onChange={(next) => next && setMechanism(next)}
+              />
+              <Notice tone="info">The password is generated. It can be shown once, after the brokers have accepted the user.</Notice>
+            </>
+          ) : (
+            <>
+              <div style={{ fontSize: "0.8125rem" }}>
+                What <span className="ps-mono">{username}</span> may do. More rules can be added later.
+              </div>
+              <GrantFields value={grant} onChange={setGrant} />
+            </>
+          )}
           <Group justify="flex-end" gap={8}>
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit">Review plan</Button>
+            {step === 0 ? (
+              <>
+                <Button variant="default" onClick={onClose}>
+                  Cancel
+                </Button>
+                <Button variant="default" type="submit" title="Without access: it can be given later">
+                  Review plan
+                </Button>
+                <Button onClick={() => leaveFirst(() => setStep(1))}>Next: access</Button>
+              </>
+            ) : (
+              <>
+                <Button variant="default" onClick={() => setStep(0)}>
+                  Back
+                </Button>
+                <Button type="submit" disabled={!bindings}>
+                  Review plan
+                </Button>
+              </>
+            )}
           </Group>
         </Stack>
       </form>

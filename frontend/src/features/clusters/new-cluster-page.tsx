@@ -7,10 +7,10 @@ import { Card, PartView } from "@/components/card";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-dialog";
+import { clearDrafts, readDraft, writeDraft } from "@/lib/draft";
 import { plural } from "@/lib/format";
 import { parseProperties } from "@/lib/properties";
-import type { PlanRequest } from "@/lib/types";
-import type { Host } from "@/lib/types";
+import type { Host, PlanRequest } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
 
 interface Values {
@@ -20,6 +20,9 @@ interface Values {
   config: string;
 }
 
+const DRAFT = "new-cluster";
+/** What the service accepts at once. */
+const BROKERS_MAX = 30;
 const NAME = /^[a-z][a-z0-9-]{0,38}[a-z0-9]$/;
 
 function HostChoice({ hosts, value, onChange }: { hosts: Host[]; value: string[]; onChange: (ids: string[]) => void }) {
@@ -52,7 +55,8 @@ export function NewClusterPage() {
   const navigate = useNavigate();
   const [request, setRequest] = useState<PlanRequest | null>(null);
   const form = useForm<Values>({
-    initialValues: { name: "", broker_count: 3, host_ids: [], config: "" },
+    initialValues: readDraft<Values>(DRAFT, { name: "", broker_count: 3, host_ids: [], config: "" }),
+    onValuesChange: (values) => writeDraft(DRAFT, values),
     validate: {
       name: (value) => (NAME.test(value) ? null : "2 to 40 lower-case letters, digits and dashes, starting with a letter"),
       broker_count: (value) => (Number(value) >= 1 ? null : "At least one broker"),
@@ -84,7 +88,7 @@ export function NewClusterPage() {
           <Card padded>
             <Stack gap="md">
               <TextInput label="Name" placeholder="orders-prod" size="sm" autoComplete="off" {...form.getInputProps("name")} />
-              <NumberInput label="Brokers" min={1} max={32} size="sm" w={140} allowDecimal={false} {...form.getInputProps("broker_count")} />
+              <NumberInput label="Brokers" min={1} max={BROKERS_MAX} size="sm" w={140} allowDecimal={false} {...form.getInputProps("broker_count")} />
               <PartView query={overview} name="hosts" rows={2}>
                 {(hosts) => <HostChoice hosts={hosts} value={form.values.host_ids} onChange={(ids) => form.setFieldValue("host_ids", ids)} />}
               </PartView>
@@ -124,6 +128,7 @@ export function NewClusterPage() {
         request={request}
         title="Create cluster"
         onClose={() => setRequest(null)}
+        onStarted={() => clearDrafts(DRAFT)}
         done={
           <Notice tone="ok" title="The cluster is running" action={<Button onClick={() => void navigate({ to: "/" })}>Go to clusters</Button>}>
             Its brokers are registered and answer metadata requests.

@@ -1,5 +1,5 @@
 import { Button, Group, MultiSelect, NumberInput, Radio, Stack, TextInput } from "@mantine/core";
-import { useState } from "react";
+import { useDraft } from "@/lib/draft";
 import type { GroupDetail } from "@/lib/types";
 
 export type Strategy = "earliest" | "latest" | "timestamp" | "shift" | "offset";
@@ -26,19 +26,20 @@ function anHourAgo(): string {
 
 interface ResetFormProps {
   group: GroupDetail;
-  initial: ResetInputs | null;
+  /** Where the input is kept. */
+  draft: string;
   busy: boolean;
   /** Why no plan can be made now. */
   blocked?: string;
   onPlan: (inputs: ResetInputs) => void;
 }
 
-export function ResetForm({ group, initial, busy, blocked, onPlan }: ResetFormProps) {
+export function ResetForm({ group, draft, busy, blocked, onPlan }: ResetFormProps) {
   const topics = [...new Set(group.offsets.map((row) => row.topic))].sort();
-  const [chosen, setChosen] = useState<string[]>(initial?.topics ?? []);
-  const [strategy, setStrategy] = useState<Strategy>(initial?.strategy ?? "earliest");
-  const [time, setTime] = useState(anHourAgo);
-  const [number, setNumber] = useState<number | string>(initial?.value ?? (strategy === "shift" ? -1000 : 0));
+  const [chosen, setChosen] = useDraft<string[]>(`${draft}/topics`, []);
+  const [strategy, setStrategy] = useDraft<Strategy>(`${draft}/strategy`, "earliest");
+  const [time, setTime] = useDraft(`${draft}/time`, anHourAgo());
+  const [number, setNumber] = useDraft<number | string>(`${draft}/number`, 0);
   const timestamp = new Date(time).getTime();
   const value = strategy === "timestamp" ? timestamp : strategy === "shift" || strategy === "offset" ? Number(number) : undefined;
   const valid = value === undefined || Number.isInteger(value);

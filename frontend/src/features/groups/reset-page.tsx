@@ -10,6 +10,7 @@ import { ProblemPanel } from "@/components/problem-panel";
 import { Refused } from "@/components/refused";
 import { Wizard } from "@/components/wizard";
 import { pathOf } from "@/lib/api-client";
+import { clearDrafts } from "@/lib/draft";
 import { plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import { useMakePlan } from "@/lib/plans";
@@ -36,6 +37,7 @@ export function ResetPage() {
     setInputs(next);
     plan.mutate({ kind: "offset.reset", cluster_id: clusterId, inputs: { group: name, ...next } });
   };
+  const draft = `reset/${clusterId}/${name}`;
   const back = () => plan.reset();
   const active = operationId ? 2 : plan.data ? 1 : 0;
   const members = query.data?.parts.group.data?.members.length ?? 0;
@@ -57,7 +59,7 @@ export function ResetPage() {
               <PartView query={query} name="group">
                 {(group) => (
                   <>
-                    <ResetForm group={group} initial={inputs} busy={plan.isPending} blocked={blocked} onPlan={make} />
+                    <ResetForm group={group} draft={draft} busy={plan.isPending} blocked={blocked} onPlan={make} />
                     {plan.isError && (
                       <div style={{ marginTop: 12 }}>
                         <ProblemPanel error={plan.error} />
@@ -82,7 +84,10 @@ export function ResetPage() {
                 onReplan={() => inputs && make(inputs)}
                 onCancel={back}
                 cancelLabel="Back"
-                onStarted={(operation) => setOperationId(operation.id)}
+                onStarted={(operation) => {
+                  setOperationId(operation.id);
+                  clearDrafts(draft);
+                }}
               />
             </Card>
           )}

@@ -3,6 +3,7 @@ import { useState } from "react";
 import { Notice } from "@/components/notice";
 import { usePage } from "@/lib/page";
 import { pathOf } from "@/lib/api-client";
+import { useDraft } from "@/lib/draft";
 import { formatBytes, plural } from "@/lib/format";
 import type { Cluster, TopicDetail, TopicRow } from "@/lib/types";
 
@@ -22,7 +23,8 @@ export interface MoveInputs {
 interface MoveFormProps {
   cluster: Cluster;
   topics: TopicRow[];
-  initial: MoveInputs | null;
+  /** Where the input is kept; another preset is another form. */
+  draft: string;
   preset?: string;
   busy: boolean;
   onPlan: (inputs: MoveInputs) => void;
@@ -32,13 +34,13 @@ type Mode = "spread" | "exact";
 const MIB = 1024 * 1024;
 
 /** Whole topics spread over brokers, or exact replicas per partition. */
-export function MoveForm({ cluster, topics, initial, preset, busy, onPlan }: MoveFormProps) {
-  const [mode, setMode] = useState<Mode>(initial?.moves ? "exact" : "spread");
-  const [chosen, setChosen] = useState<string[]>(initial?.topics ?? (preset ? [preset] : []));
-  const [brokers, setBrokers] = useState<string[]>((initial?.target_brokers ?? cluster.brokers.map((broker) => broker.id)).map(String));
-  const [limit, setLimit] = useState<number | string>(initial?.throttle_bytes_per_s ? initial.throttle_bytes_per_s / MIB : 50);
-  const [unlimited, setUnlimited] = useState(false);
-  const [exact, setExact] = useState<Move[]>(initial?.moves ?? []);
+export function MoveForm({ cluster, topics, draft, preset, busy, onPlan }: MoveFormProps) {
+  const [mode, setMode] = useDraft<Mode>(`${draft}/mode`, "spread");
+  const [chosen, setChosen] = useDraft<string[]>(`${draft}/topics`, preset ? [preset] : []);
+  const [brokers, setBrokers] = useDraft<string[]>(`${draft}/brokers`, cluster.brokers.map((broker) => String(broker.id)));
+  const [limit, setLimit] = useDraft<number | string>(`${draft}/limit`, 50);
+  const [unlimited, setUnlimited] = useDraft(`${draft}/unlimited`, false);
+  const [exact, setExact] = useDraft<Move[]>(`${draft}/moves`, []);
   const copies = Math.max(0, ...topics.filter((topic) => chosen.includes(topic.name)).map((topic) => topic.replication_factor));
   const tooFew = mode === "spread" && brokers.length < copies;
   const ready = mode === "spread" ? chosen.length > 0 && brokers.length > 0 && !tooFew : exact.length > 0;

@@ -9,6 +9,7 @@ import { PlanReview } from "@/components/plan-review";
 import { ProblemPanel } from "@/components/problem-panel";
 import { Refused } from "@/components/refused";
 import { Wizard } from "@/components/wizard";
+import { clearDrafts } from "@/lib/draft";
 import { usePage } from "@/lib/page";
 import { useMakePlan } from "@/lib/plans";
 import { isRefusal } from "@/lib/problem";
@@ -43,6 +44,7 @@ export function ReassignPage() {
     setInputs(next);
     plan.mutate({ kind: "reassignment", cluster_id: clusterId, inputs: { ...next } });
   };
+  const draft = `reassign/${clusterId}/${topic ?? ""}`;
   const active = operationId ? 2 : plan.data ? 1 : 0;
   const restart = () => {
     setOperationId(null);
@@ -64,7 +66,7 @@ export function ReassignPage() {
                     <PartView query={query} name="topics">
                       {(topics) => (
                         <>
-                          <MoveForm cluster={cluster} topics={topics} initial={inputs} preset={topic} busy={plan.isPending} onPlan={make} />
+                          <MoveForm key={draft} cluster={cluster} topics={topics} draft={draft} preset={topic} busy={plan.isPending} onPlan={make} />
                           {plan.isError && (
                             <div style={{ marginTop: 12 }}>
                               <ProblemPanel error={plan.error} />
@@ -92,7 +94,10 @@ export function ReassignPage() {
                 onReplan={() => inputs && make(inputs)}
                 onCancel={() => plan.reset()}
                 cancelLabel="Back"
-                onStarted={(operation) => setOperationId(operation.id)}
+                onStarted={(operation) => {
+                  setOperationId(operation.id);
+                  clearDrafts(draft);
+                }}
               />
             </Card>
           )}

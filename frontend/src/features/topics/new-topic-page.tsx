@@ -7,6 +7,7 @@ import { Card } from "@/components/card";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-dialog";
+import { clearDrafts, readDraft, writeDraft } from "@/lib/draft";
 import { parseProperties } from "@/lib/properties";
 import type { PlanRequest } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
@@ -36,8 +37,10 @@ export function NewTopicPage() {
   const navigate = useNavigate();
   const [request, setRequest] = useState<PlanRequest | null>(null);
   const brokers = cluster?.brokers.length ?? 3;
+  const draft = `new-topic/${clusterId}`;
   const form = useForm({
-    initialValues: { name: "", partitions: 6 as number | string, replication_factor: Math.min(3, brokers) as number | string, retention: "", cleanup: "", configs: "" },
+    initialValues: readDraft(draft, { name: "", partitions: 6 as number | string, replication_factor: Math.min(3, brokers) as number | string, retention: "", cleanup: "", configs: "" }),
+    onValuesChange: (values) => writeDraft(draft, values),
     validate: {
       name: (value) => (NAME.test(value) && value !== "." && value !== ".." ? null : "1 to 249 letters, digits, dots, dashes and underscores"),
       partitions: (value) => (Number(value) >= 1 ? null : "At least one"),
@@ -107,6 +110,7 @@ export function NewTopicPage() {
         request={request}
         title="Create topic"
         onClose={() => setRequest(null)}
+        onStarted={() => clearDrafts(draft)}
         done={
           <Notice
             tone="ok"

@@ -1,0 +1,75 @@
+import { MantineProvider } from "@mantine/core";
+import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { NewUserForm } from "./new-user-form";
+
+function open(onPlan = vi.fn()) {
+  render(
+    <MantineProvider env="test">
+      <NewUserForm opened draft="new-user/c1" onClose={() => undefined} onPlan={onPlan} />
+    </MantineProvider>,
+  );
+  return onPlan;
+}
+
+const fill = (label: string, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } });
+const press = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
+
+// Mantine in jsdom takes seconds on a busy machine.
+vi.setConfig({ testTimeout: 60_000 });
+
+describe("new user", () => {
+  beforeEach(() => {
+    sessionStorage.clear();
+    // Mantine asks for both; jsdom has neither.
+    vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
+    vi.stubGlobal("ResizeObserver", class { observe() {} unobserve() {} disconnect() {} });
+  });
+  afterEach(() => {
+    cleanup();
+    vi.unstubAllGlobals();
+  });
+
+  it("makes one plan of a login and its access", () => {
+    const onPlan = open();
+    fill("User name", "orders-service");
+    press("Next: access");
+    fill("Topic", "orders");
+    fill("Consumer group", "workers");
+    press("Review plan");
+    const rule = { principal: "User:orders-service", host: "*", permission: "ALLOW", pattern_type: "LITERAL" };
+    expect(onPlan).toHaveBeenCalledExactlyOnceWith({
+      username: "orders-service",
+      mechanism: "SCRAM-SHA-512",
+      acls: [
+        { ...rule, operation: "READ", resource_type: "TOPIC", resource_name: "orders" },
+        { ...rule, operation: "DESCRIBE", resource_type: "TOPIC", resource_name: "orders" },
+        { ...rule, operation: "READ", resource_type: "GROUP", resource_name: "workers" },
+      ],
+    });
+  });
+
+  it("makes a login without access as well, and no plan of a name that is none", () => {
+    const onPlan = open();
+    fill("User name", "no spaces");
+    press("Next: access");
+    press("Review plan");
+    expect(onPlan).not.toHaveBeenCalled();
+    expect(screen.getByText(/Letters, digits, dot/)).toBeTruthy();
+    fill("User name", "app");
+    press("Review plan");
+    expect(onPlan).toHaveBeenCalledExactlyOnceWith({ username: "app", mechanism: "SCRAM-SHA-512" });
+  });
+
+  it("keeps its input over a reload", () => {
+    open();
+    fill("User name", "orders-service");
+    press("Next: access");
+    fill("Topic", "orders");
+    cleanup();
+    open();
+    expect((screen.getByLabelText("User name") as HTMLInputElement).value).toBe("orders-service");
+    press("Next: access");
+    expect((screen.getByLabelText("Topic") as HTMLInputElement).value).toBe("orders");
+  });
+});

@@ -6,6 +6,7 @@ Used by the host agent and by local-cluster. Nothing is started before the dead 
 from __future__ import annotations
 
 import asyncio
+import collections
 import dataclasses
 import logging
 from pathlib import Path
@@ -26,6 +27,9 @@ log = logging.getLogger(__name__)
 
 STOP_TIMEOUT_MS = 20_000
 FENCE_TIMEOUT_MS = 3_000
+FENCE_RETRY_MS = 500
+FENCES_OWED_MAX = 8
+"""Of one broker; older sessions have timed out by themselves when so many have died since."""
 REGISTER_POLL_MS = 25
 EXIT_BAD_CONFIG = 2
 """A broker's exit code for a configuration it refuses: starting it again would not help."""
@@ -80,6 +84,8 @@ class Supervisor:
         self._process: Process | None = None
         self._task: asyncio.Task[None] | None = None
         self._stopping = False
+        self._owed: collections.deque[int] = collections.deque(maxlen=FENCES_OWED_MAX)
+        self._fencing: asyncio.Task[None] | None = None
 
     # -- commands -------------------------------------------------------------------------------
 
@@ -107,6 +113,7 @@ class Supervisor:
         if process is None and (left := Identity.load(self.spec.pid_file)) is not None:
             await self._stop_leftover(left, timeout_ms)
         self._process = None
+        await self._stop_fencing()
         self.spec.pid_file.unlink(missing_ok=True)
         if self.report.state is not BrokerState.STOPPED:
             self._move(BrokerState.STOPPED, pid=None, message="")
@@ -117,6 +124,7 @@ class Supervisor:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
+        await self._stop_fencing()
         if self._process is not None:
             self._process.release()
 
@@ -213,7 +221,7 @@ class Supervisor:
             await asyncio.sleep(REGISTER_POLL_MS / 1000)
 
     async def _fence(self, pid: int) -> None:
-        """Without ZooKeeper there is nothing to fence now: the session will time out by itself."""
+        """Without ZooKeeper the next start does not wait for it: it is done when there is one."""
         session_id = read_session(self.spec.log_dir, pid)
         if session_id is None:
             return
@@ -221,7 +229,32 @@ class Supervisor:
             async with asyncio.timeout(FENCE_TIMEOUT_MS / 1000):
                 await fence(self._coordinator, self.spec.broker_id, session_id, root=self.spec.root)
         except (CoordinatorError, TimeoutError) as error:
-            log.warning("broker %d could not be fenced: %s", self.spec.broker_id, error)
+            why = error if str(error) else "ZooKeeper does not answer"
+            log.warning("broker %d is fenced later: %s", self.spec.broker_id, why)
+            self._owed.append(session_id)
+            if self._fencing is None or self._fencing.done():
+                self._fencing = asyncio.get_running_loop().create_task(self._fence_owed())
+
+    async def _fence_owed(self) -> None:
+        """ZooKeeper counts a session's time anew when it comes back: do not wait for that.
+
+        A fence names one session, so it may come after the next process has been started.
+        """
+        while self._owed:
+            spec = self.spec
+            try:
+                await fence(self._coordinator, spec.broker_id, self._owed[0], root=spec.root)
+            except CoordinatorError:
+                await asyncio.sleep(FENCE_RETRY_MS / 1000)
+            else:
+                self._owed.popleft()
+
+    async def _stop_fencing(self) -> None:
+        task, self._fencing = self._fencing, None
+        self._owed.clear()
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
     def _is_stopping(self) -> bool:
         return self._stopping

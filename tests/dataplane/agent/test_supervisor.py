@@ -10,10 +10,12 @@ import sys
 
 import pytest
 
+from dataplane.agent import supervisor as supervisor_module
 from dataplane.agent.fence import fence, read_session
 from dataplane.agent.processes import Identity, adopt, start_ticks_of
 from dataplane.agent.states import BrokerState
 from dataplane.agent.supervisor import BrokerSpec, Supervisor
+from dataplane.ports.coordinator import ConnectionLossError
 from dataplane.ports.fakes.coordinator import FakeZooKeeper
 from dataplane.runtime.os_clock import OsClock
 
@@ -100,6 +102,35 @@ async def test_a_killed_child_is_fenced_before_it_is_started_again(supervise, zo
     assert zookeeper.find("/controller") is None
     assert supervisor.report.exit_code == -signal.SIGKILL
     assert supervisor.report.restarts == 1
+
+
+async def test_a_child_that_died_without_zookeeper_is_fenced_when_it_is_back(
+    supervise, zookeeper, monkeypatch
+):
+    """The next process runs long before, and what it registers is not touched."""
+    monkeypatch.setattr(supervisor_module, "FENCE_TIMEOUT_MS", 50)
+    monkeypatch.setattr(supervisor_module, "FENCE_RETRY_MS", 10)
+    broker = zookeeper.connect()
+    supervisor = supervise(session=broker.session_id)
+    await supervisor.start()
+    await until(lambda: supervisor.report.state is BrokerState.RUNNING)
+    await register(zookeeper, broker)
+    first = supervisor.report.pid
+    supervisor.coordinator.suspend()
+    os.kill(first, signal.SIGKILL)
+    await until(
+        lambda: supervisor.report.restarts == 1 and supervisor.report.pid not in (None, first)
+    )
+    assert await broker.exists("/brokers/ids/1") is not None
+    supervisor.coordinator.fail_next(ConnectionLossError())  # and once more when it is back
+    supervisor.coordinator.resume()
+    async with asyncio.timeout(10):
+        while await broker.exists("/brokers/ids/1") or await broker.exists("/controller"):
+            await asyncio.sleep(0.01)
+    newer = zookeeper.connect()
+    await register(zookeeper, newer)
+    await asyncio.sleep(0.1)
+    assert await newer.exists("/brokers/ids/1") is not None
 
 
 async def test_nodes_of_another_session_are_never_touched(supervise, zookeeper):

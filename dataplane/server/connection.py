@@ -137,7 +137,8 @@ class Connection(asyncio.BufferedProtocol):
             self._work()
         except FrameError as error:
             self._listener.metrics.bad_frames.inc()
-            _log.warning("closing %s: %s", self.info.client_host, error)
+            host = self.info.client_host
+            self._listener.complaints.warn(host, "closing %s: %s", host, error)
             self._finish()
         except CloseConnection as reason:
             _log.info("closing %s: %s", self.info.client_host, reason)

@@ -14,6 +14,7 @@ from dataplane.broker.metrics import UNKNOWN_API
 from dataplane.handlers import registry
 from dataplane.handlers.error_response import error_response
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.server.complaints import Complaints
 from dataplane.wire.apis import API_TABLE, ApiKey, load
 from dataplane.wire.codec import decode
 from dataplane.wire.errors import WireError
@@ -41,6 +42,7 @@ class Dispatcher:
     def __init__(self, services: BrokerServices) -> None:
         self._services = services
         self._metrics = services.metrics
+        self._complaints = Complaints(_log)
         self._tasks: set[asyncio.Task[None]] = set()
         self._hot: dict[tuple[int, int], Any] = {}  # API key, version: what takes its frames
 
@@ -195,7 +197,10 @@ class Dispatcher:
         self._metrics.malformed_requests.inc()
         header = context.header
         name = ApiKey(header.api_key).name
-        _log.warning("malformed %s v%d: %s", name, header.api_version, error)
+        host = context.connection.client_host
+        self._complaints.warn(
+            host, "malformed %s v%d from %s: %s", name, header.api_version, host, error
+        )
         response = error_response(response_class, None, ErrorCode.INVALID_REQUEST, str(error))
         if response is None:
             raise FrameError(f"malformed {name} v{header.api_version}: {error}") from error

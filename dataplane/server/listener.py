@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from dataplane.broker.context import ConnectionInfo
 from dataplane.broker.frame_buffer import ReceiveBudget
 from dataplane.security.principal import ANONYMOUS
+from dataplane.server.complaints import Complaints
 from dataplane.server.connection import Connection
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Listener:
         self.security_protocol = security_protocol
         self.metrics = metrics
         self.limits = limits
+        self.complaints = Complaints(_log)
         self._dispatcher = dispatcher
         self._tls = tls
         self._server: asyncio.Server | None = None
@@ -105,7 +107,9 @@ class Listener:
             or self._per_ip[host] > self.limits.connections_per_ip_max
         ):
             self.metrics.refused_connections.inc()
-            _log.warning("listener %s is full: refusing a connection from %s", self.name, host)
+            self.complaints.warn(
+                host, "listener %s is full: refusing a connection from %s", self.name, host
+            )
             return False
         return True
 

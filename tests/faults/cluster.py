@@ -27,6 +27,7 @@ from tests.local_cluster import eventually, free_ports
 
 T = TypeVar("T")
 READY_TIMEOUT_S = 90.0
+ZOOKEEPER_START_S = 90.0
 SESSION_TIMEOUT_S = 18.0
 """`zookeeper.session.timeout.ms` at its default."""
 

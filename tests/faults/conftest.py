@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
-from tests.faults.cluster import FaultCluster
+from tests.faults.cluster import ZOOKEEPER_START_S, FaultCluster
 
 
 class Shared:
@@ -24,7 +24,7 @@ class Shared:
     def zookeeper(self) -> EmbeddedZooKeeper:
         if self._zookeeper is None:
             self._zookeeper = EmbeddedZooKeeper(self._factory.mktemp("zookeeper"))
-            self._zookeeper.start()
+            self._zookeeper.start(ZOOKEEPER_START_S)
         return self._zookeeper
 
     def cluster(self) -> FaultCluster:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
-from tests.faults.cluster import FaultCluster
+from tests.faults.cluster import ZOOKEEPER_START_S, FaultCluster
 from tests.faults.disk import NoMountError, SmallDisk, small_disk
 from tests.faults.trial import trial
 from tests.local_cluster import eventually
@@ -32,7 +32,7 @@ def disk(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Smal
 @pytest.fixture(scope="module")
 def zookeeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedZooKeeper]:
     server = EmbeddedZooKeeper(tmp_path_factory.mktemp("zookeeper"))
-    server.start()
+    server.start(ZOOKEEPER_START_S)
     yield server
     server.stop()
 

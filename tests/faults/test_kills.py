@@ -7,7 +7,7 @@ import time
 import pytest
 
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
-from tests.faults.cluster import FaultCluster
+from tests.faults.cluster import ZOOKEEPER_START_S, FaultCluster
 from tests.faults.trial import trial
 from tests.local_cluster import eventually
 
@@ -96,7 +96,7 @@ def test_the_power_goes(cluster: FaultCluster, zookeeper: EmbeddedZooKeeper) -> 
     """ZooKeeper and all brokers, and nobody is left to fence them."""
     with trial(cluster, "power-lost") as run:
         cluster.lose_power(zookeeper)
-        zookeeper.start()
+        zookeeper.start(ZOOKEEPER_START_S)
         for broker in cluster.ids:
             cluster.start_broker(broker)
         run.wait_for_acks()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
-from tests.faults.cluster import FaultCluster
+from tests.faults.cluster import ZOOKEEPER_START_S, FaultCluster
 from tests.faults.network import Network, NoNamespacesError
 from tests.faults.trial import trial
 from tests.local_cluster import eventually
@@ -49,7 +49,7 @@ def zookeeper(
         tmp_path_factory.mktemp("zookeeper"), host=network.places[ZOOKEEPER].address, port=2181
     )
     with network.inside(ZOOKEEPER):
-        server.start()
+        server.start(ZOOKEEPER_START_S)
     yield server
     server.stop()
 

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
-from tests.faults.cluster import SESSION_TIMEOUT_S, FaultCluster
+from tests.faults.cluster import SESSION_TIMEOUT_S, ZOOKEEPER_START_S, FaultCluster
 from tests.faults.trial import trial
 
 pytestmark = [pytest.mark.faults, pytest.mark.cluster]
@@ -22,7 +22,7 @@ def test_zookeeper_is_away_for_a_moment(
     with trial(cluster, "zookeeper-blinks") as run:
         zookeeper.kill()
         run.acks_flow(2)
-        zookeeper.start()
+        zookeeper.start(ZOOKEEPER_START_S)
         run.acks_flow(1)
         run.settle()
         assert run.gap_s() < UNDISTURBED_S
@@ -35,7 +35,7 @@ def test_zookeeper_is_away_for_longer_than_a_session(
     with trial(cluster, "zookeeper-away") as run:
         zookeeper.kill()
         run.acks_flow(SESSION_TIMEOUT_S + 2)
-        zookeeper.start()
+        zookeeper.start(ZOOKEEPER_START_S)
         run.acks_flow(1)
         run.settle()
         assert run.gap_s() < UNDISTURBED_S
@@ -51,7 +51,7 @@ def test_a_leader_dies_while_zookeeper_is_away(
         zookeeper.kill()
         cluster.kill(1)
         time.sleep(5)  # long enough that fencing fails and the broker starts without ZooKeeper
-        zookeeper.start()
+        zookeeper.start(ZOOKEEPER_START_S)
         run.wait_for_acks(SESSION_TIMEOUT_S + 40)
         run.settle()
 

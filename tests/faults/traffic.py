@@ -65,6 +65,7 @@ class Writer:
             client["max.in.flight.requests.per.connection"] = 1
         self._producer = Producer(client)
         self._stopped = threading.Event()
+        self._gives_up = False
         self._thread = threading.Thread(target=self._run, name=f"writer-{name}")
         self._thread.start()
 
@@ -86,6 +87,8 @@ class Writer:
                     self._producer.poll(0.05)
             self._producer.poll(0)
             time.sleep(self._pause_s)
+        if self._gives_up:
+            self._producer.purge()
         self._producer.flush(150)
 
     def _delivered(self, sent: Sent, error: KafkaError | None, message: Message) -> None:
@@ -101,8 +104,9 @@ class Writer:
         """Whether something was acknowledged after that moment (monotonic seconds)."""
         return bool(self.ledger.acked_at_s) and self.ledger.acked_at_s[-1] > at_s
 
-    def stop(self) -> None:
-        """Blocking: until every record has an outcome."""
+    def stop(self, *, gives_up: bool = False) -> None:
+        """Blocking: until every record has an outcome, unless nobody wants to know any more."""
+        self._gives_up = gives_up
         self._stopped.set()
         self._thread.join()
 

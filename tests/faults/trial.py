@@ -93,8 +93,9 @@ class Trial:
         return max(writer.ledger.longest_gap_s(self.fault_at_s) for writer in self.writers)
 
     def stop_traffic(self) -> None:
+        """Without waiting for what may never be acknowledged; nothing to do after `settle`."""
         for writer in self.writers:
-            writer.stop()
+            writer.stop(gives_up=True)
         self.group.stop()
 
     def settle(self) -> Account:

@@ -13,9 +13,16 @@ from typing import TYPE_CHECKING
 from dataplane.log.sparse_index import SparseIndex
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dataplane.ports.filesystem import FileSystem
 
 ENTRY = struct.Struct(">ii")
+
+
+def _position_in(raw: bytes) -> Callable[[int], int]:
+    unpack = ENTRY.unpack_from
+    return lambda number: unpack(raw, number * ENTRY.size)[1]
 
 
 class OffsetIndex(SparseIndex):
@@ -43,9 +50,20 @@ class OffsetIndex(SparseIndex):
         relative = offset - self.base_offset
         return self._at(bisect_right(range(len(self)), relative, key=self._relative_offset) - 1)
 
-    def floor_by_position(self, position: int) -> tuple[int, int]:
-        """(offset, position) of the last entry at or before byte `position`."""
-        return self._at(bisect_right(range(len(self)), position, key=self._position) - 1)
+    def floor_by_position(self, position: int, near: int, count: int) -> tuple[int, int, int]:
+        """Number, offset and position of the last entry at or before byte `position`.
+
+        Number -1 and the segment's begin if there is none. A reader who goes on expects it among
+        the `count` entries from number `near` on: those are looked at in one read, before the
+        whole index is searched.
+        """
+        raw = self.run(near, count)
+        found = bisect_right(range(len(raw) // ENTRY.size), position, key=_position_in(raw))
+        if 0 < found < count:
+            relative, at = ENTRY.unpack_from(raw, (found - 1) * ENTRY.size)
+            return near + found - 1, self.base_offset + relative, at
+        slot = bisect_right(range(len(self)), position, key=self._position) - 1
+        return slot, *self._at(slot)
 
     def _at(self, slot: int) -> tuple[int, int]:
         if slot < 0:

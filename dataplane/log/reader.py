@@ -21,7 +21,8 @@ class Reader:
 
     def __init__(self, segments: Segments) -> None:
         self._segments = segments
-        self._resumes: dict[int, tuple[LogSegment, int]] = {}
+        # By the offset that comes next: where it is, and about where in the offset index.
+        self._resumes: dict[int, tuple[LogSegment, int, int]] = {}
         self._bound: tuple[int, LogSegment, int] | None = None
 
     def forget(self) -> None:
@@ -35,9 +36,10 @@ class Reader:
         """Whole batches from `start` (known to lie in the log) to below `upper`."""
         segments = self._segments
         begin = -1
+        near = 0
         resume = self._resumes.pop(start, None)
         if resume is not None and not resume[0].closed:
-            segment, begin = resume
+            segment, begin, near = resume
             slot = segments.slot_of(segment.base_offset)
             if segments[slot] is not segment or begin >= segment.size:
                 begin = -1
@@ -48,8 +50,13 @@ class Reader:
         if begin >= end:
             return LogSlice(NO_FILE, end, 0, start)
         if end - begin > max_bytes:
-            end = self._cut(segment, begin, max_bytes, end, min_one_batch=min_one_batch)
-            self._remember(segment, end)
+            limit = begin + max_bytes
+            known, near = segment.boundary_floor(limit, begin, near)
+            boundary = last_boundary(segment.file, max(begin, known), limit)
+            if boundary == begin and min_one_batch:
+                boundary = begin + batch_size_at(segment.file, begin)
+            end = min(boundary, end)
+            self._remember(segment, end, near)
         return LogSlice(segment.file, begin, end - begin, start)
 
     def _locate(self, slot: int, start: int) -> tuple[LogSegment, int, int]:
@@ -78,19 +85,9 @@ class Reader:
         self._bound = (upper, segment, end)
         return end
 
-    def _cut(
-        self, segment: LogSegment, begin: int, max_bytes: int, end: int, *, min_one_batch: bool
-    ) -> int:
-        limit = begin + max_bytes
-        known = max(begin, segment.boundary_floor(limit))
-        boundary = last_boundary(segment.file, known, limit)
-        if boundary == begin and min_one_batch:
-            boundary = begin + batch_size_at(segment.file, begin)
-        return min(boundary, end)
-
-    def _remember(self, segment: LogSegment, position: int) -> None:
+    def _remember(self, segment: LogSegment, position: int, near: int) -> None:
         if position < segment.size:
             resumes = self._resumes
             if len(resumes) >= _RESUMES_MAX:
                 del resumes[next(iter(resumes))]
-            resumes[base_offset_at(segment.file, position)] = (segment, position)
+            resumes[base_offset_at(segment.file, position)] = (segment, position, near)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _CHUNK_BYTES = 256 * 1024
 _HOP_CHUNK_BYTES = 8 * 1024
+_HOPS_MAX = 32
 
 
 class BatchHead(NamedTuple):
@@ -90,17 +91,23 @@ def find_offset(file: File, position: int, end: int, offset: int) -> BatchHead |
 def last_boundary(file: File, position: int, limit: int) -> int:
     """The last batch boundary at or before `limit`, walking from the boundary `position`.
 
-    Only hops within one small read: with large batches the answer may be `position` itself.
+    A bounded number of small reads: far from `limit` the answer may be an earlier boundary.
     """
-    chunk = file.read_at(position, min(limit - position, _CHUNK_BYTES))
-    at = 0
-    while at + LOG_OVERHEAD_BYTES <= len(chunk):
-        length = BASE_AND_LENGTH.unpack_from(chunk, at)[1]
-        following = at + length + LOG_OVERHEAD_BYTES
-        if length < LENGTH_MIN or position + following > limit:
+    for _ in range(_HOPS_MAX):
+        if position == limit:
             break
-        at = following
-    return position + at
+        chunk = file.read_at(position, min(limit - position, _HOP_CHUNK_BYTES))
+        at = 0
+        while at + LOG_OVERHEAD_BYTES <= len(chunk):
+            length = BASE_AND_LENGTH.unpack_from(chunk, at)[1]
+            following = at + length + LOG_OVERHEAD_BYTES
+            if length < LENGTH_MIN or position + following > limit:
+                return position + at
+            at = following
+        position += at
+        if not at:
+            break
+    return position
 
 
 def batch_size_at(file: File, position: int) -> int:

@@ -27,6 +27,7 @@ _log = logging.getLogger(__name__)
 
 _LOOK_BACK_BYTES = 8 * 1024 * 1024
 INDEX_BYTES_MAX = 10 * 1024 * 1024
+_RUN_ENTRIES_MAX = 512
 
 
 class LogSegment:
@@ -187,9 +188,16 @@ class LogSegment:
         """Where the last indexed batch begins; 0 if nothing is indexed, or not to be trusted."""
         return self._trusted(self.offset_index.last())
 
-    def boundary_floor(self, position: int) -> int:
-        """A known beginning of a batch at or before `position`."""
-        return self._trusted(self.offset_index.floor_by_position(position))
+    def boundary_floor(self, position: int, begin: int, near: int) -> tuple[int, int]:
+        """A known beginning of a batch at or before `position`, and its number in the index.
+
+        `begin` is where the reader is and `near` the number that it was told last, 0 at first.
+        """
+        count = (position - begin) // max(self.index_interval_bytes, 1) + 2
+        number, offset, at = self.offset_index.floor_by_position(
+            position, near, min(count, _RUN_ENTRIES_MAX)
+        )
+        return self._trusted((offset, at)), max(number, 0)
 
     def _trusted(self, entry: tuple[int, int]) -> int:
         """The position that an index entry names, if a batch that fits it begins there; else 0.

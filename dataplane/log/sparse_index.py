@@ -73,6 +73,19 @@ class SparseIndex:
             first, second = self._entry.unpack(raw)
         return first, second
 
+    def run(self, first: int, count: int) -> bytes:
+        """Up to `count` packed entries from number `first` on, in one read at most."""
+        if self._written < 0:
+            self._open()
+        width, written = self._width, self._written
+        raw = b""
+        if first < written:
+            raw = self._open().read_at(first * width, min(count, written - first) * width)
+        left = first + count - written
+        if left > 0:
+            raw += self._pending[max(0, first - written) * width : left * width]
+        return raw
+
     def is_torn(self) -> bool:
         """Whether the file holds a part of an entry."""
         if self._written < 0:

@@ -11,6 +11,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Produ
 
 from tests.faults.ledger import Ledger, Sent
 from tests.faults.verifier import Read
+from tests.local_cluster import eventually
 
 PAUSE_S = 0.002
 """Between two records of a writer: enough for thousands, little enough for a shared machine."""
@@ -190,9 +191,9 @@ def read_all(bootstrap: str, topic: str, partitions: Sequence[int]) -> list[Read
     reached = dict.fromkeys(partitions, 0)
     while any(reached[partition] < ends[partition] for partition in partitions):
         for message in consumer.consume(5000, 0.5):
-            assert message.error() is None, message.error()
-            read.append(_read(message))
-            reached[read[-1].partition] = read[-1].offset + 1
+            if message.error() is None:  # else the client tries again, until the deadline
+                read.append(_read(message))
+                reached[read[-1].partition] = read[-1].offset + 1
         assert time.monotonic() < deadline, f"read {len(read)} of {left} records, up to {reached}"
     consumer.close()
     return read
@@ -207,10 +208,16 @@ def committed(bootstrap: str, topic: str, partitions: Sequence[int]) -> dict[int
 
 
 def watermarks(consumer: Consumer, topic: str, partitions: Sequence[int]) -> dict[int, int]:
-    """The high watermark of every partition, asked of its leader."""
-    ends = {}
-    for partition in partitions:
-        found = consumer.get_watermark_offsets(TopicPartition(topic, partition), 20)
-        assert found is not None, f"no leader tells the end of {topic}-{partition}"
-        ends[partition] = found[1]
-    return ends
+    """The high watermark of every partition, asked of its leader (which may change meanwhile)."""
+    return {each: _watermark(consumer, TopicPartition(topic, each)) for each in partitions}
+
+
+def _watermark(consumer: Consumer, partition: TopicPartition) -> int:
+    for _ in eventually(40, f"a leader that tells the end of {partition}"):
+        try:
+            found = consumer.get_watermark_offsets(partition, 10)
+        except KafkaException:
+            continue
+        if found is not None:
+            return found[1]
+    raise AssertionError

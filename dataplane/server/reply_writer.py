@@ -73,6 +73,7 @@ class ReplyWriter:
 
     __slots__ = (
         "_awaits_room",
+        "_is_full",
         "_loop",
         "_on_streamed",
         "_parts",
@@ -95,7 +96,8 @@ class ReplyWriter:
         self._rest: list[Any] = []
         self._on_streamed: Callable[[], None]
         self._socket: socket.socket | None = None
-        self._awaits_room = False
+        self._awaits_room = False  # the loop watches our socket for room
+        self._is_full = False  # sendfile has just met a full socket
         self.paused = False
         self.holds_file_parts = False
         self.is_streaming = False
@@ -134,8 +136,8 @@ class ReplyWriter:
     def close(self) -> None:
         """The connection is gone: give back what waits."""
         self._drop_rest()
+        self._stop_waiting()
         if self._socket is not None:
-            self._stop_waiting(self._socket)
             self._socket.close()
             self._socket = None
 
@@ -143,13 +145,17 @@ class ReplyWriter:
 
     def _go_on(self) -> None:
         """Write on where the socket was full."""
+        self._is_full = False
         try:
             self._rest = self._write(self._rest)
         except OSError as error:  # the peer went away, or the file is cut short
             _log.debug("answer not sent whole: %s", error)
+            self._stop_waiting()
             self._drop_rest()
             self._transport.abort()
             return
+        if not self._is_full:
+            self._stop_waiting()
         if not self._rest:
             self.is_streaming = False
             self._on_streamed()
@@ -162,7 +168,9 @@ class ReplyWriter:
             if size is None:
                 fill = self._gather(part, fill)
                 continue
-            if size >= SENDFILE_FROM_BYTES and self._plain and part.file.fileno() >= 0:
+            # What once had to wait goes on as it began, however little is left of it.
+            is_large = size >= SENDFILE_FROM_BYTES or type(part) is _Waiting
+            if is_large and self._plain and part.file.fileno() >= 0:
                 head, sent = self._send_file(part, fill)
                 fill = 0
             else:
@@ -228,9 +236,10 @@ class ReplyWriter:
                 sent += count
         except (BlockingIOError, InterruptedError):
             pass
-        if head or sent < part.size:
+        self._is_full = bool(head) or sent < part.size
+        if self._is_full and not self._awaits_room:
             self._awaits_room = True
-            self._loop.add_writer(sock, self._has_room)
+            self._loop.add_writer(sock, self._go_on)
         return [bytes(head)] if head else [], sent
 
     def _own_socket(self) -> socket.socket:
@@ -241,15 +250,10 @@ class ReplyWriter:
             self._socket.setblocking(False)
         return self._socket
 
-    def _has_room(self) -> None:
-        if self._socket is not None:
-            self._stop_waiting(self._socket)
-            self._go_on()
-
-    def _stop_waiting(self, sock: socket.socket) -> None:
-        if self._awaits_room:
+    def _stop_waiting(self) -> None:
+        if self._awaits_room and self._socket is not None:
             self._awaits_room = False
-            self._loop.remove_writer(sock)
+            self._loop.remove_writer(self._socket)
 
     def _drop_rest(self) -> None:
         rest, self._rest = self._rest, []

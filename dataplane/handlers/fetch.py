@@ -87,6 +87,7 @@ class _Fetch(DelayedOperation):
         "_bytes_max",
         "_context",
         "_entries",
+        "_is_replica",
         "_keys",
         "_request",
         "_session",
@@ -97,6 +98,7 @@ class _Fetch(DelayedOperation):
         super().__init__()
         self._context = context
         self._request = request
+        self._is_replica = request.replica_id >= 0
         self._session = session
         self._bytes_max = min(request.max_bytes, context.services.config.get_int("fetch.max.bytes"))
         self._keys: list[tuple[TopicKey, int]] = []
@@ -104,10 +106,6 @@ class _Fetch(DelayedOperation):
         self.deferred: Deferred[list[Any]] = Deferred()
         self.deferred.on_abandoned = self._abandon
         self._resolve()
-
-    @property
-    def _is_replica(self) -> bool:
-        return self._request.replica_id >= 0
 
     # -- which partitions
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from dataplane.wire.headers import encode_request_frame
 from dataplane.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from dataplane.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
@@ -11,7 +13,7 @@ PRODUCE_VERSION = 8
 FETCH_VERSION = 11
 RECORD_BYTES = 1024
 RECORD_OVERHEAD_BYTES_MAX = 12  # lengths, attributes, deltas
-TIMESTAMP_MS = 1_700_000_000_000
+TIMESTAMP_MS = int(time.time() * 1000)  # of today: older records would be retention's
 TIMEOUT_MS = 60_000
 
 

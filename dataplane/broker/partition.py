@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataplane.broker.resting_follower import RestingFollower
 from dataplane.broker.waiting import OffsetWaiters
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.replication.effects import AdvanceHighWatermark, ProposeIsr
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from dataplane.model.partition import PartitionState
     from dataplane.ports.clock import Clock
     from dataplane.replication.effects import Effect
+    from dataplane.replication.fetch_sessions import FetchSession, PartitionKey
 
 Buffer = bytes | bytearray | memoryview
 
@@ -38,6 +40,7 @@ class Partition:
         "_lag_ms_max",
         "_min_isr",
         "_propose_isr",
+        "_resting",
         "_starts_watchers",
         "_wakeups",
         "appended",
@@ -77,6 +80,7 @@ class Partition:
         # Who reads: replicas read what is not committed too; consumers are woken by the watermark.
         self.appended = WatchList()
         self.committed = WatchList()
+        self._resting: dict[int, RestingFollower] = {}
         self._follower_starts: dict[int, int] = {}
         self._starts_watchers: dict[Callable[[], None], None] = {}
 
@@ -117,10 +121,12 @@ class Partition:
         is_new_epoch = self.state is None or state.leader_epoch > self.state.leader_epoch
         if self.core is not None and not is_new_epoch:
             self.state = state
+            self._stir(wakes=False)
             self._carry_out(self.core.on_state(state, now_ms=now_ms))
             return
         # A disk that refuses leaves everything as it was.
         self.log.assign_epoch_start(state.leader_epoch, self.log.log_end_offset)
+        self._stir(wakes=True)
         self.state = state
         self.core = LeaderCore(
             broker_id=self._broker_id,
@@ -142,6 +148,7 @@ class Partition:
 
     def resign(self) -> None:
         """Stop leading: nobody may wait here for something that will not come."""
+        self._stir(wakes=True)
         self.core = None
         self._follower_starts.clear()
         for callback in list(self._starts_watchers):
@@ -180,6 +187,8 @@ class Partition:
             records, self.leader_epoch, now_ms=self._clock.realtime_ms(), origin=origin
         )
         if not info.duplicate:
+            if self._resting:
+                self._stir(wakes=True)
             effects = core.on_append(self.log.log_end_offset, self._clock.monotonic_ms())
             if effects:
                 self._carry_out(effects)
@@ -213,6 +222,7 @@ class Partition:
     def watch_log_starts(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Call back when a follower's log start moves, or the role here ends. Returns the end."""
         self._starts_watchers[callback] = None
+        self._stir(wakes=False)  # followers learn of a moved log start by their next answer
 
         def stop() -> None:
             self._starts_watchers.pop(callback, None)
@@ -243,6 +253,35 @@ class Partition:
         if effects:
             self._carry_out(effects)
 
+    def let_rest(
+        self, replica_id: int, offset: int, session: FetchSession, key: PartitionKey
+    ) -> None:
+        """A follower was told all there is: in sync and level, it rests until `_stir`.
+
+        A resting follower costs nothing: neither its fetches nor what they would be answered with
+        is looked at. Everything that could change either ends the rest.
+        """
+        core = self.core
+        if core is None or offset != self.log.log_end_offset:
+            return
+        follower = core.level_member(replica_id, offset)
+        if follower is None:
+            return
+        earlier = self._resting.get(replica_id)
+        if earlier is not None:
+            earlier.stir(wakes=False)
+        resting = RestingFollower(self._resting, replica_id, follower, session, key, self.log)
+        self._resting[replica_id] = resting
+        session.rest(key, resting)
+
+    def _stir(self, *, wakes: bool) -> None:
+        """Something happens here: followers that rested are looked at again.
+
+        `wakes`: and answered at once, if they wait.
+        """
+        for resting in list(self._resting.values()):
+            resting.stir(wakes=wakes)
+
     def followers_with(self, offset: int) -> list[tuple[int, int, int]]:
         """In-sync followers whose log holds `offset`: (broker, log end, ms since it was level)."""
         core = self.core
@@ -251,7 +290,7 @@ class Partition:
         now_ms = self._clock.monotonic_ms()
         followers = (core.follower(broker_id) for broker_id in core.isr)
         return [
-            (each.broker_id, each.log_end_offset, now_ms - each.last_caught_up_ms)
+            (each.broker_id, each.log_end_offset, now_ms - each.level_ms)
             for each in followers
             if each is not None
             and each.log_end_offset >= offset >= self._follower_starts.get(each.broker_id, -1)
@@ -264,6 +303,7 @@ class Partition:
 
     def isr_committed(self, isr: Sequence[int], partition_epoch: int) -> None:
         if self.core is not None:
+            self._stir(wakes=False)
             self._carry_out(self.core.on_isr_committed(tuple(isr), partition_epoch))
 
     def isr_rejected(self, error: ErrorCode) -> None:
@@ -288,6 +328,8 @@ class Partition:
         for effect in effects:
             if isinstance(effect, AdvanceHighWatermark):
                 self.log.update_high_watermark(effect.offset)
+                if self._resting:
+                    self._stir(wakes=False)
                 self._acknowledgements.reach(self.log.high_watermark)
                 self._wake_consumers()
             elif isinstance(effect, ProposeIsr):

@@ -8,7 +8,8 @@ watermark, a change of leader, or its deadline.
 A follower that is not in sync gets nothing of throttled partitions while the leader's replication
 quota is used up (KIP-73); they do not count towards `min_bytes`.
 In a fetch session (KIP-227) a request adds to what the session asks for, and an answer leaves out
-partitions of which there is nothing new.
+partitions of which there is nothing new. A follower's partitions that are level and told rest: they
+are not even looked at until something happens to them.
 A consumer that tells its rack (v11+) is sent to an in-sync follower there, if this leader is set up
 so and lies on another rack (KIP-392).
 Version notes: 7 has sessions, 9 fences by leader epoch, 12 tells a diverging epoch (KIP-595) and
@@ -28,13 +29,15 @@ from dataplane.handlers import leader_hints
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
-from dataplane.timing.purgatory import DelayedOperation
+from dataplane.timing.purgatory import DelayedOperation, WatchList
 from dataplane.wire.fetch_codec import FetchedPartition, encode_fetch_response, parse_fetch
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dataplane.broker.context import RequestContext
     from dataplane.broker.partition import Partition
-    from dataplane.replication.fetch_sessions import Fetched
+    from dataplane.replication.fetch_sessions import Asked, Fetched, PartitionKey
     from dataplane.wire.fetch_codec import FetchedFrom, FetchParts, TopicKey
 
 _log = logging.getLogger(__name__)
@@ -89,6 +92,8 @@ class _Fetch(DelayedOperation):
         "_entries",
         "_is_replica",
         "_keys",
+        "_may_replicate",
+        "_news",
         "_request",
         "_session",
         "deferred",
@@ -105,24 +110,27 @@ class _Fetch(DelayedOperation):
         self._entries: list[_Entry] = []
         self.deferred: Deferred[list[Any]] = Deferred()
         self.deferred.on_abandoned = self._abandon
-        self._resolve()
+        self._may_replicate = not self._is_replica or context.authorize(
+            AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
+        )
+        asked = session.asked
+        if not self._may_replicate and session.session is not None:
+            asked = session.session.asked()  # what rests is refused as well
+        self._resolve(asked)
 
     # -- which partitions
 
-    def _resolve(self) -> None:
+    def _resolve(self, asked: Asked) -> None:
         """Find every partition once; what is refused now stays refused."""
         context = self._context
         image = context.services.metadata.image
-        may_replicate = not self._is_replica or context.authorize(
-            AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
-        )
-        for key, partitions in self._session.asked:
+        for key, partitions in asked:
             self._keys.append((key, len(partitions)))
             name: str | None = key if isinstance(key, str) else image.names_by_id.get(key)
             refusal: ErrorCode | None = None
             if name is None:
                 refusal = ErrorCode.UNKNOWN_TOPIC_ID
-            elif not may_replicate or (
+            elif not self._may_replicate or (
                 not self._is_replica
                 and not context.authorize(AclOperation.READ, ResourceType.TOPIC, name)
             ):
@@ -158,11 +166,17 @@ class _Fetch(DelayedOperation):
         request = self._request
         if self._is_replica:
             self._acknowledge()
+            if self._session.session is not None:
+                self._session.session.clock.ms = self._context.services.clock.monotonic_ms()
         reply = self._answer_if_due()
         if reply is not None:
             return reply
         partitions = [entry.partition for entry in self._entries if entry.partition is not None]
         lists = [each.appended if self._is_replica else each.committed for each in partitions]
+        if self._is_replica and self._session.session is not None:
+            self._news = WatchList()
+            lists.append(self._news)
+            self._session.session.on_news = self._on_news
         self._context.services.partitions.fetch_deadlines.add(self, request.max_wait_ms, lists)
         return self.deferred
 
@@ -181,12 +195,34 @@ class _Fetch(DelayedOperation):
                     self._request.replica_id, wanted.fetch_offset, wanted.log_start_offset
                 )
 
+    def _on_news(self) -> None:
+        """A partition that rested has something for us."""
+        if self._news:
+            self._context.services.partitions.wakeups.wake(self._news)
+
+    def _take_up_stirred(self) -> None:
+        """What rested when the request came, and rests no more, is answered with the others."""
+        session = self._session.session
+        if session is None or not session.is_privileged:
+            return
+        known = set(self._places())
+        stirred = [key for key in session.due if key not in known]
+        if stirred:
+            self._resolve(session.asked(stirred))
+
+    def _places(self) -> Iterator[PartitionKey]:
+        """The partition of each entry."""
+        keys = (key for key, count in self._keys for _ in range(count))
+        return zip(keys, (entry.wanted.partition for entry in self._entries), strict=True)
+
     def try_complete(self) -> None:
+        self._take_up_stirred()
         reply = self._answer_if_due()
         if reply is not None and self.end():
             self.deferred.complete(reply)
 
     def expire(self) -> None:
+        self._take_up_stirred()
         results, size, failed = self._read()
         self.deferred.complete(self._encode(results, size, failed=failed))
 
@@ -196,7 +232,12 @@ class _Fetch(DelayedOperation):
     def _answer_if_due(self) -> list[Any] | None:
         request = self._request
         results, size, failed = self._read()
-        if failed or size >= request.min_bytes or request.max_wait_ms <= 0 or not self._entries:
+        if (
+            failed
+            or size >= request.min_bytes
+            or request.max_wait_ms <= 0
+            or self._session.is_empty
+        ):
             return self._encode(results, size, failed=failed)
         return None
 
@@ -339,7 +380,25 @@ class _Fetch(DelayedOperation):
         (metrics.replication_bytes_out if self._is_replica else metrics.bytes_out).value += size
         if self._is_replica:
             self._count_throttled(results)
+            self._let_rest(results)
         return parts
+
+    def _let_rest(self, results: list[FetchedPartition]) -> None:
+        """What is level and was told everything is not looked at again until it stirs."""
+        session = self._session.session
+        if session is None:
+            return
+        for place, entry, result in zip(self._places(), self._entries, results, strict=True):
+            if (
+                entry.partition is not None
+                and place in session.partitions
+                and result.records is None
+                and result.error_code == 0
+                and result.diverging_epoch is None
+            ):
+                entry.partition.let_rest(
+                    self._request.replica_id, entry.wanted.fetch_offset, session, place
+                )
 
     def _count_throttled(self, results: list[FetchedPartition]) -> None:
         """In sync or not, what is sent of throttled partitions uses the quota up."""

@@ -9,12 +9,13 @@ shards for the sake of its locks; here it is one.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar
 
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.replication.replica import SessionClock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from dataplane.ports.clock import Clock
     from dataplane.ports.entropy import Entropy
@@ -32,6 +33,7 @@ EVICTION_MS: Final = 120_000
 """How long a session is left alone by others that are no better."""
 PARTITIONS_MAX: Final = 500_000
 """Partitions remembered by all sessions together; Kafka has no such bound."""
+SWEEP_MS: Final = 1_000
 TOPIC_IDS_FROM: Final = 13
 _INT32_MAX: Final = 2**31 - 1
 
@@ -71,9 +73,26 @@ class _Remembered:
         return is_news
 
 
+class Resting(Protocol):
+    """A partition of a follower's session of which there is nothing to tell until it stirs."""
+
+    def stop(self) -> None:
+        """It rests no more, as the session knows by itself."""
+        ...
+
+    def has_moved(self) -> bool:
+        """Whether there is something to tell that did not stir it."""
+        ...
+
+
 @dataclasses.dataclass(slots=True, eq=False)
 class FetchSession:
-    """`is_privileged` is a follower's session. `epoch` is that of the next request."""
+    """`is_privileged` is a follower's session. `epoch` is that of the next request.
+
+    A follower follows many partitions of which few move. Those of which there may be something to
+    tell are `due`; the others rest, and cost nothing until they stir. `on_news` is to be called
+    when one of them should be answered at once.
+    """
 
     id: int
     is_privileged: bool
@@ -85,6 +104,14 @@ class FetchSession:
     cached_size: int = 0
     yields_to_all: bool = False
     yields_to_privileged: bool = False
+    clock: SessionClock = dataclasses.field(default_factory=lambda: SessionClock(0))
+    due: dict[PartitionKey, None] = dataclasses.field(default_factory=dict)
+    resting: dict[PartitionKey, Resting] = dataclasses.field(default_factory=dict)
+    on_news: Callable[[], None] | None = None
+    swept_ms: int = 0
+
+    def __post_init__(self) -> None:
+        self.due.update(dict.fromkeys(self.partitions))
 
     @property
     def worth(self) -> tuple[bool, int, int]:
@@ -99,12 +126,48 @@ class FetchSession:
                     self.partitions[topic, wanted.partition] = _Remembered(wanted)
                 else:
                     remembered.wanted = wanted
+                self.disturb((topic, wanted.partition))
         for topic, indexes in request.forgotten:
             for index in indexes:
+                self.disturb((topic, index))
                 self.partitions.pop((topic, index), None)
+                self.due.pop((topic, index), None)
 
-    def asked(self) -> Asked:
-        return _grouped((topic, kept.wanted) for (topic, _), kept in self.partitions.items())
+    def disturb(self, key: PartitionKey) -> None:
+        """There may be something to tell, or it is asked from elsewhere."""
+        resting = self.resting.pop(key, None)
+        if resting is not None:
+            resting.stop()
+        self.due[key] = None
+
+    def stirred(self, key: PartitionKey) -> None:
+        """What rested has stirred by itself."""
+        if self.resting.pop(key, None) is not None:
+            self.due[key] = None
+
+    def rest(self, key: PartitionKey, resting: Resting) -> None:
+        """All that there is has been told."""
+        self.resting[key] = resting
+        self.due.pop(key, None)
+
+    def sweep(self, now_ms: int) -> None:
+        """From time to time: some news do not stir what rests."""
+        if now_ms - self.swept_ms < SWEEP_MS:
+            return
+        self.swept_ms = now_ms
+        for key in [key for key, resting in self.resting.items() if resting.has_moved()]:
+            self.disturb(key)
+
+    def end(self) -> None:
+        resting, self.resting = self.resting, {}
+        for each in resting.values():
+            each.stop()
+
+    def asked(self, keys: Iterable[PartitionKey] | None = None) -> Asked:
+        """What is asked of these partitions; of all if none are named."""
+        kept = self.partitions
+        chosen = kept if keys is None else keys
+        return _grouped((key[0], kept[key].wanted) for key in chosen)
 
     def news(self, answers: Answers) -> Answers:
         """What has to be told. Partitions that were told go to the end, so that all get a turn."""
@@ -116,6 +179,8 @@ class FetchSession:
                 if remembered is not None and remembered.take(answer):
                     del self.partitions[key]
                     self.partitions[key] = remembered
+                    if self.due.pop(key, self) is None:
+                        self.due[key] = None
                     told.append((topic, answer))
         return _grouped(told)
 
@@ -164,6 +229,7 @@ class FetchSessionCache:
         session = self._sessions.pop(session_id, None)
         if session is not None:
             self.partitions -= session.cached_size
+            session.end()
 
     def has_room(self, session: FetchSession) -> bool:
         """Whether the session may keep as many partitions as it has now."""
@@ -172,7 +238,8 @@ class FetchSessionCache:
 
     def touch(self, session: FetchSession, now_ms: int) -> None:
         """Used now, with as many partitions as it has now."""
-        self.remove(session.id)
+        self.partitions -= session.cached_size
+        self._sessions.pop(session.id, None)
         self._sessions[session.id] = session
         session.last_used_ms = now_ms
         session.cached_size = len(session.partitions)
@@ -208,8 +275,15 @@ class FetchSessionCache:
 class Fetched:
     """One request without a session: every partition it names is answered."""
 
+    session: FetchSession | None = None
+
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no partition is asked for at all."""
+        return not self.asked
 
     def settle(self, answers: Answers) -> tuple[int, Answers]:
         """What to answer: the session's id and the partitions to tell. KafkaError for all."""
@@ -247,14 +321,18 @@ class _Incremental(Fetched):
     """The next request of a session."""
 
     def __init__(self, session: FetchSession) -> None:
-        super().__init__(session.asked())
-        self._session = session
+        super().__init__(session.asked(session.due if session.is_privileged else None))
+        self.session: FetchSession = session
         self._epoch = session.epoch
 
+    @property
+    def is_empty(self) -> bool:
+        return not self.session.partitions
+
     def settle(self, answers: Answers) -> tuple[int, Answers]:
-        if self._session.epoch != self._epoch:  # asked again meanwhile, over another connection
+        if self.session.epoch != self._epoch:  # asked again meanwhile, over another connection
             raise KafkaError(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
-        return self._session.id, self._session.news(answers)
+        return self.session.id, self.session.news(answers)
 
 
 class FetchSessions:
@@ -291,7 +369,9 @@ class FetchSessions:
         if not self.cache.has_room(session):
             self.cache.remove(session.id)
             raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-        self.cache.touch(session, self._clock.monotonic_ms())
+        now_ms = self._clock.monotonic_ms()
+        self.cache.touch(session, now_ms)
+        session.sweep(now_ms)
         session.epoch = next_epoch(epoch)
         return _Incremental(session)
 

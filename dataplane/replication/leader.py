@@ -93,6 +93,18 @@ class LeaderCore:
     def follower(self, broker_id: int) -> Replica | None:
         return self._followers.get(broker_id)
 
+    def level_member(self, broker_id: int, offset: int) -> Replica | None:
+        """The follower, if it is in sync and level with us at `offset`, nothing is under way."""
+        follower = self._followers.get(broker_id)
+        if (
+            follower is None
+            or self._proposed is not None
+            or broker_id not in self._maximal_isr
+            or follower.log_end_offset != offset
+        ):
+            return None
+        return follower
+
     # --- events ---
 
     def on_append(self, log_end_offset: int, now_ms: int) -> Sequence[Effect]:

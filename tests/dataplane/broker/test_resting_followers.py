@@ -1,0 +1,233 @@
+"""Followers level with their leader rest: nothing is looked at, and nothing goes unnoticed."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dataplane.model.errors import ErrorCode
+from dataplane.replication.fetch_sessions import SWEEP_MS
+from dataplane.replication.replica import Replica, SessionClock
+from dataplane.wire.messages.fetch import ForgottenTopic
+from tests.dataplane.handlers.one_broker import ME, PEER, THIRD, OneBroker, batch, read_answer
+from tests.dataplane.handlers.test_fetch import fetch
+from tests.dataplane.handlers.test_fetch_sessions import VERSION, more, told
+
+LAG_MS = 30_000
+
+
+@pytest.fixture
+async def broker():
+    broker = OneBroker()
+    yield broker
+    await broker.stop()
+
+
+class Follower:
+    """Broker 2's session with the leader, on partitions that are level."""
+
+    def __init__(self, broker: OneBroker, *, partitions: int = 4, isr=None) -> None:
+        self.broker = broker
+        self.topic_id = broker.topic("t", replicas=(ME, PEER), isr=isr, partitions=partitions)
+        self.partitions = range(partitions)
+        self.epoch = 0
+        self.id = 0
+
+    async def open(self) -> Follower:
+        request = fetch(self.topic_id, indexes=self.partitions, replica=PEER, session=(0, 0))
+        self.id = (await self.broker.ask(request, VERSION)).session_id
+        await self.ask()
+        return self
+
+    def submit(self, offsets: dict[int, int] | None = None, *, wait_ms: int = 0):
+        """The next request: named positions only. The request and what was handed back."""
+        self.epoch += 1
+        request = fetch(self.topic_id, indexes=(), replica=PEER, wait_ms=wait_ms)
+        for index, offset in (offsets or {}).items():
+            named = fetch(self.topic_id, offset, indexes=(index,)).topics[0].partitions
+            request.topics[0].partitions += named
+        request = more((self.id, self.epoch), request)
+        return request, self.broker.submit(request, VERSION)
+
+    async def ask(self, offsets: dict[int, int] | None = None):
+        request, answer = self.submit(offsets)
+        return read_answer(request, VERSION, answer)
+
+    @property
+    def session(self):
+        return self.broker.partitions.fetch_sessions.cache.get(self.id)
+
+    def write(self, index: int = 0) -> None:
+        self.broker.partition("t", index).append_now(bytearray(batch("a")), 1)
+
+
+async def test_who_is_level_and_was_told_everything_rests(broker) -> None:
+    follower = await Follower(broker).open()
+    assert not follower.session.due
+    assert len(follower.session.resting) == 4
+    assert told(await follower.ask()) == {}
+
+
+async def test_an_append_wakes_the_parked_request(broker) -> None:
+    follower = await Follower(broker).open()
+    request, parked = follower.submit(wait_ms=60_000)
+    assert not parked.done
+    follower.write(2)
+    await asyncio.sleep(0)
+    assert told(read_answer(request, VERSION, parked.value)) == {2: ["a"]}
+    follower.write(1)
+    request, answer = follower.submit({2: 1}, wait_ms=60_000)
+    assert told(read_answer(request, VERSION, answer)) == {1: ["a"], 2: []}
+    assert broker.partition("t", 2).high_watermark == 1
+
+
+async def test_a_moved_watermark_is_told_with_the_next_answer(broker) -> None:
+    broker.topic("t", replicas=(ME, PEER, THIRD))
+    follower = await Follower(broker, partitions=1).open()
+    broker.topic("t", replicas=(ME, PEER, THIRD), leader_epoch=0)
+    partition = broker.partition("t")
+    partition.append_now(bytearray(batch("a")), 1)
+    await follower.ask()
+    await follower.ask({0: 1})
+    partition.on_follower_fetch(THIRD, 1)
+    (topic,) = (await follower.ask()).responses
+    assert topic.partitions[0].high_watermark == partition.high_watermark == 1
+    assert told(await follower.ask()) == {}
+    assert follower.session.resting
+
+
+async def test_a_watermark_that_moves_while_a_request_is_parked_is_told_at_its_deadline(broker):
+    follower = await Follower(broker).open()
+    request, parked = follower.submit(wait_ms=30)
+    partition = broker.partition("t", 3)
+    partition.isr_committed((ME,), 1)
+    partition.log.append_as_leader(bytearray(batch("a")), 0, now_ms=1)
+    for _ in range(500):
+        if parked.done:
+            break
+        await asyncio.sleep(0.005)
+    assert told(read_answer(request, VERSION, parked.value)) == {3: ["a"]}
+
+
+async def test_log_starts_are_told_by_deletion_at_once_and_by_retention_within_the_sweep(broker):
+    follower = await Follower(broker).open()
+    for index in (0, 1):
+        follower.write(index)
+    await follower.ask()
+    await follower.ask({0: 1, 1: 1})
+    await follower.ask()
+    assert len(follower.session.resting) == 4
+    deleted, retained = broker.partition("t", 0), broker.partition("t", 1)
+    deleted.log.delete_records_before(1)
+    deleted.watch_log_starts(lambda: None)
+    retained.log.delete_records_before(1)
+    assert set(told(await follower.ask())) == {0}
+    broker.clock.advance(SWEEP_MS)
+    assert set(told(await follower.ask())) == {1}
+
+
+async def test_a_lost_leadership_wakes_and_is_told(broker) -> None:
+    follower = await Follower(broker).open()
+    request, parked = follower.submit(wait_ms=60_000)
+    broker.topic("t", leader=PEER, replicas=(ME, PEER), leader_epoch=1, partitions=4)
+    await asyncio.sleep(0)
+    response = read_answer(request, VERSION, parked.value)
+    codes = {part.error_code for topic in response.responses for part in topic.partitions}
+    assert codes == {ErrorCode.NOT_LEADER_OR_FOLLOWER}
+    assert not follower.session.resting
+
+
+async def test_who_is_not_in_sync_never_rests(broker) -> None:
+    """Each of its fetches may let it join."""
+    follower = await Follower(broker, isr=(ME,)).open()
+    assert not follower.session.resting
+    assert len(follower.session.due) == 4
+
+
+async def test_who_is_put_out_of_the_isr_joins_again(broker) -> None:
+    follower = await Follower(broker, partitions=1).open()
+    partition = broker.partition("t")
+    partition.isr_committed((ME,), 1)
+    assert not partition.core.is_change_pending
+    await follower.ask()
+    assert partition.core.is_change_pending
+
+
+async def test_what_is_forgotten_is_not_taken_for_fetched(broker) -> None:
+    follower = await Follower(broker).open()
+    gone = ForgottenTopic(topic_id=follower.topic_id, partitions=[0])
+    nothing = fetch("t", indexes=(), replica=PEER)
+    request = more((follower.id, follower.epoch + 1), nothing, forgotten_topics_data=[gone])
+    await broker.ask(request, VERSION)
+    follower.epoch += 1
+    broker.clock.advance(LAG_MS + 1)
+    await follower.ask()
+    for index in (0, 1):
+        follower.write(index)
+        broker.partition("t", index).tick()
+    assert broker.partition("t", 0).core.is_change_pending, "out: it lags since it was forgotten"
+    assert not broker.partition("t", 1).core.is_change_pending
+
+
+async def test_a_session_that_ends_leaves_nothing_behind(broker) -> None:
+    follower = await Follower(broker).open()
+    broker.partitions.fetch_sessions.cache.remove(follower.id)
+    assert all(not broker.partition("t", index)._resting for index in follower.partitions)
+    first = await Follower(broker).open()
+    second = await Follower(broker).open()
+    assert not first.session.resting
+    assert len(second.session.resting) == 4
+
+
+async def test_a_follower_that_may_no_longer_is_refused_for_what_rests_too(broker, monkeypatch):
+    follower = await Follower(broker).open()
+    monkeypatch.setattr("dataplane.broker.context.RequestContext.authorize", lambda *_: False)
+    response = await follower.ask()
+    codes = [part.error_code for topic in response.responses for part in topic.partitions]
+    assert codes == [ErrorCode.TOPIC_AUTHORIZATION_FAILED] * 4
+
+
+EVENTS = st.lists(
+    st.one_of(
+        st.tuples(st.just("fetch"), st.integers(0, 3)),
+        st.tuples(st.just("append"), st.integers(1, 3)),
+        st.tuples(st.just("time"), st.integers(0, 20_000)),
+    ),
+    max_size=60,
+)
+
+
+@given(EVENTS)
+def test_resting_is_the_same_as_fetching_each_time_from_the_same_place(events) -> None:
+    """One replica is told of every fetch, the other rests whenever it is level."""
+    told_each, resting = Replica(2), Replica(2)
+    for replica in (told_each, resting):
+        replica.reset(is_in_sync=True, now_ms=0)
+    clock = SessionClock(0)
+    end, at, now_ms, rests = 0, 0, 0, False
+    for event, number in events:
+        if event == "append":
+            resting.stir()
+            rests = False
+            end += number
+        elif event == "time":
+            now_ms += number
+        else:
+            at = min(end, at + number)
+            told_each.on_fetch(at, end, now_ms)
+            if not rests:
+                resting.on_fetch(at, end, now_ms)
+                if at == end:
+                    resting.rest(clock)
+                    rests = True
+            clock.ms = now_ms
+        for later_ms in (0, LAG_MS, LAG_MS + 1, 2 * LAG_MS):
+            seen = [
+                replica.is_caught_up(end, now_ms + later_ms, LAG_MS)
+                for replica in (told_each, resting)
+            ]
+            assert seen[0] == seen[1]
+        assert resting.level_ms == told_each.level_ms

@@ -7,7 +7,7 @@ last offset of a batch and the position where that batch begins.
 from __future__ import annotations
 
 import struct
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from dataplane.log.sparse_index import SparseIndex
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dataplane.ports.filesystem import FileSystem
 
 ENTRY = struct.Struct(">ii")
+OFFSET, POSITION = 0, 1
 
 
 def _position_in(raw: bytes) -> Callable[[int], int]:
@@ -48,7 +49,7 @@ class OffsetIndex(SparseIndex):
     def floor(self, offset: int) -> tuple[int, int]:
         """(offset, position) of the entry from which to look for `offset`; the segment's begin."""
         relative = offset - self.base_offset
-        return self._at(bisect_right(range(len(self)), relative, key=self._relative_offset) - 1)
+        return self._at(self.count_below(relative, OFFSET, inclusive=True) - 1)
 
     def floor_by_position(self, position: int, near: int, count: int) -> tuple[int, int, int]:
         """Number, offset and position of the last entry at or before byte `position`.
@@ -62,7 +63,7 @@ class OffsetIndex(SparseIndex):
         if 0 < found < count:
             relative, at = ENTRY.unpack_from(raw, (found - 1) * ENTRY.size)
             return near + found - 1, self.base_offset + relative, at
-        slot = bisect_right(range(len(self)), position, key=self._position) - 1
+        slot = self.count_below(position, POSITION, inclusive=True) - 1
         return slot, *self._at(slot)
 
     def _at(self, slot: int) -> tuple[int, int]:
@@ -74,10 +75,4 @@ class OffsetIndex(SparseIndex):
     def truncate_to(self, offset: int) -> None:
         """Drop entries for `offset` and later."""
         relative = offset - self.base_offset
-        self.truncate_entries(bisect_left(range(len(self)), relative, key=self._relative_offset))
-
-    def _relative_offset(self, number: int) -> int:
-        return self.entry(number)[0]
-
-    def _position(self, number: int) -> int:
-        return self.entry(number)[1]
+        self.truncate_entries(self.count_below(relative, OFFSET))

@@ -43,8 +43,10 @@ def segment_path(directory: str, base_offset: int, suffix: str) -> str:
 
 def parse_base_offset(name: str, suffix: str) -> int | None:
     """The offset in a file name such as `00000000000000000042.log`, None for any other name."""
+    if not name.endswith(suffix):
+        return None
     stem = name.removesuffix(suffix)
-    if stem == name or len(stem) != 20 or not stem.isascii() or not stem.isdigit():  # %020d
+    if len(stem) != 20 or not stem.isascii() or not stem.isdigit():  # %020d
         return None
     return int(stem)
 

@@ -131,27 +131,28 @@ class Recovery:
         return opened, end
 
     def _sweep(self) -> None:
-        sizes = self._removed(_LEFTOVERS)
-        if any(name.endswith(paths.SWAP) for name in sizes):
-            finish_swaps(self._fs, self._directory, sizes)
-            sizes = self._removed((paths.SWAP,))
-        self._sizes = sizes
-        for name in sorted(sizes):
-            stem, dot, suffix = name.rpartition(".")
-            if dot + suffix not in _INDEXES or paths.parse_base_offset(name, dot + suffix) is None:
-                continue
-            if stem + paths.LOG not in sizes:
-                self._fs.remove(f"{self._directory}/{name}")
-                del sizes[name]
-
-    def _removed(self, endings: tuple[str, ...]) -> dict[str, int]:
-        """Remove the files that end so; the sizes of the others."""
         sizes = self._fs.file_sizes(self._directory)
-        for name in sorted(sizes):
-            if name.endswith(endings):
-                self._fs.remove(f"{self._directory}/{name}")
-                del sizes[name]
-        return sizes
+        if any(name.endswith((*_LEFTOVERS, paths.SWAP)) for name in sizes):
+            self._remove(sizes, [name for name in sizes if name.endswith(_LEFTOVERS)])
+            finish_swaps(self._fs, self._directory, sizes)
+            sizes = self._fs.file_sizes(self._directory)
+            self._remove(sizes, [name for name in sizes if name.endswith(paths.SWAP)])
+        self._sizes = sizes
+        indexes = [name for name in sizes if name.endswith(_INDEXES)]
+        orphans = []
+        for name in indexes:
+            stem, _, suffix = name.rpartition(".")
+            if (
+                stem + paths.LOG not in sizes
+                and paths.parse_base_offset(name, f".{suffix}") is not None
+            ):
+                orphans.append(name)
+        self._remove(sizes, orphans)
+
+    def _remove(self, sizes: dict[str, int], names: list[str]) -> None:
+        for name in sorted(names):
+            self._fs.remove(f"{self._directory}/{name}")
+            del sizes[name]
 
     def _bases(self) -> list[int]:
         found = (paths.parse_base_offset(name, paths.LOG) for name in self._sizes)
@@ -175,6 +176,8 @@ class Recovery:
             return False
         if segment.offset_index.is_torn() or segment.time_index.is_torn():
             return False
+        if not segment.size and not len(segment.offset_index) and not len(segment.time_index):
+            return True
         last_offset, position = segment.offset_index.last()
         if is_last and position and not segment.last_known_position():
             return False
@@ -211,6 +214,8 @@ class Recovery:
     def _find_end(self, segment: LogSegment) -> tuple[int, bool]:
         """End of a segment that was closed properly: from its last index entry on."""
         end, position = segment.base_offset, 0
+        if not segment.size:
+            return end, False
         for head in segment.heads_from(segment.last_known_position()):
             end = head.last_offset + 1
             position = head.position + head.size

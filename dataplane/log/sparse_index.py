@@ -6,6 +6,8 @@ recovery rebuilds from the log, because the recovery point only moves after `flu
 
 from __future__ import annotations
 
+import errno
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from dataplane.ports.filesystem import File, FileSystem
 
 _PENDING_MAX_BYTES = 4096
+_STRETCH_ENTRIES = 2048
 
 
 class SparseIndex:
@@ -85,6 +88,27 @@ class SparseIndex:
         if left > 0:
             raw += self._pending[max(0, first - written) * width : left * width]
         return raw
+
+    def count_below(self, bound: int, field: int, *, inclusive: bool = False) -> int:
+        """How many entries have a `field` (0 or 1) below `bound`, or at it: they come first.
+
+        Binary search by single entries down to a stretch that one read takes in. `OSError`.
+        """
+        low, high = 0, len(self)
+        while high - low > _STRETCH_ENTRIES:
+            middle = (low + high) // 2
+            value = self.entry(middle)[field]
+            if value < bound or (inclusive and value == bound):
+                low = middle + 1
+            else:
+                high = middle
+        if low == high:
+            return low
+        raw, width, unpack = self.run(low, high - low), self._width, self._entry.unpack_from
+        if len(raw) < (high - low) * width:
+            raise OSError(errno.EIO, "The index is shorter than it was", self.path)
+        search = bisect_right if inclusive else bisect_left
+        return low + search(range(high - low), bound, key=lambda n: unpack(raw, n * width)[field])
 
     def is_torn(self) -> bool:
         """Whether the file holds a part of an entry."""

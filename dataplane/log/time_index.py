@@ -8,7 +8,6 @@ segment's largest timestamp.
 from __future__ import annotations
 
 import struct
-from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 from dataplane.log.batch_header import NO_TIMESTAMP
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from dataplane.ports.filesystem import FileSystem
 
 ENTRY = struct.Struct(">qi")
+TIMESTAMP, OFFSET = 0, 1
 
 
 class TimeIndex(SparseIndex):
@@ -61,7 +61,7 @@ class TimeIndex(SparseIndex):
         No record up to that offset is as late. If an entry is damaged that leads the search astray
         to a later place, then it is the one that is returned: the caller can tell by the batch.
         """
-        slot = bisect_left(range(len(self)), timestamp_ms, key=self._timestamp)
+        slot = self.count_below(timestamp_ms, TIMESTAMP)
         if not slot:
             return None
         found_ms, relative = self.entry(slot - 1)
@@ -74,12 +74,5 @@ class TimeIndex(SparseIndex):
     def truncate_to(self, offset: int) -> None:
         """Drop entries for `offset` and later."""
         relative = offset - self.base_offset
-        kept = bisect_right(range(len(self)), relative - 1, key=self._relative_offset)
-        self.truncate_entries(kept)
+        self.truncate_entries(self.count_below(relative, OFFSET))
         self._last_timestamp_ms = None
-
-    def _timestamp(self, number: int) -> int:
-        return self.entry(number)[0]
-
-    def _relative_offset(self, number: int) -> int:
-        return self.entry(number)[1]

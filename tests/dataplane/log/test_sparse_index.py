@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dataplane.log import sparse_index
 from dataplane.log.sparse_index import SparseIndex
 from dataplane.ports.fakes.filesystem import MemoryFileSystem
 
@@ -79,6 +80,38 @@ def test_an_index_holds_what_was_added_and_not_cut(taken):
         assert entries(index) == expected
     index.close()
     assert bytes(fs.content(PATH)) == b"".join(ENTRY.pack(*entry) for entry in expected)
+
+
+@pytest.mark.parametrize("stretch", [1, 2, 3, 2048])
+@given(
+    values=st.lists(st.integers(0, 60), max_size=30).map(sorted),
+    written=st.integers(0, 30),
+    bound=st.integers(-1, 61),
+    inclusive=st.booleans(),
+)
+def test_search_counts_what_lies_below(stretch, values, written, bound, inclusive):
+    """In the file, in memory, across both; by stretches of any length."""
+    fs = CountingFileSystem()
+    index = SparseIndex(fs, PATH, ENTRY)
+    for number, value in enumerate(values):
+        index.append_packed(ENTRY.pack(value, -value))
+        if number + 1 == written:
+            index.flush()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sparse_index, "_STRETCH_ENTRIES", stretch)
+        found = index.count_below(bound, 0, inclusive=inclusive)
+    assert found == sum(value < bound or (inclusive and value == bound) for value in values)
+
+
+def test_an_index_that_somebody_cut_is_an_error_of_the_disk():
+    fs = CountingFileSystem()
+    index = SparseIndex(fs, PATH, ENTRY)
+    for number in range(5):
+        add(index, number)
+    index.flush()
+    del fs.content(PATH)[12:]
+    with pytest.raises(OSError, match="shorter"):
+        index.count_below(3, 0)
 
 
 def test_a_torn_tail_and_pending_entries_are_cut_together():

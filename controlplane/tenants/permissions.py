@@ -23,7 +23,7 @@ SESSION_TENANT = "penstock_tenant"
 
 
 class TenantPermission(BasePermission):
-    """Sets `request.access`; a view may say `needs = "administer"` or `"platform"`."""
+    """Sets `request.access`; a view may say `needs = "administer"` for owners' doors."""
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
         access = access_of(request)
@@ -34,7 +34,6 @@ class TenantPermission(BasePermission):
         allowed, told = {
             "write": (access.may_write, "the role operator, or a key with scope write"),
             "administer": (access.may_administer, "the role owner, signed in"),
-            "platform": (access.may_run_platform, "a platform operator, signed in"),
         }[needs]
         if not allowed:
             raise Forbidden(f"This needs {told}.")

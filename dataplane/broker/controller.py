@@ -9,6 +9,7 @@ loaded afresh from ZooKeeper.
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import logging
 from typing import TYPE_CHECKING
 
@@ -148,12 +149,11 @@ class Controller:
 
     # -- telling --------------------------------------------------------------------------------
 
-    def notice(self, partition: TopicPartition, *, is_new: bool = False) -> Notice:
+    def notice(self, partition: TopicPartition) -> Notice:
         topic = self.context.topics[partition.topic]
         return Notice(
             topic.partitions[partition.partition],
             topic.topic_id,
-            is_new=is_new,
             deleting=self.context.is_going(partition.topic),
             offline=self.context.offline_replicas(partition),
         )
@@ -164,26 +164,35 @@ class Controller:
         *,
         new_on: Collection[tuple[TopicPartition, int]] = (),
     ) -> None:
-        """Roles to the replicas, metadata to all."""
-        partitions = list(partitions)
+        """Roles to the replicas, metadata to all; one notice a partition serves all of them."""
         for partition in partitions:
-            for replica in self.notice(partition).state.replicas:
-                self.tell_role(partition, replica, is_new=(partition, replica) in new_on)
-        self.tell_metadata(partitions)
+            notice = self.notice(partition)
+            for replica in notice.state.replicas:
+                is_new = bool(new_on) and (partition, replica) in new_on
+                self._give_role(
+                    partition,
+                    replica,
+                    dataclasses.replace(notice, is_new=True) if is_new else notice,
+                )
+            self._give_metadata(partition, notice)
 
-    def tell_role(self, partition: TopicPartition, replica: int, *, is_new: bool = False) -> None:
+    def tell_role(self, partition: TopicPartition, replica: int) -> None:
         """To one replica, if its broker is live and the topic is there to stay."""
+        self._give_role(partition, replica, self.notice(partition))
+
+    def tell_metadata(self, partitions: Iterable[TopicPartition]) -> None:
+        for partition in partitions:
+            self._give_metadata(partition, self.notice(partition))
+
+    def _give_role(self, partition: TopicPartition, replica: int, notice: Notice) -> None:
         channel = self.channels.get(replica)
-        notice = self.notice(partition, is_new=is_new)
         if channel is None or notice.deleting or notice.state.leader_epoch == NEVER_LED:
             return
         channel.outbox.add_role(partition, notice)
 
-    def tell_metadata(self, partitions: Iterable[TopicPartition]) -> None:
-        for partition in partitions:
-            notice = self.notice(partition)
-            for channel in self.channels.values():
-                channel.outbox.add_metadata(partition, notice)
+    def _give_metadata(self, partition: TopicPartition, notice: Notice) -> None:
+        for channel in self.channels.values():
+            channel.outbox.add_metadata(partition, notice)
 
     def tell_stop(self, partition: TopicPartition, replicas: Iterable[int], stop: Stop) -> None:
         for replica in replicas:

@@ -93,10 +93,11 @@ async def test_a_broker_that_bounced_unseen_is_treated_as_gone_and_then_as_arriv
     path = znodes.broker_path(bounced.id)
     data, owner = tree.find(path).data, bounced.coordinator.session_id
     tree.apply([Delete(path), Create(path, data, ephemeral=True)], owner)
-    await until(lambda: controller.host._controller.context.brokers[bounced.id].epoch > epoch)
+    context = controller.host._controller.context
+    await until(lambda: (info := context.brokers.get(bounced.id)) and info.epoch > epoch)
     tp = TopicPartition("t", 0)
-    await until(lambda: controller.host._controller.context.state(tp).leader_epoch == 1)
-    assert bounced.id not in controller.host._controller.context.state(tp).isr
+    await until(lambda: context.state(tp).leader_epoch == 1)
+    assert bounced.id not in context.state(tp).isr
     await until(lambda: bounced.requests[-1].broker_epoch > epoch)
 
 

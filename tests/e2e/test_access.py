@@ -33,6 +33,28 @@ def test_a_user_is_served_only_while_granted(console: Console, rest: Rest) -> No
     rest.run("topic.delete", console.cluster_id, name=TOPIC)
 
 
+def test_a_user_made_with_access_is_served_at_once(console: Console, rest: Rest) -> None:
+    """Login and rights in one plan."""
+    cluster_id, user, topic = console.cluster_id, f"{USER}-2", f"{TOPIC}-2"
+    rest.run("topic.create", cluster_id, name=topic, partitions=1, replication_factor=3)
+    console.open("access")
+    console.click("New user")
+    console.page.get_by_label("User name").fill(user)
+    console.click("Next: access")
+    console.page.get_by_text("Produce", exact=True).click()
+    console.dialog().get_by_label("Topic", exact=True).fill(topic)
+    console.click("Review plan")
+    plan = console.plan()
+    expect(plan).to_contain_text(user)
+    expect(plan).to_contain_text(topic)
+    console.confirm()
+    app = Clients(bootstrap_of(rest, cluster_id), shown_password(console, user))
+    wait_for(lambda: not refused(app, topic), 20)
+    expect(console.row("Users", user)).to_contain_text(f"describe, write {topic}")
+    rest.run("user.delete", cluster_id, username=user)
+    rest.run("topic.delete", cluster_id, name=topic)
+
+
 def create_user(console: Console) -> dict[str, str]:
     """The password is shown once, to whoever asks for it first."""
     console.open("access")
@@ -42,12 +64,17 @@ def create_user(console: Console) -> dict[str, str]:
     console.click("Review plan")
     expect(console.plan()).to_contain_text(USER)
     console.confirm()
+    secret = shown_password(console, USER)
+    expect(console.row("Users", USER)).to_contain_text("nothing yet")
+    return secret
+
+
+def shown_password(console: Console, user: str) -> dict[str, str]:
     console.click("Show password")
     expect(console.dialog()).to_contain_text("cannot be shown again")
     password = console.dialog().locator("pre").inner_text().strip()
     console.close_dialog()
-    expect(console.row("Users", USER)).to_contain_text("nothing yet")
-    return {"username": USER, "password": password, "mechanism": "SCRAM-SHA-512"}
+    return {"username": user, "password": password, "mechanism": "SCRAM-SHA-512"}
 
 
 def grant(console: Console) -> None:

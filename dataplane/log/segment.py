@@ -205,7 +205,7 @@ class LogSegment:
         Nothing protects an index file's content: a damaged one makes lookups slow, never wrong.
         """
         offset, position = entry
-        if position == 0:
+        if position <= 0:  # a flipped sign would be an error to read at
             return 0
         head = next(heads(self.file, position, self.size, chunk_bytes=64), None)
         fits = head is not None and self.base_offset <= head.base_offset <= offset

@@ -58,6 +58,8 @@ class MemoryFile:
 
     def read_at(self, position: int, size: int) -> bytes:
         self._check("read")
+        if position < 0 or size < 0:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL), self._path)
         return bytes(memoryview(self._node.data)[position : position + size])
 
     def read_into(self, position: int, buffer: bytearray | memoryview) -> int:

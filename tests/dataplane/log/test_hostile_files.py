@@ -100,6 +100,26 @@ def test_any_small_file_may_be_damaged(data, clean, how):
     assert host.start().get(A0).log_end_offset == info.base_offset + 1
 
 
+@pytest.mark.parametrize("clean", [True, False])
+def test_index_entries_with_a_flipped_sign_fail_nobodys_directory(clean):
+    """A position below nothing is an error to read at, which would have cost the directory."""
+    host = Host(dirs=("/d",), config=CONFIG)
+    filled(host)
+    if not clean:
+        host.fs.remove("/d/.kafka_cleanshutdown")
+    for path in [path for path in host.fs.paths() if path.endswith(".index")]:
+        content = host.fs.content(path)
+        for at in range(4, len(content), 8):
+            content[at] |= 0x80
+    manager = host.start()
+    assert [report.error for report in manager.directories()] == [0]
+    log = manager.get(A0)
+    assert log.log_end_offset == RECORDS
+    for offset in range(RECORDS):
+        assert read_all(log, offset, max_bytes=300) == list(range(offset, RECORDS))
+    assert times(log) == RIGHT_TIMES
+
+
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), how=st.sampled_from(["cut", "flip", "grown"]))
 def test_a_time_index_damaged_anywhere_is_noticed_by_whoever_goes_by_it(data, how):

@@ -41,6 +41,17 @@ def test_append_read_truncate(place):
     file.close()
 
 
+@pytest.mark.parametrize(("position", "size"), [(-1, 1), (-(1 << 31), 61), (0, -1)])
+def test_reading_where_there_is_nothing_is_an_error(place, position, size):
+    """A damaged index may name such a place: no silence here that the machine would not keep."""
+    fs, root = place
+    file = fs.open(f"{root}/f", create=True)
+    file.append(b"hello")
+    with pytest.raises(OSError, match="Invalid argument"):
+        file.read_at(position, size)
+    file.close()
+
+
 def test_opening_what_is_not_there(place):
     fs, root = place
     with pytest.raises(FileNotFoundError):

@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
-from dataplane.log.batch_header import INT64_MAX
+from dataplane.log.batch_header import INT32_MAX, INT64_MAX
 from dataplane.log.load_progress import LoadProgress
 from dataplane.log.scan import heads
 from dataplane.log.segment import LogSegment
@@ -16,6 +16,7 @@ from dataplane.log.swapping import finish_swaps
 
 if TYPE_CHECKING:
     from dataplane.log.epochs import LeaderEpochs
+    from dataplane.log.scan import BatchHead
     from dataplane.ports.filesystem import FileSystem
 
 _log = logging.getLogger(__name__)
@@ -197,7 +198,7 @@ class Recovery:
         for head in heads(segment.file, 0, size, check_crc=True) if size else ():
             # The CRC does not cover the base offset: a gap may be a flipped bit.
             is_gap = head.base_offset > end and is_doubtful and not self._allows_gaps
-            if head.base_offset < end or is_gap:
+            if head.base_offset < end or is_gap or not _belongs(segment, head):
                 break
             segment.note(head.last_offset, head.max_timestamp_ms, head.position, head.size)
             if is_doubtful:
@@ -217,6 +218,8 @@ class Recovery:
         if not segment.size:
             return end, False
         for head in segment.heads_from(segment.last_known_position()):
+            if not _belongs(segment, head):
+                return self._rebuild(segment, is_doubtful=False)
             end = head.last_offset + 1
             position = head.position + head.size
         size = segment.size
@@ -256,3 +259,9 @@ class Recovery:
                 self._epochs.assign_unwritten(head.leader_epoch, head.base_offset)
         self._epochs.write()
         self._epochs.damaged = False
+
+
+def _belongs(segment: LogSegment, head: BatchHead) -> bool:
+    """Whether the batch can be in this segment: indexes hold offsets relative to its base."""
+    first, last = segment.base_offset, segment.base_offset + INT32_MAX
+    return first <= head.base_offset <= head.last_offset <= last

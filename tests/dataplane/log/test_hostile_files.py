@@ -120,6 +120,28 @@ def test_index_entries_with_a_flipped_sign_fail_nobodys_directory(clean):
     assert times(log) == RIGHT_TIMES
 
 
+@pytest.mark.parametrize("batch", [0, 1])
+def test_a_batch_that_cannot_be_in_its_segment_ends_the_log(batch):
+    """No CRC covers a base offset: a flipped one may lie further off than an index can say.
+
+    Noticed where a segment is read at a start, as here where its indexes are gone.
+    """
+    host = Host(dirs=("/d",), config=CONFIG)
+    filled(host)
+    last = max(path for path in host.fs.paths() if path.endswith(".log"))
+    content = host.fs.content(last)
+    size = 12 + int.from_bytes(content[8:12], "big")
+    content[batch * size] ^= 1
+    for path in [path for path in host.fs.paths() if path.endswith("index")]:
+        if path.startswith(last.removesuffix(".log")):
+            host.fs.remove(path)
+    log = host.start().get(A0)
+    assert log.log_end_offset <= RECORDS
+    assert read_all(log, max_bytes=400) == list(range(log.log_end_offset))
+    assert put(log, ("new", "1")).base_offset == log.log_end_offset - 1
+    log.roll()
+
+
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), how=st.sampled_from(["cut", "flip", "grown"]))
 def test_a_time_index_damaged_anywhere_is_noticed_by_whoever_goes_by_it(data, how):

@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 PROBE_S_MAX = 2.0
 POLL_S = 0.05
-# Underscored as librdkafka's own, and public all the same.
-REFUSED = KafkaError._AUTHENTICATION  # noqa: SLF001
+REFUSED = KafkaError._AUTHENTICATION  # noqa: SLF001 - librdkafka's own codes are public all the same
 
 
 def check_login(spec: "ConnectionSpec") -> None:

@@ -57,7 +57,13 @@ def register(services: BrokerServices, listeners: Listeners) -> None:
     metrics.gauge(
         "brokers", "Live brokers in the image.", lambda: len(services.metadata.image.brokers)
     )
-    metrics.gauge("connections", "Open connections by listener.", listeners.connection_counts)
+    metrics.gauge("log_size_bytes", "Bytes of the logs here, by topic.", per_topic_bytes)
+    _register_waiting(services)
+    _register_connections(metrics, listeners)
+
+
+def _register_waiting(services: BrokerServices) -> None:
+    metrics, partitions = services.metrics, services.partitions
     metrics.gauge(
         "parked_fetches",
         "Places where a fetch waits for data (one a partition it asks for).",
@@ -86,6 +92,10 @@ def register(services: BrokerServices, listeners: Listeners) -> None:
         "Fetch sessions that made room for others, since the start.",
         lambda: sessions.evictions,
     )
+
+
+def _register_connections(metrics: Metrics, listeners: Listeners) -> None:
+    metrics.gauge("connections", "Open connections by listener.", listeners.connection_counts)
     budget = listeners.receive_budget
     metrics.gauge(
         "receive_buffer_bytes", "Grown receive buffers, all connections.", lambda: budget.used_bytes
@@ -95,7 +105,6 @@ def register(services: BrokerServices, listeners: Listeners) -> None:
         "Connections closed because the receive buffers were full, since the start.",
         lambda: budget.refused,
     )
-    metrics.gauge("log_size_bytes", "Bytes of the logs here, by topic.", per_topic_bytes)
 
 
 def _escaped(text: str) -> str:

@@ -30,7 +30,7 @@ const columns = [
   }),
   column.accessor((row) => (row.restorable ? "" : "the partition is gone"), {
     id: "undo",
-    header: "Undo",
+    header: "What undo does",
     meta: { hideBelow: "sm" },
     cell: (cell) => <span className="ps-muted">{cell.getValue() || "commits it again"}</span>,
   }),

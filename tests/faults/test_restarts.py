@@ -8,7 +8,7 @@ from tests.faults.cluster import FaultCluster
 from tests.faults.trial import trial
 
 pytestmark = [pytest.mark.faults, pytest.mark.cluster]
-GAP_MAX_S = 3.0
+GAP_MAX_S = 6.0
 
 
 def test_a_rolling_restart(cluster: FaultCluster) -> None:

@@ -71,7 +71,7 @@ test-conformance: ## Clients that others wrote, against a live cluster
 test-faults: ## Real processes killed, paused, cut off: every acknowledged record accounted for
 	@$(PY) -m pytest -q tests/faults
 test-faults-quick:
-	@$(PY) -m pytest -q -m "not slow_faults" tests/faults
+	@$(PY) -m pytest -q -m "not slow" tests/faults
 simulate: ## Whole brokers under virtual time and misfortune, SEEDS=n SEED=s (a failing seed leaves its trace)
 	@$(PY) -m tests.simulation --seeds $(or $(SEEDS),200) --seed $(or $(SEED),1)
 test-e2e: ## The whole service in a real browser, with screenshots in build/screenshots

@@ -54,7 +54,7 @@ def cluster(
         made.stop()
 
 
-@pytest.mark.slow_faults
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["follower", "leader"])
 def test_a_disk_is_full(cluster: FaultCluster, disk: SmallDisk, role: str) -> None:
     cluster.wait_until_whole()

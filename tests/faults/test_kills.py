@@ -22,7 +22,7 @@ def orders(leader: int) -> list[list[int]]:
     return [[leader, (leader + 1) % 3, (leader + 2) % 3]]
 
 
-SLOW = pytest.mark.slow_faults
+SLOW = pytest.mark.slow
 
 
 @pytest.mark.parametrize(

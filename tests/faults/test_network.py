@@ -82,7 +82,7 @@ def order(leader: int, *rest: int) -> list[list[int]]:
     return [[leader, *rest]]
 
 
-@pytest.mark.slow_faults
+@pytest.mark.slow
 def test_a_leader_and_a_follower_lose_each_other(cluster: FaultCluster, network: Network) -> None:
     """Both still reach ZooKeeper: the follower falls out of the in-sync set, and comes back."""
     cluster.wait_until_whole()
@@ -100,7 +100,7 @@ def test_a_leader_and_a_follower_lose_each_other(cluster: FaultCluster, network:
         assert run.gap_s() < NOTICED_MAX_S
 
 
-@pytest.mark.slow_faults
+@pytest.mark.slow
 @pytest.mark.parametrize("deaf", ["follower", "leader"])
 def test_packets_pass_one_way_only(cluster: FaultCluster, network: Network, deaf: str) -> None:
     cluster.wait_until_whole()
@@ -119,7 +119,7 @@ def test_packets_pass_one_way_only(cluster: FaultCluster, network: Network, deaf
         assert run.gap_s() < NOTICED_MAX_S
 
 
-@pytest.mark.slow_faults
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["leader", "controller"])
 def test_zookeeper_only_is_out_of_reach(cluster: FaultCluster, network: Network, role: str) -> None:
     """Its session ends, others lead, and clients still reach the one that led."""
@@ -141,7 +141,7 @@ def test_zookeeper_only_is_out_of_reach(cluster: FaultCluster, network: Network,
         assert run.gap_s() < NOTICED_MAX_S
 
 
-@pytest.mark.slow_faults
+@pytest.mark.slow
 def test_a_leader_is_unplugged(cluster: FaultCluster, network: Network) -> None:
     """Cut from everybody at once, with clients' requests on the way."""
     cluster.wait_until_whole()
@@ -168,7 +168,7 @@ def test_a_leader_is_unplugged(cluster: FaultCluster, network: Network) -> None:
         assert run.gap_s() < NOTICED_MAX_S
 
 
-@pytest.mark.slow_faults
+@pytest.mark.slow
 def test_a_follower_sits_behind_a_slow_link(cluster: FaultCluster, network: Network) -> None:
     """Slower than the traffic: it lags, leaves the in-sync set, catches up when the link is well."""
     cluster.wait_until_whole()

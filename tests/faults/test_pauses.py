@@ -15,7 +15,7 @@ NOTICED_MAX_S = 8.0
 """From the end of a session to acknowledgements by the new leader, on a busy machine."""
 
 
-@pytest.mark.slow_faults
+@pytest.mark.slow
 def test_a_leader_and_controller_sleeps_longer_than_its_session(cluster: FaultCluster) -> None:
     """It wakes as what it no longer is, with requests of clients still unread: nobody may obey it,
     and nothing that it acknowledges may be lost.
@@ -37,7 +37,7 @@ def test_a_leader_and_controller_sleeps_longer_than_its_session(cluster: FaultCl
         assert run.gap_s() < SESSION_TIMEOUT_S + NOTICED_MAX_S
 
 
-@pytest.mark.slow_faults
+@pytest.mark.slow
 def test_a_leader_naps(cluster: FaultCluster) -> None:
     """Shorter than the session: it stays the leader, and nothing is lost."""
     with trial(cluster, "leader-naps", assignment=[[0, 1, 2]]) as run:

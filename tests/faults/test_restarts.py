@@ -24,7 +24,7 @@ def test_a_rolling_restart(cluster: FaultCluster) -> None:
         assert run.gap_s() < GAP_MAX_S
 
 
-@pytest.mark.slow_faults
+@pytest.mark.slow
 def test_the_whole_cluster_restarts(cluster: FaultCluster) -> None:
     with trial(cluster, "whole-restart") as run:
         for broker in cluster.ids:

@@ -29,7 +29,7 @@ def test_zookeeper_is_away_for_a_moment(
         assert run.gap_s() < UNDISTURBED_S
 
 
-@pytest.mark.slow_faults
+@pytest.mark.slow
 def test_zookeeper_is_away_for_longer_than_a_session(
     cluster: FaultCluster, zookeeper: EmbeddedZooKeeper
 ) -> None:
@@ -43,7 +43,7 @@ def test_zookeeper_is_away_for_longer_than_a_session(
         _can_fail_over(cluster)
 
 
-@pytest.mark.slow_faults
+@pytest.mark.slow
 def test_a_leader_dies_while_zookeeper_is_away(
     cluster: FaultCluster, zookeeper: EmbeddedZooKeeper
 ) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.faults.cluster import FaultCluster
-from tests.faults.ensemble import Ensemble, ensemble
 from tests.faults.trial import trial
+from tests.zookeeper_ensemble import ZooKeeperEnsemble, ensemble
 
 pytestmark = [pytest.mark.faults, pytest.mark.cluster]
 UNDISTURBED_S = 5.0
@@ -18,13 +18,15 @@ FAILOVER_MAX_S = 8.0
 
 
 @pytest.fixture(scope="module")
-def servers(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ensemble]:
+def servers(alone: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooKeeperEnsemble]:
     with ensemble(tmp_path_factory.mktemp("ensemble")) as started:
         yield started
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory, servers: Ensemble) -> Iterator[FaultCluster]:
+def cluster(
+    tmp_path_factory: pytest.TempPathFactory, servers: ZooKeeperEnsemble
+) -> Iterator[FaultCluster]:
     made = FaultCluster(tmp_path_factory.mktemp("faults"), servers.connect_string)
     try:
         made.start()
@@ -33,13 +35,12 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, servers: Ensemble) -> Iter
         made.stop()
 
 
-@pytest.mark.slow_faults
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["leader", "follower"])
-def test_one_server_is_killed(cluster: FaultCluster, servers: Ensemble, role: str) -> None:
+def test_one_server_is_killed(cluster: FaultCluster, servers: ZooKeeperEnsemble, role: str) -> None:
     cluster.wait_until_whole()
-    servers.wait_until_serving(1, 2, 3)
-    leader = servers.leader()
-    victim = leader if role == "leader" else leader % 3 + 1
+    servers.wait_until_serving()
+    victim = servers.leader() if role == "leader" else servers.follower()
     with trial(cluster, f"zookeeper-{role}-killed") as run:
         servers.kill(victim)
         run.acks_flow(3)
@@ -53,10 +54,12 @@ def test_one_server_is_killed(cluster: FaultCluster, servers: Ensemble, role: st
         assert max(gaps) < FAILOVER_MAX_S
 
 
-@pytest.mark.slow_faults
-def test_the_majority_is_gone_for_a_while(cluster: FaultCluster, servers: Ensemble) -> None:
+@pytest.mark.slow
+def test_the_majority_is_gone_for_a_while(
+    cluster: FaultCluster, servers: ZooKeeperEnsemble
+) -> None:
     cluster.wait_until_whole()
-    servers.wait_until_serving(1, 2, 3)
+    servers.wait_until_serving()
     with trial(cluster, "zookeeper-majority-gone") as run:
         servers.kill(1)
         servers.kill(2)

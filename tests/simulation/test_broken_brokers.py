@@ -39,7 +39,8 @@ def acks_before_the_watermark(patch):
 
 def reads_beyond_the_watermark(patch):
     """Consumers get what the leader alone has."""
-    patch.setattr(fetch._Fetch, "_is_replica", property(lambda self: True))
+    always = property(lambda self: True, lambda self, _answer: None)
+    patch.setattr(fetch._Fetch, "_is_replica", always)
     original = fetch._Fetch._acknowledge
     patch.setattr(
         fetch._Fetch,

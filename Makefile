@@ -56,8 +56,8 @@ imports: ## Import contracts: which room may know which
 test-unit: ## Unit, property and architecture tests
 	@$(PY) -m pytest -q -n 2 -m "not cluster and not conformance and not faults and not spark and not e2e and not postgres"
 # These wait more than they work: files side by side, the longest first.
-test-integration: ## Cluster, conformance and Spark tests, two files at a time
-	@$(PY) -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder \
+test-integration: ## Cluster, conformance and Spark tests, three files at a time
+	@$(PY) -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder \
 	  -m "(cluster or conformance or spark) and not faults and not e2e and not slow" \
 	  tests/spark_analytics tests/controlplane/live tests/conformance tests
 test-cluster: ## Tests on real brokers and ZooKeeper

@@ -7,34 +7,19 @@ import os
 import pathlib
 import queue
 import signal
-import socket
 import subprocess
 import sys
 import threading
 import time
 from typing import TYPE_CHECKING
 
+from tests.ports import free_row
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 START_TIMEOUT_S = 90.0
-FIRST_PORT, LAST_PORT = 21_000, 32_000
-
-
-def free_ports(count: int) -> int:
-    """The first of `count` consecutive ports that nobody listens on."""
-    start = FIRST_PORT + (os.getpid() * 37 + time.monotonic_ns() // 1000) % 9_000
-    for base in [*range(start, LAST_PORT, count), *range(FIRST_PORT, start, count)]:
-        with contextlib.ExitStack() as held:
-            try:
-                for port in range(base, base + count):
-                    sock = held.enter_context(socket.socket())
-                    sock.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return base
-    raise RuntimeError("no free ports")
 
 
 class LocalCluster:
@@ -53,7 +38,7 @@ class LocalCluster:
         listeners: Sequence[str] = (),
     ) -> None:
         self.brokers = brokers
-        self.port = free_ports(brokers * (1 + len(listeners)))
+        self.port = free_row(brokers * (1 + len(listeners)))
         self.data_dir = data_dir
         self.output: list[str] = []
         command = [sys.executable, "-m", "dataplane", "local-cluster"]

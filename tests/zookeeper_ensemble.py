@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from dataplane.runtime import embedded_zookeeper
 from dataplane.runtime.parent_death import die_with_parent
-from tests.local_cluster import free_ports
+from tests.ports import free_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ class ZooKeeperEnsemble:
     def __init__(self, directory: pathlib.Path, servers: int = SERVERS) -> None:
         self._directory = directory
         self._numbers = range(1, servers + 1)
-        first = free_ports(servers * 3)
+        first = free_row(servers * 3)
         self._ports = {
             number: (first + 3 * place, first + 3 * place + 1, first + 3 * place + 2)
             for place, number in enumerate(self._numbers)

@@ -22,7 +22,8 @@ from tests.conformance.raw_client import (
     metrics,
     read_frame,
 )
-from tests.local_cluster import LocalCluster, eventually, free_ports, local_cluster
+from tests.local_cluster import LocalCluster, eventually, local_cluster
+from tests.ports import free_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +37,7 @@ BAD_FRAMES = "penstock_bad_frames_total"
 
 @pytest.fixture(scope="module")
 def metrics_port() -> int:
-    return free_ports(1)
+    return free_row(1)
 
 
 @pytest.fixture(scope="module")

@@ -1,11 +1,9 @@
 """The whole service as `make up` starts it: on free ports, with data of its own, stopped by pid."""
 
-import contextlib
 import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +12,7 @@ from pathlib import Path
 
 from dataplane.runtime.parent_death import die_with_parent
 from deploy.local.config import LocalConfig
+from tests.ports import free_row
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 START_TIMEOUT_S = 120.0
@@ -45,8 +44,8 @@ class LocalService:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self._log_path = directory / "launcher.log"
-        http, zookeeper, redis = free_ports(3)
-        first = free_run(BROKER_PORTS)
+        http, zookeeper, redis = (free_row(1) for _ in range(3))
+        first = free_row(BROKER_PORTS)
         self._environment = {
             **os.environ,
             "PENSTOCK_DATA_DIR": str(directory / "data"),
@@ -120,24 +119,3 @@ class LocalService:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-
-
-def free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for opened in sockets:
-            opened.bind(("127.0.0.1", 0))
-        return [opened.getsockname()[1] for opened in sockets]
-
-
-def free_run(count: int) -> int:
-    """The first of `count` ports in a row that nobody listens on, below the ephemeral range."""
-    for first in range(22_000 + os.getpid() * 7 % 4_000, 32_000, count):
-        with contextlib.ExitStack() as held:
-            try:
-                for port in range(first, first + count):
-                    held.enter_context(socket.socket()).bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return first
-    raise AssertionError("no free run of ports")

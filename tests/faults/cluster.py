@@ -23,7 +23,8 @@ from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
 from dataplane.runtime.os_clock import OsClock
 from dataplane.runtime.parent_death import die_with_parent
 from dataplane.runtime.zookeeper import ZooKeeperCoordinator
-from tests.local_cluster import eventually, free_ports
+from tests.local_cluster import eventually
+from tests.ports import free_row
 
 T = TypeVar("T")
 READY_TIMEOUT_S = 90.0
@@ -63,7 +64,7 @@ class FaultCluster:
         self._places = list(places or [Place()] * 3)
         self._settings = dict(settings or {})
         self._log_dirs = dict(log_dirs or {})
-        self._port = free_ports(3)
+        self._port = free_row(3)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="supervisors")
         self._coordinator: ZooKeeperCoordinator | None = None

@@ -8,7 +8,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,11 +19,13 @@ from typing import Any
 
 from dataplane.runtime.embedded_zookeeper import command as zookeeper_command
 from tests.controlplane.live.holds import VARIABLE, Holds
+from tests.ports import free_row
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 TERMINAL = {"succeeded", "failed", "cancelled", "reverted"}
 START_TIMEOUT_S = 60.0
 WORKERS = ("worker-1", "worker-2")
+BROKER_PORTS = 12
 
 
 class ServiceError(Exception):
@@ -40,8 +41,9 @@ class Refused(Exception):
 class LiveService:
     def __init__(self, directory: Path, *, database_url: str | None = None) -> None:
         self.directory = directory
-        self.web_port, self.zookeeper_port, self.redis_port = free_ports(3)
-        self.broker_ports = free_range(12)
+        self.web_port, self.zookeeper_port, self.redis_port = (free_row(1) for _ in range(3))
+        first = free_row(BROKER_PORTS)
+        self.broker_ports = first, first + BROKER_PORTS - 1
         self.environment = {
             **os.environ,
             "PENSTOCK_DATA_DIR": str(directory / "data"),
@@ -302,27 +304,3 @@ class LiveService:
 
 def python(*arguments: str) -> tuple[str, ...]:
     return (sys.executable, *arguments)
-
-
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for opened in sockets:
-            opened.bind(("127.0.0.1", 0))
-        return [opened.getsockname()[1] for opened in sockets]
-    finally:
-        for opened in sockets:
-            opened.close()
-
-
-def free_range(count: int) -> tuple[int, int]:
-    """A run of ports that nobody listens on, below the ephemeral range."""
-    for first in range(21_000 + os.getpid() % 3_000, 32_000, count):
-        if all(is_free(port) for port in range(first, first + count)):
-            return first, first + count - 1
-    raise ServiceError("no free run of ports")
-
-
-def is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) != 0

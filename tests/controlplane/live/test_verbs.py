@@ -9,9 +9,10 @@ import time
 import pytest
 from confluent_kafka import KafkaException
 
-from tests.controlplane.live.clients import Clients
+from tests.controlplane.live.clients import Clients, Watcher
 from tests.controlplane.live.holds import AFTER, BEFORE
 from tests.controlplane.live.service import Refused
+from tests.controlplane.live.story import check_story, poll_to_the_end
 
 pytestmark = [pytest.mark.cluster, pytest.mark.redis, pytest.mark.timeout(300)]
 
@@ -167,6 +168,40 @@ def test_a_reassigned_partitions_data_is_there_and_gone_here(service, cluster, c
     assert service.finish(service.confirm(undo))["state"] == "succeeded"
     back = {row["partition"]: row["replicas"] for row in topic(service, "t.move")["partitions"]}
     assert back == before
+
+
+# The next test's move: so many partitions, each with its share of the records.
+PARTITIONS, RECORDS, RECORD_BYTES = 8, 400, 10_000
+TARGET, RATE_BYTES_PER_S = 1, 250_000
+
+
+def test_a_move_shows_its_steps_its_bytes_and_its_time_left(service, cluster, clients):
+    service.run("topic.create", name="t.progress", partitions=PARTITIONS, replication_factor=1)
+    for partition in range(PARTITIONS):
+        clients.produce("t.progress", RECORDS // PARTITIONS, size=RECORD_BYTES, partition=partition)
+    found = service.get(f"/clusters/{service.cluster_id}/topics/t.progress")
+    moves = [
+        {"topic": "t.progress", "partition": row["partition"], "replicas": [TARGET]}
+        for row in found["partitions"]
+        if row["replicas"] != [TARGET]
+    ]
+    plan = service.plan(
+        "reassignment", moves=moves, batch_size=1, throttle_bytes_per_s=RATE_BYTES_PER_S
+    )
+    total = plan["impact"]["bytes_to_move"]
+    assert total >= len(moves) * RECORDS // PARTITIONS * RECORD_BYTES
+    expected_s = plan["impact"]["seconds_estimated"]
+    assert expected_s == pytest.approx(total / RATE_BYTES_PER_S)
+    started_s = time.monotonic()
+    operation = service.confirm(plan)
+    watcher = Watcher(service.address, service.login, operation["id"])
+    polled = poll_to_the_end(service, operation)
+    took_s = time.monotonic() - started_s
+    assert polled[-1]["state"] == "succeeded", polled[-1]
+    # The first partition is let through whole, and the rest at the rate.
+    assert expected_s * 0.5 < took_s < expected_s * 2 + 15
+    for told in (polled, watcher.finish()):
+        check_story(told, total)
 
 
 def rotated(replicas):

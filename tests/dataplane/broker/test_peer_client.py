@@ -11,7 +11,7 @@ import pytest
 from dataplane.broker.metadata_cache import MetadataCache
 from dataplane.broker.peer_client import PeerPool, PeerUnavailableError
 from dataplane.cluster.image import ClusterImage, Endpoint
-from tests.local_cluster import free_ports
+from tests.ports import free_row
 
 
 def pool() -> PeerPool:
@@ -37,7 +37,7 @@ def run_and_collect_complaints(make) -> list[str]:
 
 
 def refusing() -> Endpoint:
-    return Endpoint("127.0.0.1", free_ports(1), "PLAINTEXT")
+    return Endpoint("127.0.0.1", free_row(1), "PLAINTEXT")
 
 
 def test_a_failed_opening_that_nobody_waits_for_any_more_is_silent():

@@ -14,7 +14,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from kazoo.client import KazooClient
 
 from dataplane.runtime.parent_death import die_with_parent
-from tests.local_cluster import ROOT, eventually, free_ports
+from tests.local_cluster import ROOT, eventually
+from tests.ports import free_row
 from tests.zookeeper_ensemble import ensemble
 
 pytestmark = [pytest.mark.cluster, pytest.mark.timeout(600)]  # seconds, on a busy machine
@@ -29,7 +30,7 @@ class Brokers:
 
     def __init__(self, directory, zookeeper) -> None:
         self.zookeeper = zookeeper
-        self.first_port = free_ports(BROKERS)
+        self.first_port = free_row(BROKERS)
         self.bootstrap = ",".join(f"127.0.0.1:{self.first_port + n}" for n in range(BROKERS))
         self.processes = {}
         for number in range(BROKERS):

@@ -22,32 +22,16 @@ from confluent_kafka.admin import (
 )
 from kafka.admin import KafkaAdminClient
 
-from dataplane.runtime.embedded_zookeeper import free_port
+from tests.ports import free_row
 
 pytestmark = pytest.mark.cluster
 BROKERS = 4
 
 
-def free_port_row(count):
-    """The first of `count` neighbouring ports that are all free."""
-    import socket
-
-    for _ in range(100):
-        first = free_port()
-        try:
-            for port in range(first, first + count):
-                with socket.socket() as probe:
-                    probe.bind(("127.0.0.1", port))
-        except OSError:
-            continue
-        return first
-    raise AssertionError("no free row of ports")
-
-
 class Live:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.port = free_port_row(BROKERS)
+        self.port = free_row(BROKERS)
         self.bootstrap = f"127.0.0.1:{self.port}"
         self.process = subprocess.Popen(
             [

@@ -117,6 +117,8 @@ setup_jars() {
 }
 
 setup_test_programs() {
+  # The house rules are held against what is tracked.
+  have git || need "Git" git
   have redis-server || need "Redis" redis-server
   have chromium || need "Chromium" chromium
   have kcat || need "kcat" kcat

@@ -122,7 +122,7 @@ class PartitionLog(CompactableLog):
             or segment.is_index_full
             or last - segment.base_offset > INT32_MAX
         ):
-            self._roll_if_due(size, last, max_ts, now_ms)
+            self._roll_if_due(size, base, last, max_timestamp_ms=max_ts, now_ms=now_ms)
             segment = self._active
         before = segment.size
         try:
@@ -154,9 +154,13 @@ class PartitionLog(CompactableLog):
             return AppendInfo(
                 start, start - 1, NO_TIMESTAMP, self.log_start_offset, False, NO_TIMESTAMP, 0
             )
-        last = batches[-1].last_offset
+        first, last = batches[0].base_offset, batches[-1].last_offset
+        if last - first > INT32_MAX:  # more than one segment can hold: the rest is fetched again
+            batches = [batch for batch in batches if batch.last_offset - first <= INT32_MAX]
+            size, last = batches[-1].position + batches[-1].size, batches[-1].last_offset
         max_ts = max(batch.max_timestamp_ms for batch in batches)
-        self._roll_if_due(size, last, max_ts, self._clock.realtime_ms())
+        now_ms = self._clock.realtime_ms()
+        self._roll_if_due(size, first, last, max_timestamp_ms=max_ts, now_ms=now_ms)
         if batches[-1].leader_epoch != self._epochs.latest:
             # Before the records: a full disk must not leave records without their epoch.
             for batch in batches:
@@ -171,6 +175,8 @@ class PartitionLog(CompactableLog):
                     batch.last_offset, batch.max_timestamp_ms, before + batch.position, batch.size
                 )
         except OSError as error:
+            if segment.base_offset > start:
+                raise self._fail(error) from error  # nothing fits between it and the log's end
             failure = self._undo(before, start, error)
             with contextlib.suppress(OSError):
                 self._epochs.truncate_from_end(start)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.log.batch_header import INT32_MAX
 from dataplane.log.segment import LogSegment
 from dataplane.wire.crc import crc32c
 
@@ -14,13 +13,9 @@ if TYPE_CHECKING:
     from dataplane.ports.filesystem import FileSystem
 
 
-def is_full(segment: LogSegment, config: LogConfig, size: int, last_offset: int) -> bool:
-    """Whether `size` more bytes, up to `last_offset`, do not fit any more."""
-    return (
-        segment.size + size > config.segment_bytes
-        or last_offset - segment.base_offset > INT32_MAX
-        or segment.is_index_full
-    )
+def is_full(segment: LogSegment, config: LogConfig, size: int) -> bool:
+    """Whether `size` more bytes do not fit any more."""
+    return segment.size + size > config.segment_bytes or segment.is_index_full
 
 
 def jitter_ms(segment: LogSegment, config: LogConfig) -> int:

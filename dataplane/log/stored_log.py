@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dataplane.log import paths
 from dataplane.log.attempts import try_all
+from dataplane.log.batch_header import INT32_MAX
 from dataplane.log.doubts import Checkpointed, believed
 from dataplane.log.epochs import LeaderEpochs
 from dataplane.log.flushing import Flusher
@@ -336,15 +337,16 @@ class StoredLog:
 
     # --- rolling and retention ---
 
-    def roll(self) -> None:
-        """Close the active segment and begin another at the log's end."""
+    def roll(self, base_offset: int | None = None) -> None:
+        """Close the active segment and begin another at the log's end, or behind a gap."""
         old = self._active
-        if not old.size:
+        if not old.size and base_offset is None:
             return
-        offset = self.log_end_offset
+        end = self.log_end_offset
+        offset = end if base_offset is None else base_offset
         try:
             old.seal()
-            self._epochs.settle(offset)
+            self._epochs.settle(end)
             self._producers.take_snapshot(offset)
             self._segments.add(self._new_segment(offset))
         except OSError as error:
@@ -353,15 +355,26 @@ class StoredLog:
         self._tail.reset(offset, 0)
         self._roll_after_ms = UNKNOWN_MS
         self._producers.prune_snapshots(self._segments.bases)
-        self._flusher.flush_in_background([old], offset)
+        self._flusher.flush_in_background([old], end)
 
-    def _roll_if_due(self, size: int, last_offset: int, max_timestamp_ms: int, now_ms: int) -> None:
+    def _roll_if_due(
+        self,
+        size: int,
+        first_offset: int,
+        last_offset: int,
+        *,
+        max_timestamp_ms: int,
+        now_ms: int,
+    ) -> None:
         """Roll if the next `size` bytes would break a bound of the active segment."""
         segment = self._active
+        if last_offset - segment.base_offset > INT32_MAX:
+            self.roll(first_offset)  # a gap that compaction left: indexes cannot reach over it
+            return
         if not segment.size:
             return
         config = self._config
-        if is_full(segment, config, size, last_offset):
+        if is_full(segment, config, size):
             self.roll()
             return
         first_ms = segment.first_timestamp_ms

@@ -434,3 +434,31 @@ def test_an_idle_partition_holds_one_descriptor_a_segment(tmp_path):
     assert len(descriptors()) == len(log.segment_base_offsets)
     log.close()
     assert descriptors() == []
+
+
+GAP = 1 << 33
+
+
+@pytest.mark.parametrize("is_empty", [False, True])
+@pytest.mark.parametrize("clean", [False, True])
+def test_a_gap_wider_than_an_index_reaches_begins_a_segment_behind_it(is_empty, clean):
+    """Compaction may leave one at the leader; two batches so far apart come in one fetch."""
+    world = World()
+    log = world.open()
+    if not is_empty:
+        append(log, 2)
+    before = read_all(log)
+    fetched = bytearray()
+    for base in (GAP, GAP + 5, 2 * GAP):
+        fetched += batch(2, base_offset=base, leader_epoch=0)
+    told = log.append_as_follower(memoryview(bytes(fetched)))
+    assert (told.base_offset, told.last_offset, log.log_end_offset) == (GAP, GAP + 6, GAP + 7)
+    rest = batch(2, base_offset=2 * GAP, leader_epoch=0)
+    log.append_as_follower(memoryview(bytes(rest)))
+    offsets = [*before, GAP, GAP + 1, GAP + 5, GAP + 6, 2 * GAP, 2 * GAP + 1]
+    assert read_all(log) == offsets
+    log.close()
+    again = world.open(clean=clean, cleaned_until=log.cleaned_until)
+    assert again.log_end_offset == 2 * GAP + 2
+    assert read_all(again) == offsets
+    assert append(again, 1).base_offset == 2 * GAP + 2

@@ -122,7 +122,7 @@ class PartitionLog(CompactableLog):
             or segment.is_index_full
             or last - segment.base_offset > INT32_MAX
         ):
-            self._roll_if_due(size, base, last, max_timestamp_ms=max_ts, now_ms=now_ms)
+            self._roll_if_due(size, base, last, max_ts, now_ms)
             segment = self._active
         before = segment.size
         try:
@@ -159,8 +159,7 @@ class PartitionLog(CompactableLog):
             batches = [batch for batch in batches if batch.last_offset - first <= INT32_MAX]
             size, last = batches[-1].position + batches[-1].size, batches[-1].last_offset
         max_ts = max(batch.max_timestamp_ms for batch in batches)
-        now_ms = self._clock.realtime_ms()
-        self._roll_if_due(size, first, last, max_timestamp_ms=max_ts, now_ms=now_ms)
+        self._roll_if_due(size, first, last, max_ts, self._clock.realtime_ms())
         if batches[-1].leader_epoch != self._epochs.latest:
             # Before the records: a full disk must not leave records without their epoch.
             for batch in batches:

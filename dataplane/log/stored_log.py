@@ -339,10 +339,9 @@ class StoredLog:
 
     def roll(self, base_offset: int | None = None) -> None:
         """Close the active segment and begin another at the log's end, or behind a gap."""
-        old = self._active
+        old, end = self._active, self.log_end_offset
         if not old.size and base_offset is None:
             return
-        end = self.log_end_offset
         offset = end if base_offset is None else base_offset
         try:
             old.seal()
@@ -357,19 +356,11 @@ class StoredLog:
         self._producers.prune_snapshots(self._segments.bases)
         self._flusher.flush_in_background([old], end)
 
-    def _roll_if_due(
-        self,
-        size: int,
-        first_offset: int,
-        last_offset: int,
-        *,
-        max_timestamp_ms: int,
-        now_ms: int,
-    ) -> None:
-        """Roll if the next `size` bytes would break a bound of the active segment."""
+    def _roll_if_due(self, size: int, first: int, last: int, max_ms: int, now_ms: int) -> None:
+        """Roll if `size` bytes of offsets `first` to `last` would break a bound of the segment."""
         segment = self._active
-        if last_offset - segment.base_offset > INT32_MAX:
-            self.roll(first_offset)  # a gap that compaction left: indexes cannot reach over it
+        if last - segment.base_offset > INT32_MAX:
+            self.roll(first)  # a gap that compaction left: indexes cannot reach over it
             return
         if not segment.size:
             return
@@ -380,7 +371,7 @@ class StoredLog:
         first_ms = segment.first_timestamp_ms
         if first_ms >= 0:
             self._roll_after_ms = first_ms + config.roll_ms - jitter_ms(segment, config)
-            if max_timestamp_ms > self._roll_after_ms:
+            if max_ms > self._roll_after_ms:
                 self.roll()
         elif now_ms - segment.created_ms > config.roll_ms - jitter_ms(segment, config):
             self.roll()

@@ -21,6 +21,7 @@ from dataplane.broker import (
 )
 from dataplane.broker.controller import Controller
 from dataplane.broker.controller_writes import ControllerMovedError, OutcomeUnknownError
+from dataplane.broker.own_nodes import give_up
 from dataplane.cluster import znodes
 from dataplane.cluster.context import ControllerContext
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -92,13 +93,7 @@ class ControllerHost:
         was_active = self.is_active
         await self._resign()
         if was_active:
-            coordinator = self._services.coordinator
-            try:
-                stat = await coordinator.exists(znodes.CONTROLLER)
-                if stat is not None and stat.ephemeral_owner == coordinator.session_id:
-                    await coordinator.delete(znodes.CONTROLLER)
-            except CoordinatorError as error:
-                log.info("the controller's node ends with the session: %s", error)
+            await give_up(self._services.coordinator, znodes.CONTROLLER)
 
     @property
     def is_active(self) -> bool:

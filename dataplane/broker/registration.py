@@ -13,6 +13,7 @@ import json
 import logging
 from typing import TYPE_CHECKING
 
+from dataplane.broker.own_nodes import give_up
 from dataplane.cluster import znodes
 from dataplane.ports.coordinator import (
     ConnectionLossError,
@@ -133,12 +134,7 @@ class Registration:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        try:
-            stat = await self._coordinator.exists(znodes.broker_path(self._broker.id))
-            if stat is not None and stat.ephemeral_owner == self._coordinator.session_id:
-                await self._coordinator.delete(znodes.broker_path(self._broker.id))
-        except CoordinatorError as error:
-            log.info("the registration ends with the session: %s", error)
+        await give_up(self._coordinator, znodes.broker_path(self._broker.id))
 
     def _on_session(self, state: SessionState) -> None:
         if state is SessionState.EXPIRED:

@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from dataplane.broker import own_nodes
 from dataplane.broker.registration import (
     SESSION_FILE,
     Registration,
@@ -54,6 +55,17 @@ async def test_registers_and_leaves_its_session_id_for_the_supervisor(zookeeper,
     assert said == {"pid": 4711, "session_id": session.session_id}
     await made.stop()
     assert zookeeper.find(PATH) is None
+
+
+async def test_a_stop_does_not_wait_for_a_zookeeper_that_is_away(zookeeper, tmp_path, monkeypatch):
+    monkeypatch.setattr(own_nodes, "LEAVE_TIMEOUT_S", 0.01)
+    session = zookeeper.connect()
+    made = registration(session, tmp_path)
+    await made.start()
+    session.suspend()
+    async with asyncio.timeout(30):
+        await made.stop()
+    assert zookeeper.find(PATH) is not None, "it ends with the session"
 
 
 async def test_a_lost_answer_is_not_taken_for_another_broker(zookeeper, tmp_path):

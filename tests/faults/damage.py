@@ -7,16 +7,34 @@ import random
 
 FLIPS_MAX = 4
 NONSENSE_BYTES_MAX = 200
+LEADER_EPOCH = range(12, 16)
+"""Its bytes in a batch; what the batch's length counts begins there too."""
 
 
 def flip(dice: random.Random, path: pathlib.Path) -> str:
     """Change up to four bytes; says what was done, for whoever reads a failure."""
     content = bytearray(path.read_bytes())
-    places = sorted({dice.randrange(len(content)) for _ in range(dice.randint(1, FLIPS_MAX))})
+    chosen = {dice.randrange(len(content)) for _ in range(dice.randint(1, FLIPS_MAX))}
+    spared = leader_epochs(content) if path.suffix == ".log" else set()
+    places = sorted(chosen - spared)
     for place in places:
         content[place] ^= dice.randint(1, 255)
     path.write_bytes(content)
     return f"{path.parent.name}/{path.name}: bytes {places} of {len(content)} flipped"
+
+
+def leader_epochs(segment: bytes) -> set[int]:
+    """Where batches say their leader's epoch: no checksum covers it, in Kafka's format as such.
+
+    A change there is not damage that a start could see, so it is not asked for.
+    """
+    places: set[int] = set()
+    position = 0
+    while position + LEADER_EPOCH.stop <= len(segment):
+        places.update(range(position + LEADER_EPOCH.start, position + LEADER_EPOCH.stop))
+        length = int.from_bytes(segment[position + 8 : position + 12], "big")
+        position += LEADER_EPOCH.start + length
+    return places
 
 
 def cut(dice: random.Random, path: pathlib.Path) -> str:

@@ -354,7 +354,7 @@ class StoredLog:
         self._tail.reset(offset, 0)
         self._roll_after_ms = UNKNOWN_MS
         self._producers.prune_snapshots(self._segments.bases)
-        self._flusher.flush_in_background([old], end)
+        self._flusher.flush_in_background(self._unsynced(), end)
 
     def _roll_if_due(self, size: int, first: int, last: int, max_ms: int, now_ms: int) -> None:
         """Roll if `size` bytes of offsets `first` to `last` would break a bound of the segment."""

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from dataplane.log.config import LogConfig
 from dataplane.log.load_progress import LoadProgress
+from dataplane.ports.fakes.background import InlineBackground
 from tests.dataplane.log.support import DIRECTORY, NOW_MS, World, append, batch, read_all
 
 SMALL = LogConfig(segment_bytes=1000, index_interval_bytes=100)
@@ -214,3 +215,21 @@ def test_cleaner_checkpoint_beyond_the_end_makes_all_of_the_log_dirty():
     assert world.open(clean=True, cleaned_until=81, progress=progress).cleaned_until == 0
     assert progress.damaged_files == 1
     assert world.open(clean=True, cleaned_until=80).cleaned_until == 80
+
+
+def test_a_segment_closed_during_a_flush_is_synced_before_the_recovery_point_passes_it():
+    """The simulator's seed 90141: a roll during a flush was left out, the next one went past it."""
+    world = World(LogConfig(segment_bytes=100), background=InlineBackground(hold=True))
+    log = world.open()
+    append(log, 3)
+    append(log, 3)  # rolls: the first segment's flush is under way
+    append(log, 3)  # rolls meanwhile
+    world.background.run_all()
+    append(log, 3)  # rolls again
+    world.background.run_all()
+    point = log.recovery_point
+    assert point > 3
+    world.fs.crash()  # only what was synced is left
+    again = world.open(recovery_point=point)
+    assert again.log_end_offset >= point
+    assert read_all(again) == list(range(again.log_end_offset))

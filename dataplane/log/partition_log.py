@@ -162,9 +162,13 @@ class PartitionLog(CompactableLog):
         self._roll_if_due(size, first, last, max_ts, self._clock.realtime_ms())
         if batches[-1].leader_epoch != self._epochs.latest:
             # Before the records: a full disk must not leave records without their epoch.
-            for batch in batches:
-                if batch.leader_epoch != self._epochs.latest:
-                    self._assign_epoch(batch.leader_epoch, batch.base_offset)
+            try:
+                for batch in batches:
+                    if batch.leader_epoch != self._epochs.latest:
+                        self._assign_epoch(batch.leader_epoch, batch.base_offset)
+            except KafkaError:
+                self._unroll()
+                raise
         segment = self._active
         before = segment.size
         try:
@@ -174,11 +178,10 @@ class PartitionLog(CompactableLog):
                     batch.last_offset, batch.max_timestamp_ms, before + batch.position, batch.size
                 )
         except OSError as error:
-            if segment.base_offset > start:
-                raise self._fail(error) from error  # nothing fits between it and the log's end
             failure = self._undo(before, start, error)
             with contextlib.suppress(OSError):
                 self._epochs.truncate_from_end(start)
+            self._unroll()
             raise failure from error
         self.log_end_offset = last + 1
         if has_gap and self.cleaned_until == NEVER_CLEANED:
@@ -250,6 +253,23 @@ class PartitionLog(CompactableLog):
             self._epochs.assign(epoch, offset)
         except OSError as error:
             raise self._fail(error) from error
+
+    def _unroll(self) -> None:
+        """What a segment was begun for behind a gap did not come: the log ends before the gap.
+
+        A full disk heals, and appends at the log's end go on in the segment that covers it.
+        """
+        end = self.log_end_offset
+        if self._active.base_offset <= end:
+            return
+        begun = self._segments.take_from(self._segments.slot_of(end) + 1)
+        self._active = self._segments.active
+        self._after_cut()
+        try:
+            self._bury(begun)
+            self._producers.drop_snapshots_from(end)
+        except OSError as error:
+            self._fail(error)
 
     def _undo(self, size: int, end_offset: int, error: OSError) -> KafkaError:
         """A write failed: take the segment back to where it was, or give the log up."""

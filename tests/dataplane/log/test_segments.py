@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import pathlib
 import struct
 
@@ -462,3 +463,23 @@ def test_a_gap_wider_than_an_index_reaches_begins_a_segment_behind_it(is_empty, 
     assert again.log_end_offset == 2 * GAP + 2
     assert read_all(again) == offsets
     assert append(again, 1).base_offset == 2 * GAP + 2
+
+
+@pytest.mark.parametrize("refused", [".log", "leader-epoch-checkpoint"])
+def test_a_disk_full_behind_a_gap_leaves_the_log_where_it_ended(refused):
+    world = World()
+    log = world.open()
+    append(log, 2)
+    fetched = bytes(batch(2, base_offset=GAP, leader_epoch=1))
+    world.fs.fail("append", refused, number=errno.ENOSPC)
+    with pytest.raises(KafkaError) as caught:
+        log.append_as_follower(memoryview(fetched))
+    assert caught.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert log.log_end_offset == 2
+    assert append(log, 1, epoch=2).base_offset == 2, "it leads now, and there is room again"
+    log.close()
+    again = world.open(clean=False, cleaned_until=log.cleaned_until)
+    assert read_all(again) == [0, 1, 2]
+    again.truncate_to(2)
+    again.append_as_follower(memoryview(bytes(batch(2, base_offset=GAP, leader_epoch=3))))
+    assert read_all(again) == [0, 1, GAP, GAP + 1]

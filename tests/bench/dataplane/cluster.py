@@ -20,7 +20,7 @@ from dataplane.runtime.parent_death import die_with_parent
 from tests.bench.dataplane.load import ROOT, BenchError
 from tests.bench.dataplane.protocol import Client
 from tests.kafka_jars import class_path
-from tests.local_cluster import free_ports
+from tests.ports import free_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,7 +133,7 @@ class Cluster:
         self.kind = kind
         self.work = Path(tempfile.mkdtemp(prefix=f"penstock-bench-{kind.name}-"))
         self.zookeeper = EmbeddedZooKeeper(self.work / "zookeeper")
-        first = free_ports(count)
+        first = free_row(count)
         self.brokers = [
             Broker(
                 kind, number, first + number, self.work / str(number), self.zookeeper.connect_string

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataplane.broker.peer_connection import PeerConnection, PeerUnavailableError
 from dataplane.broker.peer_login import log_in
+from dataplane.broker.peer_socket import connect
 
 if TYPE_CHECKING:
     import ssl
@@ -22,6 +23,8 @@ __all__ = ["PeerConnection", "PeerPool", "PeerUnavailableError"]
 _log = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT_MS = 5_000
+FETCH_CHANNEL = "fetch"
+"""What the names of channels that followers fetch over begin with."""
 
 
 class PeerPool:
@@ -39,12 +42,15 @@ class PeerPool:
         metadata: MetadataCache,
         credentials: PeerCredentials | None = None,
         tls: ssl.SSLContext | None = None,
+        fetch_receive_buffer_bytes: int = -1,
     ) -> None:
+        """`fetch_receive_buffer_bytes`: SO_RCVBUF of fetch channels; -1 is the system's choice."""
         self._client_id = client_id
         self._listener_name = listener_name
         self._metadata = metadata
         self._credentials = credentials
         self._tls = tls
+        self._fetch_receive_buffer_bytes = fetch_receive_buffer_bytes
         self._connections: dict[tuple[str, int, str], PeerConnection] = {}
         self._opening: dict[tuple[str, int, str], asyncio.Task[PeerConnection]] = {}
         self._closed = False
@@ -97,7 +103,7 @@ class PeerPool:
             return connection
         opening = self._opening.get(key)
         if opening is None:
-            opening = asyncio.get_running_loop().create_task(self._open(endpoint))
+            opening = asyncio.get_running_loop().create_task(self._open(endpoint, channel))
             self._opening[key] = opening
             opening.add_done_callback(lambda task: self._opened(key, task))
         return await asyncio.shield(opening)
@@ -113,19 +119,12 @@ class PeerPool:
         else:
             self._connections[key] = connection
 
-    async def _open(self, endpoint: Endpoint) -> PeerConnection:
+    async def _open(self, endpoint: Endpoint, channel: str) -> PeerConnection:
         where = f"{endpoint.host}:{endpoint.port}"
-        loop = asyncio.get_running_loop()
         protocol = endpoint.security_protocol
-        encrypted = protocol in ("SSL", "SASL_SSL")
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_MS / 1000):
-                _transport, connection = await loop.create_connection(
-                    lambda: PeerConnection(self._client_id),
-                    endpoint.host,
-                    endpoint.port,
-                    ssl=self._tls if encrypted else None,
-                )
+                connection = await self._connect(endpoint, channel)
         except (OSError, TimeoutError) as error:
             raise PeerUnavailableError(f"cannot connect to {where}: {error}") from error
         if protocol.startswith("SASL"):
@@ -138,6 +137,27 @@ class PeerPool:
             except BaseException:
                 connection.close()
                 raise
+        return connection
+
+    async def _connect(self, endpoint: Endpoint, channel: str) -> PeerConnection:
+        loop = asyncio.get_running_loop()
+        tls = self._tls if endpoint.security_protocol in ("SSL", "SASL_SSL") else None
+        if self._fetch_receive_buffer_bytes < 0 or not channel.startswith(FETCH_CHANNEL):
+            _transport, connection = await loop.create_connection(
+                lambda: PeerConnection(self._client_id), endpoint.host, endpoint.port, ssl=tls
+            )
+            return connection
+        opened = await connect(endpoint.host, endpoint.port, self._fetch_receive_buffer_bytes)
+        try:
+            _transport, connection = await loop.create_connection(
+                lambda: PeerConnection(self._client_id),
+                sock=opened,
+                ssl=tls,
+                server_hostname=endpoint.host if tls is not None else None,
+            )
+        except BaseException:
+            opened.close()
+            raise
         return connection
 
     async def close(self) -> None:

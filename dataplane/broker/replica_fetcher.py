@@ -14,6 +14,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from dataplane.broker.following import Following, NoProgressError
+from dataplane.broker.peer_client import FETCH_CHANNEL
 from dataplane.broker.replica_fetcher_wire import VERSION, fetch_request, leader_bounds
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.replication.follower_session import FollowerSession
@@ -67,7 +68,7 @@ class ReplicaFetcher:
     ) -> None:
         self._services = services
         self._leader_id = leader_id
-        self._channels = [f"fetch-{number}-{each}" for each in range(CHANNELS_MAX)]
+        self._channels = [f"{FETCH_CHANNEL}-{number}-{each}" for each in range(CHANNELS_MAX)]
         self._deadlines = deadlines
         self._following: dict[PartitionKey, Following] = {}
         self._session = FollowerSession()

@@ -139,6 +139,7 @@ class BrokerProcess:
             metadata=services.metadata,
             credentials=_credentials(config),
             tls=self._listeners.client_tls(),
+            fetch_receive_buffer_bytes=config.get_int("replica.socket.receive.buffer.bytes"),
         )
         undo.push_async_callback(services.peers.close)
         services.controller_client = ControllerClient(services)

@@ -88,6 +88,10 @@ class Connection(asyncio.BufferedProtocol):
             self.authenticated()
         if transport.get_extra_info("sslcontext") is None:
             self._socket = transport.get_extra_info("socket")
+        send_bytes = self._listener.limits.send_buffer_bytes
+        if send_bytes >= 0:
+            accepted: socket.socket = transport.get_extra_info("socket")
+            accepted.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_bytes)
         is_plain = self._socket is not None
         self._writer = ReplyWriter(self.loop, self._transport, is_plain=is_plain)
         if not self._listener.admit(self):

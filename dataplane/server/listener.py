@@ -6,6 +6,7 @@ import asyncio
 import collections
 import dataclasses
 import logging
+import socket
 from typing import TYPE_CHECKING
 
 from dataplane.broker.context import ConnectionInfo
@@ -15,7 +16,6 @@ from dataplane.server.complaints import Complaints
 from dataplane.server.connection import Connection
 
 if TYPE_CHECKING:
-    import socket
     import ssl
 
     from dataplane.broker.metrics import Metrics
@@ -35,6 +35,10 @@ class ListenerLimits:
     connections_max: int = 2_147_483_647
     connections_per_ip_max: int = 2_147_483_647
     idle_ms_max: int = 600_000
+    send_buffer_bytes: int = -1
+    """SO_SNDBUF of accepted connections; -1 leaves it to the system."""
+    receive_buffer_bytes: int = -1
+    """SO_RCVBUF of the listening socket, for accepted ones to inherit; -1 leaves it as it is."""
 
 
 class Listener:
@@ -74,6 +78,9 @@ class Listener:
     async def open(self, bound: socket.socket) -> None:
         """Accept connections on a bound socket, which this listener owns from here on."""
         loop = asyncio.get_running_loop()
+        if self.limits.receive_buffer_bytes >= 0:
+            # Before `listen`: the window's scale is agreed on while a connection opens.
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.limits.receive_buffer_bytes)
         self._server = await loop.create_server(
             lambda: Connection(self, self._dispatcher), sock=bound, backlog=BACKLOG, ssl=self._tls
         )

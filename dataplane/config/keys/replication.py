@@ -27,7 +27,13 @@ KEYS = (
     number("replica.fetch.wait.max.ms", 500, "How long a follower's fetch waits."),
     number("replica.fetch.backoff.ms", 1_000, "Pause of a partition whose fetch failed.", least=0),
     number("replica.socket.timeout.ms", 30_000, "How long a follower waits for an answer."),
-    number("replica.socket.receive.buffer.bytes", 65_536, "SO_RCVBUF of followers.", least=-1),
+    # A fixed size turns the system's autotuning off; see socket.receive.buffer.bytes.
+    number(
+        "replica.socket.receive.buffer.bytes",
+        -1,
+        "SO_RCVBUF of followers; -1 is the system's autotuning (Kafka's default: 65536).",
+        least=-1,
+    ),
     long(
         "replica.high.watermark.checkpoint.interval.ms",
         5_000,

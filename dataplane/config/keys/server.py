@@ -73,9 +73,19 @@ KEYS = (
     ),
     long("queued.max.request.bytes", -1, "Bytes of all receive buffers together; -1 is 512 MiB."),
     number("request.timeout.ms", 30_000, "How long brokers wait for each other's answers."),
-    number("socket.send.buffer.bytes", 102_400, "SO_SNDBUF; -1 is the system's default.", least=-1),
+    # Kafka's default is 102400 for both. A fixed size turns the system's autotuning off, which
+    # grows to megabytes: 102400 makes large fetches slower, and links with latency need far more.
     number(
-        "socket.receive.buffer.bytes", 102_400, "SO_RCVBUF; -1 is the system's default.", least=-1
+        "socket.send.buffer.bytes",
+        -1,
+        "SO_SNDBUF of connections; -1 is the system's autotuning (Kafka's default: 102400).",
+        least=-1,
+    ),
+    number(
+        "socket.receive.buffer.bytes",
+        -1,
+        "SO_RCVBUF of listening sockets; -1 is the system's autotuning (Kafka's default: 102400).",
+        least=-1,
     ),
     number("socket.listen.backlog.size", 50, "Backlog of listening sockets.", least=1),
     number("socket.request.max.bytes", 100 * MIB, "The largest request frame.", least=1),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import socket
 
 import pytest
 
@@ -14,9 +15,12 @@ from dataplane.cluster.image import ClusterImage, Endpoint
 from tests.ports import free_row
 
 
-def pool() -> PeerPool:
+def pool(fetch_receive_buffer_bytes: int = -1) -> PeerPool:
     return PeerPool(
-        client_id="test", listener_name="PLAINTEXT", metadata=MetadataCache(ClusterImage())
+        client_id="test",
+        listener_name="PLAINTEXT",
+        metadata=MetadataCache(ClusterImage()),
+        fetch_receive_buffer_bytes=fetch_receive_buffer_bytes,
     )
 
 
@@ -96,3 +100,36 @@ def test_askers_share_the_connection_and_its_failure():
         assert accepted == 1
 
     assert run_and_collect_complaints(go) == []
+
+
+async def receive_buffers(peers: PeerPool, endpoint: Endpoint) -> list[int]:
+    """SO_RCVBUF of a channel that fetches and of one that does not."""
+    sizes = []
+    for channel in ("fetch-0-0", "control"):
+        connection = await peers.connection(endpoint, channel=channel)
+        used: socket.socket = connection._transport.get_extra_info("socket")
+        sizes.append(used.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF))
+    await peers.close()
+    return sizes
+
+
+async def test_followers_alone_get_the_receive_buffer_that_was_asked_for():
+    async def accept(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+        pass
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    endpoint = Endpoint("127.0.0.1", server.sockets[0].getsockname()[1], "PLAINTEXT")
+    left = await receive_buffers(pool(), endpoint)
+    fetching, controlling = await receive_buffers(pool(20_000), endpoint)
+    server.close()
+    # Linux doubles what it is asked for, to have room for its own bookkeeping.
+    assert fetching == 40_000
+    assert controlling == left[1] != 40_000
+    assert left[0] == left[1]
+
+
+async def test_a_sized_connection_that_is_refused_is_an_unavailable_peer():
+    peers = pool(20_000)
+    with pytest.raises(PeerUnavailableError, match="cannot connect"):
+        await peers.connection(refusing(), channel="fetch-0-0")
+    await peers.close()

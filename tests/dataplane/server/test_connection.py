@@ -281,6 +281,29 @@ async def test_frames_sent_by_halves_share_a_bound_and_whole_ones_still_pass() -
         await until(lambda: budget.used_bytes == 0)
 
 
+@pytest.mark.parametrize("secure", [False, True])
+async def test_socket_buffers_are_the_systems_unless_they_were_asked_for(
+    tmp_path, secure: bool
+) -> None:
+    server_tls, client_tls = _tls(tmp_path) if secure else (None, None)
+    sizes = []
+    for limits in ({}, {"send_buffer_bytes": 50_000, "receive_buffer_bytes": 30_000}):
+        async with (
+            listening(Scripted(), server_tls, **limits) as (listener, port, _m),
+            connected(port, ssl=client_tls) as (reader, writer),
+        ):
+            writer.write(framed(b"e"))
+            assert await read_frame(reader) == b"e"
+            (connection,) = listener._connections
+            accepted = connection._transport.get_extra_info("socket")
+            options = (socket.SO_SNDBUF, socket.SO_RCVBUF)
+            sizes.append(tuple(accepted.getsockopt(socket.SOL_SOCKET, each) for each in options))
+    left, asked = sizes
+    assert asked == (100_000, 60_000), "Linux doubles what it is asked for"
+    assert left[0] != 100_000
+    assert left[1] != 60_000
+
+
 async def test_what_waits_for_a_client_that_left_is_abandoned() -> None:
     script = Scripted()
     async with listening(script) as (_, port, _m):

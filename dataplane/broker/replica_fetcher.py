@@ -52,6 +52,9 @@ class _Awaited(DelayedOperation):
         self._connection = connection
         self._leader_id = leader_id
 
+    def try_complete(self) -> None:
+        """Never asked: it watches no list, only its deadline."""
+
     def expire(self) -> None:
         _log.warning("broker %d leaves a fetch unanswered: connecting again", self._leader_id)
         self._connection.close()

@@ -7,6 +7,7 @@ lists are checked when there is news; the operation then says whether it can com
 
 from __future__ import annotations
 
+import abc
 from typing import TYPE_CHECKING
 
 from dataplane.timing.wheel import Timer, TimingWheel
@@ -26,13 +27,13 @@ class DelayedOperation(Timer):
         self.done = False
         self._lists: Sequence[WatchList] = ()
 
+    @abc.abstractmethod
     def try_complete(self) -> None:
         """There is news: complete now if that is possible. May be called often."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def expire(self) -> None:
         """The deadline came first. Called at most once, when everything is ended already."""
-        raise NotImplementedError
 
     def end(self) -> bool:
         """Wait no more. True exactly once: whoever gets it has to answer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -133,3 +134,11 @@ def test_exactly_once_whatever_happens(moves):
     purgatory.advance(now_ms + 1000)
     assert all(len(operation.ended) == 1 for operation in operations)
     assert not any(map(len, lists))
+
+
+def test_an_operation_that_does_not_say_how_it_ends_cannot_be_made():
+    class Endless(DelayedOperation):
+        def try_complete(self) -> None: ...
+
+    with pytest.raises(TypeError, match="expire"):
+        Endless()

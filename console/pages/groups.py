@@ -21,4 +21,5 @@ def group(tenant: Tenant, cluster_id: str, name: str) -> dict[str, Part]:
         "group": asked(row, lambda cluster, gateway: group_detail(cluster, gateway, name)),
         "lag": analytics_parts.lag_now(tenant, cluster_id, name),
         "retention": analytics_parts.retention(tenant, cluster_id),
+        "collector": analytics_parts.collector(tenant, cluster_id),
     }

@@ -2,7 +2,6 @@ import { SegmentedControl } from "@mantine/core";
 import { IconChartHistogram } from "@tabler/icons-react";
 import { useMemo } from "react";
 import { useLag } from "@/lib/analytics";
-import { formatDuration } from "@/lib/format";
 import { seriesByTopic } from "@/lib/lag";
 import { RANGES, type Range } from "@/lib/search";
 import { Card, Lines } from "./card";
@@ -10,20 +9,21 @@ import { TimeChart } from "./charts/time-chart";
 import { Empty } from "./empty";
 import { ProblemPanel } from "./problem-panel";
 import { RelTime } from "./rel-time";
+import { TimeLag } from "./time-lag";
 
 interface LagHistoryProps {
   clusterId: string;
   group: string;
   range: Range;
   onRange: (range: Range) => void;
+  firstVerdictAt: string | null | undefined;
 }
 
 /** A group's lag over time, in records and in time, from Spark's gold table. */
-export function LagHistory({ clusterId, group, range, onRange }: LagHistoryProps) {
+export function LagHistory({ clusterId, group, range, onRange, firstVerdictAt }: LagHistoryProps) {
   const query = useLag(clusterId, range, group);
   const data = query.data;
   const records = useMemo(() => seriesByTopic(data?.data ?? [], "lag_records"), [data]);
-  const seconds = useMemo(() => seriesByTopic(data?.data ?? [], "lag_seconds"), [data]);
   const aside = (
     <>
       {data?.as_of && (
@@ -57,7 +57,7 @@ export function LagHistory({ clusterId, group, range, onRange }: LagHistoryProps
         </figure>
         <figure style={{ margin: 0, minWidth: 0 }}>
           <figcaption className="ps-caption">Behind by (time)</figcaption>
-          <TimeChart series={seconds} label={`Time lag of group ${group} over time`} format={formatDuration} area />
+          <TimeLag group={group} points={data?.data ?? []} firstVerdictAt={firstVerdictAt} />
         </figure>
       </div>
     );

@@ -77,6 +77,12 @@ export function lossIn(row: Expiry): string {
   return row.first_loss_in_s <= 0 ? "now" : `in ${formatDuration(row.first_loss_in_s)}`;
 }
 
+/** The most that is known for certain of where the newest points stand, in seconds; null when nothing is. */
+export function leastBehind(points: LagPoint[]): number | null {
+  const known = newest(points).flatMap((point) => point.lag_seconds_at_least ?? []);
+  return known.length > 0 ? Math.max(...known) : null;
+}
+
 /** How far behind the slowest group is; "≥" when only a lower bound is known. */
 export function furthestBehind(points: LagPoint[]): string {
   const known = points.map((point) => ({ seconds: point.lag_seconds ?? point.lag_seconds_at_least ?? 0, exact: point.lag_seconds !== null }));

@@ -21,7 +21,7 @@ import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
 import { GROUP_TABS, type Range } from "@/lib/search";
 import { useSession } from "@/lib/session";
-import type { GroupDetail, GroupMember, GroupOffset, Lag, LagPoint, PlanRequest, Retention } from "@/lib/types";
+import type { Collector, GroupDetail, GroupMember, GroupOffset, Lag, LagPoint, PlanRequest, Retention } from "@/lib/types";
 import { ExpiryTable, soonestExpiry } from "./expiry-table";
 
 const route = getRouteApi("/app/clusters/$clusterId/groups/$group");
@@ -30,6 +30,7 @@ interface GroupParts {
   group: GroupDetail;
   lag: Lag;
   retention: Retention;
+  collector: Collector;
 }
 
 const offset = createColumnHelper<GroupOffset>();
@@ -186,7 +187,7 @@ export function GroupPage() {
           </Tabs.List>
           <Tabs.Panel value="offsets">
             <div className="ps-stack">
-              <LagHistory clusterId={clusterId} group={name} range={range} onRange={setRange} />
+              <LagHistory clusterId={clusterId} group={name} range={range} onRange={setRange} firstVerdictAt={parts?.collector.data?.first_verdict_due_at} />
             <Card title="Committed offsets">
               <PartView query={query} name="group" rows={7}>
                 {(found) => (

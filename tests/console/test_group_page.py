@@ -1,0 +1,21 @@
+"""What the page of a group says beside the group itself."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from console.pages.groups import group
+from controlplane.analytics.due import verdict_after_s
+from controlplane.analytics.models import CollectorState
+from controlplane.common.times import iso
+from spark_analytics.contracts import Rules
+from tests.controlplane.support import cluster_make, tenant_make
+
+
+def test_it_says_when_a_first_verdict_is_due(db):
+    tenant = tenant_make()
+    cluster = cluster_make(tenant)
+    first = timezone.now()
+    CollectorState.objects.create(pk=cluster.id, first_sample_at=first)
+    said = group(tenant, cluster.id, "g")["collector"].read()["first_verdict_due_at"]
+    assert said == iso(first + timedelta(seconds=verdict_after_s(Rules())))

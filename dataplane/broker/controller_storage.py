@@ -104,7 +104,12 @@ async def ask_again(controller: Controller) -> None:
         return
     controller.ask_again_at_ms = now_ms + controller.ask_again_in_ms
     controller.ask_again_in_ms = min(controller.ask_again_in_ms * 2, ASK_AGAIN_MS_MAX)
+    going = set()
     for broker in context.brokers_with_offline:
         for partition in sorted(context.offline_on(broker)):
-            controller.tell_role(partition, broker)
+            if context.is_deleting(partition.topic):  # takes no roles any more
+                going.add(partition.topic)
+            else:
+                controller.tell_role(partition, broker)
     controller.wake()
+    await controller_topics.start_deletions(controller, sorted(going), tries_offline=True)

@@ -174,8 +174,13 @@ async def delete_topics(
     return results
 
 
-async def start_deletions(controller: Controller, names: Sequence[str]) -> None:
-    """Have the replicas of marked topics deleted, as far as nothing holds that up now."""
+async def start_deletions(
+    controller: Controller, names: Sequence[str], *, tries_offline: bool = False
+) -> None:
+    """Have the replicas of marked topics deleted, as far as nothing holds that up now.
+
+    `tries_offline`: also those whose log directory had failed; it may have healed.
+    """
     stop = Stop(DELETE_REGARDLESS_OF_EPOCH, delete=True)
     for name in names:
         partitions = controller.context.topics[name].partitions
@@ -184,6 +189,7 @@ async def start_deletions(controller: Controller, names: Sequence[str]) -> None:
             Replica(partition, broker)
             for partition in (TopicPartition(name, index) for index in partitions)
             for broker in context.offline_replicas(partition)
+            if not tries_offline
         }
         if context.is_going(name):
             controller.tell_metadata(TopicPartition(name, index) for index in partitions)

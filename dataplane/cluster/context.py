@@ -101,7 +101,7 @@ class ControllerContext:
 
     @property
     def brokers_with_offline(self) -> list[int]:
-        return sorted(self._offline)
+        return sorted(broker for broker, lost in self._offline.items() if lost)
 
     def offline_replicas(self, partition: TopicPartition) -> tuple[int, ...]:
         """Live brokers that cannot serve this partition."""

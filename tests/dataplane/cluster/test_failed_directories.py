@@ -163,6 +163,25 @@ async def test_a_deletion_halts_for_a_failed_directory_and_goes_on_with_it(clust
     assert await brokers[1].coordinator.exists("/brokers/topics/t") is None
 
 
+async def test_a_halted_deletion_goes_on_when_the_directory_heals_by_itself(cluster):
+    """As when a full disk has room again: the broker is not restarted (seed 201577)."""
+    brokers = await three_with_topic(cluster)
+    await fail(brokers[0], LOST)
+    await until(lambda: all(seen(b, LOST).leader == 2 for b in brokers))
+    host = active(brokers).host
+    outcome = await host.submit(lambda c: controller_topics.delete_topics(c, ["t"]))
+    await until(lambda: sorted(brokers[0].deleted) == [KEPT, FOLLOWED])
+    host._controller.ask_again_at_ms = 0
+    await host.submit(ask_again)  # in vain: it is asked, cannot yet, and is asked once more
+    brokers[0].failed = set()
+    assert not outcome["t"].done()
+    host._controller.ask_again_at_ms = 0
+    await until(outcome["t"].done, what="the deletion")
+    assert sorted(brokers[0].deleted) == [LOST, KEPT, FOLLOWED]
+    assert host._controller.context.brokers_with_offline == []
+    assert await brokers[1].coordinator.exists("/brokers/topics/t") is None
+
+
 async def test_a_notification_that_nobody_understands_is_removed(cluster):
     brokers = await three_with_topic(cluster)
     for data in (b"", b"nonsense", b"[]", json.dumps({"broker": "x"}).encode(), b'{"event":1}'):

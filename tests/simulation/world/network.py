@@ -212,6 +212,7 @@ class Transport:
         self._inbox: deque[bytes] = deque()
         self._reading = True
         self._lost = False
+        self._lost_by: Exception | None = None
 
     # -- starting
 
@@ -221,6 +222,8 @@ class Transport:
     def adopt(self, protocol: Any) -> None:
         self._protocol = protocol
         protocol.connection_made(self)
+        if self._lost:  # it broke before the protocol was there to hear of it
+            self.loop.call_soon(protocol.connection_lost, self._lost_by)
         self._feed()
 
     # -- asyncio's side
@@ -349,7 +352,7 @@ class Transport:
 
     def _connection_lost(self, error: Exception | None) -> None:
         if not self._lost:
-            self._lost = True
+            self._lost, self._lost_by = True, error
             self.network.forget(self)
             if self._protocol is not None:
                 self._protocol.connection_lost(error)

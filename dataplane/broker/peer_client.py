@@ -81,9 +81,17 @@ class PeerPool:
         timeout_ms: int = 30_000,
         channel: str = "control",
     ) -> Any:
-        """Ask whoever listens at `endpoint`; errors as in `request`."""
+        """Ask whoever listens at `endpoint`; errors as in `request`.
+
+        A timeout ends the connection, as in Kafka: it may have lost its other end without a word,
+        and a peer that is stuck answers nothing behind what it is stuck at.
+        """
         connection = await self.connection(endpoint, channel=channel)
-        return await connection.request(message, version, timeout_ms=timeout_ms)
+        try:
+            return await connection.request(message, version, timeout_ms=timeout_ms)
+        except TimeoutError:
+            connection.close()
+            raise
 
     def endpoint(self, broker_id: int) -> Endpoint:
         """Where a live broker listens for its peers. PeerUnavailableError when it is not known."""

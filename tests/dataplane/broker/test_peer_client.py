@@ -12,6 +12,7 @@ import pytest
 from dataplane.broker.metadata_cache import MetadataCache
 from dataplane.broker.peer_client import PeerPool, PeerUnavailableError
 from dataplane.cluster.image import ClusterImage, Endpoint
+from dataplane.wire.messages.metadata import MetadataRequest
 from tests.ports import free_row
 
 
@@ -133,3 +134,26 @@ async def test_a_sized_connection_that_is_refused_is_an_unavailable_peer():
     with pytest.raises(PeerUnavailableError, match="cannot connect"):
         await peers.connection(refusing(), channel="fetch-0-0")
     await peers.close()
+
+
+def test_a_timeout_ends_the_connection_and_the_next_request_opens_another():
+    """A connection whose other end is gone without a word would swallow every repetition."""
+
+    async def go() -> None:
+        accepted: list[asyncio.StreamWriter] = []
+        server = await asyncio.start_server(
+            lambda _reader, writer: accepted.append(writer), "127.0.0.1", 0
+        )
+        peers = pool()
+        host, port = server.sockets[0].getsockname()
+        endpoint = Endpoint(host, port, "PLAINTEXT")
+        for _ in range(2):
+            with pytest.raises(TimeoutError):
+                await peers.request_to(endpoint, MetadataRequest(), 1, timeout_ms=20)
+        assert len(accepted) == 2
+        await peers.close()
+        for writer in accepted:
+            writer.close()
+        server.close()
+
+    assert run_and_collect_complaints(go) == []

@@ -52,6 +52,7 @@ class PartitionManager:
             entropy=services.entropy,
         )
         self.read_replicas = ReadReplicas(services)
+        self.fetch_bytes_max = services.config.get_int("fetch.max.bytes")
         self.moves = ReplicaMoves(services, logs)
         logs.mover.on_moved(self._moved)
         self._partitions: dict[TopicPartition, Partition] = {}

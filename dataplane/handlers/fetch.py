@@ -99,18 +99,18 @@ class _Fetch(DelayedOperation):
         "deferred",
     )
 
+    deferred: Deferred[list[Any]]  # made when there is something to wait for
+
     def __init__(self, context: RequestContext, request: FetchParts, session: Fetched) -> None:
         super().__init__()
         self._context = context
         self._request = request
-        self._is_replica = request.replica_id >= 0
+        self._is_replica = is_replica = request.replica_id >= 0
         self._session = session
-        self._bytes_max = min(request.max_bytes, context.services.config.get_int("fetch.max.bytes"))
+        self._bytes_max = min(request.max_bytes, context.services.partitions.fetch_bytes_max)
         self._keys: list[tuple[TopicKey, int]] = []
         self._entries: list[_Entry] = []
-        self.deferred: Deferred[list[Any]] = Deferred()
-        self.deferred.on_abandoned = self._abandon
-        self._may_replicate = not self._is_replica or context.authorize(
+        self._may_replicate = not is_replica or context.authorize(
             AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
         )
         asked = session.asked
@@ -123,10 +123,14 @@ class _Fetch(DelayedOperation):
     def _resolve(self, asked: Asked) -> None:
         """Find every partition once; what is refused now stays refused."""
         context = self._context
-        image = context.services.metadata.image
+        services = context.services
+        only_leader = self._is_replica or context.header.api_version < FROM_FOLLOWER_FROM
+        find = services.partitions.leader if only_leader else services.partitions.hosted
         for key, partitions in asked:
             self._keys.append((key, len(partitions)))
-            name: str | None = key if isinstance(key, str) else image.names_by_id.get(key)
+            name: str | None = (
+                key if isinstance(key, str) else services.metadata.image.names_by_id.get(key)
+            )
             refusal: ErrorCode | None = None
             if name is None:
                 refusal = ErrorCode.UNKNOWN_TOPIC_ID
@@ -137,27 +141,15 @@ class _Fetch(DelayedOperation):
                 refusal = ErrorCode.TOPIC_AUTHORIZATION_FAILED
             for wanted in partitions:
                 entry = _Entry(name or "", wanted)
-                if refusal is not None:
-                    entry.error = KafkaError(refusal)
-                else:
-                    self._find(entry)
                 self._entries.append(entry)
-
-    def _find(self, entry: _Entry) -> None:
-        """The replica here, checked for role, epoch and divergence."""
-        partitions = self._context.services.partitions
-        topic_partition = TopicPartition(entry.topic, entry.wanted.partition)
-        only_leader = self._is_replica or self._context.header.api_version < FROM_FOLLOWER_FROM
-        try:
-            partition = (
-                partitions.leader(topic_partition)
-                if only_leader
-                else partitions.hosted(topic_partition)
-            )
-            partition.check_epoch(entry.wanted.current_leader_epoch)
-            entry.partition = partition
-        except KafkaError as error:
-            entry.error = error
+                try:
+                    if refusal is not None:
+                        raise KafkaError(refusal)
+                    partition = find(TopicPartition(entry.topic, wanted.partition))
+                    partition.check_epoch(wanted.current_leader_epoch)
+                    entry.partition = partition
+                except KafkaError as error:
+                    entry.error = error
 
     # -- reading
 
@@ -171,6 +163,8 @@ class _Fetch(DelayedOperation):
         reply = self._answer_if_due()
         if reply is not None:
             return reply
+        self.deferred = Deferred()
+        self.deferred.on_abandoned = self._abandon
         partitions = [entry.partition for entry in self._entries if entry.partition is not None]
         lists = [each.appended if self._is_replica else each.committed for each in partitions]
         if self._is_replica and self._session.session is not None:
@@ -243,7 +237,7 @@ class _Fetch(DelayedOperation):
 
     def _read(self) -> tuple[list[FetchedPartition], int, bool]:
         """Read every partition within the limits: results, bytes, whether something is special."""
-        left = self._bytes_max
+        bytes_max = self._bytes_max
         total = 0
         failed = False
         results: list[FetchedPartition] = []
@@ -254,7 +248,7 @@ class _Fetch(DelayedOperation):
                 failed = True
                 continue
             try:
-                result = self._read_one(partition, entry.wanted, left, is_first=total == 0)
+                result = self._read_one(partition, entry.wanted, bytes_max - total, not total)
             except KafkaError as error:
                 results.append(self._refusal(entry, error))
                 failed = True
@@ -267,45 +261,48 @@ class _Fetch(DelayedOperation):
                 failed = True
                 continue
             if result.records is not None:
-                size = result.records.size  # type: ignore[union-attr]  # always a log slice here
-                total += size
-                left = max(0, left - size)
+                total += result.records.size  # type: ignore[union-attr]  # always a log slice here
             elif result.diverging_epoch is not None or result.preferred_read_replica >= 0:
                 failed = True
             results.append(result)
         return results, total, failed
 
     def _read_one(
-        self, partition: Partition, wanted: FetchedFrom, left: int, *, is_first: bool
+        self, partition: Partition, wanted: FetchedFrom, left: int, is_first: bool
     ) -> FetchedPartition:
+        """One partition, in at most `left` bytes; its first batch whatever that is, if `is_first`.
+
+        Every fetch of every consumer comes through here.
+        """
         log = partition.log
+        is_replica = self._is_replica
         if partition.core is None and (
-            self._is_replica or self._context.header.api_version < FROM_FOLLOWER_FROM
+            is_replica or self._context.header.api_version < FROM_FOLLOWER_FROM
         ):
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         partition.check_epoch(wanted.current_leader_epoch)
         aborted = () if self._request.isolation_level == READ_COMMITTED else None
         high_watermark, stable = log.high_watermark, log.last_stable_offset
-        preferred = self._preferred_replica(partition, wanted)
-        stays = preferred == NONE_PREFERRED
-        diverging = _divergence(partition, wanted) if stays else None
-        records = None
-        if stays and diverging is None:
-            if self._is_replica:
+        preferred, diverging, records = NONE_PREFERRED, None, None
+        if self._context.services.partitions.read_replicas.is_active:
+            preferred = self._preferred_replica(partition, wanted)
+        if preferred == NONE_PREFERRED and wanted.last_fetched_epoch >= 0:
+            diverging = _divergence(partition, wanted)
+        if preferred == NONE_PREFERRED and diverging is None:
+            if is_replica:
                 bound = log.log_end_offset
             else:
-                bound = stable if aborted is not None else high_watermark
+                bound = high_watermark if aborted is None else stable
             offset = wanted.fetch_offset
             if not log.log_start_offset <= offset <= log.log_end_offset:
                 raise KafkaError(ErrorCode.OFFSET_OUT_OF_RANGE)
             if (
                 offset < bound
                 and (left > 0 or is_first)
-                and not (self._is_replica and self._is_held_back(partition))
+                and not (is_replica and self._is_held_back(partition))
             ):
-                records = log.read(
-                    offset, min(left, wanted.max_bytes), bound, min_one_batch=is_first
-                )
+                limit = max(0, min(left, wanted.max_bytes))
+                records = log.read(offset, limit, bound, min_one_batch=is_first)
                 if records.size == 0:
                     records = None
         return FetchedPartition(
@@ -324,7 +321,7 @@ class _Fetch(DelayedOperation):
         """Where a consumer should read instead of here, the leader (KIP-392)."""
         context, rack = self._context, self._request.rack_id
         choice = context.services.partitions.read_replicas
-        if not choice.is_active or not rack or self._is_replica or partition.core is None:
+        if not rack or self._is_replica or partition.core is None:
             return NONE_PREFERRED
         return choice.preferred(
             partition,

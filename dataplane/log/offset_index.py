@@ -7,23 +7,18 @@ last offset of a batch and the position where that batch begins.
 from __future__ import annotations
 
 import struct
+import sys
+from array import array
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from dataplane.log.sparse_index import SparseIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from dataplane.ports.filesystem import FileSystem
 
 ENTRY = struct.Struct(">ii")
 OFFSET, POSITION = 0, 1
-
-
-def _position_in(raw: bytes) -> Callable[[int], int]:
-    unpack = ENTRY.unpack_from
-    return lambda number: unpack(raw, number * ENTRY.size)[1]
 
 
 class OffsetIndex(SparseIndex):
@@ -59,7 +54,10 @@ class OffsetIndex(SparseIndex):
         whole index is searched.
         """
         raw = self.run(near, count)
-        found = bisect_right(range(len(raw) // ENTRY.size), position, key=_position_in(raw))
+        numbers = array("i", raw[: len(raw) & -ENTRY.size])
+        if sys.byteorder == "little":
+            numbers.byteswap()
+        found = bisect_right(numbers[POSITION::2], position)
         if 0 < found < count:
             relative, at = ENTRY.unpack_from(raw, (found - 1) * ENTRY.size)
             return near + found - 1, self.base_offset + relative, at

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from dataplane.log.segments import Segments
 
 _RESUMES_MAX = 32
+UNKNOWN = -1
 
 
 class Reader:
@@ -33,7 +34,11 @@ class Reader:
     def read(
         self, start: int, max_bytes: int, upper: int, log_end: int, *, min_one_batch: bool
     ) -> LogSlice:
-        """Whole batches from `start` (known to lie in the log) to below `upper`."""
+        """Whole batches from `start` (known to lie in the log) to below `upper`.
+
+        What is longer than `max_bytes` is cut where the index knows a batch to begin: up to
+        `index.interval.bytes` and a batch less than might be sent, for no look into the log.
+        """
         segments = self._segments
         begin = -1
         near = 0
@@ -51,12 +56,16 @@ class Reader:
             return LogSlice(NO_FILE, end, 0, start)
         if end - begin > max_bytes:
             limit = begin + max_bytes
-            known, near = segment.boundary_floor(limit, begin, near)
-            boundary = last_boundary(segment.file, max(begin, known), limit)
-            if boundary == begin and min_one_batch:
-                boundary = begin + batch_size_at(segment.file, begin)
-            end = min(boundary, end)
-            self._remember(segment, end, near)
+            boundary, following, near = segment.boundary_floor(limit, begin, near)
+            if boundary <= begin:
+                boundary, following = last_boundary(segment.file, begin, limit), UNKNOWN
+                if boundary == begin and min_one_batch:
+                    boundary += batch_size_at(segment.file, begin)
+            if boundary < end:
+                end = boundary
+                self._remember(segment, end, near, following)
+            else:
+                self._remember(segment, end, near, UNKNOWN)
         return LogSlice(segment.file, begin, end - begin, start)
 
     def _locate(self, slot: int, start: int) -> tuple[LogSegment, int, int]:
@@ -85,9 +94,12 @@ class Reader:
         self._bound = (upper, segment, end)
         return end
 
-    def _remember(self, segment: LogSegment, position: int, near: int) -> None:
+    def _remember(self, segment: LogSegment, position: int, near: int, offset: int) -> None:
+        """Where the batch with base offset `offset` begins, which is asked for next."""
         if position < segment.size:
             resumes = self._resumes
             if len(resumes) >= _RESUMES_MAX:
                 del resumes[next(iter(resumes))]
-            resumes[base_offset_at(segment.file, position)] = (segment, position, near)
+            if offset == UNKNOWN:
+                offset = base_offset_at(segment.file, position)
+            resumes[offset] = (segment, position, near)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from dataplane.log.batch_header import (
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 _CHUNK_BYTES = 256 * 1024
 _HOP_CHUNK_BYTES = 8 * 1024
 _HOPS_MAX = 32
+# Base offset, length, magic, last offset delta: what tells a batch from other bytes.
+_PROBE = struct.Struct(">qi4xb6xi")
 
 
 class BatchHead(NamedTuple):
@@ -108,6 +111,25 @@ def last_boundary(file: File, position: int, limit: int) -> int:
         if not at:
             break
     return position
+
+
+def probe(file: File, position: int, end: int) -> int:
+    """Base offset of the batch that begins at `position` and ends by `end`; -1 if none does.
+
+    For positions of uncertain origin: one small read, the checksum is not looked at.
+    """
+    raw = file.read_at(position, _PROBE.size)
+    if len(raw) < _PROBE.size:
+        return -1
+    base, length, magic, delta = _PROBE.unpack(raw)
+    is_batch = (
+        base >= 0
+        and delta >= 0
+        and magic == MAGIC
+        and length >= LENGTH_MIN
+        and position + length + LOG_OVERHEAD_BYTES <= end
+    )
+    return base if is_batch else -1
 
 
 def batch_size_at(file: File, position: int) -> int:

@@ -11,7 +11,7 @@ from dataplane.log import paths
 from dataplane.log.batch_header import NO_TIMESTAMP
 from dataplane.log.offset_index import ENTRY as OFFSET_ENTRY
 from dataplane.log.offset_index import OffsetIndex
-from dataplane.log.scan import find_offset, heads
+from dataplane.log.scan import find_offset, heads, probe
 from dataplane.log.time_index import ENTRY as TIME_ENTRY
 from dataplane.log.time_index import TimeIndex
 
@@ -188,28 +188,33 @@ class LogSegment:
         """Where the last indexed batch begins; 0 if nothing is indexed, or not to be trusted."""
         return self._trusted(self.offset_index.last())
 
-    def boundary_floor(self, position: int, begin: int, near: int) -> tuple[int, int]:
-        """A known beginning of a batch at or before `position`, and its number in the index.
+    def boundary_floor(self, position: int, begin: int, near: int) -> tuple[int, int, int]:
+        """A known beginning of a batch at or before `position`: where, with which offset, and its
+        number in the index. Position 0 if none is known.
 
         `begin` is where the reader is and `near` the number that it was told last, 0 at first.
         """
-        count = (position - begin) // max(self.index_interval_bytes, 1) + 2
+        count = (position - begin) // (self.index_interval_bytes or 1) + 2
         number, offset, at = self.offset_index.floor_by_position(
             position, near, min(count, _RUN_ENTRIES_MAX)
         )
-        return self._trusted((offset, at)), max(number, 0)
+        base = self._base_offset_at(offset, at)
+        return (at, base, number) if base >= 0 else (0, self.base_offset, 0)
 
     def _trusted(self, entry: tuple[int, int]) -> int:
-        """The position that an index entry names, if a batch that fits it begins there; else 0.
+        """The position that an index entry names, if a batch that fits it begins there; else 0."""
+        offset, position = entry
+        return position if self._base_offset_at(offset, position) >= 0 else 0
+
+    def _base_offset_at(self, offset: int, position: int) -> int:
+        """Base offset of the batch that an index entry names; -1 if there is none that fits it.
 
         Nothing protects an index file's content: a damaged one makes lookups slow, never wrong.
         """
-        offset, position = entry
         if position <= 0:  # a flipped sign would be an error to read at
-            return 0
-        head = next(heads(self.file, position, self.size, chunk_bytes=64), None)
-        fits = head is not None and self.base_offset <= head.base_offset <= offset
-        return position if fits else 0
+            return -1
+        base = probe(self._file or self.file, position, self.size)
+        return base if self.base_offset <= base <= offset else -1
 
     def position_below(self, offset: int) -> int:
         """End of the batches that lie wholly below `offset`."""

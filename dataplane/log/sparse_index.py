@@ -83,7 +83,8 @@ class SparseIndex:
         width, written = self._width, self._written
         raw = b""
         if first < written:
-            raw = self._open().read_at(first * width, min(count, written - first) * width)
+            file = self._file or self._open()
+            raw = file.read_at(first * width, min(count, written - first) * width)
         left = first + count - written
         if left > 0:
             raw += self._pending[max(0, first - written) * width : left * width]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from dataplane.broker.context import CloseConnection
 from dataplane.broker.deferred import Deferred
 from dataplane.broker.frame_buffer import ROOM_MIN_BYTES, FrameBuffer, FrameError
-from dataplane.server.reply_writer import ReplyWriter
+from dataplane.server.reply_writer import GATHER_BYTES, ReplyWriter
 
 if TYPE_CHECKING:
     from dataplane.broker.context import ConnectionInfo
@@ -181,7 +181,7 @@ class Connection(asyncio.BufferedProtocol):
                 self._wait_for(_completed(answer), exclusive=False)
             else:
                 writer.add(cast("Reply", answer))
-            if writer.holds_file_parts and self._flush():
+            if writer.file_bytes >= GATHER_BYTES and self._flush():
                 return
         if not self._flush():
             self._govern_reading()

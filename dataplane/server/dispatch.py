@@ -44,6 +44,7 @@ class Dispatcher:
         self._metrics = services.metrics
         self._complaints = Complaints(_log)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._counts = services.metrics.requests
         self._hot: dict[tuple[int, int], Any] = {}  # API key, version: what takes its frames
 
     def may_overtake_waiting(self, frame: memoryview) -> bool:
@@ -62,7 +63,7 @@ class Dispatcher:
         info = connection.info
         hot = self._hot.get((key, header.api_version))
         if hot is not None and info.authenticated:
-            self._metrics.count_request(key)
+            self._counts[key] += 1
             return self._submit_hot(hot, RequestContext(self._services, info, header), frame)
         self._metrics.count_request(key if key in _KNOWN else UNKNOWN_API)
         if not info.authenticated and key not in _BEFORE_SASL:
@@ -73,7 +74,7 @@ class Dispatcher:
             return self._unsupported(connection, context, frame)
         if key in registry.HOT:
             hot = registry.handler_module(ApiKey(key)).handle_frame
-            self._hot[key, header.api_version] = hot
+            self._hot[key, header.api_version] = hot  # counted from here on without asking
             return self._submit_hot(hot, context, frame)
         return self._submit_task(connection, context, frame)
 

@@ -63,7 +63,8 @@ class FetchedPartition(NamedTuple):
     current_leader: tuple[int, int] | None = None
 
 
-_SIZE = struct.Struct(">i")
+_BYTES = (bytes, bytearray, memoryview)
+_PUT_SIZE = struct.Struct(">i").pack_into
 _COUNT = struct.Struct(">i").pack
 _LENGTH = struct.Struct(">h").pack
 _HEAD_V0 = struct.Struct(">iii").pack
@@ -83,7 +84,7 @@ _PREFERRED = struct.Struct(">i").pack
 _DIVERGING = struct.Struct(">iqB").pack
 
 
-def encode_fetch_response(
+def encode_fetch_response(  # noqa: PLR0912 - one pass with few calls, as every fetch needs it
     version: int,
     correlation_id: int,
     topics: Sequence[tuple[TopicKey, Sequence[FetchedPartition]]],
@@ -95,30 +96,35 @@ def encode_fetch_response(
 ) -> list[Part]:
     """The whole frame of a Fetch response as parts, the size prefix first."""
     flexible = version >= 12
-    out = _open_frame(
-        version,
-        correlation_id,
-        len(topics),
-        throttle_time_ms=throttle_time_ms,
-        error_code=error_code,
-        session_id=session_id,
-    )
+    count = len(topics)
+    if flexible:
+        out = bytearray(_HEAD_V12(0, correlation_id, 0, throttle_time_ms, error_code, session_id))
+        write_uvarint(out, count + 1)
+    elif version >= 7:
+        out = bytearray(
+            _HEAD_V7(0, correlation_id, throttle_time_ms, error_code, session_id, count)
+        )
+    elif version >= 1:
+        out = bytearray(_HEAD_V1(0, correlation_id, throttle_time_ms, count))
+    else:
+        out = bytearray(_HEAD_V0(0, correlation_id, count))
+    head = out
     parts: list[Part] = []
     sent = 0
     for topic, partitions in topics:
         _put_topic(out, version, topic, len(partitions))
         for partition in partitions:
             records = partition.records
-            if isinstance(records, (bytes, bytearray, memoryview)):
-                size = len(records)
+            if records is None:
+                size = 0
             else:
-                size = 0 if records is None else records.size
+                size = len(records) if isinstance(records, _BYTES) else records.size
             if flexible:
                 _put_flexible(out, partition, size)
             else:
                 _put_classic(out, version, partition, size)
-            if records is not None and size:
-                parts += (out, records)
+            if size:
+                parts += (out, records)  # type: ignore[arg-type]  # a size means that there are some
                 sent += len(out) + size
                 out = bytearray()
             if flexible:
@@ -128,35 +134,11 @@ def encode_fetch_response(
     if flexible:
         endpoints = node_endpoints if version >= 16 else ()
         out += tag_section([node_endpoints_tag(0, endpoints)] if endpoints else ())
-    sent += len(out)
     if out:
+        sent += len(out)
         parts.append(out)
-    head = parts[0]
-    assert isinstance(head, bytearray)  # noqa: S101 - the size prefix was put there above
-    _SIZE.pack_into(head, 0, sent - 4)
+    _PUT_SIZE(head, 0, sent - 4)
     return parts
-
-
-def _open_frame(
-    version: int,
-    correlation_id: int,
-    topic_count: int,
-    *,
-    throttle_time_ms: int,
-    error_code: int,
-    session_id: int,
-) -> bytearray:
-    if version >= 12:
-        out = bytearray(_HEAD_V12(0, correlation_id, 0, throttle_time_ms, error_code, session_id))
-        write_uvarint(out, topic_count + 1)
-        return out
-    if version >= 7:
-        return bytearray(
-            _HEAD_V7(0, correlation_id, throttle_time_ms, error_code, session_id, topic_count)
-        )
-    if version >= 1:
-        return bytearray(_HEAD_V1(0, correlation_id, throttle_time_ms, topic_count))
-    return bytearray(_HEAD_V0(0, correlation_id, topic_count))
 
 
 def _put_topic(out: bytearray, version: int, topic: TopicKey, partition_count: int) -> None:

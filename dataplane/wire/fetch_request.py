@@ -53,21 +53,26 @@ class FetchParts(NamedTuple):
 
 
 def _make_head(version: int) -> struct.Struct:
-    codes = ">" + ("i" if version < _REPLICA_STATE_FROM else "") + "ii"
+    """[replica id to 14], max wait, min bytes, [max bytes 3+], [isolation level 4+], [session 7+],
+    and to 11 the number of topics.
+    """
     return struct.Struct(
-        codes
+        ">"
+        + ("i" if version < _REPLICA_STATE_FROM else "")
+        + "ii"
         + ("i" if version >= 3 else "")
         + ("b" if version >= 4 else "")
         + "ii" * (version >= 7)
+        + ("i" if version < _FLEXIBLE_FROM else "")
     )
 
 
 _HEADS = [_make_head(version) for version in range(18)]
 # index, [leader epoch 9+], fetch offset, [last fetched epoch 12+], [log start offset 5+], max bytes
-_PARTITION_V0 = struct.Struct(">iqi")
-_PARTITION_V5 = struct.Struct(">iqqi")
-_PARTITION_V9 = struct.Struct(">iiqqi")
-_PARTITION_V12 = struct.Struct(">iiqiqi")
+_PARTITION_V0 = struct.Struct(">iqi").unpack_from
+_PARTITION_V5 = struct.Struct(">iqqi").unpack_from
+_PARTITION_V9 = struct.Struct(">iiqqi").unpack_from
+_PARTITION_V12 = struct.Struct(">iiqiqi").unpack_from
 
 
 def parse_fetch(version: int, buf: memoryview, pos: int = 0) -> FetchParts:
@@ -78,31 +83,112 @@ def parse_fetch(version: int, buf: memoryview, pos: int = 0) -> FetchParts:
         raise WireError(f"Fetch v{version}: {error}") from error
 
 
-def _parse(version: int, buf: memoryview, pos: int) -> FetchParts:
+def _parse(  # noqa: PLR0912 - one pass with few calls: all fetches of most clients come through it
+    version: int, buf: memoryview, pos: int
+) -> FetchParts:
     head = _HEADS[version]
-    values = list(head.unpack_from(buf, pos))
+    values = head.unpack_from(buf, pos)
     pos += head.size
-    replica_id = values.pop(0) if version < _REPLICA_STATE_FROM else -1
-    max_wait_ms, min_bytes = values[:2]
-    max_bytes = values[2] if version >= 3 else _INT32_MAX
-    isolation_level = values[3] if version >= 4 else 0
-    session_id, session_epoch = (values[4], values[5]) if version >= 7 else (0, -1)
-    flexible = version >= _FLEXIBLE_FROM
-    count, pos = _read_count(buf, pos, flexible)
-    topics = []
+    if version >= _FLEXIBLE_FROM:
+        return _parse_flexible(version, values, buf, pos)
+    session_id, session_epoch = 0, -1
+    if version >= 7:
+        (
+            replica_id,
+            max_wait_ms,
+            min_bytes,
+            max_bytes,
+            isolation,
+            session_id,
+            session_epoch,
+            count,
+        ) = values
+    else:
+        replica_id, max_wait_ms, min_bytes = values[:3]
+        max_bytes = values[3] if version >= 3 else _INT32_MAX
+        isolation = values[4] if version >= 4 else 0
+        count = values[-1]
+    size = len(buf)
+    if count > size - pos:
+        raise too_long("array", count)
+    topics: list[tuple[TopicKey, list[FetchedFrom]]] = []
+    for _ in range(count):
+        name, pos = _read_string(buf, pos, False)
+        (partition_count,) = _I(buf, pos)
+        pos += 4
+        if partition_count > size - pos:
+            raise too_long("array", partition_count)
+        partitions = []
+        if version >= 9:
+            for _ in range(partition_count):
+                index, epoch, offset, start, limit = _PARTITION_V9(buf, pos)
+                pos += 28
+                partitions.append(FetchedFrom(index, offset, limit, epoch, -1, start))
+        else:
+            pos = _read_old_partitions(version, buf, pos, partition_count, partitions)
+        topics.append((name, partitions))
+    forgotten: list[tuple[TopicKey, list[int]]] = []
+    rack_id = ""
+    if version >= 7:
+        if _I(buf, pos)[0] > 0:
+            forgotten, pos = _read_forgotten(version, buf, pos)
+        else:
+            pos += 4
+    if version >= 11:
+        rack_id, pos = _read_string(buf, pos, False)
+    return FetchParts(
+        replica_id,
+        -1,
+        max_wait_ms,
+        min_bytes,
+        max_bytes,
+        isolation,
+        session_id,
+        session_epoch,
+        topics,
+        forgotten,
+        rack_id,
+        None,
+    )
+
+
+def _read_old_partitions(
+    version: int, buf: memoryview, pos: int, count: int, partitions: list[FetchedFrom]
+) -> int:
+    """Those of versions 0 to 8, which have no leader epoch."""
+    for _ in range(count):
+        if version >= 5:
+            index, offset, start, limit = _PARTITION_V5(buf, pos)
+            pos += 24
+            partitions.append(FetchedFrom(index, offset, limit, -1, -1, start))
+        else:
+            index, offset, limit = _PARTITION_V0(buf, pos)
+            pos += 16
+            partitions.append(FetchedFrom(index, offset, limit))
+    return pos
+
+
+def _parse_flexible(version: int, values: tuple[int, ...], buf: memoryview, pos: int) -> FetchParts:
+    replica_id = values[0] if version < _REPLICA_STATE_FROM else -1
+    max_wait_ms, min_bytes, max_bytes, isolation, session_id, session_epoch = values[-6:]
+    size = len(buf)
+    count, pos = _read_count(buf, pos)
+    topics: list[tuple[TopicKey, list[FetchedFrom]]] = []
     for _ in range(count):
         topic, pos = _read_topic(version, buf, pos)
-        partitions, pos = _read_partitions(version, buf, pos)
-        if flexible:
-            pos = pos + 1 if buf[pos] == 0 else skip_tags(buf, pos, len(buf))
+        partition_count, pos = _read_count(buf, pos)
+        partitions = []
+        for _ in range(partition_count):
+            index, epoch, offset, fetched, start, limit = _PARTITION_V12(buf, pos)
+            pos += 32
+            pos = pos + 1 if buf[pos] == 0 else skip_tags(buf, pos, size)
+            partitions.append(FetchedFrom(index, offset, limit, epoch, fetched, start))
+        pos = pos + 1 if buf[pos] == 0 else skip_tags(buf, pos, size)
         topics.append((topic, partitions))
-    forgotten: list[tuple[TopicKey, list[int]]] = []
-    rack_id, cluster_id, replica_epoch = "", None, -1
-    if version >= 7:
-        forgotten, pos = _read_forgotten(version, buf, pos)
-    if version >= 11:
-        rack_id, pos = _read_string(buf, pos, flexible)
-    if flexible and buf[pos]:
+    forgotten, pos = _read_forgotten(version, buf, pos)
+    rack_id, pos = _read_string(buf, pos, True)
+    replica_epoch, cluster_id = -1, None
+    if buf[pos]:
         replica_id, replica_epoch, cluster_id = _read_tags(version, buf, pos, replica_id)
     return FetchParts(
         replica_id,
@@ -110,7 +196,7 @@ def _parse(version: int, buf: memoryview, pos: int) -> FetchParts:
         max_wait_ms,
         min_bytes,
         max_bytes,
-        isolation_level,
+        isolation,
         session_id,
         session_epoch,
         topics,
@@ -120,13 +206,13 @@ def _parse(version: int, buf: memoryview, pos: int) -> FetchParts:
     )
 
 
-def _read_count(buf: memoryview, pos: int, flexible: bool) -> tuple[int, int]:
-    if flexible:
-        count, pos = read_uvarint(buf, pos)
-        count -= 1
-    else:
-        (count,) = _I(buf, pos)
-        pos += 4
+def _read_count(buf: memoryview, pos: int) -> tuple[int, int]:
+    """Of a compact array."""
+    count = buf[pos]
+    pos += 1
+    if count > 127:  # more than one byte of a varint
+        count, pos = read_uvarint(buf, pos - 1)
+    count -= 1
     if count > len(buf) - pos:
         raise too_long("array", count)
     return count, pos
@@ -139,60 +225,44 @@ def _read_string(buf: memoryview, pos: int, flexible: bool) -> tuple[str, int]:
     else:
         (length,) = _H(buf, pos)
         pos += 2
-    if not 0 <= length <= len(buf) - pos:
+    end = pos + length
+    if not pos <= end <= len(buf):
         raise too_long("string", length)
-    return str(buf[pos : pos + length], "utf-8"), pos + length
+    return str(buf[pos:end], "utf-8"), end
 
 
 def _read_topic(version: int, buf: memoryview, pos: int) -> tuple[TopicKey, int]:
     if version < _TOPIC_IDS_FROM:
         return _read_string(buf, pos, version >= _FLEXIBLE_FROM)
-    if pos + 16 > len(buf):
+    end = pos + 16
+    if end > len(buf):
         raise too_long("topic id", 16)
-    return uuid_from_bytes(bytes(buf[pos : pos + 16])), pos + 16
-
-
-def _read_partitions(version: int, buf: memoryview, pos: int) -> tuple[list[FetchedFrom], int]:
-    partitions: list[FetchedFrom] = []
-    if version >= _FLEXIBLE_FROM:
-        count, pos = _read_count(buf, pos, True)
-        for _ in range(count):
-            index, epoch, offset, fetched, start, limit = _PARTITION_V12.unpack_from(buf, pos)
-            pos += 32
-            pos = pos + 1 if buf[pos] == 0 else skip_tags(buf, pos, len(buf))
-            partitions.append(FetchedFrom(index, offset, limit, epoch, fetched, start))
-        return partitions, pos
-    count, pos = _read_count(buf, pos, False)
-    for _ in range(count):
-        if version >= 9:
-            index, epoch, offset, start, limit = _PARTITION_V9.unpack_from(buf, pos)
-            pos += 28
-            partitions.append(FetchedFrom(index, offset, limit, epoch, -1, start))
-        elif version >= 5:
-            index, offset, start, limit = _PARTITION_V5.unpack_from(buf, pos)
-            pos += 24
-            partitions.append(FetchedFrom(index, offset, limit, -1, -1, start))
-        else:
-            index, offset, limit = _PARTITION_V0.unpack_from(buf, pos)
-            pos += 16
-            partitions.append(FetchedFrom(index, offset, limit))
-    return partitions, pos
+    return uuid_from_bytes(bytes(buf[pos:end])), end
 
 
 def _read_forgotten(
     version: int, buf: memoryview, pos: int
 ) -> tuple[list[tuple[TopicKey, list[int]]], int]:
     flexible = version >= _FLEXIBLE_FROM
-    count, pos = _read_count(buf, pos, flexible)
+    count, pos = _read_any_count(buf, pos, flexible)
     forgotten = []
     for _ in range(count):
         topic, pos = _read_topic(version, buf, pos)
-        partition_count, pos = _read_count(buf, pos, flexible)
+        partition_count, pos = _read_any_count(buf, pos, flexible)
         partitions, pos = read_fixed_array(buf, pos, partition_count, "i", 4)
         if flexible:
             pos = skip_tags(buf, pos, len(buf))
         forgotten.append((topic, partitions))
     return forgotten, pos
+
+
+def _read_any_count(buf: memoryview, pos: int, flexible: bool) -> tuple[int, int]:
+    if flexible:
+        return _read_count(buf, pos)
+    (count,) = _I(buf, pos)
+    if count > len(buf) - pos - 4:
+        raise too_long("array", count)
+    return count, pos + 4
 
 
 def _read_tags(

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dataplane.wire.schema import Message
 
 SIZE_BYTES = 4
-_FIXED = struct.Struct(">hhih")
+_FIXED = struct.Struct(">hhih").unpack_from
 _FIXED_V0 = struct.Struct(">hhi")
 _SIZE = struct.Struct(">i")
 _RESPONSE = struct.Struct(">ii")
@@ -45,17 +45,17 @@ class RequestHeader(NamedTuple):
 def parse_request_header(buf: memoryview, pos: int = 0) -> RequestHeader:
     """Read a request header of whatever version its API needs. Raises WireError."""
     try:
-        key, version, correlation_id = _FIXED_V0.unpack_from(buf, pos)
+        key, version, correlation_id, length = _FIXED(buf, pos)
         if key == _CONTROLLED_SHUTDOWN and version == 0:  # the only one with header v0
             return RequestHeader(key, version, correlation_id, None, pos + 8)
-        key, version, correlation_id, length = _FIXED.unpack_from(buf, pos)
         pos += 10
         client_id = None
         if length >= 0:
-            if pos + length > len(buf):
+            end = pos + length
+            if end > len(buf):
                 raise WireError("client id is longer than the frame")
-            client_id = str(buf[pos : pos + length], "utf-8")
-            pos += length
+            client_id = str(buf[pos:end], "utf-8")
+            pos = end
         is_flexible = _IS_FLEXIBLE.get((key, version))
         if is_flexible:
             pos = skip_tags(buf, pos, len(buf))

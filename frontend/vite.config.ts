@@ -12,5 +12,6 @@ export default defineConfig({
   resolve: { alias: { "@": fileURLToPath(new URL("./src", import.meta.url)) } },
   build: { outDir: "dist", assetsDir: "assets", sourcemap: false, chunkSizeWarningLimit: 700 },
   server: { host: "127.0.0.1", proxy: { "/api": api, "/console": api } },
-  test: { environment: "jsdom", include: ["src/**/*.test.{ts,tsx}"], restoreMocks: true },
+  // Mantine in jsdom takes seconds on a busy machine.
+  test: { environment: "jsdom", include: ["src/**/*.test.{ts,tsx}"], setupFiles: ["vitest.setup.ts"], testTimeout: 60_000, restoreMocks: true },
 });

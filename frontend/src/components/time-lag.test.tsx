@@ -1,6 +1,6 @@
 import { MantineProvider } from "@mantine/core";
-import { cleanup, render, screen } from "@testing-library/react";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { render, screen } from "@testing-library/react";
+import { describe, expect, it } from "vitest";
 import type { LagPoint } from "@/lib/types";
 import { TimeLag } from "./time-lag";
 
@@ -14,20 +14,7 @@ function show(points: LagPoint[], firstVerdictAt: string | null) {
   );
 }
 
-// Mantine in jsdom takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
-
 describe("time lag", () => {
-  beforeEach(() => {
-    // Mantine asks for it; jsdom has none.
-    vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
-    vi.stubGlobal("ResizeObserver", class { observe() {} unobserve() {} disconnect() {} });
-  });
-  afterEach(() => {
-    cleanup();
-    vi.unstubAllGlobals();
-  });
-
   it("says when the first verdict is due instead of showing an empty frame", () => {
     const due = new Date(Date.now() + 150_000);
     show([point({}), point({ topic: "u" })], due.toISOString());

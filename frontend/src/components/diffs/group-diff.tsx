@@ -1,22 +1,13 @@
 import { createColumnHelper } from "@tanstack/react-table";
 import { formatInteger } from "@/lib/format";
 import type { GroupDeletionDiffData } from "@/lib/types";
-import { DataTable } from "../data-table";
 import { Stats } from "../stats";
+import { PartitionDiff } from "./partition-diff";
 
 type Vanishing = GroupDeletionDiffData["offsets"][number];
 
 const column = createColumnHelper<Vanishing>();
 const columns = [
-  column.accessor((row) => `${row.topic}-${String(row.partition).padStart(6, "0")}`, {
-    id: "partition",
-    header: "Partition",
-    cell: ({ row }) => (
-      <span className="ps-mono">
-        {row.original.topic}-{row.original.partition}
-      </span>
-    ),
-  }),
   column.accessor("committed", {
     header: "Offset that is forgotten",
     meta: { align: "right" },
@@ -48,17 +39,7 @@ export function GroupDiff({ diff }: { diff: GroupDeletionDiffData }) {
           { label: "Unread records", value: formatInteger(before.lag), tone: (before.lag ?? 0) > 0 ? "warn" : undefined },
         ]}
       />
-      {offsets.length > 0 && (
-        <div className="ps-card">
-          <DataTable
-            rows={offsets}
-            columns={columns}
-            rowId={(row) => `${row.topic}-${row.partition}`}
-            label="Offsets that are forgotten"
-            pageSize={12}
-          />
-        </div>
-      )}
+      {offsets.length > 0 && <PartitionDiff rows={offsets} columns={columns} label="Offsets that are forgotten" />}
     </>
   );
 }

@@ -1,22 +1,13 @@
 import { createColumnHelper } from "@tanstack/react-table";
 import { formatInteger } from "@/lib/format";
 import type { OffsetDiffData } from "@/lib/types";
-import { DataTable } from "../data-table";
 import { Stats } from "../stats";
+import { PartitionDiff } from "./partition-diff";
 
 type OffsetMove = OffsetDiffData["partitions"][number];
 
 const column = createColumnHelper<OffsetMove>();
 const columns = [
-  column.accessor((row) => `${row.topic}-${String(row.partition).padStart(6, "0")}`, {
-    id: "partition",
-    header: "Partition",
-    cell: ({ row }) => (
-      <span className="ps-mono">
-        {row.original.topic}-{row.original.partition}
-      </span>
-    ),
-  }),
   column.accessor("from", { header: "From", meta: { align: "right" }, cell: (cell) => formatInteger(cell.getValue()) }),
   column.accessor("to", { header: "To", meta: { align: "right" }, cell: (cell) => <strong>{formatInteger(cell.getValue())}</strong> }),
   column.accessor((row) => signed(row), {
@@ -56,15 +47,7 @@ export function OffsetDiff({ diff }: { diff: OffsetDiffData }) {
           { label: "Records skipped", value: formatInteger(total("skip")), tone: total("skip") > 0 ? "warn" : undefined },
         ]}
       />
-      <div className="ps-card">
-        <DataTable
-          rows={diff.partitions}
-          columns={columns}
-          rowId={(row) => `${row.topic}-${row.partition}`}
-          label="Offsets before and after"
-          pageSize={12}
-        />
-      </div>
+      <PartitionDiff rows={diff.partitions} columns={columns} label="Offsets before and after" />
     </>
   );
 }

@@ -2,23 +2,14 @@ import { Stack } from "@mantine/core";
 import { createColumnHelper } from "@tanstack/react-table";
 import { formatBytes, formatInteger } from "@/lib/format";
 import type { ReassignmentDiffData } from "@/lib/types";
-import { DataTable } from "../data-table";
 import { Assignment } from "../replicas";
+import { PartitionDiff } from "./partition-diff";
 
 type Move = ReassignmentDiffData["partitions"][number];
 type BrokerLoad = ReassignmentDiffData["brokers"][number];
 
 const move = createColumnHelper<Move>();
 const moveColumns = [
-  move.accessor((row) => `${row.topic}-${String(row.partition).padStart(6, "0")}`, {
-    id: "partition",
-    header: "Partition",
-    cell: ({ row }) => (
-      <span className="ps-mono">
-        {row.original.topic}-{row.original.partition}
-      </span>
-    ),
-  }),
   move.display({
     id: "before",
     header: "Before",
@@ -76,15 +67,7 @@ function Loads({ brokers }: { brokers: BrokerLoad[] }) {
 export function ReassignmentDiff({ diff }: { diff: ReassignmentDiffData }) {
   return (
     <Stack gap="sm">
-      <div className="ps-card">
-        <DataTable
-          rows={diff.partitions}
-          columns={moveColumns}
-          rowId={(row) => `${row.topic}-${row.partition}`}
-          label="Partition moves"
-          pageSize={12}
-        />
-      </div>
+      <PartitionDiff rows={diff.partitions} columns={moveColumns} label="Partition moves" />
       {diff.brokers.length > 0 && (
         <div className="ps-card">
           <Loads brokers={diff.brokers} />

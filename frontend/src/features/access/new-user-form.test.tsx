@@ -1,6 +1,6 @@
 import { MantineProvider } from "@mantine/core";
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { NewUserForm } from "./new-user-form";
 
 function open(onPlan = vi.fn()) {
@@ -15,20 +15,8 @@ function open(onPlan = vi.fn()) {
 const fill = (label: string, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } });
 const press = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
 
-// Mantine in jsdom takes seconds on a busy machine.
-vi.setConfig({ testTimeout: 60_000 });
-
 describe("new user", () => {
-  beforeEach(() => {
-    sessionStorage.clear();
-    // Mantine asks for both; jsdom has neither.
-    vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
-    vi.stubGlobal("ResizeObserver", class { observe() {} unobserve() {} disconnect() {} });
-  });
-  afterEach(() => {
-    cleanup();
-    vi.unstubAllGlobals();
-  });
+  beforeEach(() => sessionStorage.clear());
 
   it("makes one plan of a login and its access", () => {
     const onPlan = open();

@@ -1,8 +1,9 @@
 import { ActionIcon, Menu } from "@mantine/core";
-import { IconDots, IconKey, IconRefresh, IconTrash } from "@tabler/icons-react";
+import { IconDots, IconKey, IconRefresh } from "@tabler/icons-react";
 import { createColumnHelper } from "@tanstack/react-table";
 import type { ReactNode } from "react";
 import { DataTable } from "@/components/data-table";
+import { DeleteItem } from "@/components/more-menu";
 import { plural } from "@/lib/format";
 import type { AclBinding, KafkaUser } from "@/lib/types";
 import { grantSummary } from "./acl-words";
@@ -72,9 +73,7 @@ export function UserTable({ users, acls, canWrite, onGrant, onRotate, onDelete, 
                 New password
               </Menu.Item>
               <Menu.Divider />
-              <Menu.Item color="red" leftSection={<IconTrash size={15} />} onClick={() => onDelete(row.original.username)}>
-                Delete user
-              </Menu.Item>
+              <DeleteItem onClick={() => onDelete(row.original.username)}>Delete user</DeleteItem>
             </Menu.Dropdown>
           </Menu>
         ),

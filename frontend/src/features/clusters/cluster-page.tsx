@@ -1,5 +1,4 @@
-import { Button, Menu } from "@mantine/core";
-import { IconChevronDown, IconTrash } from "@tabler/icons-react";
+import { Button } from "@mantine/core";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
@@ -8,6 +7,7 @@ import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
 import { Copy } from "@/components/copy";
 import { DataTable } from "@/components/data-table";
+import { DeleteItem, MoreMenu } from "@/components/more-menu";
 import { OperationList } from "@/components/operation-list";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-dialog";
@@ -146,22 +146,11 @@ function Actions({ cluster }: { cluster: Cluster }) {
       <ButtonLink to="/clusters/$clusterId/new-topic" params={{ clusterId: cluster.id }}>
         New topic
       </ButtonLink>
-      <Menu position="bottom-end">
-        <Menu.Target>
-          <Button variant="default" rightSection={<IconChevronDown size={14} />}>
-            More
-          </Button>
-        </Menu.Target>
-        <Menu.Dropdown>
-          <Menu.Item
-            color="red"
-            leftSection={<IconTrash size={15} />}
-            onClick={() => setRequest({ kind: "cluster.delete", cluster_id: cluster.id, inputs: {} })}
-          >
-            {cluster.kind === "managed" ? "Delete cluster" : "Forget cluster"}
-          </Menu.Item>
-        </Menu.Dropdown>
-      </Menu>
+      <MoreMenu>
+        <DeleteItem onClick={() => setRequest({ kind: "cluster.delete", cluster_id: cluster.id, inputs: {} })}>
+          {cluster.kind === "managed" ? "Delete cluster" : "Forget cluster"}
+        </DeleteItem>
+      </MoreMenu>
       <PlanFlow
         request={request}
         title={`Delete cluster ${cluster.name}`}

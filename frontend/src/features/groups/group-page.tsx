@@ -1,5 +1,5 @@
-import { Button, Menu, Tabs, Tooltip } from "@mantine/core";
-import { IconChevronDown, IconRewindBackward10, IconTrash } from "@tabler/icons-react";
+import { Button, Tabs, Tooltip } from "@mantine/core";
+import { IconRewindBackward10 } from "@tabler/icons-react";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
@@ -9,7 +9,9 @@ import { Card, PartView } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
 import { LagHistory } from "@/components/lag-history";
+import { DeleteItem, MoreMenu } from "@/components/more-menu";
 import { PageHeader } from "@/components/page-header";
+import { partitionColumn, partitionId } from "@/components/partition-column";
 import { PlanFlow } from "@/components/plan-dialog";
 import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
@@ -35,18 +37,11 @@ interface GroupParts {
 
 const offset = createColumnHelper<GroupOffset>();
 const offsetColumns = (clusterId: string, top: number) => [
-  offset.accessor((row) => `${row.topic}-${String(row.partition).padStart(6, "0")}`, {
-    id: "partition",
-    header: "Partition",
-    cell: ({ row }) => (
-      <span className="ps-mono">
-        <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: row.original.topic }} className="ps-link">
-          {row.original.topic}
-        </Link>
-        -{row.original.partition}
-      </span>
-    ),
-  }),
+  partitionColumn<GroupOffset>(({ topic }) => (
+    <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic }} className="ps-link">
+      {topic}
+    </Link>
+  )),
   offset.accessor((row) => row.committed ?? -1, {
     id: "committed",
     header: "Committed",
@@ -141,32 +136,19 @@ export function GroupPage() {
           session?.can_write &&
           group && (
             <>
-            <Tooltip label={active ? "The group has members: they have to stop before its offsets can be planned." : "Plan new offsets, see their effect, then confirm."}>
-              <ButtonLink
-                variant="default"
-                to="/clusters/$clusterId/groups/$group/reset"
-                params={{ clusterId, group: name }}
-                leftSection={<IconRewindBackward10 size={15} />}
-              >
-                Reset offsets
-              </ButtonLink>
-            </Tooltip>
-              <Menu position="bottom-end">
-                <Menu.Target>
-                  <Button variant="default" rightSection={<IconChevronDown size={14} />}>
-                    More
-                  </Button>
-                </Menu.Target>
-                <Menu.Dropdown>
-                  <Menu.Item
-                    color="red"
-                    leftSection={<IconTrash size={15} />}
-                    onClick={() => setRequest({ kind: "group.delete", cluster_id: clusterId, inputs: { group: name } })}
-                  >
-                    Delete group
-                  </Menu.Item>
-                </Menu.Dropdown>
-              </Menu>
+              <Tooltip label={active ? "The group has members: they have to stop before its offsets can be planned." : "Plan new offsets, see their effect, then confirm."}>
+                <ButtonLink
+                  variant="default"
+                  to="/clusters/$clusterId/groups/$group/reset"
+                  params={{ clusterId, group: name }}
+                  leftSection={<IconRewindBackward10 size={15} />}
+                >
+                  Reset offsets
+                </ButtonLink>
+              </Tooltip>
+              <MoreMenu>
+                <DeleteItem onClick={() => setRequest({ kind: "group.delete", cluster_id: clusterId, inputs: { group: name } })}>Delete group</DeleteItem>
+              </MoreMenu>
             </>
           )
         }
@@ -194,7 +176,7 @@ export function GroupPage() {
                   <DataTable
                     rows={found.offsets}
                     columns={offsetColumns(clusterId, top)}
-                    rowId={(row) => `${row.topic}-${row.partition}`}
+                    rowId={partitionId}
                     label="Offsets"
                     defaultSort="partition"
                     view={search}

@@ -1,9 +1,10 @@
 import { Button, Menu, Tabs } from "@mantine/core";
-import { IconArrowsExchange, IconChevronDown, IconPlus, IconTrash } from "@tabler/icons-react";
+import { IconArrowsExchange, IconPlus } from "@tabler/icons-react";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
+import { DeleteItem, MoreMenu } from "@/components/more-menu";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-dialog";
 import { Refused } from "@/components/refused";
@@ -112,22 +113,13 @@ export function TopicPage() {
               <ButtonLink variant="default" to="/clusters/$clusterId/reassign" params={{ clusterId }} search={{ topic: name }} leftSection={<IconArrowsExchange size={15} />}>
                 Move
               </ButtonLink>
-              <Menu position="bottom-end">
-                <Menu.Target>
-                  <Button variant="default" rightSection={<IconChevronDown size={14} />}>
-                    More
-                  </Button>
-                </Menu.Target>
-                <Menu.Dropdown>
-                  <Menu.Item leftSection={<IconPlus size={15} />} onClick={() => setAdding(true)}>
-                    Add partitions
-                  </Menu.Item>
-                  <Menu.Divider />
-                  <Menu.Item color="red" leftSection={<IconTrash size={15} />} onClick={planDelete}>
-                    Delete topic
-                  </Menu.Item>
-                </Menu.Dropdown>
-              </Menu>
+              <MoreMenu>
+                <Menu.Item leftSection={<IconPlus size={15} />} onClick={() => setAdding(true)}>
+                  Add partitions
+                </Menu.Item>
+                <Menu.Divider />
+                <DeleteItem onClick={planDelete}>Delete topic</DeleteItem>
+              </MoreMenu>
             </>
           )
         }

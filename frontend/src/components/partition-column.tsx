@@ -1,0 +1,23 @@
+import type { ColumnDef } from "@tanstack/react-table";
+import type { ReactNode } from "react";
+
+interface OfPartition {
+  topic: string;
+  partition: number;
+}
+
+export const partitionId = ({ topic, partition }: OfPartition) => `${topic}-${partition}`;
+
+/** The column that names a row's partition, sorted by topic and number; `topicOf` draws the topic in its own way. */
+export function partitionColumn<Row extends OfPartition>(topicOf: (row: Row) => ReactNode = (row) => row.topic): ColumnDef<Row, string> {
+  return {
+    id: "partition",
+    header: "Partition",
+    accessorFn: (row) => `${row.topic}-${String(row.partition).padStart(6, "0")}`,
+    cell: ({ row }) => (
+      <span className="ps-mono">
+        {topicOf(row.original)}-{row.original.partition}
+      </span>
+    ),
+  };
+}

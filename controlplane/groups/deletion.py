@@ -6,15 +6,23 @@ read back. The coordinator is the last guard: it refuses to delete a group with 
 
 from typing import Any
 
-from controlplane.clusters.kinds_base import ClusterOperationKind
-from controlplane.common.problems import Conflict, NotFound
+from controlplane.common.problems import NotFound
 from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset
 from controlplane.groups.inputs import GroupDeleteInputs
-from controlplane.groups.kinds import POLL_S, basis_of, check_idle, partitions_of
 from controlplane.groups.serializers import GroupDeletionDiffSerializer
+from controlplane.groups.standing import (
+    POLL_S,
+    GroupOperationKind,
+    Targets,
+    basis_of,
+    check_idle,
+    has_moved,
+    partitions_of,
+    require_idle,
+)
 from controlplane.operations.kinds import (
     Done,
     Phase,
@@ -31,7 +39,7 @@ from controlplane.operations.models import Plan
 GONE = "GROUP_ID_NOT_FOUND"
 
 
-class GroupDelete(ClusterOperationKind):
+class GroupDelete(GroupOperationKind):
     name = "group.delete"
     no_undo = "This cannot be undone: the group has no offsets that could be committed again."
     inputs = GroupDeleteInputs
@@ -72,9 +80,6 @@ class GroupDelete(ClusterOperationKind):
             warnings=_warnings(rows, lag),
             confirm_phrase=group,
         )
-
-    def lock(self, plan: Plan) -> str | None:
-        return f"{plan.cluster_id}:group/{plan.inputs['group']}"
 
     def run(self, context: StepContext, step: str) -> Done | Wait:
         gateway, group = self.gateway(context), context.inputs["group"]
@@ -131,7 +136,7 @@ def _vanishing(
     return rows
 
 
-def _places(committed: dict[TP, CommittedOffset]) -> dict[TP, int | None]:
+def _places(committed: dict[TP, CommittedOffset]) -> Targets:
     return {tp: at.offset for tp, at in committed.items()}
 
 
@@ -143,19 +148,13 @@ def _exists(gateway: ClusterGateway, group: str) -> bool:
 
 def _check(gateway: ClusterGateway, group: str, planned: dict[str, Any]) -> Done:
     """Nothing may have moved since the plan; no group is our own earlier try."""
-    try:
-        there = check_idle(gateway, group)
-    except Conflict as refusal:
-        raise StepFailedError(refusal.code, refusal.detail, **refusal.extra) from refusal
+    there = require_idle(gateway, group)
     now = basis_of(_places(gateway.group_offsets([group]).get(group, {})))
     if not there and not now:
         return Done(detail="it is gone already")
     for name in sorted({*now, *planned}):
         if now.get(name) != planned.get(name):
-            raise StepFailedError(
-                "plan-stale",
-                f"{name} was at {planned.get(name)} in the plan and is at {now.get(name)} now.",
-            )
+            raise has_moved(name, planned.get(name), now.get(name))
     return Done(detail=f"{counted(len(now), 'partition')} as planned")
 
 

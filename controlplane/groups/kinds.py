@@ -7,7 +7,6 @@ back. The coordinator is the last guard: it refuses a commit to a group with mem
 from abc import abstractmethod
 from typing import Any
 
-from controlplane.clusters.kinds_base import ClusterOperationKind
 from controlplane.common.problems import Conflict, NotFound, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
@@ -17,6 +16,17 @@ from controlplane.groups import planner
 from controlplane.groups.inputs import OffsetResetInputs, OffsetRestoreInputs
 from controlplane.groups.planner import PartitionFacts, PlannedOffset
 from controlplane.groups.serializers import OffsetDiffSerializer
+from controlplane.groups.standing import (
+    POLL_S,
+    GroupOperationKind,
+    Targets,
+    basis_of,
+    check_idle,
+    has_moved,
+    offset_of,
+    partitions_of,
+    require_idle,
+)
 from controlplane.operations.kinds import (
     Done,
     Phase,
@@ -31,15 +41,12 @@ from controlplane.operations.kinds import (
 )
 from controlplane.operations.models import Plan
 
-IDLE_STATES = frozenset({"Empty", "Dead"})
 MEMBER_ERRORS = frozenset(
     {"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS", "NON_EMPTY_GROUP"}
 )
-POLL_S = 0.2
-Targets = dict[TP, int | None]
 
 
-class _OffsetKind(ClusterOperationKind):
+class _OffsetKind(GroupOperationKind):
     """What resetting and restoring share: everything but how the targets are found."""
 
     diff_shape = OffsetDiffSerializer
@@ -74,16 +81,13 @@ class _OffsetKind(ClusterOperationKind):
             },
         )
 
-    def lock(self, plan: Plan) -> str | None:
-        return f"{plan.cluster_id}:group/{plan.inputs['group']}"
-
     def basis_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
         """The targets stay as confirmed; only the group and its offsets must not have moved."""
         gateway, group = self.gateway(context), plan.inputs["group"]
         check_idle(gateway, group)
         committed = gateway.group_offsets([group]).get(group, {})
         in_scope = [TP(row["topic"], row["partition"]) for row in plan.diff["partitions"]]
-        return basis_of({tp: _offset(committed.get(tp)) for tp in in_scope})
+        return basis_of({tp: offset_of(committed.get(tp)) for tp in in_scope})
 
     def run(self, context: StepContext, step: str) -> Done | Wait:
         gateway, group = self.gateway(context), context.inputs["group"]
@@ -129,26 +133,6 @@ class OffsetRestore(_OffsetKind):
         return planner.plan_restore(facts(gateway, sorted(wanted), committed), wanted)
 
 
-def check_idle(gateway: ClusterGateway, group: str) -> bool:
-    """Refuse while anybody reads in this group: a running consumer would undo the change.
-
-    Answers whether there is such a group.
-    """
-    described = gateway.describe_groups([group]).get(group)
-    if described is None or described.state in IDLE_STATES:
-        return described is not None and described.state != "Dead"
-    members = [
-        {"member_id": member.member_id, "client_id": member.client_id, "host": member.host}
-        for member in described.members
-    ]
-    raise Conflict(
-        f"The group {group} is {described.state} with {counted(len(members), 'member')}; stop its"
-        " consumers first.",
-        code="group-active",
-        members=members,
-    )
-
-
 def facts(
     gateway: ClusterGateway, scope: list[TP], committed: dict[TP, CommittedOffset]
 ) -> list[PartitionFacts]:
@@ -162,16 +146,12 @@ def facts(
     return [
         PartitionFacts(
             tp=tp,
-            committed=_offset(committed.get(tp)),
+            committed=offset_of(committed.get(tp)),
             log_start=starts[tp].offset,
             log_end=ends[tp].offset,
         )
         for tp in scope
     ]
-
-
-def basis_of(offsets: Targets) -> dict[str, Any]:
-    return {f"{tp.topic}-{tp.partition}": offset for tp, offset in sorted(offsets.items())}
 
 
 def row_dict(row: PlannedOffset) -> dict[str, Any]:
@@ -216,14 +196,6 @@ def _scope(
     return sorted(partitions_of(gateway, {tp.topic for tp in committed}))
 
 
-def partitions_of(gateway: ClusterGateway, topics: set[str]) -> set[TP]:
-    return {
-        TP(topic.name, part.partition)
-        for topic in gateway.describe_topics(topics).values()
-        for part in topic.partitions
-    }
-
-
 def _with_timestamps(
     gateway: ClusterGateway, found: list[PartitionFacts], at_ms: int | None
 ) -> list[PartitionFacts]:
@@ -253,18 +225,12 @@ def _targets(diff: dict[str, Any]) -> tuple[Targets, Targets]:
 
 def _check(gateway: ClusterGateway, group: str, before: Targets, after: Targets) -> Done:
     """Nothing may have moved since the plan; what is there already is our own earlier try."""
-    try:
-        check_idle(gateway, group)
-    except Conflict as refusal:
-        raise StepFailedError(refusal.code, refusal.detail, **refusal.extra) from refusal
+    require_idle(gateway, group)
     committed = gateway.group_offsets([group]).get(group, {})
     for tp, planned in before.items():
-        now = _offset(committed.get(tp))
+        now = offset_of(committed.get(tp))
         if now not in {planned, after[tp]}:
-            raise StepFailedError(
-                "plan-stale",
-                f"{tp.topic}-{tp.partition} was at {planned} in the plan and is at {now} now.",
-            )
+            raise has_moved(f"{tp.topic}-{tp.partition}", planned, now)
     return Done(detail=f"{counted(len(before), 'partition')} as planned")
 
 
@@ -290,21 +256,17 @@ def _commit(gateway: ClusterGateway, group: str, before: Targets, after: Targets
 
 def _verify(gateway: ClusterGateway, group: str, after: Targets) -> Done | Wait:
     committed = gateway.group_offsets([group]).get(group, {})
-    right = [tp for tp, at in after.items() if _offset(committed.get(tp)) == at]
+    right = [tp for tp, at in after.items() if offset_of(committed.get(tp)) == at]
     progress = Progress(done=len(right), total=len(after), unit="partitions")
     if len(right) == len(after):
         return Done(detail="read back as planned", progress=progress)
     wrong = min(set(after) - set(right))
-    now = _offset(committed.get(wrong))
+    now = offset_of(committed.get(wrong))
     return Wait(
         seconds=POLL_S,
         detail=f"{wrong.topic}-{wrong.partition} reads {now}, planned {after[wrong]}",
         progress=progress,
     )
-
-
-def _offset(committed: CommittedOffset | None) -> int | None:
-    return committed.offset if committed else None
 
 
 def _nothing_to_do(group: str, rows: list[PlannedOffset]) -> Conflict:

@@ -34,6 +34,12 @@ NAME = r"^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$"
 PARTITIONS_MAX = 10_000
 CONFIG_VALUE_MAX = 10_000
 POLL_S = 0.2
+VERIFY_WHOLE = StepSpec(
+    name="verify",
+    title="Every partition has a leader and all its replicas",
+    phase=Phase.VERIFY,
+    deadline_s=60.0,
+)
 
 
 def name_field() -> serializers.RegexField:
@@ -56,12 +62,7 @@ class TopicCreate(ClusterOperationKind):
     inputs = TopicCreateInputs
     steps = (
         StepSpec(name="create", title="Create the topic"),
-        StepSpec(
-            name="verify",
-            title="Every partition has a leader and all its replicas",
-            phase=Phase.VERIFY,
-            deadline_s=60.0,
-        ),
+        VERIFY_WHOLE,
     )
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
@@ -199,12 +200,7 @@ class TopicPartitions(ClusterOperationKind):
     inputs = TopicPartitionsInputs
     steps = (
         StepSpec(name="add", title="Add partitions"),
-        StepSpec(
-            name="verify",
-            title="Every partition has a leader and all its replicas",
-            phase=Phase.VERIFY,
-            deadline_s=60.0,
-        ),
+        VERIFY_WHOLE,
     )
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:

@@ -7,6 +7,10 @@ The buffer grows only as bytes really arrive: a hostile size field costs nothing
 from __future__ import annotations
 
 import struct
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from dataplane.broker.receive_budget import ReceiveBudget
 
 _SIZE = struct.Struct(">i")
 _SIZE_AND_KEY = struct.Struct(">ih")
@@ -25,36 +29,51 @@ class FrameError(Exception):
     """A size field that no honest peer sends: the connection cannot be understood any more."""
 
 
-class ReceiveBudget:
-    """What all receive buffers of a broker may hold together beyond their first piece.
+class BufferOwner(Protocol):
+    """A connection, as the budget of all receive buffers sees it."""
 
-    A connection that would pass the bound is closed, and its client comes again: senders who stop
-    half-way through large frames cannot take the memory of the process.
-    """
+    last_active_s: float
+    """When its last bytes arrived, on the clock of `ReceiveBudget.relieve`."""
 
-    __slots__ = ("bytes_max", "refused", "used_bytes")
+    @property
+    def is_waiting(self) -> bool:
+        """A request of it is in work."""
+        ...
 
-    def __init__(self, bytes_max: int) -> None:
-        self.bytes_max = bytes_max
-        self.used_bytes = 0
-        self.refused = 0
+    def hold_on(self) -> None:
+        """There is no room: read no more."""
+        ...
 
-    def take(self, count: int) -> None:
-        """Count `count` bytes in (or out, when negative). FrameError when there is no room."""
-        if count > 0 and self.used_bytes + count > self.bytes_max:
-            self.refused += 1
-            raise FrameError(
-                f"no room for {count} bytes more: {self.used_bytes} of {self.bytes_max} bytes "
-                "of receive buffers are taken"
-            )
-        self.used_bytes += count
+    def go_on(self) -> None:
+        """The buffer has grown: read on."""
+        ...
+
+    def give_up(self) -> None:
+        """Close, and release the buffer before returning."""
+        ...
+
+
+class _Nobody:
+    """Owns what is not in use, so that a buffer and its connection do not keep each other."""
+
+    last_active_s = 0.0
+    is_waiting = False
+
+    def hold_on(self) -> None:
+        pass
+
+    go_on = give_up = hold_on
+
+
+_NOBODY = _Nobody()
 
 
 class FrameBuffer:
     """Bytes in, whole frames out.
 
     `frame_bytes_max` bounds Produce, `other_bytes_max` every other request. Answers of peers have
-    no API key in front: their buffer is made without the second bound.
+    no API key in front: their buffer is made without the second bound. With a budget there is an
+    owner too, who reads no more while `is_starved`: then there may be no room to read into.
     """
 
     __slots__ = (
@@ -65,14 +84,23 @@ class FrameBuffer:
         "_start",
         "_view",
         "_wanted",
+        "asked_bytes",
         "frame_bytes_max",
         "other_bytes_max",
+        "owner",
     )
 
-    def __init__(self, frame_bytes_max: int, budget: ReceiveBudget | None = None) -> None:
+    def __init__(
+        self,
+        frame_bytes_max: int,
+        budget: ReceiveBudget | None = None,
+        owner: BufferOwner = _NOBODY,
+    ) -> None:
         self.frame_bytes_max = frame_bytes_max
         self.other_bytes_max = frame_bytes_max
         self._budget = budget
+        self.owner = owner
+        self.asked_bytes = 0  # by which it shall grow once the budget has room
         self._data = bytearray(INITIAL_BYTES)
         self._view = memoryview(self._data)
         self._start = 0
@@ -87,6 +115,16 @@ class FrameBuffer:
     @property
     def capacity_bytes(self) -> int:
         return len(self._data)
+
+    @property
+    def held_bytes(self) -> int:
+        """What it has grown by."""
+        return len(self._data) - INITIAL_BYTES
+
+    @property
+    def is_starved(self) -> bool:
+        """It waits for room in the budget; until then nothing may be read."""
+        return self.asked_bytes > 0
 
     @property
     def missing_bytes(self) -> int:
@@ -136,17 +174,32 @@ class FrameBuffer:
         """Undo the last `next_frame`: its frame is worked on later."""
         self._start -= len(frame) + 4
 
+    def grow(self) -> None:
+        """The budget has booked what was asked for."""
+        asked, self.asked_bytes = self.asked_bytes, 0
+        self._replace(len(self._data) + asked)
+
     def shrink(self) -> None:
         """Give a grown buffer back when nothing is in it."""
         if self._start == self._end and len(self._data) > INITIAL_BYTES:
-            self._replace(INITIAL_BYTES)
-            self._aligned_bytes = 0
+            self._give_back()
 
     def release(self) -> None:
         """The connection is gone; nothing is read any more."""
+        if self.asked_bytes and self._budget is not None:
+            self.asked_bytes = 0
+            self._budget.leave(self)
+        self.owner = _NOBODY
         if len(self._data) > INITIAL_BYTES:
             self._start = self._end = 0
-            self._replace(INITIAL_BYTES)
+            self._give_back()
+
+    def _give_back(self) -> None:
+        held = self.held_bytes
+        self._replace(INITIAL_BYTES)
+        self._aligned_bytes = 0
+        if self._budget is not None:
+            self._budget.give_back(self, held)
 
     def _check_key(self, start: int) -> None:
         size, key = _SIZE_AND_KEY.unpack_from(self._data, start)
@@ -157,10 +210,16 @@ class FrameBuffer:
 
     def _grow_towards(self, wanted: int) -> None:
         """Grow as bytes arrive: to four times the present size at most, once that is full."""
-        if len(self._data) - self._end >= ROOM_MIN_BYTES:
+        if self.asked_bytes or len(self._data) - self._end >= ROOM_MIN_BYTES:
             return
         target = wanted if wanted > READ_AHEAD_BYTES else min(4 * wanted, READ_AHEAD_BYTES)
-        self._replace(min(target, max(4 * len(self._data), READ_AHEAD_BYTES)))
+        capacity = min(target, max(4 * len(self._data), READ_AHEAD_BYTES))
+        if self._budget is None:
+            self._replace(capacity)
+            return
+        self.asked_bytes = capacity - len(self._data)
+        if self._budget.ask(self):
+            self.grow()
 
     def _compact(self) -> None:
         have = self._end - self._start
@@ -169,8 +228,6 @@ class FrameBuffer:
 
     def _replace(self, capacity: int) -> None:
         have = self._end - self._start
-        if self._budget is not None:
-            self._budget.take(capacity - len(self._data))
         data = bytearray(capacity)
         view = memoryview(data)
         view[:have] = self._view[self._start : self._end]

@@ -217,6 +217,7 @@ class BrokerProcess:
         )
         chores.every(1_000, "owed roles", services.partitions.take_up_owed_roles)
         chores.every(1_000, "full disks", services.partitions.give_up_full_disks)
+        chores.every(1_000, "receive buffers", self._listeners.relieve)
         chores.every(SWEEP_MS, "idle connections", self._listeners.sweep)
         services.partitions.moves.resume()
 

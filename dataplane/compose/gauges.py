@@ -101,6 +101,16 @@ def _register_connections(metrics: Metrics, listeners: Listeners) -> None:
         "receive_buffer_bytes", "Grown receive buffers, all connections.", lambda: budget.used_bytes
     )
     metrics.gauge(
+        "receive_buffer_paused",
+        "Connections that wait for room in the receive buffers, not read from meanwhile.",
+        lambda: budget.paused,
+    )
+    metrics.gauge(
+        "receive_buffer_pauses",
+        "How often a connection had to wait for room in the receive buffers, since the start.",
+        lambda: budget.pauses,
+    )
+    metrics.gauge(
         "receive_buffer_refusals",
         "Connections closed because the receive buffers were full, since the start.",
         lambda: budget.refused,

@@ -7,7 +7,7 @@ import resource
 import socket
 from typing import TYPE_CHECKING
 
-from dataplane.broker.frame_buffer import ReceiveBudget
+from dataplane.broker.receive_budget import ReceiveBudget
 from dataplane.server.listener import RECEIVE_BYTES_MAX, Listener, ListenerLimits
 from dataplane.server.metrics_page import MetricsPage
 
@@ -92,6 +92,10 @@ class Listeners:
         now_s = asyncio.get_running_loop().time()
         for listener in self._listeners:
             listener.sweep(now_s)
+
+    def relieve(self) -> None:
+        """See that connections which wait for room to read into do not wait in vain."""
+        self.receive_budget.relieve(asyncio.get_running_loop().time())
 
     def stop(self) -> None:
         """Accept no more, and close what is open after its last answer."""

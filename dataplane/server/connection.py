@@ -66,7 +66,7 @@ class Connection(asyncio.BufferedProtocol):
         self._transport: asyncio.Transport
         self._socket: socket.socket | None = None
         self._writer: ReplyWriter
-        self._buffer = FrameBuffer(UNAUTHENTICATED_FRAME_BYTES_MAX, listener.receive_budget)
+        self._buffer = FrameBuffer(UNAUTHENTICATED_FRAME_BYTES_MAX, listener.receive_budget, self)
         self._queue: collections.deque[Deferred[Reply | None]] = collections.deque()
         self._exclusive = False  # a request is in work that nothing may overtake
         self._processing = False
@@ -241,12 +241,14 @@ class Connection(asyncio.BufferedProtocol):
         buffer = self._buffer
         if self.closed:
             return
+        if self._listener.receive_budget.is_short:
+            buffer.shrink()
         full = buffer.capacity_bytes - buffer.buffered_bytes < 2 * ROOM_MIN_BYTES
         blocked = self._exclusive or self._write_paused or bool(self._queue)
         if blocked and full:
             self._reading_paused = True
             self._transport.pause_reading()
-        elif self._reading_paused and not self._writer.is_streaming:
+        elif self._reading_paused and not (self._writer.is_streaming or buffer.is_starved):
             self._reading_paused = False
             self._transport.resume_reading()
         missing = buffer.missing_bytes
@@ -270,6 +272,22 @@ class Connection(asyncio.BufferedProtocol):
     def tidy(self) -> None:
         """Give back what an idle connection does not need."""
         self._buffer.shrink()
+
+    # -- the receive budget's calls
+
+    def hold_on(self) -> None:
+        self._reading_paused = True
+        self._transport.pause_reading()
+
+    def go_on(self) -> None:
+        self.last_active_s = self.loop.time()  # that it sent nothing so far is not its fault
+        self._govern_reading()
+
+    def give_up(self) -> None:
+        host = self.info.client_host
+        self._listener.complaints.warn(host, "closing %s: no room for its unfinished frame", host)
+        self.abort()
+        self._buffer.release()
 
     @property
     def is_waiting(self) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from dataplane.wire.headers import encode_request_frame
-from dataplane.wire.messages.metadata import MetadataRequest
+from dataplane.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.conformance.raw_client import (
     ask,
     assert_alive,
@@ -33,6 +33,11 @@ pytestmark = [pytest.mark.conformance, pytest.mark.cluster]
 RECEIVE_BYTES_MAX = 32 << 20
 GROWTH_BYTES_MAX = RECEIVE_BYTES_MAX + (32 << 20)
 BAD_FRAMES = "penstock_bad_frames_total"
+# A megabyte of names that are none.
+LARGE_REQUEST = MetadataRequest(
+    topics=[MetadataRequestTopic(name="!" * 20_000) for _ in range(50)],
+    allow_auto_topic_creation=False,
+)
 
 
 @pytest.fixture(scope="module")
@@ -114,19 +119,42 @@ def test_unknown_apis_do_not_fill_the_metrics(lone: LocalCluster, metrics_port: 
 def test_frames_sent_by_halves_do_not_take_the_memory(
     lone: LocalCluster, metrics_port: int
 ) -> None:
+    """Their senders are not read from any more, and go when somebody waits for their room."""
     before = resident_bytes(lone)
     with contextlib.ExitStack() as held:
         for _ in range(24):
             sock = held.enter_context(connected(lone))
-            with contextlib.suppress(ConnectionError):
-                sock.sendall(struct.pack(">ih", 90 << 20, 0) + bytes(4 << 20))
+            sock.settimeout(0.2)
+            with contextlib.suppress(TimeoutError):
+                sock.sendall(struct.pack(">ih", 30 << 20, 0) + bytes(4 << 20))
+        for _ in eventually(10, "some wait for room"):
+            seen = metrics(metrics_port)
+            if seen["penstock_receive_buffer_paused"] > 0:
+                break
+        assert seen["penstock_receive_buffer_bytes"] <= RECEIVE_BYTES_MAX
+        assert resident_bytes(lone) - before < GROWTH_BYTES_MAX
+        assert_alive(lone)
+        for _ in eventually(60, "who comes last is served too"):
+            with connected(lone) as honest, contextlib.suppress(ConnectionError, TimeoutError):
+                if ask(honest, LARGE_REQUEST, 9) is not None:
+                    break
         seen = metrics(metrics_port)
         assert seen["penstock_receive_buffer_bytes"] <= RECEIVE_BYTES_MAX
         assert seen["penstock_receive_buffer_refusals"] > 0
-        assert resident_bytes(lone) - before < GROWTH_BYTES_MAX
-        assert_alive(lone)
-    for _ in eventually(10, "the buffers are given back"):
+    for _ in eventually(60, "the buffers are given back"):
         if metrics(metrics_port)["penstock_receive_buffer_bytes"] == 0:
+            break
+
+
+def test_a_frame_that_all_buffers_together_cannot_hold_is_refused(
+    lone: LocalCluster, metrics_port: int
+) -> None:
+    before = metrics(metrics_port)[BAD_FRAMES]
+    with connected(lone) as sock, contextlib.suppress(ConnectionError):
+        sock.sendall(struct.pack(">ih", 90 << 20, 0) + bytes(40 << 20))
+        assert read_frame(sock) is None
+    for _ in eventually(10, "it is counted"):
+        if metrics(metrics_port)[BAD_FRAMES] == before + 1:
             break
 
 

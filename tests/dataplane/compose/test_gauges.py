@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 
+from dataplane.broker.receive_budget import ReceiveBudget
 from dataplane.compose import gauges
 from tests.dataplane.handlers.one_broker import ME, PEER, THIRD, OneBroker, batch
 from tests.dataplane.handlers.test_fetch import fetch
@@ -13,7 +14,7 @@ from tests.dataplane.handlers.test_produce import produce
 async def test_waiting_requests_and_in_sync_sets() -> None:
     broker = OneBroker(min_insync_replicas="2")
     broker.services.controller = types.SimpleNamespace(is_active=False)
-    budget = types.SimpleNamespace(used_bytes=0, refused=0)
+    budget = ReceiveBudget(1 << 20)
     listeners = types.SimpleNamespace(connection_counts=dict, receive_budget=budget)
     gauges.register(broker.services, listeners)
     broker.topic("full", replicas=(ME, PEER, THIRD))

@@ -18,6 +18,7 @@ from dataplane.broker.context import CloseConnection
 from dataplane.broker.deferred import Deferred
 from dataplane.broker.frame_buffer import FrameError
 from dataplane.broker.metrics import Metrics
+from dataplane.broker.receive_budget import ReceiveBudget
 from dataplane.ports.filesystem import File
 from dataplane.runtime.os_filesystem import OsFileSystem
 from dataplane.server.listener import Listener, ListenerLimits
@@ -259,26 +260,95 @@ async def until(holds: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
-async def test_frames_sent_by_halves_share_a_bound_and_whole_ones_still_pass() -> None:
+async def relieved(budget: ReceiveBudget, holds: Callable[[], bool]) -> None:
+    """Until it holds, time passes for the budget, faster than for its connections."""
+    now_s = asyncio.get_running_loop().time()
+    async with asyncio.timeout(30):
+        while not holds():
+            now_s += 0.2
+            budget.relieve(now_s)
+            assert budget.used_bytes <= budget.bytes_max
+            await asyncio.sleep(0.005)
+
+
+async def asked_until_answered(port: int, tls: ssl.SSLContext | None, body: bytes) -> bytes:
+    """As clients do: a connection that breaks is opened again."""
+    while True:
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            async with connected(port, ssl=tls) as (reader, writer):
+                writer.write(framed(body))
+                return await read_frame(reader)
+
+
+async def half_sender(port: int, tls: ssl.SSLContext | None) -> asyncio.StreamWriter:
+    """Announces 6 MiB and sends one of them."""
+    _reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=tls)
+    writer.write(struct.pack(">ih", 6 << 20, 0) + bytes(1 << 20))
+    return writer
+
+
+@pytest.mark.parametrize("secure", [False, True])
+async def test_frames_sent_by_halves_share_a_bound_and_whole_ones_still_pass(
+    tmp_path, secure: bool
+) -> None:
+    server_tls, client_tls = _tls(tmp_path) if secure else (None, None)
     script = Scripted()
-    async with listening(script) as (listener, port, metrics):
-        listener.receive_budget.bytes_max = 8 << 20
-        writers = []
-        for _ in range(20):
-            _reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            writer.write(struct.pack(">ih", 90 << 20, 0) + bytes(1 << 20))
-            writers.append(writer)
+    async with listening(script, server_tls) as (listener, port, metrics):
         budget = listener.receive_budget
-        await until(lambda: listener.connection_count + budget.refused == 20 and budget.refused > 0)
+        budget.bytes_max = 8 << 20
+        writers = [await half_sender(port, client_tls) for _ in range(20)]
+        await until(lambda: budget.paused >= 12 and listener.connection_count == 20)
         assert 0 < budget.used_bytes <= budget.bytes_max
-        assert metrics.bad_frames.value == budget.refused > 0
-        assert listener.connection_count == 20 - budget.refused
-        async with connected(port) as (reader, writer):
+        assert budget.refused == 0, "they wait, and are not closed"
+        async with connected(port, ssl=client_tls) as (reader, writer):
             writer.write(framed(b"e"))
             assert await read_frame(reader) == b"e"
-        for writer in writers:
-            writer.close()
+        large = b"e" + os.urandom(1 << 20)
+        asking = asyncio.ensure_future(asked_until_answered(port, client_tls, large))
+        await relieved(budget, asking.done)
+        assert asking.result() == large
+        assert budget.refused > 0
+        assert metrics.bad_frames.value == 0
+        for each in writers:
+            each.transport.abort()
+        # Who waits in line is not read from: that it has gone is seen when its turn comes.
+        await relieved(budget, lambda: listener.connection_count == 0)
+        assert (budget.used_bytes, budget.paused) == (0, 0)
+
+
+async def test_a_connection_waits_for_room_and_goes_on_where_it_stopped() -> None:
+    script = Scripted()
+    async with listening(script) as (listener, port, _m):
+        budget = listener.receive_budget
+        budget.bytes_max = 3 << 20
+        async with connected(port) as (_reader, holder), connected(port) as (reader, writer):
+            holder.write(struct.pack(">ih", 3 << 20, 0) + bytes(2 << 20))
+            await until(lambda: budget.used_bytes > 2 << 20)
+            body = b"e" + os.urandom(2 << 20)
+            writer.write(framed(body) + framed(b"e small"))
+            await until(lambda: budget.paused == 1)
+            holder.close()
+            assert await read_frame(reader) == body
+            assert await read_frame(reader) == b"e small"
+        assert budget.refused == 0
         await until(lambda: budget.used_bytes == 0)
+
+
+async def test_who_holds_room_for_its_next_frame_gives_it_back_when_others_wait() -> None:
+    script = Scripted()
+    async with listening(script) as (listener, port, _m):
+        budget = listener.receive_budget
+        budget.bytes_max = 1 << 20
+        async with connected(port) as (one_reader, one), connected(port) as (reader, writer):
+            body = b"e" + os.urandom(600_000)
+            async with asyncio.timeout(10):
+                for _ in range(3):
+                    one.write(framed(body))
+                    writer.write(framed(body))
+                    assert await read_frame(one_reader) == body
+                    assert await read_frame(reader) == body
+        assert budget.pauses > 0
+        assert budget.refused == 0
 
 
 @pytest.mark.parametrize("secure", [False, True])
@@ -292,8 +362,9 @@ async def test_socket_buffers_are_the_systems_unless_they_were_asked_for(
             listening(Scripted(), server_tls, **limits) as (listener, port, _m),
             connected(port, ssl=client_tls) as (reader, writer),
         ):
-            writer.write(framed(b"e"))
-            assert await read_frame(reader) == b"e"
+            body = b"e" + os.urandom(1 << 20)
+            writer.write(framed(body))
+            assert await read_frame(reader) == body
             (connection,) = listener._connections
             accepted = connection._transport.get_extra_info("socket")
             options = (socket.SO_SNDBUF, socket.SO_RCVBUF)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import os
 import re
 import subprocess
 import sys
@@ -20,6 +19,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from confluent_kafka.admin import AdminClient, NewTopic
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from tests.bench.dataplane.proc import cpu_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,9 +96,9 @@ def broker_pids(work: str) -> list[int]:
 
 def measure(pids: list[int]) -> list[dict[str, float]]:
     before_s = time.monotonic()
-    before = [(cpu_s(pid), sent_bytes(pid)) for pid in pids]
+    before = [(cpu_s([pid]), sent_bytes(pid)) for pid in pids]
     time.sleep(MEASURE_S)
-    after = [(cpu_s(pid), sent_bytes(pid)) for pid in pids]
+    after = [(cpu_s([pid]), sent_bytes(pid)) for pid in pids]
     took_s = time.monotonic() - before_s
     return [
         {
@@ -105,11 +108,6 @@ def measure(pids: list[int]) -> list[dict[str, float]]:
         }
         for number, (then, now) in enumerate(zip(before, after, strict=True))
     ]
-
-
-def cpu_s(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def sent_bytes(pid: int) -> int:

@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from dataplane.log.offset_index import ENTRY, OffsetIndex
 from dataplane.runtime.os_filesystem import OsFileSystem
+from tests.bench.dataplane.proc import resident_kib
 
 PARTITIONS = 5000
 LARGE_ENTRIES = 262_144  # what 1 GiB of log has at one entry every 4 KiB
@@ -53,13 +54,6 @@ class MappedIndex:
 
 def write(path: str, entries: int) -> None:
     Path(path).write_bytes(b"".join(ENTRY.pack(n * 10, n * 4096) for n in range(1, entries + 1)))
-
-
-def resident_kib() -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1])
-    raise SystemExit("no VmRSS")
 
 
 def lookup_us(look: Callable[[int], object], wanted: list[int]) -> float:
@@ -99,17 +93,17 @@ def measure_many(root: str) -> None:
         write(path, SMALL_ENTRIES)
     dice = random.Random(2)
     wanted = [dice.randrange(SMALL_ENTRIES * 10) for _ in range(LOOKUPS)]
-    start_kib = resident_kib()
+    start_kib = resident_kib(os.getpid())
     reads = [OffsetIndex(OsFileSystem(), path, 0, SMALL_ENTRIES * 8) for path in paths]
-    idle_read_kib = resident_kib() - start_kib
+    idle_read_kib = resident_kib(os.getpid()) - start_kib
     by_read = lookup_us(in_turn([index.floor for index in reads]), wanted)
     for index in reads:
         index.release()
-    start_kib = resident_kib()
+    start_kib = resident_kib(os.getpid())
     maps = [MappedIndex(path, SMALL_ENTRIES) for path in paths]
-    idle_map_kib = resident_kib() - start_kib
+    idle_map_kib = resident_kib(os.getpid()) - start_kib
     by_map = lookup_us(in_turn([index.floor for index in maps]), wanted)
-    used_map_kib = resident_kib() - start_kib
+    used_map_kib = resident_kib(os.getpid()) - start_kib
     print(
         f"{PARTITIONS} indexes of {SMALL_ENTRIES} entries, each lookup in the next: "
         f"pread {by_read:.1f} us, mmap {by_map:.1f} us"

@@ -29,6 +29,7 @@ from dataplane.runtime.os_clock import OsClock
 from dataplane.runtime.os_filesystem import OsFileSystem
 from dataplane.runtime.thread_background import ThreadBackground
 from dataplane.wire.record_batch import NewRecord, build_batch
+from tests.bench.dataplane.proc import resident_kib
 
 MIB = 1 << 20
 ROUNDS = 3
@@ -138,13 +139,6 @@ def measure_recovery_point(root: str) -> None:
         )
 
 
-def resident_kib() -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1])
-    raise SystemExit("no VmRSS")
-
-
 def descriptors() -> int:
     return sum(1 for _ in Path("/proc/self/fd").iterdir())
 
@@ -160,13 +154,13 @@ def measure_idle(root: str, partitions: int) -> None:
     del made
     gc.collect()
     gc.disable()
-    before_kib, before = resident_kib(), descriptors()
+    before_kib, before = resident_kib(os.getpid()), descriptors()
     made, close = manager(root)
     began_s, cpu_s = time.perf_counter(), time.process_time()
     made.load()
     wall_s, cpu_s = time.perf_counter() - began_s, time.process_time() - cpu_s
     gc.enable()
-    kib = (resident_kib() - before_kib) / partitions
+    kib = (resident_kib(os.getpid()) - before_kib) / partitions
     opened = descriptors() - before
     began_s = time.perf_counter()
     made.shutdown()

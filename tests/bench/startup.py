@@ -23,7 +23,9 @@ from pathlib import Path
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from dataplane.runtime import embedded_zookeeper
+from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
+from tests.bench.dataplane.proc import resident_mib
+from tests.ports import free_row
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ROUNDS = 5
@@ -62,14 +64,14 @@ def print_table() -> None:
 
 def measure_broker_start() -> None:
     """From exec of a broker on an empty log directory until it answers ApiVersions."""
-    starts_s, resident_mib = [], []
-    with tempfile.TemporaryDirectory(prefix="penstock-bench-") as work, zookeeper(work) as quorum:
+    starts_s, residents_mib = [], []
+    with tempfile.TemporaryDirectory(prefix="penstock-bench-") as work, zookeeper(work) as connect:
         for round_number in range(ROUNDS):
-            port = free_port()
+            port = free_row(1)
             config = Path(work) / f"broker-{round_number}.properties"
             config.write_text(
                 f"broker.id={round_number}\nlisteners=PLAINTEXT://127.0.0.1:{port}\n"
-                f"log.dirs={work}/logs-{round_number}\nzookeeper.connect={quorum}/round-{round_number}\n"
+                f"log.dirs={work}/logs-{round_number}\nzookeeper.connect={connect}/round-{round_number}\n"
             )
             began_s = time.perf_counter()
             with running("-m", "dataplane", "broker", "--config", str(config)) as process:
@@ -79,9 +81,9 @@ def measure_broker_start() -> None:
                     time.sleep(0.005)
                 starts_s.append(time.perf_counter() - began_s)
                 time.sleep(3)
-                resident_mib.append(resident(process.pid))
+                residents_mib.append(resident_mib(process.pid))
     record("broker: exec to serving", starts_s, "s", "≤ 0.5 s")
-    record("broker: resident at rest", resident_mib, "MB", "≤ 60 MB")
+    record("broker: resident at rest", residents_mib, "MB", "≤ 60 MB")
 
 
 def measure_failover() -> None:
@@ -94,7 +96,7 @@ def measure_failover() -> None:
 
 
 def one_failover(work: str) -> float:
-    port = free_port_block(3)
+    port = free_row(3)
     command = ("-m", "dataplane", "local-cluster", "--brokers", "3", "--port", str(port))
     with running(*command, "--data-dir", work, stdout=subprocess.PIPE) as cluster:
         assert cluster.stdout is not None
@@ -135,7 +137,7 @@ def measure_service() -> None:
     console_s, running_s = [], []
     for _ in range(3):
         with tempfile.TemporaryDirectory(prefix="penstock-bench-") as work:
-            first = free_port_block(60)
+            first = free_row(60)
             environment = {
                 **os.environ,
                 "PENSTOCK_DATA_DIR": f"{work}/data",
@@ -171,16 +173,12 @@ def running(*arguments: str, **options: object) -> Iterator[subprocess.Popen[byt
 
 @contextlib.contextmanager
 def zookeeper(work: str) -> Iterator[str]:
-    port = free_port()
-    command = embedded_zookeeper.command(Path(work) / "zookeeper", port=port)
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    server = EmbeddedZooKeeper(Path(work) / "zookeeper")
+    server.start()
     try:
-        while not connects(port):
-            time.sleep(0.05)
-        yield f"127.0.0.1:{port}"
+        yield server.connect_string
     finally:
-        process.terminate()
-        process.wait(30)
+        server.stop()
 
 
 def answers(port: int) -> bool:
@@ -192,12 +190,6 @@ def answers(port: int) -> bool:
             return len(connection.recv(64)) > 8
     except OSError:
         return False
-
-
-def connects(port: int) -> bool:
-    with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False
 
 
 def broker_pid(parent: int, broker_id: int) -> int:
@@ -215,33 +207,6 @@ def broker_pid(parent: int, broker_id: int) -> int:
             if ours and f"broker.id={broker_id}" in config.splitlines():
                 return int(entry.name)
     raise SystemExit(f"no process of broker {broker_id} found")
-
-
-def resident(pid: int) -> float:
-    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1024
-    return float("nan")
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def free_port_block(size: int) -> int:
-    """The first of `size` ports in a row that nobody listens on, below the ephemeral range."""
-    for first in range(21000, 31000, size):
-        with contextlib.ExitStack() as stack:
-            try:
-                for port in range(first, first + size):
-                    probe = stack.enter_context(socket.socket())
-                    probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return first
-    raise SystemExit("no free block of ports")
 
 
 if __name__ == "__main__":

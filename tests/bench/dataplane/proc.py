@@ -24,11 +24,15 @@ def cpu_s(pids: Iterable[int]) -> float:
     return total / _TICKS_PER_S
 
 
-def resident_mib(pid: int) -> float:
+def resident_kib(pid: int) -> int:
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1024
+            return int(line.split()[1])
     raise ProcessLookupError(pid)
+
+
+def resident_mib(pid: int) -> float:
+    return resident_kib(pid) / 1024
 
 
 class PeakMemory:

@@ -7,13 +7,14 @@ a dead broker is fenced and started again as in production, unless the test hold
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import os
 import pathlib
 import signal
 import sys
 import threading
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from confluent_kafka.admin import AdminClient
@@ -246,3 +247,13 @@ class FaultCluster:
 
 def _admin(bootstrap: str) -> AdminClient:
     return AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+
+
+@contextlib.contextmanager
+def running(cluster: FaultCluster) -> Iterator[FaultCluster]:
+    """Nothing of it runs afterwards, even if it did not start."""
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()

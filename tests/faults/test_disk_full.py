@@ -7,10 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
-from tests.faults.cluster import ZOOKEEPER_START_S, FaultCluster
+from tests.faults.cluster import ZOOKEEPER_START_S, FaultCluster, running
 from tests.faults.disk import NoMountError, SmallDisk, small_disk
 from tests.faults.trial import trial
-from tests.local_cluster import eventually
 
 pytestmark = [pytest.mark.faults, pytest.mark.cluster]
 SIZE_MIB = 128
@@ -47,11 +46,8 @@ def cluster(
         zookeeper.connect_string,
         log_dirs={VICTIM: str(disk.path / "data")},
     )
-    try:
-        made.start()
-        yield made
-    finally:
-        made.stop()
+    with running(made) as cluster:
+        yield cluster
 
 
 @pytest.mark.slow
@@ -62,9 +58,7 @@ def test_a_disk_is_full(cluster: FaultCluster, disk: SmallDisk, role: str) -> No
     with trial(cluster, f"{role}-disk-full", assignment=assignment, filling_bytes=500) as run:
         try:
             disk.fill()
-            for _ in eventually(NOTICED_MAX_S, "an in-sync set without the victim"):
-                if VICTIM not in cluster.isr_of(run.topic, asked=1):
-                    break
+            run.wait_for_isr_without(VICTIM, within_s=NOTICED_MAX_S, asked=1)
             run.wait_for_acks()
             assert cluster.leader_of(run.topic, asked=1) != VICTIM
         finally:

@@ -36,9 +36,7 @@ def test_one_is_killed(cluster: FaultCluster, role: str) -> None:
     with trial(cluster, f"{role}-killed", assignment=orders(leader)) as run:
         cluster.kill(victim)
         if role != "follower":
-            for _ in eventually(40, "another leader"):
-                if cluster.leader_of(run.topic) not in (victim, -1):
-                    break
+            run.wait_for_another_leader(victim, within_s=40)
         if role == "controller":
             for _ in eventually(40, "another controller"):
                 if cluster.controller() != victim:

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
-from tests.faults.cluster import ZOOKEEPER_START_S, FaultCluster
+from tests.faults.cluster import ZOOKEEPER_START_S, FaultCluster, running
 from tests.faults.network import Network, NoNamespacesError
 from tests.faults.trial import trial
-from tests.local_cluster import eventually
 
 pytestmark = [pytest.mark.faults, pytest.mark.cluster]
 PATIENCE_MS = 6000
@@ -64,11 +63,8 @@ def cluster(
         places=[network.places[broker] for broker in BROKERS],
         settings=SETTINGS,
     )
-    try:
-        made.start()
-        yield made
-    finally:
-        made.stop()
+    with running(made) as cluster:
+        yield cluster
 
 
 @pytest.fixture(autouse=True)
@@ -90,9 +86,7 @@ def test_a_leader_and_a_follower_lose_each_other(cluster: FaultCluster, network:
     leader, follower = (controller + 1) % 3, (controller + 2) % 3
     with trial(cluster, "pair-cut", assignment=order(leader, controller, follower)) as run:
         network.cut(BROKERS[leader], BROKERS[follower])
-        for _ in eventually(NOTICED_MAX_S, "an in-sync set without the follower"):
-            if follower not in cluster.isr_of(run.topic, asked=leader):
-                break
+        run.wait_for_isr_without(follower, within_s=NOTICED_MAX_S, asked=leader)
         run.wait_for_acks()
         assert cluster.leader_of(run.topic, asked=leader) == leader
         network.heal()
@@ -110,9 +104,7 @@ def test_packets_pass_one_way_only(cluster: FaultCluster, network: Network, deaf
     name = f"{deaf}-deaf"
     with trial(cluster, name, assignment=order(leader, controller, follower)) as run:
         network.cut_one_way(*(BROKERS[broker] for broker in silenced))
-        for _ in eventually(NOTICED_MAX_S, "an in-sync set without the follower"):
-            if follower not in cluster.isr_of(run.topic, asked=leader):
-                break
+        run.wait_for_isr_without(follower, within_s=NOTICED_MAX_S, asked=leader)
         run.wait_for_acks()
         network.heal()
         run.settle()
@@ -129,9 +121,7 @@ def test_zookeeper_only_is_out_of_reach(cluster: FaultCluster, network: Network,
     others = [broker for broker in cluster.ids if broker != victim]
     with trial(cluster, f"{role}-without-zookeeper", assignment=order(victim, *others)) as run:
         network.cut(BROKERS[victim], ZOOKEEPER)
-        for _ in eventually(NOTICED_MAX_S, "another leader"):
-            if cluster.leader_of(run.topic, asked=others[0]) not in (victim, -1):
-                break
+        run.wait_for_another_leader(victim, within_s=NOTICED_MAX_S, asked=others[0])
         run.wait_for_acks()
         assert cluster.controller(asked=others[0]) != victim
         time.sleep(2)  # clients that still ask the one that is cut off are sent on
@@ -157,9 +147,7 @@ def test_a_leader_is_unplugged(cluster: FaultCluster, network: Network) -> None:
     ) as run:
         network.unplug(BROKERS[leader])
         try:
-            for _ in eventually(NOTICED_MAX_S, "another leader"):
-                if cluster.leader_of(run.topic, asked=others[0]) not in (leader, -1):
-                    break
+            run.wait_for_another_leader(leader, within_s=NOTICED_MAX_S, asked=others[0])
             run.wait_for_acks()
             time.sleep(2)  # the new leader's log grows apart from what the old one has
         finally:
@@ -178,9 +166,7 @@ def test_a_follower_sits_behind_a_slow_link(cluster: FaultCluster, network: Netw
     with trial(cluster, "slow-link", assignment=assignment, filling_bytes=2000) as run:
         network.slow_down(BROKERS[follower], rate="1mbit", latency="300ms")
         try:
-            for _ in eventually(NOTICED_MAX_S, "an in-sync set without the follower"):
-                if follower not in cluster.isr_of(run.topic, asked=leader):
-                    break
+            run.wait_for_isr_without(follower, within_s=NOTICED_MAX_S, asked=leader)
             run.acks_flow(2)
         finally:
             network.speed_up(BROKERS[follower])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.faults.cluster import FaultCluster
+from tests.faults.cluster import FaultCluster, running
 from tests.faults.trial import trial
 from tests.zookeeper_ensemble import ZooKeeperEnsemble, ensemble
 
@@ -28,11 +28,8 @@ def cluster(
     tmp_path_factory: pytest.TempPathFactory, servers: ZooKeeperEnsemble
 ) -> Iterator[FaultCluster]:
     made = FaultCluster(tmp_path_factory.mktemp("faults"), servers.connect_string)
-    try:
-        made.start()
-        yield made
-    finally:
-        made.stop()
+    with running(made) as cluster:
+        yield cluster
 
 
 @pytest.mark.slow

@@ -82,6 +82,20 @@ class Trial:
             if all(writer.acked_since(moment) for writer in self.writers):
                 return
 
+    def wait_for_another_leader(
+        self, than: int, *, within_s: float, asked: int | None = None
+    ) -> None:
+        """Until `asked`, or any broker, tells of another leader of partition 0."""
+        for _ in eventually(within_s, "another leader"):
+            if self.cluster.leader_of(self.topic, asked=asked) not in (than, -1):
+                return
+
+    def wait_for_isr_without(self, broker: int, *, within_s: float, asked: int) -> None:
+        """Until `asked` tells of an in-sync set of partition 0 that `broker` has left."""
+        for _ in eventually(within_s, f"an in-sync set without broker {broker}"):
+            if broker not in self.cluster.isr_of(self.topic, asked=asked):
+                return
+
     def acks_flow(self, seconds: float) -> None:
         """For so long, nothing may stand still; that it stands still for a moment is measured."""
         until = time.monotonic() + seconds

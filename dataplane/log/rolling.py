@@ -48,5 +48,5 @@ def begin_segment(
         segment.restart()
     segment.offset_index.truncate_entries(0)
     segment.time_index.clear()
-    segment.index_bytes_max = config.segment_index_bytes
+    segment.limit_indexes(config.segment_index_bytes)
     return segment

@@ -38,16 +38,17 @@ class LogSegment:
 
     __slots__ = (
         "_bytes_since_entry",
+        "_entries_left",
         "_file",
         "_first_timestamp_ms",
         "_fs",
+        "_index_bytes_max",
         "_max_timestamp_ms",
         "_max_timestamp_offset",
         "_progress",
         "base_offset",
         "closed",
         "created_ms",
-        "index_bytes_max",
         "index_interval_bytes",
         "is_index_full",
         "offset_index",
@@ -96,7 +97,8 @@ class LogSegment:
         self.time_index = TimeIndex(
             fs, stem + paths.TIME_INDEX + state, base_offset, known(name + paths.TIME_INDEX + state)
         )
-        self.index_bytes_max = INDEX_BYTES_MAX
+        self._index_bytes_max = INDEX_BYTES_MAX
+        self._entries_left = 0  # before the indexes have to be looked at again
         self.is_index_full = False
         self._bytes_since_entry = 0
         self._first_timestamp_ms: int | None = None
@@ -161,18 +163,26 @@ class LogSegment:
             self._max_timestamp_offset = last_offset
         if self._bytes_since_entry > self.index_interval_bytes:
             self.offset_index.append(last_offset, position)
-            self.time_index.maybe_append(self.max_timestamp_ms, self._max_timestamp_offset)
+            self.time_index.maybe_append(max(largest, max_timestamp_ms), self._max_timestamp_offset)
             self._bytes_since_entry = 0
-            self._check_indexes()
+            self._entries_left -= 1
+            if self._entries_left <= 0:
+                self._check_indexes()
         self._bytes_since_entry += size
+
+    def limit_indexes(self, bytes_max: int) -> None:
+        """The size from which an index is a reason to roll; obeyed from the next entry on."""
+        self._index_bytes_max = bytes_max
+        self._entries_left = 0
 
     def _check_indexes(self) -> None:
         """A full index is a reason to roll; the time index keeps room for its last entry."""
-        limit = self.index_bytes_max
-        self.is_index_full = (
-            self.offset_index.size_bytes > limit - OFFSET_ENTRY.size
-            or self.time_index.size_bytes > limit - 2 * TIME_ENTRY.size
+        limit = self._index_bytes_max
+        self._entries_left = min(
+            (limit - self.offset_index.size_bytes) // OFFSET_ENTRY.size,
+            (limit - self.time_index.size_bytes) // TIME_ENTRY.size - 1,
         )
+        self.is_index_full = self._entries_left <= 0
 
     def find(self, offset: int) -> BatchHead | None:
         """The first batch whose last offset is `offset` or later."""

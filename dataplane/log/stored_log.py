@@ -93,7 +93,7 @@ class StoredLog:
         self._segments = self.recovered.segments
         self.cuts = 0
         self._active = self._segments.active
-        self._active.index_bytes_max = config.segment_index_bytes
+        self._active.limit_indexes(config.segment_index_bytes)
         first, end = self._segments[0].base_offset, self.recovered.log_end_offset
         said = Checkpointed(log_start_offset, recovery_point, cleaned_until, known_high_watermark)
         start = believed(said, first, end, clean=clean, directory=directory, progress=progress)
@@ -448,7 +448,7 @@ class StoredLog:
         self._roll_after_ms = UNKNOWN_MS
         for segment in self._segments:
             segment.index_interval_bytes = config.index_interval_bytes
-        self._active.index_bytes_max = config.segment_index_bytes
+        self._active.limit_indexes(config.segment_index_bytes)
 
     def close(self) -> None:
         """Write what is pending, take a producer snapshot, sync, give the descriptors back."""

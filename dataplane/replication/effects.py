@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from dataplane.model.errors import ErrorCode
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class AdvanceHighWatermark:
-    """Leader: everything below `offset` is on every replica that counts."""
+class AdvanceHighWatermark(NamedTuple):
+    """Leader: everything below `offset` is on every replica that counts.
+
+    A tuple, because one is made for every append.
+    """
 
     offset: int
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from typing import TYPE_CHECKING
 
@@ -11,32 +12,68 @@ from dataplane.wire.messages.controlled_shutdown import ControlledShutdownReques
 
 if TYPE_CHECKING:
     from dataplane.broker.services import BrokerServices
+    from dataplane.cluster.image import ClusterImage
 
 _log = logging.getLogger(__name__)
 
 VERSION = 3
 REQUEST_TIMEOUT_MS = 5_000
-RETRY_S = 0.2
 
 
 async def hand_over(services: BrokerServices) -> bool:
-    """Whether every leadership has found another home; bounded by the configured retries."""
-    tries = max(1, services.config.get_int("controlled.shutdown.max.retries"))
+    """Whether every leadership has found another home.
+
+    `controlled.shutdown.max.retries` attempts begin at least `controlled.shutdown.retry.backoff.ms`
+    apart, for a controller that moves and followers that catch up. The last live broker of a
+    cluster does not try again: nobody could take over.
+    """
+    tries = services.config.get_int("controlled.shutdown.max.retries")
+    backoff_s = services.config.get_int("controlled.shutdown.retry.backoff.ms") / 1000
+    loop = asyncio.get_running_loop()
+    alone = _left_alone(services)
+    for left in reversed(range(tries)):
+        next_s = loop.time() + backoff_s
+        if await _attempt(services):
+            return True
+        if left:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout_at(next_s):
+                    await alone.wait()
+        if alone.is_set():
+            break
+    _log.warning("stopping without having handed every leadership over")
+    return False
+
+
+async def _attempt(services: BrokerServices) -> bool:
     request = ControlledShutdownRequest(
         broker_id=services.broker_id, broker_epoch=services.broker_epoch
     )
-    for _ in range(tries):
-        try:
-            response = await services.controller_client.request(
-                request, VERSION, timeout_ms=REQUEST_TIMEOUT_MS
-            )
-        except (KafkaError, ConnectionError, TimeoutError) as error:
-            _log.warning("controlled shutdown: %s", error)
-            return False
-        if response.error_code == ErrorCode.NONE and not response.remaining_partitions:
-            return True
-        if response.error_code not in (ErrorCode.NONE, ErrorCode.STALE_BROKER_EPOCH):
-            _log.warning("controlled shutdown: %s", ErrorCode.of(response.error_code).name)
-        await asyncio.sleep(RETRY_S)
-    _log.warning("controlled shutdown: some partitions have nobody else to lead them")
-    return False
+    try:
+        response = await services.controller_client.request(
+            request, VERSION, timeout_ms=REQUEST_TIMEOUT_MS
+        )
+    except (KafkaError, ConnectionError, TimeoutError) as error:
+        _log.warning("controlled shutdown: %s", error)
+        return False
+    if response.error_code != ErrorCode.NONE:
+        _log.warning("controlled shutdown: %s", ErrorCode.of(response.error_code).name)
+        return False
+    if response.remaining_partitions:
+        count = len(response.remaining_partitions)
+        _log.warning("controlled shutdown: %d partitions have nobody else to lead them", count)
+        return False
+    return True
+
+
+def _left_alone(services: BrokerServices) -> asyncio.Event:
+    """Set once no other broker lives. Watched until the broker's end, which is near."""
+    alone = asyncio.Event()
+
+    def look(_before: ClusterImage, after: ClusterImage) -> None:
+        if not after.brokers.keys() - {services.broker_id}:
+            alone.set()
+
+    services.metadata.on_change(look)
+    look(services.metadata.image, services.metadata.image)
+    return alone

@@ -139,7 +139,7 @@ KEYS = (
         "Whether a stopping broker hands over its leaderships first.",
     ),
     number("controlled.shutdown.max.retries", 3, "Attempts to hand over."),
-    long("controlled.shutdown.retry.backoff.ms", 5_000, "Pause between attempts."),
+    long("controlled.shutdown.retry.backoff.ms", 5_000, "How far apart attempts begin."),
     number("controller.socket.timeout.ms", 30_000, "How long the controller waits for a broker."),
     names(
         "metric.reporters", (), "Accepted; metrics are served in Prometheus text.", dynamic=CLUSTER

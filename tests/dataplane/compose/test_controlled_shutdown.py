@@ -1,0 +1,106 @@
+"""How often, and how far apart, a stopping broker asks to be relieved of its leaderships."""
+
+from __future__ import annotations
+
+import asyncio
+import types
+
+import pytest
+
+from dataplane.broker.metadata_cache import MetadataCache
+from dataplane.cluster.image import BrokerInfo, ClusterImage
+from dataplane.compose.controlled_shutdown import hand_over
+from dataplane.config import BrokerConfig
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.wire.messages.controlled_shutdown import (
+    ControlledShutdownResponse,
+    RemainingPartition,
+)
+
+ME, PEER = 1, 2
+STAYS = ControlledShutdownResponse(
+    remaining_partitions=[RemainingPartition(topic_name="t", partition_index=0)]
+)
+MOVED = ControlledShutdownResponse()
+STALE = ControlledShutdownResponse(error_code=ErrorCode.STALE_BROKER_EPOCH)
+NOBODY = KafkaError(ErrorCode.REQUEST_TIMED_OUT, "no active controller answered in time")
+
+
+def image(*brokers: int) -> ClusterImage:
+    return ClusterImage(brokers={n: BrokerInfo(id=n, listeners={}) for n in brokers})
+
+
+class Stopping:
+    """A broker that stops, and a controller that answers by a script."""
+
+    def __init__(self, *answers: object, retries: int, backoff_ms: int) -> None:
+        settings = {
+            "broker.id": str(ME),
+            "zookeeper.connect": "x",
+            "controlled.shutdown.max.retries": str(retries),
+            "controlled.shutdown.retry.backoff.ms": str(backoff_ms),
+        }
+        self._answers = list(answers)
+        self.asked_at_s: list[float] = []
+        self.epochs: list[int] = []
+        self.services = types.SimpleNamespace(
+            config=BrokerConfig.parse(settings),
+            broker_id=ME,
+            broker_epoch=7,
+            metadata=MetadataCache(image(ME, PEER)),
+            controller_client=self,
+        )
+
+    async def request(self, message: object, version: int, *, timeout_ms: int) -> object:
+        assert (message.broker_id, version) == (ME, 3)
+        assert timeout_ms > 0
+        self.epochs.append(message.broker_epoch)
+        self.asked_at_s.append(asyncio.get_running_loop().time())
+        answer = self._answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+async def test_it_tries_as_often_as_it_may_and_no_faster() -> None:
+    broker = Stopping(STAYS, NOBODY, ConnectionResetError(), STALE, retries=4, backoff_ms=30)
+    assert not await hand_over(broker.services)
+    first, *others = broker.asked_at_s
+    assert len(others) == 3
+    for number, at_s in enumerate(others, 1):
+        assert at_s - first >= 0.03 * number
+
+
+@pytest.mark.parametrize("failure", [STAYS, STALE, NOBODY, TimeoutError()])
+async def test_a_later_attempt_may_succeed(failure: object) -> None:
+    broker = Stopping(failure, MOVED, retries=3, backoff_ms=1)
+    assert await hand_over(broker.services)
+    assert len(broker.asked_at_s) == 2
+
+
+async def test_every_attempt_names_the_epoch_of_its_time() -> None:
+    broker = Stopping(STALE, MOVED, retries=2, backoff_ms=50)
+    asyncio.get_running_loop().call_soon(setattr, broker.services, "broker_epoch", 8)
+    assert await hand_over(broker.services)
+    assert broker.epochs == [7, 8]
+
+
+async def test_without_attempts_nobody_is_asked() -> None:
+    broker = Stopping(retries=0, backoff_ms=1)
+    assert not await hand_over(broker.services)
+    assert broker.asked_at_s == []
+
+
+async def test_after_the_last_attempt_nothing_is_waited_for() -> None:
+    broker = Stopping(STAYS, retries=1, backoff_ms=3_600_000)
+    async with asyncio.timeout(10):
+        assert not await hand_over(broker.services)
+
+
+async def test_the_last_broker_of_a_cluster_does_not_wait_for_anybody() -> None:
+    broker = Stopping(STAYS, retries=3, backoff_ms=3_600_000)
+    alone = image(ME)
+    asyncio.get_running_loop().call_later(0.05, broker.services.metadata.replace, alone)
+    async with asyncio.timeout(10):
+        assert not await hand_over(broker.services)
+    assert len(broker.asked_at_s) == 1

@@ -36,12 +36,12 @@ class Partition:
         "_acknowledgements",
         "_broker_id",
         "_clock",
+        "_followed",
         "_follower_starts",
         "_lag_ms_max",
         "_min_isr",
         "_propose_isr",
         "_resting",
-        "_starts_watchers",
         "_wakeups",
         "appended",
         "committed",
@@ -82,7 +82,7 @@ class Partition:
         self.committed = WatchList()
         self._resting: dict[int, RestingFollower] = {}
         self._follower_starts: dict[int, int] = {}
-        self._starts_watchers: dict[Callable[[], None], None] = {}
+        self._followed = WatchList()  # who waits for followers to move their log starts
 
     # -- role
 
@@ -151,8 +151,7 @@ class Partition:
         self._stir(wakes=True)
         self.core = None
         self._follower_starts.clear()
-        for callback in list(self._starts_watchers):
-            callback()
+        self._followed.check()
         self._acknowledgements.fail()
         self._wake_consumers()
         if self.appended:
@@ -219,15 +218,10 @@ class Partition:
             starts += [self._follower_starts.get(each, -1) for each in others]
         return min(starts)
 
-    def watch_log_starts(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call back when a follower's log start moves, or the role here ends. Returns the end."""
-        self._starts_watchers[callback] = None
+    def watch_log_starts(self) -> WatchList:
+        """The list that is told when a follower's log start moves, or the role here changes."""
         self._stir(wakes=False)  # followers learn of a moved log start by their next answer
-
-        def stop() -> None:
-            self._starts_watchers.pop(callback, None)
-
-        return stop
+        return self._followed
 
     # -- replication
 
@@ -242,8 +236,7 @@ class Partition:
             return
         if self._follower_starts.get(replica_id, -1) != log_start_offset:
             self._follower_starts[replica_id] = log_start_offset
-            for callback in list(self._starts_watchers):
-                callback()
+            self._followed.check()
         effects = self.core.on_follower_fetch(
             replica_id,
             fetch_offset,
@@ -305,6 +298,7 @@ class Partition:
         if self.core is not None:
             self._stir(wakes=False)
             self._carry_out(self.core.on_isr_committed(tuple(isr), partition_epoch))
+            self._followed.check()  # a follower that has died is not waited for
 
     def isr_rejected(self, error: ErrorCode) -> None:
         if self.core is not None:

@@ -42,6 +42,7 @@ class PartitionManager:
         self.wakeups = Wakeups()
         self.produce_deadlines = Deadlines()
         self.fetch_deadlines = Deadlines()
+        self.delete_records_deadlines = Deadlines()
         self.controller_epoch = -1
         self.isr_proposals = IsrProposals(services)
         self.fetchers = ReplicaFetchers(services)

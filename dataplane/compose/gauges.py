@@ -69,7 +69,11 @@ def _register_waiting(services: BrokerServices) -> None:
         "Places where a fetch waits for data (one a partition it asks for).",
         lambda: sum(partition.watchers for partition in partitions),
     )
-    purgatories = {"produce": partitions.produce_deadlines, "fetch": partitions.fetch_deadlines}
+    purgatories = {
+        "produce": partitions.produce_deadlines,
+        "fetch": partitions.fetch_deadlines,
+        "delete_records": partitions.delete_records_deadlines,
+    }
     metrics.gauge(
         "purgatory_size",
         "Requests that wait for replicas, for data, or for their deadline.",

@@ -8,13 +8,16 @@ next fetch; after `timeout_ms` without that it is REQUEST_TIMED_OUT, though the 
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
+from dataplane.broker.deferred import Deferred
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import AclOperation, ResourceType
+from dataplane.timing.purgatory import DelayedOperation
+from dataplane.wire.codec import decode
+from dataplane.wire.headers import encode_response_frame
 from dataplane.wire.messages.delete_records import (
     DeleteRecordsPartitionResult,
     DeleteRecordsRequest,
@@ -23,8 +26,6 @@ from dataplane.wire.messages.delete_records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
-
     from dataplane.broker.context import RequestContext
     from dataplane.broker.partition import Partition
 
@@ -33,10 +34,14 @@ _log = logging.getLogger(__name__)
 HIGH_WATERMARK = -1
 INVALID_LOW_WATERMARK = -1
 
+# What waits for followers: the partition, where its log starts now, its place in the answer.
+_Pending = tuple["Partition", int, DeleteRecordsPartitionResult]
 
-async def handle(context: RequestContext, request: DeleteRecordsRequest) -> DeleteRecordsResponse:
+
+def handle_frame(context: RequestContext, frame: memoryview, position: int) -> Any:
+    request, _end = decode(DeleteRecordsRequest, context.header.api_version, frame, position)
     response = DeleteRecordsResponse()
-    waits = []
+    pending: list[_Pending] = []
     for topic in request.topics:
         answer = DeleteRecordsTopicResult(name=topic.name)
         for wanted in topic.partitions:
@@ -47,15 +52,22 @@ async def handle(context: RequestContext, request: DeleteRecordsRequest) -> Dele
             topic_partition = TopicPartition(topic.name, wanted.partition_index)
             try:
                 partition, start = _delete(context, topic_partition, wanted.offset)
-                waits.append(_await_followers(context, partition, start, result))
+                pending.append((partition, start, result))
             except KafkaError as error:
                 result.error_code = error.code
             except OSError:
                 _log.exception("deleting records of %s", topic_partition)
                 result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
         response.topics.append(answer)
-    await _all_within(waits, request.timeout_ms / 1000)
-    return response
+    waiting = _Waiting(context, response, pending)
+    waiting.try_complete()
+    if not waiting.done:
+        context.services.partitions.delete_records_deadlines.add(
+            waiting,
+            max(0, request.timeout_ms),
+            [partition.watch_log_starts() for partition, _start, _result in pending],
+        )
+    return waiting.deferred
 
 
 def _delete(
@@ -77,37 +89,55 @@ def _delete(
     return partition, int(target)
 
 
-async def _await_followers(
-    context: RequestContext, partition: Partition, start: int, result: DeleteRecordsPartitionResult
-) -> None:
-    """Fill `result` in once the replicas that live have followed."""
-    result.error_code = ErrorCode.REQUEST_TIMED_OUT  # until it turns out otherwise
-    moved = asyncio.Event()
-    unwatch = partition.watch_log_starts(moved.set)
-    try:
-        while True:
-            if not partition.is_leader:
-                result.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
-                return
-            low = partition.low_watermark(context.services.metadata.image.brokers)
-            if low >= start:
-                result.error_code, result.low_watermark = ErrorCode.NONE, low
-                return
-            moved.clear()
-            await moved.wait()
-    finally:
-        unwatch()
+class _Waiting(DelayedOperation):
+    """An answer that waits until the live followers start where the leaders do now.
 
+    Completes when each partition (A) is followed, or (B) has lost its leadership here, or (C) the
+    deadline has passed: what is open then is REQUEST_TIMED_OUT.
+    """
 
-async def _all_within(waits: Sequence[Coroutine[Any, Any, None]], timeout_s: float) -> None:
-    if not waits:
-        return
-    tasks = [asyncio.ensure_future(wait) for wait in waits]
-    try:
-        _done, late = await asyncio.wait(tasks, timeout=max(0.0, timeout_s))
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        raise
-    for task in late:
-        task.cancel()
+    __slots__ = ("_context", "_open", "_response", "deferred")
+
+    def __init__(
+        self,
+        context: RequestContext,
+        response: DeleteRecordsResponse,
+        pending: list[_Pending],
+    ) -> None:
+        super().__init__()
+        self._context = context
+        self._response = response
+        self._open = pending
+        self.deferred: Deferred[list[Any]] = Deferred()
+        self.deferred.on_abandoned = self._abandon
+
+    def try_complete(self) -> None:
+        self._open = [each for each in self._open if not self._is_settled(*each)]
+        if not self._open and self.end():
+            self._complete()
+
+    def expire(self) -> None:
+        for _partition, _start, result in self._open:
+            result.error_code = ErrorCode.REQUEST_TIMED_OUT
+        self._complete()
+
+    def _abandon(self) -> None:
+        self.end()
+
+    def _is_settled(
+        self, partition: Partition, start: int, result: DeleteRecordsPartitionResult
+    ) -> bool:
+        if not partition.is_leader:
+            result.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+            return True
+        low = partition.low_watermark(self._context.services.metadata.image.brokers)
+        if low < start:
+            return False
+        result.low_watermark = low
+        return True
+
+    def _complete(self) -> None:
+        header = self._context.header
+        self.deferred.complete(
+            [encode_response_frame(self._response, header.api_version, header.correlation_id)]
+        )

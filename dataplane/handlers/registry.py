@@ -4,8 +4,8 @@ A row here is a promise: ApiVersions advertises exactly these rows. The ranges l
 a ZooKeeper-mode 3.9 broker, because clients infer a release from pairs of versions.
 
 An ordinary handler is `async def handle(ctx, request) -> response | None`. A hot one (Produce,
-Fetch, Metadata) is `def handle_frame(ctx, frame, position) -> Reply`: it parses in place, answers
-without a task where it can, and says so by its place in `HOT`.
+Fetch, Metadata, DeleteRecords) is `def handle_frame(ctx, frame, position) -> Reply`: it parses in
+place, answers without a task where it can, and says so by its place in `HOT`.
 """
 
 from __future__ import annotations
@@ -76,8 +76,10 @@ HANDLED: dict[ApiKey, tuple[int, int]] = {
     ApiKey.UPDATE_METADATA: (0, 8),
 }
 
-# Hot APIs: parsed and answered by hand-written codecs, without a task per request.
-HOT: frozenset[ApiKey] = frozenset({ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA})
+# Answered without a task per request: those with codecs of their own, and what waits by deadline.
+HOT: frozenset[ApiKey] = frozenset(
+    {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA, ApiKey.DELETE_RECORDS}
+)
 
 _loaded: dict[ApiKey, Any] = {}
 

@@ -122,7 +122,7 @@ async def test_log_starts_are_told_by_deletion_at_once_and_by_retention_within_t
     assert len(follower.session.resting) == 4
     deleted, retained = broker.partition("t", 0), broker.partition("t", 1)
     deleted.log.delete_records_before(1)
-    deleted.watch_log_starts(lambda: None)
+    deleted.watch_log_starts()
     retained.log.delete_records_before(1)
     assert set(told(await follower.ask())) == {0}
     broker.clock.advance(SWEEP_MS)

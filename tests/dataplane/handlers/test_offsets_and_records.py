@@ -1,10 +1,13 @@
 """ListOffsets, OffsetForLeaderEpoch, DeleteRecords, DescribeLogDirs on one log."""
 
 import asyncio
+import dataclasses
 
 import pytest
 
+from dataplane.broker.frame_buffer import FrameError
 from dataplane.model.errors import ErrorCode
+from dataplane.wire.headers import encode_request_frame
 from dataplane.wire.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
@@ -21,7 +24,7 @@ from dataplane.wire.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
-from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch
+from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch, read_answer, settled
 
 
 def list_offsets(topic: str, timestamp: int, *, isolation: int = 0, replica: int = -1):
@@ -115,25 +118,95 @@ async def test_deletion_waits_until_the_live_followers_have_followed(broker: One
     assert (answer.error_code, answer.low_watermark) == (0, 2)
 
 
+def replicated(broker: OneBroker, *topics: str):
+    """Topics of two records, replicated to a follower that has them and starts at 0."""
+    for topic in topics:
+        broker.topic(topic, replicas=(ME, PEER))
+        partition = broker.partition(topic)
+        partition.append_now(bytearray(batch("a", "b")), 1)
+        partition.on_follower_fetch(PEER, 2, 0)
+    return [broker.partition(topic) for topic in topics]
+
+
 async def test_deletion_that_a_follower_does_not_follow_times_out(broker: OneBroker) -> None:
-    broker.topic("t", replicas=(ME, PEER))
-    partition = broker.partition("t")
-    partition.append_now(bytearray(batch("a", "b")), 1)
-    partition.on_follower_fetch(PEER, 2, 0)
+    (partition,) = replicated(broker, "t")
     answer = await delete(broker, 1, timeout_ms=20)
-    assert answer.error_code == ErrorCode.REQUEST_TIMED_OUT
+    assert (answer.error_code, answer.low_watermark) == (ErrorCode.REQUEST_TIMED_OUT, -1)
     assert partition.log.log_start_offset == 1
+    deadlines = broker.partitions.delete_records_deadlines
+    assert (deadlines.expired, len(deadlines), len(partition.watch_log_starts())) == (1, 0, 0)
+
+
+@pytest.mark.parametrize("timeout_ms", [0, -1])
+async def test_deletion_that_may_not_wait_does_not(broker: OneBroker, timeout_ms: int) -> None:
+    replicated(broker, "t")
+    answer = await delete(broker, 1, timeout_ms=timeout_ms)
+    assert answer.error_code == ErrorCode.REQUEST_TIMED_OUT
+
+
+async def test_only_what_is_open_at_the_deadline_has_timed_out(broker: OneBroker) -> None:
+    followed, _open = replicated(broker, "t", "u")
+    request = deletion(1, "t", "u", "unknown", timeout_ms=20)
+    waiting = broker.submit(request, 2)
+    followed.on_follower_fetch(PEER, 2, 1)
+    response = read_answer(request, 2, await settled(waiting))
+    told = {topic.name: topic.partitions[0] for topic in response.topics}
+    assert {name: (each.error_code, each.low_watermark) for name, each in told.items()} == {
+        "t": (ErrorCode.NONE, 1),
+        "u": (ErrorCode.REQUEST_TIMED_OUT, -1),
+        "unknown": (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1),
+    }
+
+
+async def test_deletion_of_several_partitions_is_answered_with_the_last_of_them(
+    broker: OneBroker,
+) -> None:
+    first, second = replicated(broker, "t", "u")
+    request = deletion(1, "t", "u", timeout_ms=60_000)
+    waiting = broker.submit(request, 2)
+    first.on_follower_fetch(PEER, 2, 1)
+    assert not waiting.done
+    second.on_follower_fetch(PEER, 2, 1)
+    assert waiting.done, "by the news itself, not by the clock"
+    response = read_answer(request, 2, waiting.value)
+    assert [topic.partitions[0].low_watermark for topic in response.topics] == [1, 1]
+    assert len(broker.partitions.delete_records_deadlines) == 0
+
+
+async def test_deletion_whose_client_has_gone_leaves_nothing_behind(broker: OneBroker) -> None:
+    partitions = replicated(broker, "t", "u")
+    waiting = broker.submit(deletion(1, "t", "u", timeout_ms=60_000), 2)
+    deadlines = broker.partitions.delete_records_deadlines
+    assert [len(deadlines), *(len(each.watch_log_starts()) for each in partitions)] == [1, 1, 1]
+    waiting.abandon()
+    assert [len(deadlines), *(len(each.watch_log_starts()) for each in partitions)] == [0, 0, 0]
+    assert deadlines.expired == 0
+
+
+async def test_deletion_does_not_wait_for_a_follower_that_has_died(broker: OneBroker) -> None:
+    (partition,) = replicated(broker, "t")
+    request = deletion(1, "t", timeout_ms=60_000)
+    waiting = broker.submit(request, 2)
+    image = broker.services.metadata.image
+    alive = {n: each for n, each in image.brokers.items() if n != PEER}
+    broker.services.metadata.replace(dataclasses.replace(image, brokers=alive))
+    partition.isr_committed((ME,), 1)
+    assert read_answer(request, 2, waiting.value).topics[0].partitions[0].low_watermark == 1
 
 
 async def test_deletion_ends_when_the_leadership_does(broker: OneBroker) -> None:
-    broker.topic("t", replicas=(ME, PEER))
-    partition = broker.partition("t")
-    partition.append_now(bytearray(batch("a", "b")), 1)
-    partition.on_follower_fetch(PEER, 2, 0)
+    (partition,) = replicated(broker, "t")
     asked = asyncio.create_task(delete(broker, 1))
     await asyncio.sleep(0.01)
     partition.resign()
     assert (await asked).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+
+async def test_a_malformed_deletion_is_refused_and_counted(broker: OneBroker) -> None:
+    frame = encode_request_frame(deletion(1, "t", timeout_ms=1), 2, 99, "test")
+    with pytest.raises(FrameError, match="malformed"):
+        broker.dispatcher.submit(broker.connection, memoryview(frame)[4:-3])
+    assert broker.services.metrics.malformed_requests.value == 1
 
 
 async def test_a_compacted_topic_keeps_its_records(broker: OneBroker) -> None:
@@ -142,11 +215,16 @@ async def test_a_compacted_topic_keeps_its_records(broker: OneBroker) -> None:
     assert (await delete(broker, 0)).error_code == ErrorCode.POLICY_VIOLATION
 
 
-async def delete(broker: OneBroker, offset: int, *, timeout_ms: int = 5_000):
+def deletion(offset: int, *topics: str, timeout_ms: int) -> DeleteRecordsRequest:
     wanted = DeleteRecordsPartition(partition_index=0, offset=offset)
-    request = DeleteRecordsRequest(
-        topics=[DeleteRecordsTopic(name="t", partitions=[wanted])], timeout_ms=timeout_ms
+    return DeleteRecordsRequest(
+        topics=[DeleteRecordsTopic(name=topic, partitions=[wanted]) for topic in topics],
+        timeout_ms=timeout_ms,
     )
+
+
+async def delete(broker: OneBroker, offset: int, *, timeout_ms: int = 5_000):
+    request = deletion(offset, "t", timeout_ms=timeout_ms)
     return (await broker.ask(request, 2)).topics[0].partitions[0]
 
 

@@ -16,11 +16,10 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dataplane.broker.log_file import LOG_BYTES_MAX, LOG_FILE, set_aside
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-
-LOG_BYTES_MAX = 16 << 20
-"""A child's log is set aside at its next start once it is larger than this."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -114,10 +113,14 @@ def spawn(
     environment: Mapping[str, str] | None = None,
     preexec: Callable[[], None] | None = None,
 ) -> Process:
-    """Start a child in its own session, its output appended to `log_file`. Raises OSError."""
+    """Start a child in its own session, its output appended to `log_file`. Raises OSError.
+
+    The child is told the file, to keep it small while it runs (`dataplane.broker.log_file`). Here
+    that is done for children that end before they can.
+    """
     with contextlib.suppress(FileNotFoundError):
         if log_file.stat().st_size > LOG_BYTES_MAX:
-            log_file.replace(log_file.with_suffix(".log.1"))
+            log_file.replace(set_aside(log_file))
     with log_file.open("ab") as log:
         child = subprocess.Popen(
             list(command),
@@ -125,7 +128,10 @@ def spawn(
             stdout=log,
             stderr=log,
             start_new_session=True,  # a terminal's Ctrl-C is for us; we stop children in order
-            env=dict(environment) if environment is not None else None,
+            env={
+                **(environment if environment is not None else os.environ),
+                LOG_FILE: str(log_file.absolute()),
+            },
             preexec_fn=preexec,  # noqa: PLW1509 - at most one prctl call, no locks taken
         )
     return Process(Identity(child.pid, start_ticks_of(child.pid) or 0, generation), child)
@@ -145,10 +151,17 @@ def adopt(identity: Identity) -> Process | None:
 
 
 def log_tail(log_file: Path, lines: int = 20, bytes_max: int = 16_384) -> list[str]:
-    """The last lines of a log."""
+    """The last lines of a log, though it may just have begun anew."""
+    found = _end_of(log_file, bytes_max)
+    if len(found) < lines:
+        found = _end_of(set_aside(log_file), bytes_max) + found
+    return found[-lines:]
+
+
+def _end_of(log_file: Path, bytes_max: int) -> list[str]:
     try:
         with log_file.open("rb") as file:
             file.seek(max(0, log_file.stat().st_size - bytes_max))
-            return file.read().decode(errors="replace").splitlines()[-lines:]
+            return file.read().decode(errors="replace").splitlines()
     except OSError:
         return []

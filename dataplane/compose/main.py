@@ -10,6 +10,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from dataplane.broker import log_file
 from dataplane.config import BROKER_CONFIGS, BrokerConfig, ConfigError, parse_properties
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def read_config(path: str | None, overrides: Sequence[str]) -> BrokerConfig:
 def main(path: str | None, overrides: Sequence[str], *, check: bool = False) -> int:
     """Run one broker until SIGTERM or SIGINT. Exit code 0, 1 or 2."""
     logging.basicConfig(
-        stream=sys.stderr,
+        handlers=[log_file.from_environment()],
         level=logging.INFO,
         format="%(asctime)s %(levelname)s %(name)s: %(message)s",
     )

@@ -60,7 +60,7 @@ def test_in_sync_sets_are_looked_at_twice_in_the_time_a_replica_may_lag(lag_ms, 
     )
     process.services = types.SimpleNamespace(partitions=partitions)
     process._logs = None
-    process._listeners = types.SimpleNamespace(sweep=None)
+    process._listeners = types.SimpleNamespace(relieve=None, sweep=None)
     process._housekeeping = types.SimpleNamespace(
         every=lambda each_ms, name, _chore: chores.__setitem__(name, each_ms)
     )

@@ -203,3 +203,21 @@ def test_groups_are_listed_and_described(cluster: LocalCluster, topic: str, grou
     assert admin.describe_consumer_groups([group])[group].result(10).group_id == group
     admin.delete_consumer_groups([group])[group].result(10)
     assert group not in {g.group_id for g in admin.list_consumer_groups().result(10).valid}
+
+
+def test_records_are_deleted_once_every_replica_has_followed(
+    cluster: LocalCluster, topic: str
+) -> None:
+    admin = create(cluster.bootstrap, topic, partitions=2)
+    produce(cluster.bootstrap, topic, 100)
+    places = [TopicPartition(topic, partition) for partition in (0, 1)]
+    ends = {
+        place: result.result(20).offset
+        for place, result in admin.list_offsets({p: OffsetSpec.latest() for p in places}).items()
+    }
+    wanted = [TopicPartition(topic, 0, ends[places[0]] // 2), TopicPartition(topic, 1, -1)]
+    deleted = admin.delete_records(wanted, operation_timeout=20, request_timeout=30)
+    low = {place.partition: result.result(30).low_watermark for place, result in deleted.items()}
+    assert low == {0: ends[places[0]] // 2, 1: ends[places[1]]}
+    starts = admin.list_offsets({place: OffsetSpec.earliest() for place in places})
+    assert {place.partition: each.result(20).offset for place, each in starts.items()} == low

@@ -1,8 +1,9 @@
 """What the receive buffers of all connections may hold together, and who waits for room.
 
 A connection that finds no room stops reading (Kafka mutes its channel) and waits in line; what
-others give back goes to the first in line. Buffers grow while bytes arrive, so connections hold
-room while they wait for more: when nothing moves any more, somebody has to go.
+others give back goes to the first in line that it is enough for. Once the head of the line has
+waited for a while, nobody passes it any more. Buffers grow while bytes arrive, so connections hold
+room while they wait for more: when that does not help the head either, somebody has to go.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from dataplane.broker.frame_buffer import FrameError
 if TYPE_CHECKING:
     from dataplane.broker.frame_buffer import FrameBuffer
 
-# A line in which nobody got room for so long does not move by itself: a frame under way at even
-# 1 MiB/s has ended, or grown, by then.
+# So long those with smaller wishes may pass the head of the line: small frames end soon.
+FAVOUR_AFTER_S = 1.0
+# A head that waits for so long waits in vain: a frame under way at even 1 MiB/s has ended, or
+# grown, by then.
 PATIENCE_S = 2.0
 # A connection that has room and sends nothing for so long, in the middle of a frame, has stopped.
 QUIET_S = 2.0
@@ -29,10 +32,11 @@ class ReceiveBudget:
     """
 
     __slots__ = (
-        "_grants",
+        "_favoured",
+        "_head",
         "_holders",
+        "_is_clearing",
         "_line",
-        "_stalled",
         "bytes_max",
         "pauses",
         "refused",
@@ -44,8 +48,9 @@ class ReceiveBudget:
         self.used_bytes = 0
         self.refused = 0
         self.pauses = 0
-        self._grants = 0
-        self._stalled: tuple[int, float] | None = None  # grants so far, and since when
+        self._head: tuple[FrameBuffer, float] | None = None  # of the line, and seen since when
+        self._favoured: FrameBuffer | None = None  # a head that nobody may pass
+        self._is_clearing = False
         self._holders: dict[FrameBuffer, None] = {}
         self._line: dict[FrameBuffer, None] = {}
 
@@ -70,12 +75,11 @@ class ReceiveBudget:
                 f"a frame that takes {buffer.held_bytes + buffer.asked_bytes} bytes; all receive "
                 f"buffers together may take {self.bytes_max}"
             )
-        if not self._line:
-            if not self._has_room_for(buffer):
-                self._reclaim()
-            if self._has_room_for(buffer):
-                self._book(buffer)
-                return True
+        if not self._line and not self._has_room_for(buffer):
+            self._reclaim()
+        if self._favoured not in self._line and self._has_room_for(buffer):
+            self._book(buffer)
+            return True
         self._line[buffer] = None
         self.pauses += 1
         buffer.owner.hold_on()
@@ -94,48 +98,54 @@ class ReceiveBudget:
             self._serve()
 
     def relieve(self, now_s: float) -> None:
-        """Be called every now and then: when the line stands still, make room.
+        """Be called about every second: when the head of the line stays there, make room for it.
 
-        Whose connections are closed, until somebody gets room: first those that had room and went
-        quiet in the middle of a frame, the quietest first; then those in line, for none of them can
-        go on, the one that holds most first (the last comer among equals); then who still sends;
-        then who waits for an answer of ours.
+        Whose connections are closed: first those that had room and went quiet in the middle of a
+        frame, the quietest first; then those in line, for none of them can go on, the one that
+        holds most first (the last comer among equals); then who still sends; then who waits for an
+        answer of ours.
         """
-        if not self._line:
-            self._stalled = None
-            return
-        if self._stalled is None or self._stalled[0] != self._grants:
-            self._stalled = (self._grants, now_s)
-            return
-        if now_s - self._stalled[1] < PATIENCE_S:
-            return
+        head = next(iter(self._line), None)
+        if head is None:
+            self._head = self._favoured = None
+        elif self._head is None or self._head[0] is not head:
+            self._head = (head, now_s)
+        elif now_s - self._head[1] >= PATIENCE_S:
+            self._clear(now_s)
+        elif now_s - self._head[1] >= FAVOUR_AFTER_S:
+            self._favoured = head
+
+    def _clear(self, now_s: float) -> None:
         places = {buffer: place for place, buffer in enumerate(self._line)}
         victims = sorted(self._holders, key=lambda each: _rank(each, places.get(each), now_s))
-        before = self._grants
+        self._is_clearing = True  # else those behind the head would take what is gathered for it
         for victim in victims:
-            if self._grants != before or not self._line:
+            head = next(iter(self._line), None)
+            if head is None or self._has_room_for(head):
                 break
             self.refused += 1
             victim.owner.give_up()
+        self._is_clearing = False
+        self._serve()
 
     def _has_room_for(self, buffer: FrameBuffer) -> bool:
         return self.used_bytes + buffer.asked_bytes <= self.bytes_max
 
     def _book(self, buffer: FrameBuffer) -> None:
         self.used_bytes += buffer.asked_bytes
-        self._grants += 1
         self._holders[buffer] = None
 
     def _serve(self) -> None:
-        """In turn: a small wish behind a large one waits, else the large one would for ever."""
-        while self._line:
-            first = next(iter(self._line))
-            if not self._has_room_for(first):
+        if self._is_clearing:
+            return
+        for buffer in list(self._line):
+            if self._has_room_for(buffer):
+                del self._line[buffer]
+                self._book(buffer)
+                buffer.grow()
+                buffer.owner.go_on()
+            elif buffer is self._favoured:
                 return
-            del self._line[first]
-            self._book(first)
-            first.grow()
-            first.owner.go_on()
 
     def _reclaim(self) -> None:
         """Buffers stay grown for the next frame of their connection while there is room."""

@@ -10,7 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dataplane.broker.frame_buffer import INITIAL_BYTES, READ_AHEAD_BYTES, FrameBuffer, FrameError
-from dataplane.broker.receive_budget import PATIENCE_S, QUIET_S, ReceiveBudget
+from dataplane.broker.receive_budget import (
+    FAVOUR_AFTER_S,
+    PATIENCE_S,
+    QUIET_S,
+    ReceiveBudget,
+)
 
 MIB = 1 << 20
 FIRST = READ_AHEAD_BYTES - INITIAL_BYTES  # what a buffer takes from the budget when it grows first
@@ -83,22 +88,42 @@ def test_room_that_comes_free_goes_to_the_first_in_line() -> None:
     assert [each.is_reading for each in line] == [True, True, False]
 
 
-def test_a_small_wish_waits_behind_a_large_one() -> None:
+def test_small_wishes_pass_a_large_one_for_a_while_and_then_no_more() -> None:
     budget = ReceiveBudget(1_000_000 + FIRST // 2)
     large, holder = Sender(budget, 1_000_000), Sender(budget, 500_000)
     holder.send(INITIAL_BYTES)
     large.send(READ_AHEAD_BYTES)
     assert not large.is_reading
-    small = Sender(budget, 100_000)
-    small.send(INITIAL_BYTES)
-    assert not small.is_reading, "it would fit, and so would the next one, and the next"
+    passing = Sender(budget, 100_000)
+    passing.send(INITIAL_BYTES)
+    assert passing.is_reading
+    budget.relieve(10.0)
+    budget.relieve(10.0 + FAVOUR_AFTER_S)
+    waiting = Sender(budget, 100_000)
+    waiting.send(INITIAL_BYTES)
+    assert not waiting.is_reading, "it would fit, and so would the next one, and the next"
+    passing.buffer.release()
+    assert not waiting.is_reading
     holder.buffer.release()
     assert large.is_reading
-    assert not small.is_reading
+    assert not waiting.is_reading
     large.send(1_000_004 - READ_AHEAD_BYTES)
     assert large.frames == 1
     large.buffer.shrink()
-    assert small.is_reading
+    assert waiting.is_reading
+
+
+def test_what_comes_free_and_is_too_little_for_the_head_goes_to_those_behind_it() -> None:
+    budget = ReceiveBudget(4 * FIRST)
+    holders = [Sender(budget, 900_000) for _ in range(4)]
+    for each in holders:
+        each.send(INITIAL_BYTES)
+    holders[0].send(READ_AHEAD_BYTES)
+    small = Sender(budget, 100_000)
+    small.send(INITIAL_BYTES)
+    assert [holders[0].is_reading, small.is_reading] == [False, False]
+    holders[1].buffer.release()
+    assert [holders[0].is_reading, small.is_reading] == [False, True]
 
 
 def test_buffers_that_are_only_kept_grown_make_room_before_anybody_waits() -> None:
@@ -124,8 +149,11 @@ def test_whoever_leaves_the_line_holds_up_nobody() -> None:
     large, holder = Sender(budget, 1_000_000), Sender(budget, 500_000)
     holder.send(INITIAL_BYTES)
     large.send(READ_AHEAD_BYTES)
+    budget.relieve(0.0)
+    budget.relieve(FAVOUR_AFTER_S)
     small = Sender(budget, 100_000)
     small.send(INITIAL_BYTES)
+    assert not small.is_reading
     large.buffer.release()
     assert small.is_reading
     assert budget.paused == 0
@@ -192,6 +220,8 @@ def test_whoever_still_sends_goes_after_those_who_hold_the_line_up() -> None:
     for each in (active, first):
         each.send(INITIAL_BYTES)
     large.send(MIB)
+    budget.relieve(0.0)
+    budget.relieve(FAVOUR_AFTER_S)
     busy.is_waiting = True
     busy.send(READ_AHEAD_BYTES)
     first.send(READ_AHEAD_BYTES)
@@ -253,4 +283,5 @@ def test_whatever_senders_do_the_bound_holds_and_the_honest_are_served(
 
 
 def test_patience_is_long_enough_to_see_who_went_quiet() -> None:
+    assert FAVOUR_AFTER_S < PATIENCE_S
     assert QUIET_S <= PATIENCE_S

@@ -60,6 +60,7 @@ class Listeners:
             connections_max=min(config.get_int("max.connections"), _connections_bearable()),
             connections_per_ip_max=config.get_int("max.connections.per.ip"),
             idle_ms_max=config.get_int("connections.max.idle.ms"),
+            backlog=config.get_int("socket.listen.backlog.size"),
             send_buffer_bytes=config.get_int("socket.send.buffer.bytes"),
             receive_buffer_bytes=config.get_int("socket.receive.buffer.bytes"),
         )

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-BACKLOG = 1024
 RECEIVE_BYTES_MAX = 512 * 1024 * 1024
 
 
@@ -35,6 +34,7 @@ class ListenerLimits:
     connections_max: int = 2_147_483_647
     connections_per_ip_max: int = 2_147_483_647
     idle_ms_max: int = 600_000
+    backlog: int = 1024
     send_buffer_bytes: int = -1
     """SO_SNDBUF of accepted connections; -1 leaves it to the system."""
     receive_buffer_bytes: int = -1
@@ -82,7 +82,10 @@ class Listener:
             # Before `listen`: the window's scale is agreed on while a connection opens.
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.limits.receive_buffer_bytes)
         self._server = await loop.create_server(
-            lambda: Connection(self, self._dispatcher), sock=bound, backlog=BACKLOG, ssl=self._tls
+            lambda: Connection(self, self._dispatcher),
+            sock=bound,
+            backlog=self.limits.backlog,
+            ssl=self._tls,
         )
 
     def stop_accepting(self) -> None:

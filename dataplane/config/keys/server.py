@@ -87,7 +87,12 @@ KEYS = (
         "SO_RCVBUF of listening sockets; -1 is the system's autotuning (Kafka's default: 102400).",
         least=-1,
     ),
-    number("socket.listen.backlog.size", 50, "Backlog of listening sockets.", least=1),
+    number(
+        "socket.listen.backlog.size",
+        1024,
+        "Connections that wait to be accepted, as far as the system allows (Kafka's default: 50).",
+        least=1,
+    ),
     number("socket.request.max.bytes", 100 * MIB, "The largest request frame.", least=1),
     number("max.connections", MAX_INT, "Connections per broker.", least=0, dynamic=CLUSTER),
     number(

@@ -375,6 +375,14 @@ async def test_socket_buffers_are_the_systems_unless_they_were_asked_for(
     assert left[1] != 60_000
 
 
+async def test_the_backlog_is_what_was_asked_for() -> None:
+    async with listening(Scripted(), backlog=7) as (listener, _port, _m):
+        (bound,) = listener._server.sockets
+        told = bound.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 32)
+        # Of a listening socket, `tcpi_sacked` is the longest that its queue may get.
+        assert struct.unpack_from("=I", told, 28)[0] == 7
+
+
 async def test_what_waits_for_a_client_that_left_is_abandoned() -> None:
     script = Scripted()
     async with listening(script) as (_, port, _m):

@@ -22,6 +22,7 @@ from dataplane.broker import (
 from dataplane.broker.controller import Controller
 from dataplane.broker.controller_writes import ControllerMovedError, OutcomeUnknownError
 from dataplane.broker.own_nodes import give_up
+from dataplane.broker.topic_watches import TopicWatches
 from dataplane.cluster import znodes
 from dataplane.cluster.context import ControllerContext
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -36,7 +37,7 @@ from dataplane.ports.coordinator import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Collection
 
     from dataplane.broker.controller_channel import Deleted, RolesAnswer
     from dataplane.broker.services import BrokerServices
@@ -66,6 +67,7 @@ class ControllerHost:
         self._active_epoch: int | None = None
         self._watches: list[Watch] = []
         self._term_watches: list[Watch] = []
+        self._topic_watches = TopicWatches(services.coordinator, self._on_partitions)
         self._tasks: list[asyncio.Task[None]] = []
         self.controller_id = -1
 
@@ -148,8 +150,17 @@ class ControllerHost:
 
     def _on_topics(self, names: list[str]) -> None:
         controller = self._controller
-        if controller is not None and not controller.context.topics.keys() >= set(names):
+        if controller is None:
+            return
+        if not controller.context.topics.keys() >= set(names):
             self.later(controller_nodes.topics_appeared)
+        self._topic_watches.follow(names)
+
+    def _on_partitions(self, topic: str, indexes: Collection[int]) -> None:
+        controller = self._controller
+        held = controller.context.topics.get(topic) if controller is not None else None
+        if held is not None and not held.partitions.keys() >= set(indexes):
+            self.later(lambda c: controller_nodes.partitions_appeared(c, topic))
 
     def _on_marks(self, names: list[str]) -> None:
         controller = self._controller
@@ -303,6 +314,7 @@ class ControllerHost:
         for watch in self._term_watches:
             watch.cancel()
         self._term_watches = []
+        self._topic_watches.cancel()
         if controller is not None:
             log.info("controller epoch %d ends", controller.context.epoch)
             await controller.stop()

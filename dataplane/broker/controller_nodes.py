@@ -1,8 +1,9 @@
 """What tools and other brokers leave in ZooKeeper for the controller, as Kafka's own tools do.
 
-Topics created there, topics marked for deletion, reassignments and preferred elections asked for,
-in-sync sets that a leader wrote by itself. Each is read when its node changes and when a controller
-takes over; what cannot be understood is removed and logged.
+Topics created there, partitions added to them, topics marked for deletion, reassignments and
+preferred elections asked for, in-sync sets that a leader wrote by itself. Each is read when its
+node changes and when a controller takes over; what cannot be understood is logged, and removed if
+it is a request.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dataplane.cluster.election import ElectionType
 from dataplane.cluster.image import ZERO_UUID
 from dataplane.cluster.writes import split, topic_op
 from dataplane.model.ids import TopicPartition
+from dataplane.model.partition import PartitionState
 from dataplane.ports.coordinator import Delete, NoNodeError
 
 if TYPE_CHECKING:
@@ -67,6 +69,46 @@ async def topics_appeared(controller: Controller) -> None:
         if name in context.topics
         for index in context.topics[name].partitions
     ]
+    await _take_up(controller, added)
+    await deletions_marked(controller)
+
+
+async def partitions_appeared(controller: Controller, name: str) -> None:
+    """Partitions that somebody else has written into a topic's node get leaders.
+
+    As in Kafka nothing else that may have changed there is looked at, and a topic that is to be
+    deleted does not grow any more.
+    """
+    context = controller.context
+    topic = context.topics.get(name)
+    if topic is None or context.is_deleting(name):
+        return
+    try:
+        data, _ = await controller.coordinator.get(znodes.topic_path(name))
+        node = znodes.decode_topic(data)
+    except NoNodeError:
+        return
+    except (ValueError, KeyError, TypeError) as error:
+        log.warning("the node of topic %s cannot be understood: %s", name, error)
+        return
+    assigned = {
+        TopicPartition(name, index): PartitionState(
+            index=index, replicas=replicas, leader_epoch=NEVER_LED
+        )
+        for index, replicas in node.replicas.items()
+        if index not in topic.partitions
+    }
+    if not assigned:
+        return
+    log.info("partitions made by somebody else: %s", [str(each) for each in assigned])
+    for partition, state in (await load_states(controller.coordinator, assigned)).items():
+        context.put(partition, state)
+    await _take_up(controller, list(assigned))
+
+
+async def _take_up(controller: Controller, added: list[TopicPartition]) -> None:
+    """Give partitions that are in the context by now leaders, and tell everybody."""
+    context = controller.context
     new_on = {
         (partition, replica)
         for partition in added
@@ -76,7 +118,6 @@ async def topics_appeared(controller: Controller) -> None:
     await controller_repair.repair_partitions(controller, added)
     controller.tell(added, new_on=new_on)
     controller.wake()
-    await deletions_marked(controller)
 
 
 async def deletions_marked(controller: Controller) -> None:

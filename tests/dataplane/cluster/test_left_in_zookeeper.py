@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import dataclasses
 import json
 import uuid
 
@@ -57,6 +59,70 @@ async def test_a_topic_that_was_there_before_the_controller_gets_an_id_too(clust
     await another_controller(brokers)
     await until(lambda: all(leader_of(b) == 2 for b in brokers))
     assert brokers[0].image.topics["t"].topic_id != uuid.UUID(int=0)
+
+
+async def rewrite(broker, topic, change):
+    """As kafka-topics.sh of old raised a topic's partitions: the topic's node and nothing else."""
+    path = znodes.topic_path(topic)
+    data, stat = await broker.coordinator.get(path)
+    node = znodes.decode_topic(data)
+    await broker.coordinator.set(path, change(node), stat.version)
+
+
+def with_partitions(added):
+    return lambda node: znodes.encode_topic(
+        dataclasses.replace(node, replicas={**node.replicas, **added})
+    )
+
+
+async def test_partitions_that_a_tool_adds_get_leaders(cluster):
+    brokers = await cluster(1, 2, 3)
+    await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2]}))
+    await create_settled(brokers, TopicRequest("other", assignments={0: [1, 2]}))
+    await rewrite(brokers[0], "t", with_partitions({1: (2, 3), 2: (3, 1)}))
+    await until(lambda: all(len(b.image.topics["t"].partitions) == 3 for b in brokers))
+    await active(brokers).host.propagated(1000)
+    for broker in brokers:
+        assert [p.leader for p in broker.image.topics["t"].partitions] == [1, 2, 3]
+        assert [p.isr for p in broker.image.topics["t"].partitions] == [(1, 2), (2, 3), (3, 1)]
+        assert len(broker.image.topics["other"].partitions) == 1
+    assert TopicPartition("t", 2) in brokers[2].new_roles
+
+
+async def test_every_controller_watches_the_topics_that_it_finds(cluster):
+    brokers = await cluster(1, 2)
+    await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2]}))
+    await another_controller(brokers)
+    await rewrite(brokers[0], "t", with_partitions({1: (2, 1)}))
+    await until(lambda: all(len(b.image.topics["t"].partitions) == 2 for b in brokers))
+    assert [p.leader for p in brokers[1].image.topics["t"].partitions] == [1, 2]
+
+
+async def test_a_topic_under_deletion_does_not_grow(cluster):
+    brokers = await cluster(1, 2)
+    await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2]}))
+    brokers[0].failed = {TP}  # its deletion is under way and does not end
+    await brokers[0].coordinator.create("/admin/delete_topics/t")
+    await until(lambda: all("t" not in b.image.topics for b in brokers))
+    await rewrite(brokers[0], "t", with_partitions({1: (2, 1)}))
+    await asyncio.sleep(0.05)
+    await active(brokers).host.propagated(1000)
+    assert list(active(brokers).host._controller.context.topics["t"].partitions) == [0]
+    assert not any(p.partition == 1 for b in brokers for p in b.roles)
+
+
+async def test_a_node_that_cannot_be_understood_changes_nothing(cluster):
+    brokers = await cluster(1, 2)
+    await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2]}))
+    await rewrite(brokers[0], "t", lambda _node: b"{}")
+    await rewrite_again(brokers[0])
+    await until(lambda: all(len(b.image.topics["t"].partitions) == 2 for b in brokers))
+
+
+async def rewrite_again(broker):
+    node = znodes.TopicNode(broker.image.topics["t"].topic_id, {0: (1, 2), 1: (2, 1)})
+    await asyncio.sleep(0.02)
+    await broker.coordinator.set(znodes.topic_path("t"), znodes.encode_topic(node))
 
 
 async def test_a_mark_in_delete_topics_deletes(cluster):

@@ -183,7 +183,7 @@ class Partition:
         if acks == -1 and core.is_under_min_isr():
             raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
         info = self.log.append_as_leader(
-            records, self.leader_epoch, now_ms=self._clock.realtime_ms(), origin=origin
+            records, core.leader_epoch, now_ms=self._clock.realtime_ms(), origin=origin
         )
         if not info.duplicate:
             if self._resting:
@@ -325,7 +325,8 @@ class Partition:
                 if self._resting:
                     self._stir(wakes=False)
                 self._acknowledgements.reach(self.log.high_watermark)
-                self._wake_consumers()
+                if self.committed:
+                    self._wakeups.wake(self.committed)
             elif isinstance(effect, ProposeIsr):
                 self._propose_isr(self, effect)
 

@@ -61,6 +61,6 @@ class Wakeups:
 
     def _run(self) -> None:
         woken, self._woken = self._woken, {}
-        for operation in {each: None for waiting in woken for each in waiting}:
+        for operation in {each: None for watched in woken for each in watched.waiting()}:
             if not operation.done:
                 operation.try_complete()

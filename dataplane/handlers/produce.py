@@ -37,6 +37,7 @@ _log = logging.getLogger(__name__)
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 OLDEST_SERVED = 3
+_ACKS = frozenset((-1, 0, 1))
 ZSTD = 4
 ZSTD_FROM = 7
 ATTRIBUTES_LOW_BYTE_AT = 22  # the codec is in its lowest three bits
@@ -51,7 +52,9 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     header = context.header
     version = header.api_version
     transactional_id, acks, timeout_ms, asked = parse_produce(version, frame, position)
-    refused = _refused_whole(context, version, acks, transactional_id)
+    refused = None
+    if version < OLDEST_SERVED or acks not in _ACKS or transactional_id is not None:
+        refused = _refused_whole(context, version, acks, transactional_id)
     topics: list[_Topic] = []
     pending: list[Pending] = []
     failed = False
@@ -181,7 +184,7 @@ def _refused_whole(
 ) -> ErrorCode | None:
     if version < OLDEST_SERVED:
         return ErrorCode.UNSUPPORTED_VERSION
-    if acks not in (-1, 0, 1):
+    if acks not in _ACKS:
         return ErrorCode.INVALID_REQUIRED_ACKS
     if transactional_id is not None and not context.authorize(
         AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, transactional_id

@@ -230,7 +230,7 @@ class LeaderCore:
     def _advance(self, now_ms: int) -> Sequence[Effect]:
         """Move the high watermark as far as every replica that counts has come."""
         self._seen_ms = now_ms
-        if self.is_under_min_isr():
+        if len(self.isr) < self.min_isr and self.is_under_min_isr():
             return _NOTHING
         end = self._log_end_offset
         lowest = end

@@ -62,9 +62,37 @@ class Dispatcher:
         key = header.api_key
         info = connection.info
         hot = self._hot.get((key, header.api_version))
-        if hot is not None and info.authenticated:
-            self._counts[key] += 1
-            return self._submit_hot(hot, RequestContext(self._services, info, header), frame)
+        if hot is None or not info.authenticated:
+            hot = self._prepare(header, authenticated=info.authenticated)
+            if hot is None:
+                return self._submit_other(connection, header, frame)
+        self._counts[key] += 1
+        context = RequestContext(self._services, info, header)
+        try:
+            answer: Answer = hot(context, frame, header.body_position)
+        except Exception as error:  # noqa: BLE001 - answered in shape, logged, counted
+            return self._hot_failed(context, frame, error)
+        return answer
+
+    def _prepare(self, header: RequestHeader, *, authenticated: bool) -> Any | None:
+        """What takes frames of this API and version, if it is hot, served and allowed."""
+        key = header.api_key
+        if key not in registry.HOT or not (authenticated or key in _BEFORE_SASL):
+            return None
+        least, most = registry.HANDLED[ApiKey(key)]
+        if not least <= header.api_version <= most:
+            return None
+        hot = registry.handler_module(ApiKey(key)).handle_frame
+        self._hot[key, header.api_version] = hot
+        self._counts.setdefault(key, 0)
+        return hot
+
+    def _submit_other(
+        self, connection: Connection, header: RequestHeader, frame: memoryview
+    ) -> Answer:
+        """What becomes a task, is not served, or not allowed yet."""
+        key = header.api_key
+        info = connection.info
         self._metrics.count_request(key if key in _KNOWN else UNKNOWN_API)
         if not info.authenticated and key not in _BEFORE_SASL:
             raise FrameError(f"API {key} asked before SASL authentication")
@@ -72,10 +100,6 @@ class Dispatcher:
         versions = registry.HANDLED.get(key)  # type: ignore[call-overload]  # an int finds its ApiKey
         if versions is None or not versions[0] <= header.api_version <= versions[1]:
             return self._unsupported(connection, context, frame)
-        if key in registry.HOT:
-            hot = registry.handler_module(ApiKey(key)).handle_frame
-            self._hot[key, header.api_version] = hot  # counted from here on without asking
-            return self._submit_hot(hot, context, frame)
         return self._submit_task(connection, context, frame)
 
     async def stop(self) -> None:
@@ -175,22 +199,18 @@ class Dispatcher:
 
     # -- hot requests
 
-    def _submit_hot(self, handle_frame: Any, context: RequestContext, frame: memoryview) -> Answer:
-        try:
-            answer = handle_frame(context, frame, context.header.body_position)
-        except WireError as error:
-            return self._malformed(context, load(context.header.api_key)[1], error)
-        except CloseConnection:
-            raise
-        except Exception:  # noqa: BLE001 - answered in shape, logged, counted
-            header = context.header
-            _log.exception("%s failed", ApiKey(header.api_key).name)
-            self._metrics.failed_requests.inc()
-            request_class, _ = load(header.api_key)
-            request, _end = decode(request_class, header.api_version, frame, header.body_position)
-            return self._error_reply(context, request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
-        result: Answer = answer
-        return result
+    def _hot_failed(self, context: RequestContext, frame: memoryview, error: Exception) -> Answer:
+        """The answer to a hot request whose handler raised. CloseConnection goes on up."""
+        header = context.header
+        if isinstance(error, CloseConnection):
+            raise error
+        request_class, response_class = load(header.api_key)
+        if isinstance(error, WireError):
+            return self._malformed(context, response_class, error)
+        _log.error("%s failed", ApiKey(header.api_key).name, exc_info=error)
+        self._metrics.failed_requests.inc()
+        request, _end = decode(request_class, header.api_version, frame, header.body_position)
+        return self._error_reply(context, request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
 
     # -- what cannot be served
 

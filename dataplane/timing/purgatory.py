@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dataplane.timing.wheel import Timer, TimingWheel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 
 class DelayedOperation(Timer):
@@ -58,30 +58,30 @@ class DelayedOperation(Timer):
             self.expire()
 
 
-class WatchList:
-    """The operations that wait for news of one thing, in the order in which they came."""
+class WatchList(dict["DelayedOperation", None]):
+    """The operations that wait for news of one thing, in the order in which they came.
 
-    __slots__ = ("_waiting",)
+    A dict that is itself and equal to nothing else: whether anybody waits is asked at every append,
+    and must not cost a call.
+    """
 
-    def __init__(self) -> None:
-        self._waiting: dict[DelayedOperation, None] = {}
+    __slots__ = ()
+    __hash__ = object.__hash__  # type: ignore[assignment]  # a dict has none; this one is an identity
+    __eq__ = object.__eq__
 
-    def __len__(self) -> int:
-        return len(self._waiting)
-
-    def __iter__(self) -> Iterator[DelayedOperation]:
+    def waiting(self) -> list[DelayedOperation]:
         """Those that wait now; they may end, and others come, meanwhile."""
-        return iter(list(self._waiting))
+        return list(self)
 
     def add(self, operation: DelayedOperation) -> None:
-        self._waiting[operation] = None
+        self[operation] = None
 
     def discard(self, operation: DelayedOperation) -> None:
-        self._waiting.pop(operation, None)
+        self.pop(operation, None)
 
     def check(self) -> None:
         """There is news: every operation that waited before this call may complete."""
-        for operation in self:
+        for operation in self.waiting():
             if not operation.done:
                 operation.try_complete()
 

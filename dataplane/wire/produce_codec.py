@@ -163,6 +163,9 @@ _PART_V5 = struct.Struct(">ihqqq").pack
 _PLAIN_V8 = struct.Struct(">ihqqqih").pack
 _PLAIN_V9 = struct.Struct(">ihqqqBBB").pack
 _COUNT = struct.Struct(">i").pack
+_HEAD_AND_LENGTH = struct.Struct(">iiih").pack
+_SINGLE_V5 = struct.Struct(">iihqqqi").pack
+_SINGLE_V8 = struct.Struct(">iihqqqihi").pack
 _PUT_SIZE = struct.Struct(">i").pack_into
 _LENGTH = struct.Struct(">h").pack
 
@@ -176,6 +179,10 @@ def encode_produce_response(
     node_endpoints: Sequence[NodeEndpoint] = (),
 ) -> bytearray:
     """The whole frame of a Produce response: size, header, body."""
+    if 5 <= version <= 8 and len(topics) == 1 and len(topics[0][1]) == 1:
+        frame = _encode_single(version, correlation_id, throttle_time_ms, *topics[0])
+        if frame is not None:
+            return frame
     flexible = version >= _FLEXIBLE_FROM
     if flexible:
         out = bytearray(_HEAD(0, correlation_id, 0)[:9])
@@ -203,6 +210,31 @@ def encode_produce_response(
         tags = [node_endpoints_tag(0, node_endpoints)] if node_endpoints and version >= 10 else ()
         out += tag_section(tags)
     _PUT_SIZE(out, 0, len(out) - 4)
+    return out
+
+
+def _encode_single(
+    version: int,
+    correlation_id: int,
+    throttle_time_ms: int,
+    name: str,
+    partitions: Sequence[ProducedPartition],
+) -> bytearray | None:
+    """What nearly every answer is: one partition and nothing to explain. None if it is not."""
+    index, code, base_offset, append_time, log_start, message, record_errors, _ = partitions[0]
+    topic = name.encode()
+    length = len(topic)
+    if version < 8:
+        body = _SINGLE_V5(1, index, code, base_offset, append_time, log_start, throttle_time_ms)
+    elif message is None and not record_errors:
+        body = _SINGLE_V8(
+            1, index, code, base_offset, append_time, log_start, 0, -1, throttle_time_ms
+        )
+    else:
+        return None
+    out = bytearray(_HEAD_AND_LENGTH(10 + length + len(body), correlation_id, 1, length))
+    out += topic
+    out += body
     return out
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from dataplane.cluster.image import BrokerInfo
     from dataplane.ports.clock import Clock
-    from dataplane.ports.coordinator import Coordinator, NodeStat
+    from dataplane.ports.coordinator import Coordinator, NodeStat, Watch
     from dataplane.ports.entropy import Entropy
     from dataplane.ports.filesystem import FileSystem
 
@@ -92,7 +92,10 @@ async def epoch_floor(coordinator: Coordinator) -> int:
 
 
 class Registration:
-    """Registers at start, and again whenever an expired session has been replaced.
+    """Registers at start, and again when an expired session has been replaced or the node is gone.
+
+    A live broker's node may be removed: a fence of its earlier life that was late, or somebody's
+    hand. It is as good as dead then, and comes back with another epoch.
 
     `epoch` is the creation id (czxid) of the present registration, -1 before the first.
     """
@@ -121,6 +124,7 @@ class Registration:
         self._expired = False
         self._stopped = False
         self._task: asyncio.Task[None] | None = None
+        self._watch: Watch | None = None
 
     async def start(self) -> int:
         """Register and return the broker epoch. Raises RegistrationError when the id is taken."""
@@ -131,6 +135,8 @@ class Registration:
     async def stop(self) -> None:
         """Give the place up now, before the session is closed."""
         self._stopped = True
+        if self._watch is not None:
+            self._watch.cancel()
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -141,11 +147,24 @@ class Registration:
             self._expired = True
         elif state is SessionState.CONNECTED and self._expired and not self._stopped:
             self._expired = False
-            if self._task is None or self._task.done():
-                self._task = asyncio.get_running_loop().create_task(self._register_again())
+            self._begin_again("the ZooKeeper session expired")
+
+    def _watch_own(self, path: str) -> None:
+        """Anew for each registration: it then tells of one that is gone before it was seen, too."""
+        if self._watch is not None:
+            self._watch.cancel()
+        self._watch = self._coordinator.watch_data(path, self._on_own_node)
+
+    def _on_own_node(self, data: bytes | None, _stat: NodeStat | None) -> None:
+        if data is None and not self._stopped and not self._expired:
+            self._begin_again("the registration was removed")
+
+    def _begin_again(self, reason: str) -> None:
+        if self._task is None or self._task.done():
+            log.warning("%s: registering broker %d again", reason, self._broker.id)
+            self._task = asyncio.get_running_loop().create_task(self._register_again())
 
     async def _register_again(self) -> None:
-        log.warning("the ZooKeeper session expired: registering broker %d again", self._broker.id)
         while not self._stopped:
             try:
                 await self._register()
@@ -176,6 +195,7 @@ class Registration:
                     continue
                 stat = present
             self.epoch = stat.czxid
+            self._watch_own(path)
             log.info("registered broker %d with epoch %d", self._broker.id, self.epoch)
             if self._on_registered is not None:
                 self._on_registered(self.epoch)

@@ -85,6 +85,41 @@ async def test_an_expired_session_is_followed_by_a_new_registration(zookeeper, t
     assert json.loads((tmp_path / SESSION_FILE).read_text())["session_id"] == session.session_id
 
 
+async def test_a_removed_registration_of_a_living_broker_is_followed_by_another(
+    zookeeper, tmp_path
+):
+    """A fence of its earlier life that comes late takes the new node (seed 500476)."""
+    session, epochs = zookeeper.connect(), []
+    made = registration(session, tmp_path, on_registered=epochs.append)
+    first = await made.start()
+    for _ in range(3):
+        await zookeeper.connect().delete(PATH)
+        await until(lambda: zookeeper.find(PATH) is not None, what="registered again")
+        await until(lambda: made.epoch == zookeeper.find(PATH).czxid)
+    assert len(epochs) == 4
+    assert first < epochs[1] < epochs[2] < epochs[3]
+    await made.stop()
+    await asyncio.sleep(0.05)
+    assert zookeeper.find(PATH) is None
+
+
+async def test_a_registration_that_is_gone_before_it_was_seen_is_made_again(zookeeper, tmp_path):
+    session = zookeeper.connect()
+
+    def remove_at_once(epoch):
+        if len(epochs) < 2:
+            removals.append(asyncio.ensure_future(zookeeper.connect().delete(PATH)))
+        epochs.append(epoch)
+
+    epochs, removals = [], []
+    made = registration(session, tmp_path, on_registered=remove_at_once)
+    await made.start()
+    await until(lambda: len(epochs) == 3, what="registered three times")
+    assert zookeeper.find(PATH).czxid == epochs[-1]
+    await asyncio.gather(*removals)
+    await made.stop()
+
+
 async def test_an_earlier_life_is_waited_for(zookeeper, tmp_path):
     earlier = zookeeper.connect()
     await earlier.create(PATH, ephemeral=True)

@@ -3,8 +3,8 @@
 Measured beside each other under load: up to 1 MiB, what a consumer asks of a partition by default,
 a pooled `preadv` into half a megabyte is a fifth faster than `sendfile` at the same CPU. The kernel
 hands `sendfile`'s pages over 64 KiB at a time and wakes the reader as often. A fresh `bytes` per
-read loses everywhere. One scratch buffer serves all connections of the process, because a transport
-sends or copies what it is given before `write` returns.
+read loses everywhere. One scratch buffer serves all connections of the process: a transport sends
+or copies what it is given before `write` returns, or from Python 3.12 on is given a copy.
 
 What the socket does not take at once waits here, not in the transport, and leaves piece by piece
 as there is room: no task, no future, no copy.
@@ -15,6 +15,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,6 +29,9 @@ SENDFILE_FROM_BYTES = 1024 * 1024 + 1
 # for more is woken. Measured at 64 KiB an answer: a fifth faster than one by one.
 GATHER_BYTES = 256 * 1024
 SCRATCH_BYTES = 576 * 1024
+# What the socket does not take, asyncio copies up to Python 3.11; later it keeps the view itself,
+# and the next answer, of whatever connection, would be written over it.
+TRANSPORT_KEEPS_VIEWS = sys.version_info >= (3, 12)
 _MORE_FOLLOWS = getattr(socket, "MSG_MORE", 0)
 
 _BYTES = frozenset((bytes, bytearray, memoryview))
@@ -198,12 +202,17 @@ class ReplyWriter:
             if kind is _Waiting:
                 part.close()
         if fill:
-            self._transport.write(_scratch[:fill])
+            self._write_scratch(fill)
         return []
+
+    def _write_scratch(self, fill: int) -> None:
+        """Its first `fill` bytes leave, or are copied: the buffer is free again after this."""
+        data = _scratch[:fill]
+        self._transport.write(bytes(data) if TRANSPORT_KEEPS_VIEWS else data)
 
     def _pass_by(self, data: Any, fill: int) -> int:
         """Bytes that the scratch buffer has no room for; how full it is now."""
-        self._transport.write(_scratch[:fill])
+        self._write_scratch(fill)
         length = len(data)
         if length > SCRATCH_BYTES:
             self._transport.write(data)
@@ -216,11 +225,11 @@ class ReplyWriter:
         position, size, done = part.position, part.size, 0
         while done < size:
             if fill == SCRATCH_BYTES:
-                self._transport.write(_scratch)
+                self._write_scratch(SCRATCH_BYTES)
                 fill = 0
             if self.paused:
                 if fill:
-                    self._transport.write(_scratch[:fill])
+                    self._write_scratch(fill)
                 return done, 0
             room = _scratch[fill : fill + min(size - done, SCRATCH_BYTES - fill)]
             count = part.file.read_into(position + done, room)
@@ -235,7 +244,7 @@ class ReplyWriter:
         first, how much went of the second.
         """
         if self.paused:
-            self._transport.write(_scratch[:fill])
+            self._write_scratch(fill)
             return [], 0
         sock = self._own_socket()
         head, sent = _scratch[:fill], 0

@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from dataplane.log.slice import LogSlice
 from dataplane.runtime.os_filesystem import OsFileSystem
+from dataplane.server import reply_writer
+from dataplane.server.reply_writer import ReplyWriter
 from tests.dataplane.server.test_connection import (
     Scripted,
     connected,
@@ -98,3 +101,47 @@ async def test_a_file_that_ends_early_ends_the_connection(stored) -> None:
         rest = await reader.read(-1)
         assert len(rest) < int.from_bytes(head, "big"), "it is not made up"
         await until(lambda: listener.connection_count == 0)
+
+
+class Keeping:
+    """A transport whose socket is full, and which keeps what it is given as Python 3.12's does."""
+
+    def __init__(self) -> None:
+        self.kept: list[bytes | bytearray | memoryview] = []
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        self.kept.append(data)
+
+    def set_write_buffer_limits(self, *, high: int) -> None:
+        pass
+
+
+def test_what_a_transport_keeps_is_not_written_over(stored, monkeypatch) -> None:
+    """The next answer, of another connection, uses the same buffer."""
+    monkeypatch.setattr(reply_writer, "TRANSPORT_KEEPS_VIEWS", True)
+    path, file = stored
+    size = 64 << 10
+    transports = [Keeping(), Keeping()]
+    for number, transport in enumerate(transports):
+        writer = ReplyWriter(None, transport, is_plain=True)
+        writer.add([b"head", LogSlice(file, number * size, size, 0)])
+        assert not writer.flush(lambda: None)
+    whole = path.read_bytes()
+    for number, transport in enumerate(transports):
+        assert b"".join(transport.kept) == b"head" + whole[number * size :][:size]
+
+
+async def test_slow_readers_get_their_own_answers(stored) -> None:
+    """On whichever Python this runs: its transports keep views or copy them."""
+    path, file = stored
+    size, readers = 900_000, 4
+    async with listening(Scripted(file)) as (_, port, _m), contextlib.AsyncExitStack() as stack:
+        clients = [await stack.enter_async_context(connected(port)) for _ in range(readers)]
+        for number, (_reader, writer) in enumerate(clients):
+            for _ in range(8):  # more than the sockets hold
+                writer.write(ask(number * size, size))
+        await asyncio.sleep(0.1)
+        whole = path.read_bytes()
+        for number, (reader, _writer) in enumerate(clients):
+            for _ in range(8):
+                assert await read_frame(reader) == whole[number * size :][:size] + b"end"

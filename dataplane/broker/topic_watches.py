@@ -41,7 +41,7 @@ class TopicWatches:
         for name in self._watches.keys() - wanted.keys():
             self._watches.pop(name).cancel()
         self._wanted = {name: None for name in wanted if name not in self._watches}
-        if self._wanted and self._task is None:
+        if self._wanted and (self._task is None or self._task.done()):
             self._task = asyncio.get_running_loop().create_task(
                 self._set(), name="controller-topic-watches"
             )
@@ -61,7 +61,6 @@ class TopicWatches:
                 del self._wanted[name]
                 self._watches[name] = self._watch(name)
             await asyncio.sleep(PAUSE_S)
-        self._task = None
 
     def _watch(self, name: str) -> Watch:
         def look(data: bytes | None, _stat: NodeStat | None) -> None:

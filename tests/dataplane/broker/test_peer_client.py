@@ -103,6 +103,24 @@ def test_askers_share_the_connection_and_its_failure():
     assert run_and_collect_complaints(go) == []
 
 
+@pytest.mark.parametrize("receive_buffer_bytes", [-1, 20_000])
+async def test_requests_to_peers_are_not_held_back_for_an_acknowledgement(
+    receive_buffer_bytes: int,
+):
+    async def accept(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+        pass
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    endpoint = Endpoint("127.0.0.1", server.sockets[0].getsockname()[1], "PLAINTEXT")
+    peers = pool(receive_buffer_bytes)
+    for channel in ("fetch-0-0", "control"):
+        connection = await peers.connection(endpoint, channel=channel)
+        used: socket.socket = connection._transport.get_extra_info("socket")
+        assert used.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+    await peers.close()
+    server.close()
+
+
 async def receive_buffers(peers: PeerPool, endpoint: Endpoint) -> list[int]:
     """SO_RCVBUF of a channel that fetches and of one that does not."""
     sizes = []

@@ -375,6 +375,22 @@ async def test_socket_buffers_are_the_systems_unless_they_were_asked_for(
     assert left[1] != 60_000
 
 
+@pytest.mark.parametrize("secure", [False, True])
+async def test_small_answers_are_not_held_back_for_an_acknowledgement(
+    tmp_path, secure: bool
+) -> None:
+    server_tls, client_tls = _tls(tmp_path) if secure else (None, None)
+    async with (
+        listening(Scripted(), server_tls) as (listener, port, _m),
+        connected(port, ssl=client_tls) as (reader, writer),
+    ):
+        writer.write(framed(b"e"))
+        assert await read_frame(reader) == b"e"
+        (connection,) = listener._connections
+        accepted = connection._transport.get_extra_info("socket")
+        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+
 async def test_the_backlog_is_what_was_asked_for() -> None:
     async with listening(Scripted(), backlog=7) as (listener, _port, _m):
         (bound,) = listener._server.sockets

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dataplane.broker.services import BrokerServices
+    from dataplane.model.ids import TopicPartition
     from dataplane.security.acl import AclOperation, ResourceType
     from dataplane.security.principal import Principal
     from dataplane.wire.headers import RequestHeader
@@ -31,6 +32,8 @@ class ConnectionInfo:
     authenticated: bool = True
     sasl: Any = None
     bare_sasl_tokens: bool = False  # after SaslHandshake v0, until the exchange is over
+    produce_route: Any = None  # of Produces like the last one, owned by their handler
+    last_produced: TopicPartition | None = None  # if the last Produce was for it alone
     close_after_answer: bool = False  # set by a SASL handler whose answer is a refusal
     client_software_name: str = "unknown"
     client_software_version: str = "unknown"

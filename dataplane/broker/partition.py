@@ -177,23 +177,42 @@ class Partition:
 
     def append_now(self, records: Buffer, acks: int, *, origin: str = "client") -> AppendInfo:
         """Append one batch to the leader's log. KafkaError says why not; nothing is waited for."""
+        info = self.stage(records, acks, origin=origin)
+        self.commit()
+        return info
+
+    def stage(self, records: Buffer, acks: int, *, origin: str = "client") -> AppendInfo:
+        """Check one batch and give it its offsets; `commit` appends it with others.
+
+        KafkaError says why not. Until `commit` nobody sees the batch, and `records` stays as it is.
+        """
         core = self.core
         if core is None:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if acks == -1 and core.is_under_min_isr():
             raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
-        info = self.log.append_as_leader(
+        return self.log.stage(
             records, core.leader_epoch, now_ms=self._clock.realtime_ms(), origin=origin
         )
-        if not info.duplicate:
-            if self._resting:
-                self._stir(wakes=True)
-            effects = core.on_append(self.log.log_end_offset, self._clock.monotonic_ms())
-            if effects:
-                self._carry_out(effects)
-            if self.appended:
-                self._wakeups.wake(self.appended)
-        return info
+
+    def commit(self) -> None:
+        """Append what is staged. KafkaError when the disk refused."""
+        try:
+            self.log.commit()
+        finally:
+            self._appended()
+
+    def _appended(self) -> None:
+        core = self.core
+        if core is None:
+            return
+        if self._resting:
+            self._stir(wakes=True)
+        effects = core.on_append(self.log.log_end_offset, self._clock.monotonic_ms())
+        if effects:
+            self._carry_out(effects)
+        if self.appended:
+            self._wakeups.wake(self.appended)
 
     def when_committed(self, offset: int, callback: Callable[[bool], None]) -> bool:
         """Call back once the high watermark reaches `offset`; True if it is there already."""

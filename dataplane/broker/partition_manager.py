@@ -13,6 +13,7 @@ from dataplane.broker.read_replicas import ReadReplicas
 from dataplane.broker.replica_fetchers import ReplicaFetchers
 from dataplane.broker.replica_moves import ReplicaMoves
 from dataplane.broker.replication_quotas import ReplicationQuotas
+from dataplane.broker.staged_appends import StagedAppends
 from dataplane.broker.waiting import Wakeups
 from dataplane.log.config import LogConfig
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -39,6 +40,7 @@ class PartitionManager:
     def __init__(self, services: BrokerServices, logs: LogManager) -> None:
         self._services = services
         self.logs = logs
+        self.appends = StagedAppends()
         self.wakeups = Wakeups()
         self.produce_deadlines = Deadlines()
         self.fetch_deadlines = Deadlines()

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 from dataplane.broker.context import CloseConnection
 from dataplane.broker.deferred import Deferred
+from dataplane.broker.staged_appends import StagedAnswer
 from dataplane.handlers import leader_hints
+from dataplane.handlers.produce_route import ProduceRoute
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import AclOperation, ResourceType
@@ -27,6 +29,8 @@ from dataplane.wire.produce_codec import (
     ProducedPartition,
     encode_produce_response,
     parse_produce,
+    position_of_single,
+    records_of_single,
 )
 
 if TYPE_CHECKING:
@@ -44,8 +48,8 @@ ATTRIBUTES_LOW_BYTE_AT = 22  # the codec is in its lowest three bits
 
 # One topic of an answer: its name, the outcome of each partition.
 _Topic = tuple[str, list[ProducedPartition]]
-# What waits for replicas: topic, place of its result in the topic, partition, offset to commit.
-Pending = tuple[_Topic, int, "Partition", int]
+# A batch: topic, place of its result in the topic, partition, the offset behind it.
+_Staged = tuple[_Topic, int, "Partition", int]
 
 
 def handle_frame(context: RequestContext, frame: memoryview, position: int) -> Any:
@@ -56,7 +60,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     if version < OLDEST_SERVED or acks not in _ACKS or transactional_id is not None:
         refused = _refused_whole(context, version, acks, transactional_id)
     topics: list[_Topic] = []
-    pending: list[Pending] = []
+    staged: list[_Staged] = []
     failed = False
     for name, partitions in asked:
         results: list[ProducedPartition] = []
@@ -64,32 +68,43 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
         topics.append(topic)
         denied = refused or _refused_topic(context, name)
         for index, records in partitions:
-            result = _append(context, topic, index, records, acks, denied, pending)
+            result = _stage(context, topic, index, records, acks, denied, staged)
             if result.error_code:
                 failed = True
             results.append(result)
-    if acks == 0:
-        if failed:
-            raise CloseConnection("a Produce with acks=0 failed; the producer learns it this way")
-        return None
-    if pending:
-        waiting = _Waiting(context, topics, pending)
-        if not waiting.done:
-            context.services.partitions.produce_deadlines.add(waiting, max(0, timeout_ms))
-        return waiting.deferred
-    return _answer(context, topics, failed=failed)
+    if acks == 1 and len(staged) == 1 and len(asked) == 1 and len(asked[0][1]) == 1:
+        _note_route(context, frame, staged[0][2].topic_partition, asked[0][1][0][1])
+    return _Produced(context, topics, staged, acks, timeout_ms, failed)
 
 
-def _append(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of a microsecond each
+def _note_route(
+    context: RequestContext,
+    frame: memoryview,
+    partition: TopicPartition,
+    records: memoryview | None,
+) -> None:
+    """Keep how a request went whose partition is that of the one before: more will follow."""
+    connection = context.connection
+    version = context.header.api_version
+    connection.produce_route = None
+    if connection.last_produced != partition or version < ZSTD_FROM or records is None:
+        connection.last_produced = partition
+        return
+    end = position_of_single(version, len(frame), len(records))
+    if records_of_single(version, frame, end) is not None:
+        connection.produce_route = ProduceRoute(context, frame, end, partition)
+
+
+def _stage(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of a microsecond each
     context: RequestContext,
     topic: _Topic,
     index: int,
     records: memoryview | None,
     acks: int,
     denied: ErrorCode | None,
-    pending: list[Pending],
+    staged: list[_Staged],
 ) -> ProducedPartition:
-    """Append one batch; what has to wait for replicas is added to `pending`."""
+    """Stage one batch, which is added to `staged`: what is answered if it can be written."""
     services = context.services
     try:
         if denied is not None:
@@ -98,20 +113,74 @@ def _append(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of 
             raise KafkaError(ErrorCode.INVALID_RECORD, "the request holds no batch")
         if context.header.api_version < ZSTD_FROM and _codec(records) == ZSTD:
             raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
-        partition = services.partitions.leader(TopicPartition(topic[0], index))
-        info = partition.append_now(records, acks)
+        partitions = services.partitions
+        partition = partitions.leader(TopicPartition(topic[0], index))
+        info = partition.stage(records, acks)
     except KafkaError as error:
         services.metrics.count_refused_batch(error.code.name)
         return _refusal(context, topic[0], index, error)
     except OSError:
         _log.exception("appending to %s-%d", topic[0], index)
         return ProducedPartition(index, ErrorCode.KAFKA_STORAGE_ERROR)
+    partitions.appends.partitions[partition] = None
+    staged.append((topic, len(topic[1]), partition, info.last_offset + 1))
     services.metrics.bytes_in.value += len(records)
-    if acks == -1 and partition.log.high_watermark <= info.last_offset:
-        pending.append((topic, len(topic[1]), partition, info.last_offset + 1))
     return ProducedPartition(
         index, 0, info.base_offset, info.log_append_time_ms, info.log_start_offset
     )
+
+
+class _Produced(StagedAnswer):
+    """The answer to a Produce whose batches are staged."""
+
+    __slots__ = ("_acks", "_context", "_failed", "_staged", "_timeout_ms", "_topics")
+
+    def __init__(  # noqa: PLR0917 - made once per request: keywords cost a tenth of a microsecond
+        self,
+        context: RequestContext,
+        topics: list[_Topic],
+        staged: list[_Staged],
+        acks: int,
+        timeout_ms: int,
+        failed: bool,
+    ) -> None:
+        self._context = context
+        self._topics = topics
+        self._staged = staged
+        self._acks = acks
+        self._timeout_ms = timeout_ms
+        self._failed = failed
+
+    def finish(self) -> Any:
+        """Answer, now or once the replicas have it. CloseConnection says no to acks=0."""
+        context = self._context
+        appends = context.services.partitions.appends
+        if appends.partitions:
+            appends.commit()
+        pending = None
+        for item in self._staged:
+            log = item[2].log
+            if item[3] > log.log_end_offset:
+                self._refuse(item, appends.refusals[item[2]])
+            elif item[3] > log.high_watermark and self._acks == -1:
+                pending = [*(pending or ()), item]
+        if self._acks == 0:
+            if self._failed:
+                raise CloseConnection("a Produce with acks=0 failed; its producer learns it so")
+            return None
+        if pending is None:
+            return _answer(context, self._topics, failed=self._failed)
+        waiting = _Waiting(context, self._topics, pending)
+        if not waiting.done:
+            context.services.partitions.produce_deadlines.add(waiting, max(0, self._timeout_ms))
+        return waiting.deferred
+
+    def _refuse(self, item: _Staged, error: KafkaError) -> None:
+        (name, results), place, _partition, _end = item
+        context = self._context
+        context.services.metrics.count_refused_batch(error.code.name)
+        results[place] = _refusal(context, name, results[place].partition, error)
+        self._failed = True
 
 
 class _Waiting(DelayedOperation):
@@ -124,12 +193,12 @@ class _Waiting(DelayedOperation):
     __slots__ = ("_context", "_open", "_topics", "deferred")
 
     def __init__(
-        self, context: RequestContext, topics: list[_Topic], pending: list[Pending]
+        self, context: RequestContext, topics: list[_Topic], pending: list[_Staged]
     ) -> None:
         super().__init__()
         self._context = context
         self._topics = topics
-        self._open: dict[tuple[str, int], Pending] = {}
+        self._open: dict[tuple[str, int], _Staged] = {}
         self.deferred: Deferred[list[Any]] = Deferred(pipelined=True)
         for item in pending:
             topic, place, partition, offset = item
@@ -137,7 +206,7 @@ class _Waiting(DelayedOperation):
             if partition.when_committed(offset, _Settle(self, item)):
                 self.settle(item, is_committed=True)
 
-    def settle(self, item: Pending, *, is_committed: bool) -> None:
+    def settle(self, item: _Staged, *, is_committed: bool) -> None:
         topic, place, partition, _offset = item
         if self.done or self._open.pop((topic[0], place), None) is None:
             return
@@ -171,7 +240,7 @@ class _Settle:
 
     __slots__ = ("_item", "_waiting")
 
-    def __init__(self, waiting: _Waiting, item: Pending) -> None:
+    def __init__(self, waiting: _Waiting, item: _Staged) -> None:
         self._waiting = waiting
         self._item = item
 

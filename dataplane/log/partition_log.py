@@ -1,7 +1,8 @@
 """One partition's log, with the two ways to append to it.
 
-Hot path: a batch's head is unpacked once, its CRC checked, 16 bytes patched, and the whole batch
-written in one call. Records are never decoded unless a setting of the topic asks for it.
+Hot path: a batch's head is unpacked once, its CRC checked, 16 bytes patched, and whole batches
+written in one call, as many as were staged. Records are never decoded unless a setting of the topic
+asks for it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dataplane.log.batch_header import (
     TRANSACTIONAL_FLAG,
 )
 from dataplane.log.compactable import CompactableLog
+from dataplane.log.producer_entry import sequence_plus
 from dataplane.log.scan import BatchHead
 from dataplane.log.slice import AppendInfo, LogSlice
 from dataplane.log.stored_log import NEVER_CLEANED
@@ -69,24 +71,36 @@ def _checked_head(records: Buffer, max_message_bytes: int) -> tuple[int, ...]:
 class PartitionLog(CompactableLog):
     """The log of one replica. All calls come from one thread."""
 
-    def append_as_leader(  # noqa: PLR0912  # the hot path: calls cost more than branches
+    def append_as_leader(
         self, records: Buffer, leader_epoch: int, *, now_ms: int, origin: str = "client"
     ) -> AppendInfo:
-        """Append one batch; offset and epoch are stamped into `records` in place if writable.
+        """Stage one batch and commit it."""
+        info = self.stage(records, leader_epoch, now_ms=now_ms, origin=origin)
+        self.commit()
+        return info
 
+    def stage(
+        self, records: Buffer, leader_epoch: int, *, now_ms: int, origin: str = "client"
+    ) -> AppendInfo:
+        """Check one batch and give it its offsets; `commit` writes it with others in one call.
+
+        `records` stays as it is until then; offset and epoch are stamped into it in place if it is
+        writable. Nothing else may be asked of the log in between. The batch is in the log if
+        `log_end_offset` has passed its last offset after `commit`.
         KafkaError: CORRUPT_MESSAGE, INVALID_RECORD, MESSAGE_TOO_LARGE, INVALID_TIMESTAMP,
         UNSUPPORTED_COMPRESSION_TYPE, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH,
         INVALID_TXN_STATE, TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR.
         """
-        if self._failure is not None:
-            self._guard()
+        staging = self._staging
+        if self._failure is not None or staging.failure is not None:
+            raise self._refuse()
         config = self._config
         head = _checked_head(records, config.max_message_bytes)
         _, _, _, _, _, attributes, delta, _, max_ts, producer_id, epoch, sequence, _ = head
         marker: Marker | None = None
         if attributes & _UNUSUAL_FLAGS:
             marker = check_unusual(records, attributes, origin)
-        base = self.log_end_offset
+        base = staging.batches[-1][0] + 1 if staging.batches else self.log_end_offset
         last = base + delta
         batch: BatchHead | None = None
         producer: ProducerEntry | None = None
@@ -94,13 +108,14 @@ class PartitionLog(CompactableLog):
             producer = self._producers.entries.get(producer_id)
             if (
                 producer is None
-                or producer.next_sequence != sequence
+                or staging.sequences.get(producer_id, producer.next_sequence) != sequence
                 or producer.epoch != epoch
                 or attributes & _SLOW_PRODUCER_FLAGS
                 or producer.transaction_first_offset >= 0
             ):
-                size = len(records)
-                batch = BatchHead(0, size, base, last, leader_epoch, attributes, max_ts, *head[9:])
+                self._write_before_going_on()
+                place = (0, len(records), base, last)
+                batch = BatchHead(*place, leader_epoch, attributes, max_ts, *head[9:])
                 trace = self._check_producer(batch, marker)
                 if trace is not None:
                     return self._duplicate_info(trace)
@@ -118,27 +133,70 @@ class PartitionLog(CompactableLog):
         segment = self._active
         if (
             max_ts > self._roll_after_ms
-            or segment.size + size > config.segment_bytes
+            or segment.size + staging.size + size > config.segment_bytes
             or segment.is_index_full
             or last - segment.base_offset > INT32_MAX
         ):
+            self._write_before_going_on()
             self._roll_if_due(size, base, last, max_ts, now_ms)
-            segment = self._active
-        before = segment.size
-        try:
-            segment.append(records, last, max_ts)
-        except OSError as error:
-            raise self._undo(before, base, error) from error
-        self.log_end_offset = end = last + 1
-        self._tail.push(end, segment.size)
+        staging.parts.append(records)
+        staging.batches.append((last, max_ts, size, delta, sequence, None if batch else producer))
+        staging.size += size
         if batch is not None:
+            self._write_before_going_on()
             self._record(batch, marker)
         elif producer is not None:
-            producer.remember(sequence, last, delta, max_ts)
-        if end - self._flusher.recovery_point >= config.flush_messages:
-            self.flush_in_background()
+            staging.sequences[producer_id] = sequence_plus(sequence, delta + 1)
         stamped_ms = now_ms if config.stamps_append_time else NO_TIMESTAMP
         return AppendInfo(base, last, stamped_ms, self.log_start_offset, False, max_ts, delta + 1)
+
+    def commit(self) -> None:
+        """Write what is staged, all of it or nothing. KafkaError: KAFKA_STORAGE_ERROR."""
+        staging = self._staging
+        failure, staging.failure = staging.failure, None
+        if failure is not None:
+            raise failure
+        if staging.batches:
+            self._write_staged()
+
+    def _guard(self) -> None:
+        super()._guard()
+        if self._staging.batches:
+            raise RuntimeError(f"{self.directory}: batches are staged")
+
+    def _refuse(self) -> KafkaError:
+        return self._staging.failure or KafkaError(
+            ErrorCode.KAFKA_STORAGE_ERROR, str(self._failure)
+        )
+
+    def _write_before_going_on(self) -> None:
+        """Write what is staged, for a batch that needs the log as it then is."""
+        if self._staging.batches:
+            try:
+                self._write_staged()
+            except KafkaError as error:
+                self._staging.failure = error
+                raise
+
+    def _write_staged(self) -> None:
+        staging = self._staging
+        segment = self._active
+        before = position = segment.size
+        try:
+            segment.append(staging.parts, staging.batches)
+            push = self._tail.push
+            for last, max_ts, size, delta, sequence, producer in staging.batches:
+                position += size
+                push(last + 1, position)
+                if producer is not None:
+                    producer.remember(sequence, last, delta, max_ts)
+        except OSError as error:
+            raise self._undo(before, self.log_end_offset, error) from error
+        finally:
+            staging.clear()  # whatever happened, their memory is not ours for longer
+        self.log_end_offset = end = last + 1
+        if end - self._flusher.recovery_point >= self._config.flush_messages:
+            self.flush_in_background()
 
     def append_as_follower(self, records: Buffer) -> AppendInfo:
         """Append batches as the leader wrote them; a partial batch at the end is ignored.

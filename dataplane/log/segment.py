@@ -16,10 +16,11 @@ from dataplane.log.time_index import ENTRY as TIME_ENTRY
 from dataplane.log.time_index import TimeIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from dataplane.log.load_progress import LoadProgress
     from dataplane.log.scan import BatchHead
+    from dataplane.log.staging import StagedBatch
     from dataplane.ports.filesystem import Buffer, File, FileSystem
 
 
@@ -141,12 +142,24 @@ class LogSegment:
         _ = self.max_timestamp_ms
         return self._max_timestamp_offset
 
-    def append(self, data: Buffer, last_offset: int, max_timestamp_ms: int) -> None:
-        """Write one batch, or several of which only the last is known here."""
+    def append(self, parts: Sequence[Buffer], batches: Sequence[StagedBatch]) -> None:
+        """Write whole batches in one call, all of them or none, and note them in the indexes."""
         position = self.size
-        (self._file or self.file).append(data)
-        self.size = position + len(data)
-        self.note(last_offset, max_timestamp_ms, position, len(data))
+        (self._file or self.file).append(*parts)
+        # `note` for each, without a call for each.
+        largest_ms = self.max_timestamp_ms if (at := self._max_timestamp_ms) is None else at
+        since_entry, interval = self._bytes_since_entry, self.index_interval_bytes
+        for last_offset, max_timestamp_ms, size, _delta, _sequence, _producer in batches:
+            if max_timestamp_ms > largest_ms:
+                self._max_timestamp_ms = largest_ms = max_timestamp_ms
+                self._max_timestamp_offset = last_offset
+            if since_entry > interval:
+                self._add_entries(last_offset, position, largest_ms)
+                since_entry = 0
+            since_entry += size
+            position += size
+        self._bytes_since_entry = since_entry
+        self.size = position
 
     def append_unnoted(self, data: Buffer) -> None:
         """Write several batches; the caller gives each to `note`."""
@@ -162,13 +175,16 @@ class LogSegment:
             self._max_timestamp_ms = max_timestamp_ms
             self._max_timestamp_offset = last_offset
         if self._bytes_since_entry > self.index_interval_bytes:
-            self.offset_index.append(last_offset, position)
-            self.time_index.maybe_append(max(largest, max_timestamp_ms), self._max_timestamp_offset)
+            self._add_entries(last_offset, position, max(largest, max_timestamp_ms))
             self._bytes_since_entry = 0
-            self._entries_left -= 1
-            if self._entries_left <= 0:
-                self._check_indexes()
         self._bytes_since_entry += size
+
+    def _add_entries(self, last_offset: int, position: int, largest_ms: int) -> None:
+        self.offset_index.append(last_offset, position)
+        self.time_index.maybe_append(largest_ms, self._max_timestamp_offset)
+        self._entries_left -= 1
+        if self._entries_left <= 0:
+            self._check_indexes()
 
     def limit_indexes(self, bytes_max: int) -> None:
         """The size from which an index is a reason to roll; obeyed from the next entry on."""

@@ -34,7 +34,7 @@ class _NoFile:
     def size(self) -> int:
         return 0
 
-    def append(self, data: Buffer) -> None:  # noqa: ARG002  # the port's signature
+    def append(self, *parts: Buffer) -> None:  # noqa: ARG002  # the port's signature
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 
     def read_at(self, position: int, size: int) -> bytes:  # noqa: ARG002  # the port's signature

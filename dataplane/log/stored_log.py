@@ -20,6 +20,7 @@ from dataplane.log.replay import restore_transactions
 from dataplane.log.retention import deletable_prefix
 from dataplane.log.rolling import begin_segment, is_full, jitter_ms
 from dataplane.log.slice import NO_FILE, LogSlice
+from dataplane.log.staging import Staging
 from dataplane.log.tail import Tail
 from dataplane.log.transaction_index import AbortedTransaction, TransactionIndex
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -78,6 +79,7 @@ class StoredLog:
         self._producer_expiration_ms = producer_expiration_ms
         self._progress = progress
         self._failure: OSError | None = None
+        self._staging = Staging()
         self._epochs = LeaderEpochs(fs, f"{directory}/{paths.LEADER_EPOCH_CHECKPOINT}")
         self._epochs.load()
         self.recovered = Recovery(
@@ -407,8 +409,7 @@ class StoredLog:
         self._graveyard.bury(segments, self._config.file_delete_delay_ms)
 
     def _new_segment(self, offset: int) -> LogSegment:
-        now_ms = self._clock.realtime_ms()
-        place = (self._fs, self.directory, offset)
+        place, now_ms = (self._fs, self.directory, offset), self._clock.realtime_ms()
         return begin_segment(*place, self._config, now_ms=now_ms, progress=self._progress)
 
     # --- durability and life ---
@@ -416,17 +417,16 @@ class StoredLog:
     def flush(self) -> None:
         """Sync everything now, on this thread."""
         if self.recovery_point < self.log_end_offset:
-            try:
-                self._epochs.settle(self.log_end_offset)
-                self._flusher.flush(self._unsynced(), self.log_end_offset)
-            except OSError as error:
-                raise self._fail(error) from error
+            self._flush_by(self._flusher.flush)
 
     def flush_in_background(self) -> None:
         """Sync everything in a worker thread; `recovery_point` moves when it is done."""
+        self._flush_by(self._flusher.flush_in_background)
+
+    def _flush_by(self, flush: Callable[[list[LogSegment], int], None]) -> None:
         try:
             self._epochs.settle(self.log_end_offset)
-            self._flusher.flush_in_background(self._unsynced(), self.log_end_offset)
+            flush(self._unsynced(), self.log_end_offset)
         except OSError as error:
             raise self._fail(error) from error
 

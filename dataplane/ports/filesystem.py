@@ -34,8 +34,8 @@ class File(Protocol):
 
     def size(self) -> int: ...
 
-    def append(self, data: Buffer) -> None:
-        """Write all of `data` at the end, or raise and leave the file as it was."""
+    def append(self, *parts: Buffer) -> None:
+        """Write all parts in order at the end, or raise and leave the file as it was."""
         ...
 
     def read_at(self, position: int, size: int) -> bytes:

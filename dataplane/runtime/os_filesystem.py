@@ -9,6 +9,7 @@ from pathlib import Path
 
 from dataplane.ports.filesystem import Buffer, DiskUsage, File, Lock
 
+PARTS_MAX = os.sysconf("SC_IOV_MAX")
 _OPEN_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
 
 
@@ -31,10 +32,19 @@ class OsFile:
     def size(self) -> int:
         return os.fstat(self._descriptor).st_size
 
-    def append(self, data: Buffer) -> None:
-        written = os.write(self._descriptor, data)
-        if written != len(data):
-            self._finish(memoryview(data), written)
+    def append(self, *parts: Buffer) -> None:
+        if len(parts) == 1:
+            data = parts[0]
+            written = os.write(self._descriptor, data)
+            if written != len(data):
+                self._finish(memoryview(data), written)
+            return
+        if len(parts) > PARTS_MAX:
+            self.append(b"".join(parts))
+            return
+        written = os.writev(self._descriptor, parts)
+        if written != sum(map(len, parts)):
+            self._finish(memoryview(b"".join(parts)), written)
 
     def _finish(self, data: memoryview, written: int) -> None:
         """Write the rest of a short write; on error take back what was written."""

@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any, cast
 from dataplane.broker.context import CloseConnection
 from dataplane.broker.deferred import Deferred
 from dataplane.broker.frame_buffer import ROOM_MIN_BYTES, FrameBuffer, FrameError
+from dataplane.broker.staged_appends import StagedAnswer
 from dataplane.server.reply_writer import GATHER_BYTES, ReplyWriter
 
 if TYPE_CHECKING:
     from dataplane.broker.context import ConnectionInfo
-    from dataplane.server.dispatch import Dispatcher, Reply
+    from dataplane.server.dispatch import Answer, Dispatcher, Reply
     from dataplane.server.listener import Listener
 
 _log = logging.getLogger(__name__)
@@ -50,6 +51,7 @@ class Connection(asyncio.BufferedProtocol):
         "_queue",
         "_reading_paused",
         "_socket",
+        "_staged",
         "_transport",
         "_write_paused",
         "_writer",
@@ -68,6 +70,7 @@ class Connection(asyncio.BufferedProtocol):
         self._writer: ReplyWriter
         self._buffer = FrameBuffer(UNAUTHENTICATED_FRAME_BYTES_MAX, listener.receive_budget, self)
         self._queue: collections.deque[Deferred[Reply | None]] = collections.deque()
+        self._staged: list[StagedAnswer] = []  # empty whenever the loop has control
         self._exclusive = False  # a request is in work that nothing may overtake
         self._processing = False
         self._reading_paused = False
@@ -160,9 +163,12 @@ class Connection(asyncio.BufferedProtocol):
             self._dispatcher,
             self._queue,
         )
+        staged = self._staged
         while not (self._exclusive or self._write_paused or self.closed):
-            if queue and len(queue) >= PIPELINE_MAX:
-                break
+            if len(queue) + len(staged) >= PIPELINE_MAX:
+                self._finish_staged()
+                if len(queue) >= PIPELINE_MAX:
+                    break
             frame = buffer.next_frame()
             if frame is None:
                 break
@@ -170,24 +176,45 @@ class Connection(asyncio.BufferedProtocol):
                 buffer.push_back(frame)
                 break
             answer = dispatcher.submit(self, frame)
-            if answer is None:  # nothing is answered (Produce with acks=0)
+            if isinstance(answer, StagedAnswer):
+                if not (staged and staged[-1] is answer):  # it takes several requests
+                    staged.append(answer)
                 continue
-            if type(answer) is Deferred:
-                if answer.done and not queue:
-                    self._queue_reply(answer.value)
-                else:
-                    self._wait_for(answer, exclusive=not answer.pipelined)
-            elif queue:
-                self._wait_for(_completed(answer), exclusive=False)
-            else:
-                writer.add(cast("Reply", answer))
+            if staged:
+                self._finish_staged()
+            self._take(answer)
             if writer.file_bytes >= GATHER_BYTES and self._flush():
                 return
         if not self._flush():
             self._govern_reading()
 
+    def _take(self, answer: Answer) -> None:
+        """Put an answer in its turn. None: there is nothing to answer (Produce with acks=0)."""
+        if type(answer) is Deferred:
+            if answer.done and not self._queue:
+                self._queue_reply(answer.value)
+            else:
+                self._wait_for(answer, exclusive=not answer.pipelined)
+        elif answer is None:
+            return
+        elif self._queue:
+            self._wait_for(_completed(answer), exclusive=False)
+        else:
+            self._writer.add(cast("Reply", answer))
+
+    def _finish_staged(self) -> None:
+        """Have the batches of the Produces in work appended; answer them in their order."""
+        staged = self._staged
+        try:
+            for answer in staged:
+                self._take(answer.finish())
+        finally:
+            staged.clear()
+
     def _flush(self) -> bool:
         """Write what has been answered. True when it goes on leaving by itself."""
+        if self._staged:
+            self._finish_staged()
         if self._writer.flush(self._streamed):
             self._exclusive = True
             return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import struct
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from dataplane.broker.context import CloseConnection, RequestContext
 from dataplane.broker.deferred import Deferred
@@ -22,13 +22,14 @@ from dataplane.wire.headers import RequestHeader, encode_response_frame, parse_r
 
 if TYPE_CHECKING:
     from dataplane.broker.services import BrokerServices
+    from dataplane.broker.staged_appends import StagedAnswer
     from dataplane.server.connection import Connection
 
 _log = logging.getLogger(__name__)
 
 # Parts of one answer, size prefix first: bytes-like objects and slices of log files.
 Reply: TypeAlias = list[Any]
-Answer: TypeAlias = "Reply | Deferred[Reply | None] | None"
+Answer: TypeAlias = "Reply | Deferred[Reply | None] | StagedAnswer | None"
 
 _KEY = struct.Struct(">h")
 _SIZE = struct.Struct(">i")
@@ -53,14 +54,21 @@ class Dispatcher:
 
     def submit(self, connection: Connection, frame: memoryview) -> Answer:
         """Start work on one request. Raises FrameError when the stream makes no sense."""
-        if connection.info.bare_sasl_tokens:
+        info = connection.info
+        route = info.produce_route
+        if route is not None:
+            run = route.stage(frame)
+            if run is not None:
+                self._counts[ApiKey.PRODUCE] += 1
+                return cast("Answer", run)
+            route.run = None
+        elif info.bare_sasl_tokens:
             return self._submit_token(connection, bytes(frame))
         try:
             header = parse_request_header(frame)
         except WireError as error:
             raise FrameError(str(error)) from error
         key = header.api_key
-        info = connection.info
         hot = self._hot.get((key, header.api_version))
         if hot is None or not info.authenticated:
             hot = self._prepare(header, authenticated=info.authenticated)
@@ -68,9 +76,13 @@ class Dispatcher:
                 return self._submit_other(connection, header, frame)
         self._counts[key] += 1
         context = RequestContext(self._services, info, header)
+        appends = self._services.partitions.appends
+        if key and appends.partitions:
+            appends.commit()  # only a Produce may be worked on before it
         try:
             answer: Answer = hot(context, frame, header.body_position)
         except Exception as error:  # noqa: BLE001 - answered in shape, logged, counted
+            appends.commit()
             return self._hot_failed(context, frame, error)
         return answer
 

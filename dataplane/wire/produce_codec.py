@@ -168,6 +168,9 @@ _SINGLE_V5 = struct.Struct(">iihqqqi").pack
 _SINGLE_V8 = struct.Struct(">iihqqqihi").pack
 _PUT_SIZE = struct.Struct(">i").pack_into
 _LENGTH = struct.Struct(">h").pack
+_MARK = 0x7EAD_BEEF_7EAD_BEEF  # finds the place of the offsets in an encoded answer
+_MARK_BYTES = struct.pack(">q", _MARK)
+_NO_TAGS = b"\0\0\0"  # of partition, topic and request
 
 
 def encode_produce_response(
@@ -269,3 +272,69 @@ def _put_flexible(out: bytearray, version: int, part: ProducedPartition) -> None
     out += optional_string(message, flexible=True)
     tags = [current_leader_tag(0, *leader)] if leader is not None and version >= 10 else ()
     out += tag_section(tags)
+
+
+class SingleAnswer:
+    """The answer to a Produce of one partition that went well, encoded but for what differs."""
+
+    __slots__ = ("_head", "_middle", "_pack", "_tail", "_tells_log_start")
+
+    def __init__(self, version: int, topic: str, partition: int) -> None:
+        self._tells_log_start = version >= 5
+        marked = ProducedPartition(partition, 0, _MARK, _MARK, _MARK)
+        frame = encode_produce_response(version, 0, [(topic, [marked])])
+        marks = _MARK_BYTES * (3 if self._tells_log_start else 2)
+        offsets_at = frame.index(marks)
+        self._head = bytes(frame[:4])
+        self._middle = bytes(frame[8:offsets_at])
+        self._tail = bytes(frame[offsets_at + len(marks) :])
+        numbers = "qqq" if self._tells_log_start else "qq"
+        self._pack = struct.Struct(f">4si{len(self._middle)}s{numbers}{len(self._tail)}s").pack
+
+    def encode(
+        self, correlation_id: int, base_offset: int, log_append_time_ms: int, log_start_offset: int
+    ) -> bytes:
+        """The whole frame, as `encode_produce_response` makes it. Version 2 or later."""
+        if self._tells_log_start:
+            return self._pack(
+                self._head,
+                correlation_id,
+                self._middle,
+                base_offset,
+                log_append_time_ms,
+                log_start_offset,
+                self._tail,
+            )
+        return self._pack(
+            self._head, correlation_id, self._middle, base_offset, log_append_time_ms, self._tail
+        )
+
+
+def position_of_single(version: int, frame_bytes: int, records_bytes: int) -> int:
+    """Where the length of the records stands in a request of one partition, if no tags follow."""
+    if version < _FLEXIBLE_FROM:
+        return frame_bytes - records_bytes - 4
+    length = bytearray()
+    write_uvarint(length, records_bytes + 1)
+    return frame_bytes - len(_NO_TAGS) - records_bytes - len(length)
+
+
+def records_of_single(version: int, frame: memoryview, position: int) -> memoryview | None:
+    """The records of a request's only partition, whose length stands at `position`.
+
+    None if the frame holds anything behind them but empty tag sections, or they are null.
+    """
+    size = len(frame)
+    if version < _FLEXIBLE_FROM:
+        if position + 4 > size:
+            return None
+        (length,) = _I(frame, position)
+        return frame[position + 4 :] if length == size - position - 4 else None
+    end = size - len(_NO_TAGS)
+    try:
+        length, position = read_uvarint(frame, position)
+    except (WireError, IndexError):
+        return None
+    if length - 1 != end - position or frame[end:] != _NO_TAGS:
+        return None
+    return frame[position:end]

@@ -50,8 +50,9 @@ class MemoryFile:
     def size(self) -> int:
         return len(self._node.data)
 
-    def append(self, data: Buffer) -> None:
+    def append(self, *parts: Buffer) -> None:
         self._check("append")
+        data = b"".join(parts)
         if len(data) > self._fs.free_bytes():
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), self._path)
         self._node.data += data

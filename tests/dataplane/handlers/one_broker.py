@@ -13,6 +13,7 @@ from dataplane.broker.deferred import Deferred
 from dataplane.broker.metadata_cache import MetadataCache
 from dataplane.broker.metrics import Metrics
 from dataplane.broker.partition_manager import PartitionManager
+from dataplane.broker.staged_appends import StagedAnswer
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
 from dataplane.config import BrokerConfig
 from dataplane.log.manager import LogManager
@@ -157,7 +158,8 @@ class OneBroker:
     def submit(self, message: object, version: int):
         """The dispatcher's raw answer: parts, a deferred, or None."""
         frame = encode_request_frame(message, version, 99, "test")
-        return self.dispatcher.submit(self.connection, memoryview(frame)[4:])
+        answer = self.dispatcher.submit(self.connection, memoryview(frame)[4:])
+        return answer.finish() if isinstance(answer, StagedAnswer) else answer
 
     async def ask(self, message: object, version: int):
         answer = self.submit(message, version)

@@ -169,13 +169,14 @@ class _ProcessFile:
     def close(self) -> None:
         self._file.close()
 
-    def append(self, data: Buffer) -> None:
+    def append(self, *parts: Buffer) -> None:
         disk = self._files.disk
+        data = b"".join(parts)
         part = None if self._files.is_dead else disk.torn_part(self.path, len(data))
         if part is None:
             self._append(data)
             return
-        self._file.append(bytes(data)[:part])
+        self._file.append(data[:part])
         disk.finish_tearing()
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 

@@ -1,0 +1,130 @@
+"""Produce requests that look like the one before: one batch, for the same partition.
+
+A producer sends thousands of them over one connection, which differ in correlation id and batch
+alone. What the first ones took to be read, resolved and answered is kept for the others. Anything
+out of the ordinary, a refusal included, is left to `handlers/produce.py`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dataplane.broker.staged_appends import StagedAnswer
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.security.acl import AclOperation, ResourceType
+from dataplane.wire.produce_codec import (
+    ProducedPartition,
+    SingleAnswer,
+    encode_produce_response,
+    records_of_single,
+)
+
+if TYPE_CHECKING:
+    from dataplane.broker.context import RequestContext
+    from dataplane.broker.partition import Partition
+    from dataplane.log.slice import AppendInfo
+    from dataplane.model.ids import TopicPartition
+
+RUN_MAX = 512
+"""Requests that are answered together; what one write of batches may be made of is twice that."""
+
+_CORRELATION_ID = slice(4, 8)
+
+
+class ProduceRoute:
+    """Where the Produces of one connection go, and how they are answered (acks=1 only).
+
+    `head` and `middle` are the bytes of the frame before and behind its correlation id, up to the
+    length of the records at `end`.
+    """
+
+    __slots__ = (
+        "_context",
+        "_end",
+        "_head",
+        "_middle",
+        "_partition",
+        "_version",
+        "answer",
+        "run",
+    )
+
+    def __init__(
+        self, context: RequestContext, frame: memoryview, end: int, partition: TopicPartition
+    ) -> None:
+        self._context = context
+        self._version = context.header.api_version
+        self._head = bytes(frame[: _CORRELATION_ID.start])
+        self._middle = bytes(frame[_CORRELATION_ID.stop : end])
+        self._end = end
+        self._partition = partition
+        self.answer = SingleAnswer(self._version, partition.topic, partition.partition)
+        self.run: ProduceRun | None = None
+
+    def stage(self, frame: memoryview) -> ProduceRun | None:
+        """Stage the batch of a request like the last one; None if it is not, or is refused."""
+        if frame[8 : self._end] != self._middle or frame[:4] != self._head:
+            return None
+        context = self._context
+        records = records_of_single(self._version, frame, self._end)
+        if records is None or not context.authorize(
+            AclOperation.WRITE, ResourceType.TOPIC, self._partition.topic
+        ):
+            return None
+        partitions = context.services.partitions
+        try:
+            partition = partitions.leader(self._partition)
+            info = partition.stage(records, 1)
+        except (KafkaError, OSError):
+            return None
+        partitions.appends.partitions[partition] = None
+        context.services.metrics.bytes_in.value += len(records)
+        run = self.run
+        if run is None or run.partition is not partition or len(run.batches) >= RUN_MAX:
+            run = self.run = ProduceRun(self, partition)
+        run.batches.append((int.from_bytes(frame[_CORRELATION_ID], "big", signed=True), info))
+        return run
+
+    def finish(self, run: ProduceRun) -> list[Any]:
+        """The answers of a run, as one part."""
+        if self.run is run:
+            self.run = None
+        appends = self._context.services.partitions.appends
+        if appends.partitions:
+            appends.commit()
+        end, answer = run.partition.log.log_end_offset, self.answer
+        return [
+            b"".join(
+                [
+                    answer.encode(correlation_id, info[0], info[2], info[3])
+                    if info[1] < end
+                    else self._refusal(run.partition, correlation_id)
+                    for correlation_id, info in run.batches
+                ]
+            )
+        ]
+
+    def _refusal(self, partition: Partition, correlation_id: int) -> bytes | bytearray:
+        services = self._context.services
+        error = services.partitions.appends.refusals.get(partition)
+        code, message = ErrorCode.KAFKA_STORAGE_ERROR, None
+        if error is not None:
+            code, message = error.code, error.message
+        services.metrics.count_refused_batch(code.name)
+        name, index = self._partition
+        refused = ProducedPartition(index, code, error_message=message)
+        return encode_produce_response(self._version, correlation_id, [(name, [refused])])
+
+
+class ProduceRun(StagedAnswer):
+    """Produces that came one behind the other by one route."""
+
+    __slots__ = ("batches", "partition", "route")
+
+    def __init__(self, route: ProduceRoute, partition: Partition) -> None:
+        self.route = route
+        self.partition = partition
+        self.batches: list[tuple[int, AppendInfo]] = []  # correlation id, where it was staged
+
+    def finish(self) -> list[Any]:
+        return self.route.finish(self)

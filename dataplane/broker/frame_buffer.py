@@ -212,7 +212,7 @@ class FrameBuffer:
         """Grow as bytes arrive: to four times the present size at most, once that is full."""
         if self.asked_bytes or len(self._data) - self._end >= ROOM_MIN_BYTES:
             return
-        target = wanted if wanted > READ_AHEAD_BYTES else min(4 * wanted, READ_AHEAD_BYTES)
+        target = max(wanted, READ_AHEAD_BYTES)
         capacity = min(target, max(4 * len(self._data), READ_AHEAD_BYTES))
         if self._budget is None:
             self._replace(capacity)

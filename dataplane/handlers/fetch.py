@@ -5,6 +5,8 @@ offset under read_committed; replicas need ClusterAction, see up to the log end,
 offset acknowledges everything before it. Whole batches are sent, at least one even if it is larger
 than every limit (KIP-74). With less than `min_bytes` the request is parked until an append, the
 watermark, a change of leader, or its deadline.
+In a compacted log a consumer's answer begins with a record, if one is there to be read, whatever
+batches without records lie before it; replicas get every batch.
 A follower that is not in sync gets nothing of throttled partitions while the leader's replication
 quota is used up (KIP-73); they do not count towards `min_bytes`.
 In a fetch session (KIP-227) a request adds to what the session asks for, and an answer leaves out
@@ -26,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from dataplane.broker.deferred import Deferred
 from dataplane.broker.read_replicas import NONE_PREFERRED
 from dataplane.handlers import leader_hints
+from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
@@ -305,6 +308,9 @@ class _Fetch(DelayedOperation):
                 records = log.read(offset, limit, bound, min_one_batch=is_first)
                 if records.size == 0:
                     records = None
+                elif log.cleaned_until != NEVER_CLEANED and not is_replica:
+                    records = log.past_empty(records, limit, bound, min_one_batch=is_first)
+                    records = records if records.size else None
         return FetchedPartition(
             wanted.partition,
             0,

@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
+from dataplane.log.fetching import FetchableLog
 from dataplane.log.segment import LogSegment
-from dataplane.log.stored_log import StoredLog
+from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.log.swapping import publish
 
 if TYPE_CHECKING:
     from dataplane.log.cleaner.round import CleanedSegment
+    from dataplane.log.stored_log import StoredLog
 
 
-class CompactableLog(StoredLog):
+class CompactableLog(FetchableLog):
     """All calls come from the log's own thread; the rewriting itself runs elsewhere."""
 
     @property
@@ -57,6 +59,8 @@ class CompactableLog(StoredLog):
         except OSError as error:
             raise self._fail(error) from error
         self._segments.replace(slot, count, segment)
+        if self.cleaned_until == NEVER_CLEANED:
+            self.cleaned_until = self.log_start_offset  # the round goes on, and may be given up
         for source in sources:
             self._aborted.drop(source.base_offset)
             if source.base_offset != cleaned.base_offset:

@@ -146,6 +146,8 @@ class DirectoryLoading:
                 tp, path = self._left.popleft()
             except IndexError:  # another worker was quicker
                 return
+            # A compacted log without an entry: its checkpoint is lost, or nothing was cleaned yet.
+            unnoted = 0 if self._configs[tp.topic].compacts else NEVER_CLEANED
             try:
                 log = self._open_log(
                     tp,
@@ -154,7 +156,7 @@ class DirectoryLoading:
                     self._configs[tp.topic],
                     recovery_point=self._recovery_points.get(tp, 0),
                     log_start_offset=self._log_starts.get(tp, 0),
-                    cleaned_until=self._cleaner_offsets.get(tp, NEVER_CLEANED),
+                    cleaned_until=self._cleaner_offsets.get(tp, unnoted),
                     known_high_watermark=self._high_watermarks.get(tp),
                     clean=self.stop.was_clean,
                     progress=share,

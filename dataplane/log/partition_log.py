@@ -206,7 +206,7 @@ class PartitionLog(CompactableLog):
         """
         self._guard()
         view = memoryview(records)
-        batches, size, has_gap = replicated.parse(view, self.log_end_offset)
+        batches, size = replicated.parse(view, self.log_end_offset)
         start = self.log_end_offset
         if not batches:
             return AppendInfo(
@@ -242,8 +242,9 @@ class PartitionLog(CompactableLog):
             self._unroll()
             raise failure from error
         self.log_end_offset = last + 1
-        if has_gap and self.cleaned_until == NEVER_CLEANED:
-            self.cleaned_until = self.log_start_offset  # compaction left gaps at the leader
+        count = sum(batch.records for batch in batches)
+        if count != last + 1 - start and self.cleaned_until == NEVER_CLEANED:
+            self.cleaned_until = self.log_start_offset  # compaction took records at the leader
         for batch in batches:
             self._follow(batch, before, view)
         if last + 1 - self._flusher.recovery_point >= self._config.flush_messages:
@@ -255,7 +256,7 @@ class PartitionLog(CompactableLog):
             self.log_start_offset,
             False,
             max_ts,
-            sum(batch.records for batch in batches),
+            count,
         )
 
     def _follow(self, batch: BatchHead, before: int, view: memoryview) -> None:

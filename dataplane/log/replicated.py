@@ -20,18 +20,16 @@ _unpack_head = HEADER.unpack_from
 
 
 class Replicated(NamedTuple):
-    """Whole batches in their order, the bytes they take, whether offsets are missing between."""
+    """Whole batches in their order, and the bytes they take."""
 
     batches: list[BatchHead]
     size: int
-    has_gap: bool
 
 
 def parse(view: memoryview, log_end_offset: int) -> Replicated:
     """Every whole batch, checked. KafkaError: CORRUPT_MESSAGE, OFFSET_OUT_OF_RANGE."""
     batches: list[BatchHead] = []
     expected = log_end_offset
-    has_gap = False
     at = 0
     size = len(view)
     while at + HEADER_SIZE_BYTES <= size:
@@ -52,11 +50,10 @@ def parse(view: memoryview, log_end_offset: int) -> Replicated:
                 ErrorCode.OFFSET_OUT_OF_RANGE,
                 f"Batch at offset {base} from the leader; the log ends at {expected}.",
             )
-        has_gap = has_gap or base != expected
         last = base + delta
         batches.append(
             BatchHead(at, end - at, base, last, epoch, attributes, max_ts, pid, pepoch, seq, count)
         )
         expected = last + 1
         at = end
-    return Replicated(batches, at, has_gap)
+    return Replicated(batches, at)

@@ -72,6 +72,11 @@ class Round:
             self.offsets, now_ms=plan.now_ms, delete_retention_ms=plan.delete_retention_ms
         )
         self._transactions = CleanedTransactions(plan.aborted)
+        self._last_source = max(
+            (source for source in plan.segments if source.size),
+            key=lambda source: source.base_offset,
+            default=None,
+        )
         self.groups: list[list[int]] = []
         self.cleaned_until = plan.first_dirty
         """Where the next round begins, once every group is done."""
@@ -153,7 +158,7 @@ class Round:
         is_done = False
         try:
             for source in sources:
-                yield from self._copy(source, target, result, is_last=source is sources[-1])
+                yield from self._copy(source, target, result)
             target.seal()
             target.file.sync()
             result.aborted = list(self._transactions.kept)
@@ -167,7 +172,7 @@ class Round:
         self.result = result
 
     def _copy(
-        self, source: SourceSegment, target: LogSegment, result: CleanedSegment, *, is_last: bool
+        self, source: SourceSegment, target: LogSegment, result: CleanedSegment
     ) -> Iterator[int]:
         worked = 0
         pieces: list[Buffer] = []
@@ -175,8 +180,10 @@ class Round:
         result.bytes_before += source.size
         for stored in self._batches(source):
             head = stored.head
-            ends_group = is_last and head.position + head.size == source.size
-            verdict = self._judge(stored, keeps_empty=ends_group or self._is_needed(stored))
+            # The last batch before what is not compacted tells followers where the log ends, if
+            # nothing comes after it (KAFKA-17076).
+            is_last = source is self._last_source and head.position + head.size == source.size
+            verdict = self._judge(stored, keeps_empty=is_last or self._is_needed(stored))
             result.dropped_records += verdict.dropped_records
             data: Buffer | None = verdict.data
             if data is None:
@@ -206,10 +213,8 @@ class Round:
             raise UncleanableError(f"{self.plan.name} at {head.base_offset}: {error}") from error
 
     def _is_needed(self, stored: Stored) -> bool:
-        """Whether a batch must stay, if need be empty: a producer's newest, or the round's last."""
+        """Whether a batch is its producer's newest, whose sequence or epoch must stay known."""
         head = stored.head
-        if head.last_offset + 1 == self.cleaned_until:
-            return True
         last = self.plan.last_records.get(head.producer_id) if head.producer_id >= 0 else None
         if last is None:
             return False

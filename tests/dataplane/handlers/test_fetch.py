@@ -10,6 +10,7 @@ from dataplane.model.errors import ErrorCode
 from dataplane.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
 from dataplane.wire.record_batch import iter_batches, iter_records
 from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch, read_answer, settled
+from tests.dataplane.log.cleaning import clean, put
 
 VERSIONS = range(4, 18)
 
@@ -200,3 +201,26 @@ async def test_unknown_sessions_are_refused(broker: OneBroker) -> None:
     broker.topic("t")
     unknown = await broker.ask(fetch("t", session=(42, 1)), 12)
     assert unknown.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
+
+
+# --- compacted ---
+
+
+async def test_a_consumer_gets_a_record_where_a_replica_gets_every_batch(broker: OneBroker) -> None:
+    broker.topic("t", replicas=(ME, PEER))
+    log = broker.partition("t").log
+    for number in range(3):
+        put(log, ("k", "old"), producer_id=number, producer_epoch=0, base_sequence=0)
+    put(log, ("k", "a"))
+    clean(broker, log)  # each producer's sequence stays, in an empty batch
+    limits = {"max_bytes": 1, "partition_bytes": 1}
+    assert values(only(await broker.ask(fetch("t", **limits), 11))) == ["a"]
+    replica = only(await broker.ask(fetch("t", replica=PEER, **limits), 11))
+    (header,) = (header for _, header in iter_batches(bytes(replica.records)))
+    assert (header.base_offset, header.record_count) == (0, 0)
+    for offset in range(3):
+        answer = only(await broker.ask(fetch("t", offset, isolation=1, **limits), 11))
+        assert values(answer) == ["a"]
+    log.high_watermark = 3
+    at_bound = only(await broker.ask(fetch("t", **limits), 11))
+    assert bytes(at_bound.records) == bytes(replica.records), "positions by batches move on"

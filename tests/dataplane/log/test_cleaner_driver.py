@@ -45,6 +45,19 @@ def test_a_due_log_is_compacted_within_the_backoff_and_its_offset_is_kept():
     assert len(contents(manager.get(A0))) == 2
 
 
+def test_a_compacted_log_whose_checkpoint_is_lost_is_taken_for_a_cleaned_one():
+    world = host()
+    manager = world.start()
+    log = world.create(manager, A0)
+    dirty(log)
+    world.tick(manager, 0)
+    world.tick(manager, 15_000)
+    assert log.cleaned_until == 12
+    manager.shutdown()
+    world.fs.remove("/d/cleaner-offset-checkpoint")
+    assert world.start().get(A0).cleaned_until == 0, "all is dirty, and may lack records"
+
+
 def test_the_filthiest_log_comes_first():
     world = host()
     manager = world.start()

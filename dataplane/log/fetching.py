@@ -1,0 +1,35 @@
+"""What Fetch asks of a log beside `read`: a record to go on by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataplane.log.record_search import RecordSearch
+from dataplane.log.stored_log import StoredLog
+
+if TYPE_CHECKING:
+    from dataplane.log.slice import LogSlice
+
+
+class FetchableLog(StoredLog):
+    """All calls come from one thread."""
+
+    _search: RecordSearch | None = None  # made for the first consumer of a compacted log
+
+    def past_empty(
+        self, found: LogSlice, max_bytes: int, upper_bound_offset: int, *, min_one_batch: bool
+    ) -> LogSlice:
+        """What a consumer gets of a compacted log, where `read` with the same bounds gave `found`.
+
+        It begins with a batch that holds a record it has not seen, if there is one before the
+        bound. If not, it is `found`: the position of a consumer that goes by batches moves on.
+        """
+        search, start = self._search, found.base_offset
+        if search is None:
+            search = self._search = RecordSearch()
+        if search.begins_with_record(found, start):
+            return found
+        offset = search.next_record(self._segments, start, upper_bound_offset, cuts=self.cuts)
+        if offset is None:
+            return found
+        return self.read(offset, max_bytes, upper_bound_offset, min_one_batch=min_one_batch)

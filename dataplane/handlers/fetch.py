@@ -4,9 +4,9 @@ Behaviour: consumers need Read on the topic and see up to the high watermark, or
 offset under read_committed; replicas need ClusterAction, see up to the log end, and their fetch
 offset acknowledges everything before it. Whole batches are sent, at least one even if it is larger
 than every limit (KIP-74). With less than `min_bytes` the request is parked until an append, the
-watermark, a change of leader, or its deadline.
-In a compacted log a consumer's answer begins with a record, if one is there to be read, whatever
-batches without records lie before it; replicas get every batch.
+watermark, a change of leader, or its deadline; not where only a limit or a segment's end keeps more
+from being sent. In a compacted log a consumer's answer begins with a record, if one is there to be
+read, whatever batches without records lie before it; replicas get every batch.
 A follower that is not in sync gets nothing of throttled partitions while the leader's replication
 quota is used up (KIP-73); they do not count towards `min_bytes`.
 In a fetch session (KIP-227) a request adds to what the session asks for, and an answer leaves out
@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from dataplane.broker.deferred import Deferred
 from dataplane.broker.read_replicas import NONE_PREFERRED
 from dataplane.handlers import leader_hints
+from dataplane.log.fetching import REACHES_ON
 from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
@@ -234,9 +235,43 @@ class _Fetch(DelayedOperation):
             or size >= request.min_bytes
             or request.max_wait_ms <= 0
             or self._session.is_empty
+            or (size and self._is_enough_there(results))
         ):
             return self._encode(results, size, failed=failed)
         return None
+
+    def _is_enough_there(self, results: list[FetchedPartition]) -> bool:
+        """Whether there are `min_bytes` of which limits or a segment's end let less through.
+
+        As in Kafka: a partition counts with what is there, up to its own limit, and whoever reads
+        in an older segment than the bound's does not wait at all.
+        """
+        try:
+            return self._lacks(results) <= 0
+        except OSError:
+            _log.exception("looking for more to read")
+            return True  # what was read goes out, and the next request meets the error
+
+    def _lacks(self, results: list[FetchedPartition]) -> int:
+        missing = min(self._request.min_bytes, self._bytes_max)
+        is_committed_only = self._request.isolation_level == READ_COMMITTED
+        for entry, result in zip(self._entries, results, strict=True):
+            partition, records, wanted = entry.partition, result.records, entry.wanted
+            if partition is None or result.error_code:
+                continue
+            log = partition.log
+            if self._is_replica:
+                bound = log.log_end_offset
+            else:
+                bound = result.last_stable_offset if is_committed_only else result.high_watermark
+            if records is not None:
+                readable = log.readable_bytes(records, bound)  # type: ignore[arg-type]  # a log slice
+                missing -= readable if readable == REACHES_ON else min(readable, wanted.max_bytes)
+            elif wanted.fetch_offset < bound and not (
+                self._is_replica and self._is_held_back(partition)
+            ):
+                return 0  # the others took all that may be sent
+        return missing
 
     def _read(self) -> tuple[list[FetchedPartition], int, bool]:
         """Read every partition within the limits: results, bytes, whether something is special."""

@@ -1,14 +1,17 @@
-"""What Fetch asks of a log beside `read`: a record to go on by."""
+"""What Fetch asks of a log beside `read`: a record to go on by, and whether to wait for more."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from dataplane.log.batch_header import INT64_MAX
 from dataplane.log.record_search import RecordSearch
 from dataplane.log.stored_log import StoredLog
 
 if TYPE_CHECKING:
     from dataplane.log.slice import LogSlice
+
+REACHES_ON: Final = INT64_MAX
 
 
 class FetchableLog(StoredLog):
@@ -33,3 +36,22 @@ class FetchableLog(StoredLog):
         if offset is None:
             return found
         return self.read(offset, max_bytes, upper_bound_offset, min_one_batch=min_one_batch)
+
+    def readable_bytes(self, found: LogSlice, upper_bound_offset: int) -> int:
+        """Bytes from the beginning of `found`, which is not empty, to the bound.
+
+        REACHES_ON if the bound lies in a later segment, as what one read gives ends with its own.
+        """
+        segments, end = self._segments, self.log_end_offset
+        slot = segments.slot_of(upper_bound_offset - 1)
+        segment = segments[slot]
+        if segment.file is not found.file:
+            return REACHES_ON
+        if upper_bound_offset >= segments.end_of(slot, end):
+            return segment.size - found.position
+        position = -1
+        if segment is self._active:
+            position = self._tail.position_of(upper_bound_offset)
+        if position < 0:
+            position = segment.position_below(upper_bound_offset)
+        return position - found.position

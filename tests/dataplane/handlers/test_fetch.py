@@ -203,6 +203,92 @@ async def test_unknown_sessions_are_refused(broker: OneBroker) -> None:
     assert unknown.error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
+# --- min_bytes, where limits or a segment's end let less through than there is ---
+
+PLENTY = 1 << 19
+
+
+@pytest.mark.parametrize("replica", [-1, PEER])
+@pytest.mark.parametrize("in_session", [False, True])
+async def test_a_fetch_that_ends_with_an_older_segment_does_not_wait(
+    broker: OneBroker, replica: int, in_session: bool
+) -> None:
+    broker.topic("t", replicas=(ME, PEER))
+    session = (0, 0) if in_session else (0, -1)
+    append(broker, batch("a"))
+    broker.partition("t").log.roll()
+    append(broker, batch("b"))
+    broker.partition("t").on_follower_fetch(PEER, 2)
+    request = fetch("t", replica=replica, wait_ms=60_000, min_bytes=PLENTY, session=session)
+    answer = await broker.ask(request, 11)
+    assert values(only(answer)) == ["a"]
+    if in_session:
+        request = fetch(
+            "t", 1, replica=replica, wait_ms=20, min_bytes=PLENTY, session=(answer.session_id, 1)
+        )
+        assert values(only(await broker.ask(request, 11))) == ["b"]
+
+
+@pytest.mark.parametrize("isolation", [0, 1])
+async def test_a_fetch_waits_while_its_bound_lies_in_the_segment_that_it_reads(
+    broker: OneBroker, isolation: int
+) -> None:
+    broker.topic("t", replicas=(ME, PEER))
+    partition = broker.partition("t")
+    append(broker, batch("a"))
+    partition.log.roll()
+    request = fetch("t", wait_ms=60_000, min_bytes=PLENTY, isolation=isolation)
+    partition.on_follower_fetch(PEER, 1)
+    answer = broker.submit(request, 11)
+    await asyncio.sleep(0.01)
+    assert not answer.done, "the next segment is empty"
+    append(broker, batch("b"))
+    await asyncio.sleep(0.01)
+    assert not answer.done, "what the next segment has is not committed"
+    partition.on_follower_fetch(PEER, 2)
+    assert values(only(read_answer(request, 11, await settled(answer)))) == ["a"]
+
+
+@pytest.mark.parametrize("limit", ["max_bytes", "partition_bytes"])
+@pytest.mark.parametrize("committed", [4, 5])
+async def test_a_limit_that_lets_no_more_through_ends_the_wait(
+    broker: OneBroker, limit: str, committed: int
+) -> None:
+    broker.topic("t", replicas=(ME, PEER))
+    append(broker, *(batch(str(number)) for number in range(5)))
+    broker.partition("t").on_follower_fetch(PEER, committed)
+    size = len(batch("0"))
+    limits = {limit: 3 * size + size // 2}
+    answer = await broker.ask(
+        fetch("t", wait_ms=60_000, min_bytes=3 * size + size // 2, **limits), 11
+    )
+    assert values(only(answer)) == ["0", "1", "2"], "whole batches: half a batch less than asked"
+    short = {limit: committed * size + 1}
+    waiting = broker.submit(fetch("t", wait_ms=60_000, min_bytes=committed * size + 1, **short), 11)
+    assert isinstance(waiting, Deferred), "so little is there, whatever is allowed"
+    waiting.abandon()
+
+
+async def test_more_bytes_wanted_than_allowed_is_as_many_as_allowed(broker: OneBroker) -> None:
+    broker.topic("t")
+    append(broker, *(batch(str(number)) for number in range(5)))
+    size = len(batch("0"))
+    answer = await broker.ask(
+        fetch("t", wait_ms=60_000, min_bytes=9 * size, max_bytes=2 * size), 11
+    )
+    assert values(only(answer)) == ["0", "1"]
+
+
+async def test_a_partition_that_had_to_stand_back_ends_the_wait(broker: OneBroker) -> None:
+    broker.topic("t", partitions=2)
+    append(broker, batch("a" * 300))
+    append(broker, batch("b" * 300), index=1)
+    size = len(batch("a" * 300))
+    request = fetch("t", wait_ms=60_000, min_bytes=size + 100, max_bytes=size + 100, indexes=(0, 1))
+    first, second = (await broker.ask(request, 11)).responses[0].partitions
+    assert (values(first), values(second)) == (["a" * 300], [])
+
+
 # --- compacted ---
 
 

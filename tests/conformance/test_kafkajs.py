@@ -12,6 +12,7 @@ from tests.conformance.conftest import PASSWORDS
 from tests.local_cluster import LocalCluster
 
 NODE = pathlib.Path(__file__).parent / "node"
+IS_INSTALLED = shutil.which("node") is not None and (NODE / "node_modules" / "kafkajs").is_dir()
 pytestmark = [
     pytest.mark.conformance,
     pytest.mark.cluster,
@@ -23,9 +24,9 @@ pytestmark = [
 ]
 
 
-def run_script(*arguments: str) -> str:
+def run_script(*arguments: str, script: str = "round_trip.js") -> str:
     done = subprocess.run(
-        ["node", "round_trip.js", *arguments],
+        ["node", script, *arguments],
         cwd=NODE,
         capture_output=True,
         text=True,

@@ -177,6 +177,20 @@ def skips_an_offset(patch):
     return ("reset",), {}
 
 
+def answers_without_records(patch):
+    """Consumers get nothing at some offsets, and ask for them for ever."""
+    original = fetch._Fetch._read_one
+
+    def read_one(self, partition, wanted, left, is_first):
+        result = original(self, partition, wanted, left, is_first)
+        if self._is_replica or wanted.fetch_offset % 7:
+            return result
+        return result._replace(records=None)
+
+    patch.setattr(fetch._Fetch, "_read_one", read_one)
+    return ("reset",), {}
+
+
 def damages_replicas(patch):
     """A follower writes other bytes than its leader."""
     original = PartitionLog.append_as_follower
@@ -224,6 +238,7 @@ CASES: list[tuple[Any, ...]] = [
     (elects_in_the_old_epoch, "one leader per epoch"),
     (ignores_the_fence, "one leader per epoch"),
     (skips_an_offset, "offsets are contiguous"),
+    (answers_without_records, "offsets are contiguous"),
     (forgets_producers, "no duplicates with idempotence"),
     (never_lags, "in-sync replicas keep up", 9_008),
     (never_rejoins, "convergence"),

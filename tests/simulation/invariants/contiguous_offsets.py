@@ -1,4 +1,7 @@
-"""Offsets have no gaps: what is not compacted is read in steps of one, from the log's start on."""
+"""Offsets have no gaps: what is not compacted is read in steps of one, from the log's start on.
+
+A fetch from below the high watermark that it names finds something, or its reader would stop there.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,11 @@ class ContiguousOffsets(Invariant):
 
     def read(self, answer: Answer, epoch: int) -> None:
         wanted = answer.asked_offset
+        if wanted < answer.high_watermark and not answer.records:
+            self.broken(
+                f"{answer.topic}-{answer.partition} at broker {answer.broker}: nothing comes at "
+                f"{wanted}, the high watermark is {answer.high_watermark}"
+            )
         for record in answer.records:
             if record.offset != wanted:
                 self.broken(

@@ -5,7 +5,8 @@ A missing topic is UNKNOWN_TOPIC_OR_PARTITION, or, when it may be created automa
 and answered with LEADER_NOT_AVAILABLE until it is there. Endpoints are those of the listener that
 was asked. Encoded topics are kept as long as the cluster's image lasts.
 Version notes: 0 takes an empty list for "all", later ones null; 4 may forbid automatic creation;
-8-10 tell cluster operations; 10 has topic ids, 12 lets a client look up by id.
+8-10 tell cluster operations; 10 has topic ids, 12 lets a client look up by id: an id that is not
+zero decides, whatever the name holds (Java's admin client sends an empty one beside it).
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from dataplane.wire.messages.metadata import MetadataRequestTopic
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
+IDS_ASKED_FROM = 12  # 10 and 11 have the field in the request, but may not use it
 
 
 def handle_frame(context: RequestContext, frame: memoryview, position: int) -> Any:
@@ -83,13 +85,8 @@ def _named_topic(
     version = context.header.api_version
     image = context.services.metadata.image
     name = wanted.name
-    if name is None:
-        topic = image.topic_by_id(wanted.topic_id)
-        if topic is None or not context.authorize(
-            AclOperation.DESCRIBE, ResourceType.TOPIC, topic.name
-        ):
-            return encode_topic(version, ErrorCode.UNKNOWN_TOPIC_ID, None, wanted.topic_id)
-        return _known_topic(context, request, topic)
+    if name is None or wanted.topic_id.int:
+        return _topic_by_id(context, request, wanted)
     if not context.authorize(AclOperation.DESCRIBE, ResourceType.TOPIC, name):
         return encode_topic(version, ErrorCode.TOPIC_AUTHORIZATION_FAILED, name)
     topic = image.topics.get(name)
@@ -101,6 +98,22 @@ def _named_topic(
         name,
         is_internal=name in INTERNAL_TOPICS,
     )
+
+
+def _topic_by_id(
+    context: RequestContext, request: MetadataRequest, wanted: MetadataRequestTopic
+) -> bytes:
+    """An id is no secret, the name behind it is: it is left out where Describe is lacking."""
+    version = context.header.api_version
+    if version < IDS_ASKED_FROM:
+        refused = ErrorCode.INVALID_REQUEST
+        return encode_topic(version, refused, wanted.name, wanted.topic_id)
+    topic = context.services.metadata.image.topic_by_id(wanted.topic_id)
+    if topic is None:
+        return encode_topic(version, ErrorCode.UNKNOWN_TOPIC_ID, None, wanted.topic_id)
+    if not context.authorize(AclOperation.DESCRIBE, ResourceType.TOPIC, topic.name):
+        return encode_topic(version, ErrorCode.TOPIC_AUTHORIZATION_FAILED, None, wanted.topic_id)
+    return _known_topic(context, request, topic)
 
 
 def _missing(context: RequestContext, request: MetadataRequest, name: str) -> ErrorCode:

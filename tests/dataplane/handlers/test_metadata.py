@@ -68,6 +68,44 @@ async def test_lookup_by_id(broker: OneBroker) -> None:
     ]
 
 
+@pytest.mark.parametrize("name", [None, "", "other", "missing"])
+async def test_an_id_decides_whatever_the_name_holds(broker: OneBroker, name: str | None) -> None:
+    """Java's admin client leaves the name empty; Kafka 3.9 does not look at it beside an id."""
+    topic_id = broker.topic("t")
+    broker.topic("other")
+    ids = [MetadataRequestTopic(topic_id=i, name=name) for i in (topic_id, uuid.uuid4())]
+    response = await broker.ask(MetadataRequest(topics=ids), 12)
+    assert [(t.name, t.topic_id, t.error_code) for t in response.topics] == [
+        ("t", topic_id, 0),
+        (None, ids[1].topic_id, ErrorCode.UNKNOWN_TOPIC_ID),
+    ]
+    assert broker.services.controller_client.created == []
+
+
+@pytest.mark.parametrize("version", [10, 11])
+@pytest.mark.parametrize("name", [None, "", "t"])
+async def test_ids_may_not_be_asked_for_before_version_12(
+    broker: OneBroker, version: int, name: str | None
+) -> None:
+    topic_id = broker.topic("t")
+    asked = [MetadataRequestTopic(topic_id=topic_id, name=name)]
+    topic = (await broker.ask(MetadataRequest(topics=asked), version)).topics[0]
+    assert (topic.name, topic.topic_id) == (name or "", topic_id)
+    assert topic.error_code == ErrorCode.INVALID_REQUEST
+
+
+async def test_an_id_without_describe_does_not_give_the_name_away() -> None:
+    broker = OneBroker(authorizer_class_name="kafka.security.authorizer.AclAuthorizer")
+    topic_id = broker.topic("t")
+    asked = [MetadataRequestTopic(topic_id=i, name="") for i in (topic_id, uuid.UUID(int=1))]
+    response = await broker.ask(MetadataRequest(topics=asked), 12)
+    assert [(t.name, t.topic_id, t.error_code) for t in response.topics] == [
+        (None, topic_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED),
+        (None, uuid.UUID(int=1), ErrorCode.UNKNOWN_TOPIC_ID),
+    ]
+    await broker.stop()
+
+
 async def test_a_partition_without_leader_says_so(broker: OneBroker) -> None:
     broker.topic("t", leader=-1, replicas=(ME, PEER))
     partition = (await broker.ask(named("t"), 9)).topics[0].partitions[0]

@@ -2,11 +2,12 @@
 
 Behaviour: needs Alter on the cluster. The client sends a salted password; only the keys derived
 from it are stored. One result per user: all changes of a user happen, or none. Taken by any broker.
+Checked is what Kafka checks: name, mechanism, iterations (4096 to 16384); any salt and any salted
+password that is not empty are taken.
 """
 
 from __future__ import annotations
 
-import collections
 from typing import TYPE_CHECKING
 
 from dataplane.handlers.acl_codes import require_cluster
@@ -61,42 +62,49 @@ async def _alter(
 
 
 def _changes(user: str, asked: list[Alteration]) -> Changes:
-    """KafkaError when one of the user's alterations is unfit."""
+    """KafkaError when one of the user's alterations is unfit; of several the last, as in Kafka."""
     if not user:
         raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Username must not be empty")
-    counts = collections.Counter(alteration.mechanism for alteration in asked)
-    if max(counts.values()) > 1:
+    changes: Changes = {}
+    refusal: KafkaError | None = None
+    for alteration in asked:
+        try:
+            mechanism = _mechanism(alteration.mechanism)
+            changes[mechanism] = (
+                _credential(mechanism, alteration)
+                if isinstance(alteration, ScramCredentialUpsertion)
+                else None
+            )
+        except KafkaError as error:
+            refusal = error
+    if refusal is not None:
+        raise refusal
+    if len(changes) < len(asked):
         raise KafkaError(
             ErrorCode.DUPLICATE_RESOURCE,
             "A user credential cannot be altered twice in the same request",
         )
-    changes: Changes = {}
-    for alteration in asked:
-        try:
-            mechanism = ScramMechanism(alteration.mechanism)
-        except ValueError as error:
-            raise KafkaError(
-                ErrorCode.UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism"
-            ) from error
-        changes[mechanism] = (
-            _credential(mechanism, alteration)
-            if isinstance(alteration, ScramCredentialUpsertion)
-            else None
-        )
     return changes
 
 
+def _mechanism(number: int) -> ScramMechanism:
+    try:
+        return ScramMechanism(number)
+    except ValueError as error:
+        raise KafkaError(ErrorCode.UNSUPPORTED_SASL_MECHANISM, "Unknown SCRAM mechanism") from error
+
+
 def _credential(mechanism: ScramMechanism, asked: ScramCredentialUpsertion) -> ScramCredential:
+    """Salt and salted password may have any length: both go into an HMAC, and what the client
+    salts its password with is its own affair.
+    """
     if asked.iterations < ITERATIONS_MIN:
         raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too few iterations")
     if asked.iterations > ITERATIONS_MAX:
         raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "Too many iterations")
-    if not asked.salt or len(asked.salted_password) != mechanism.digest_bytes:
-        raise KafkaError(
-            ErrorCode.UNACCEPTABLE_CREDENTIAL,
-            f"Salt must not be empty, and {mechanism.sasl_name} needs a salted password of"
-            f" {mechanism.digest_bytes} bytes",
-        )
+    if not asked.salted_password:
+        # Kafka's HMAC takes no empty key; it answers UNKNOWN_SERVER_ERROR.
+        raise KafkaError(ErrorCode.UNACCEPTABLE_CREDENTIAL, "The salted password must not be empty")
     return ScramCredential.from_salted_password(
         mechanism, bytes(asked.salted_password), bytes(asked.salt), asked.iterations
     )

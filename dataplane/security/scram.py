@@ -34,10 +34,6 @@ class ScramMechanism(enum.IntEnum):
     def hash_name(self) -> str:
         return "sha256" if self is ScramMechanism.SCRAM_SHA_256 else "sha512"
 
-    @property
-    def digest_bytes(self) -> int:
-        return 32 if self is ScramMechanism.SCRAM_SHA_256 else 64
-
     @classmethod
     def from_sasl_name(cls, name: str) -> ScramMechanism | None:
         return next((mechanism for mechanism in cls if mechanism.sasl_name == name), None)

@@ -246,6 +246,39 @@ async def test_a_user_made_over_the_wire_can_log_in(hosted, mechanism, number):
     assert not hosted.connection.close_after_answer
 
 
+@pytest.mark.parametrize("salt", [b"", b"s", b"," * 200])
+@pytest.mark.parametrize("size", [1, 31, 32, 33, 64, 65, 300])
+@pytest.mark.parametrize(("mechanism", "number"), [("SCRAM-SHA-256", 1), ("SCRAM-SHA-512", 2)])
+async def test_any_salt_and_salted_password_make_a_login(
+    hosted, monkeypatch, *, mechanism, number, salt, size
+):
+    """Kafka looks at neither: another way of salting than PBKDF2 gives other lengths."""
+    salted = bytes(range(1, 256))[:size].ljust(size, b"x")
+    asked = upsertion(mechanism=number)
+    asked.salt, asked.salted_password = salt, salted
+    assert await alter(hosted, [asked]) == {"alice": E.NONE}
+    answer = await log_in(hosted, "alice", "secret", mechanism)
+    assert answer.error_code == E.SASL_AUTHENTICATION_FAILED
+    hosted.connection.close_after_answer = False
+
+    def own_way(_hash_name, _password, salt_given, iterations):
+        assert (salt_given, iterations) == (salt, 4096)
+        return salted
+
+    monkeypatch.setattr(hashlib, "pbkdf2_hmac", own_way)
+    answer = await log_in(hosted, "alice", "secret", mechanism)
+    assert answer.error_code == E.NONE
+    assert hosted.connection.principal == ALICE
+
+
+async def test_a_password_without_salt_logs_in(hosted):
+    asked = upsertion()
+    asked.salt = b""
+    asked.salted_password = hashlib.pbkdf2_hmac("sha256", b"secret", b"", 4096)
+    assert await alter(hosted, [asked]) == {"alice": E.NONE}
+    assert (await log_in(hosted, "alice", "secret")).error_code == E.NONE
+
+
 async def test_refused_logins_close_the_connection(hosted):
     await alter(hosted, [upsertion()])
     answer = await log_in(hosted, "alice", "wrong")
@@ -310,6 +343,8 @@ async def test_tokens_without_a_handshake(hosted):
 
 async def test_alterations_that_are_refused(hosted):
     await alter(hosted, [upsertion("known")])
+    without = upsertion("without")
+    without.salted_password = b""
     errors = await alter(
         hosted,
         [
@@ -319,9 +354,13 @@ async def test_alterations_that_are_refused(hosted):
             upsertion(""),
             upsertion("twice"),
             upsertion("twice"),
+            upsertion("twice and few"),
+            upsertion("twice and few", iterations=1),
+            upsertion("strange and few", iterations=1),
+            without,
             upsertion("fine"),
         ],
-        [("ghost", 1), ("known", 1)],
+        [("ghost", 1), ("known", 1), ("strange and few", 9)],
     )
     assert errors == {
         "few": E.UNACCEPTABLE_CREDENTIAL,
@@ -329,6 +368,9 @@ async def test_alterations_that_are_refused(hosted):
         "strange": E.UNSUPPORTED_SASL_MECHANISM,
         "": E.UNACCEPTABLE_CREDENTIAL,
         "twice": E.DUPLICATE_RESOURCE,
+        "twice and few": E.UNACCEPTABLE_CREDENTIAL,  # what is unfit is said before what is twice
+        "strange and few": E.UNACCEPTABLE_CREDENTIAL,
+        "without": E.UNACCEPTABLE_CREDENTIAL,
         "fine": E.NONE,
         "ghost": E.RESOURCE_NOT_FOUND,
         "known": E.NONE,

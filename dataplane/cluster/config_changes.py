@@ -13,6 +13,7 @@ from dataplane.config import (
     ConfigType,
     TopicConfig,
     check_dynamic,
+    check_thread_counts,
 )
 from dataplane.model.errors import ErrorCode, KafkaError
 
@@ -123,8 +124,9 @@ def check_broker(
                     change.name, "[hidden]", "secrets are not stored unencrypted in ZooKeeper"
                 )
         if cluster_wide:
-            broker.with_dynamic(cluster_wide=overrides, per_broker=broker.per_broker)
+            after = broker.with_dynamic(cluster_wide=overrides, per_broker=broker.per_broker)
         else:
-            broker.with_dynamic(cluster_wide=broker.cluster_wide, per_broker=overrides)
+            after = broker.with_dynamic(cluster_wide=broker.cluster_wide, per_broker=overrides)
+        check_thread_counts(broker, after)
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error

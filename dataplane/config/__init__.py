@@ -6,6 +6,7 @@ from dataplane.config.broker_config import BROKER_CONFIGS, BrokerConfig, check_d
 from dataplane.config.key import ConfigError, ConfigKey, ConfigType, Dynamic
 from dataplane.config.listeners import Listener, SecurityProtocol
 from dataplane.config.properties import parse_properties
+from dataplane.config.thread_counts import check_thread_counts
 from dataplane.config.topic_config import (
     TOPIC_CONFIGS,
     TOPIC_SYNONYMS,
@@ -26,6 +27,7 @@ __all__ = [
     "SecurityProtocol",
     "TopicConfig",
     "check_dynamic",
+    "check_thread_counts",
     "parse_properties",
     "parse_topic_value",
 ]

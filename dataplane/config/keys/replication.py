@@ -18,7 +18,7 @@ KEYS = (
         "min.insync.replicas", 1, "In-sync replicas that acks=all needs.", least=1, dynamic=CLUSTER
     ),
     long("replica.lag.time.max.ms", 30_000, "How long a replica may trail and stay in sync."),
-    number("num.replica.fetchers", 1, "Fetchers per source broker.", dynamic=CLUSTER),
+    number("num.replica.fetchers", 1, "Fetchers per source broker.", least=1, dynamic=CLUSTER),
     number("replica.fetch.max.bytes", MIB, "Bytes per partition in a follower's fetch.", least=0),
     number(
         "replica.fetch.response.max.bytes", 10 * MIB, "Bytes in the answer to a follower.", least=0

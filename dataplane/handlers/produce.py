@@ -5,8 +5,9 @@ epoch are patched in place in the connection's buffer, then it is written once. 
 answered, and an error closes the connection; acks=1 answers after the append; acks=-1 is refused
 below min.insync.replicas and else waits for the high watermark. A timeout says REQUEST_TIMED_OUT:
 the outcome is unknown, not failed.
-Version notes: 7 allows zstd, 8 has error messages per partition, 9 is flexible, 10 hints at the new
-leader (KIP-951), 11 is the same on the wire.
+Version notes: 7 allows zstd, 8 has error messages per partition and says which records of a batch
+are at fault (KIP-467; at most 1,000 of them), 9 is flexible, 10 hints at the new leader (KIP-951),
+11 is the same on the wire.
 Skipped: 0-2 (message sets before the batch format; advertised because older librdkafka otherwise
 refuses compression), transactions.
 """
@@ -280,7 +281,13 @@ def _refusal(
     leader = None
     if error.code in leader_hints.HINTED:
         leader = leader_hints.current_leader(context, topic, index)
-    return ProducedPartition(index, error.code, error_message=error.message, current_leader=leader)
+    return ProducedPartition(
+        index,
+        error.code,
+        error_message=error.message,
+        record_errors=error.record_errors,
+        current_leader=leader,
+    )
 
 
 def _answer(context: RequestContext, topics: list[_Topic], *, failed: bool) -> list[Any]:

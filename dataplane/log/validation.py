@@ -19,6 +19,7 @@ from dataplane.log.batch_header import (
     LOG_APPEND_TIME_FLAG,
     LOG_OVERHEAD_BYTES,
     MAGIC,
+    NO_TIMESTAMP,
 )
 from dataplane.log.producer_state import Marker
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -30,6 +31,9 @@ from dataplane.wire.record_batch import iter_records, set_log_append_time
 if TYPE_CHECKING:
     from dataplane.log.config import LogConfig
     from dataplane.ports.filesystem import Buffer
+
+RECORD_ERRORS_MAX = 1_000
+"""How many bad records of one batch an answer lists."""
 
 _MAGIC_POSITION = 16
 _MARKER_KEY = struct.Struct(">hh")
@@ -115,21 +119,58 @@ def rework(
 
 
 def _check_records(records: Buffer, config: LogConfig, now_ms: int) -> None:
+    """Refuse the batch for every record that is at fault, so that the others are not blamed."""
     earliest_ms = now_ms - config.timestamp_before_max_ms
     latest_ms = now_ms + config.timestamp_after_max_ms
     checks_time = config.bounds_timestamps and not config.stamps_append_time
+    faults: _Faults | None = None
     for number, record in enumerate(iter_records(records)):
         if config.compacts and record.key is None:
-            raise KafkaError(
-                ErrorCode.INVALID_RECORD,
-                f"Record {number} has no key; a compacted topic needs one.",
+            faults = faults or _Faults()
+            faults.add(number, "Compacted topic cannot accept message without key.")
+        elif checks_time and not earliest_ms <= record.timestamp_ms <= latest_ms:
+            if record.timestamp_ms == NO_TIMESTAMP:
+                continue
+            faults = faults or _Faults()
+            faults.code = ErrorCode.INVALID_TIMESTAMP
+            faults.add(
+                number,
+                f"Timestamp {record.timestamp_ms} of message with offset {record.offset} is out of"
+                f" range. The timestamp should be within [{earliest_ms}, {latest_ms}]",
             )
-        if checks_time and not earliest_ms <= record.timestamp_ms <= latest_ms:
-            raise KafkaError(
-                ErrorCode.INVALID_TIMESTAMP,
-                f"Record {number} has timestamp {record.timestamp_ms}; "
-                f"accepted is {earliest_ms} to {latest_ms}.",
+    if faults is not None:
+        raise faults.refusal()
+
+
+class _Faults:
+    """What is wrong with the records of one batch; one bad timestamp decides the code, as in Kafka.
+
+    Kafka lists every bad record. Here the list is bounded: a batch of a megabyte may hold more than
+    a hundred thousand, and the answer would be many times its size.
+    """
+
+    def __init__(self) -> None:
+        self.code = ErrorCode.INVALID_RECORD
+        self._total = 0
+        self._listed: list[tuple[int, str]] = []
+
+    def add(self, number: int, message: str) -> None:
+        self._total += 1
+        if self._total <= RECORD_ERRORS_MAX:
+            self._listed.append((number, message))
+
+    def refusal(self) -> KafkaError:
+        if self.code is ErrorCode.INVALID_TIMESTAMP:
+            message = "One or more records have been rejected due to invalid timestamp"
+        else:
+            first = "; ".join(f"record {number}: {text}" for number, text in self._listed[:3])
+            message = (
+                f"One or more records have been rejected due to {self._total} record errors in"
+                f" total, and only showing the first three errors at most: [{first}]"
             )
+        if self._total > RECORD_ERRORS_MAX:
+            message += f"; listed are the first {RECORD_ERRORS_MAX} of {self._total} bad records"
+        return KafkaError(self.code, message, record_errors=self._listed)
 
 
 def _recompress(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import enum
-from typing import Self
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 class ErrorCode(enum.IntEnum):
@@ -240,9 +243,19 @@ _BY_NUMBER = {int(member): member for member in ErrorCode}
 
 
 class KafkaError(Exception):
-    """A refusal that has a code in the protocol; handlers turn it into their response's shape."""
+    """A refusal that has a code in the protocol; handlers turn it into their response's shape.
 
-    def __init__(self, code: ErrorCode, message: str | None = None) -> None:
+    `record_errors` says which records of a batch are at fault: (index in the batch, why) (KIP-467).
+    """
+
+    def __init__(
+        self,
+        code: ErrorCode,
+        message: str | None = None,
+        *,
+        record_errors: Sequence[tuple[int, str]] = (),
+    ) -> None:
         self.code = code
         self.message = message if message is not None else code.message
+        self.record_errors = record_errors
         super().__init__(f"{code.name}: {self.message}")

@@ -195,6 +195,31 @@ def test_bad_requests_get_kafkas_own_errors(cluster: LocalCluster, topic: str) -
         assert refused.value.args[0].code() == code, wrong
 
 
+def test_only_the_records_at_fault_are_blamed(cluster: LocalCluster, topic: str) -> None:
+    """KIP-467: a batch is refused whole, and its producer hears which records were the reason."""
+    create(cluster.bootstrap, topic, 1, **{"cleanup.policy": "compact"})
+    heard: dict[str, int] = {}
+    producer = Producer(
+        {"bootstrap.servers": cluster.bootstrap, "acks": "all", "linger.ms": 1_000, "retries": 0}
+    )
+    for name in ("good", "keyless", "also good", "also keyless"):
+        producer.produce(
+            topic,
+            key=None if "keyless" in name else name,
+            value=name,
+            on_delivery=lambda error, message: heard.update(
+                {message.value().decode(): error.code() if error else 0}
+            ),
+        )
+    assert producer.flush(30) == 0
+    assert heard == {
+        "good": KafkaError._INVALID_DIFFERENT_RECORD,
+        "keyless": KafkaError.INVALID_RECORD,
+        "also good": KafkaError._INVALID_DIFFERENT_RECORD,
+        "also keyless": KafkaError.INVALID_RECORD,
+    }
+
+
 def test_groups_are_listed_and_described(cluster: LocalCluster, topic: str, group: str) -> None:
     admin = create(cluster.bootstrap, topic, 1)
     produce(cluster.bootstrap, topic, 10)

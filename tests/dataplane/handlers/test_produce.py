@@ -1,8 +1,10 @@
 """Produce: who waits, who is refused, what a wrong batch gets."""
 
 import asyncio
+import importlib
 
 import pytest
+from kio.serial import entity_reader
 
 from dataplane.broker.context import CloseConnection
 from dataplane.broker.deferred import Deferred
@@ -13,6 +15,7 @@ from dataplane.wire.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
+from dataplane.wire.record_batch import NewRecord, build_batch
 from tests.dataplane.handlers.one_broker import (
     ME,
     PEER,
@@ -124,6 +127,41 @@ async def test_a_wrong_batch_is_refused_by_code(
     assert broker.services.metrics.refused_batches == {code.name: 1}
     text = broker.services.metrics.exposition({})
     assert f'penstock_refused_batches_total{{error="{code.name}"}} 1' in text
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_the_records_at_fault_are_named(version: int) -> None:
+    """KIP-467, as another implementation of the protocol reads it."""
+    broker = OneBroker(log_cleanup_policy="compact")
+    broker.topic("t")
+    keys = (b"k", None, b"k", None)
+    records = bytes(build_batch([NewRecord(key, b"v", (), 1_000) for key in keys]))
+    for acks in (1, -1):
+        request = produce("t", records, acks=acks)
+        parts = broker.submit(request, version)
+        answer = only(read_answer(request, version, parts))
+        assert (answer.error_code, answer.base_offset) == (ErrorCode.INVALID_RECORD, -1)
+        if version < 8:
+            assert answer.record_errors == []
+            continue
+        assert [error.batch_index for error in answer.record_errors] == [1, 3]
+        assert "without key" in answer.record_errors[0].batch_index_error_message
+        assert "One or more records have been rejected" in answer.error_message
+        theirs = only(read_by_kio(b"".join(map(bytes, parts)), version))
+        assert [error.batch_index for error in theirs.record_errors] == [1, 3]
+        assert "without key" in theirs.record_errors[1].batch_index_error_message
+        assert theirs.error_message == answer.error_message
+    assert broker.partition("t").log.log_end_offset == 0
+    await broker.stop()
+
+
+def read_by_kio(frame: bytes, version: int):
+    """The body after size, correlation id and, from version 9 on, the header's tagged fields."""
+    module = importlib.import_module(f"kio.schema.produce.v{version}.response")
+    start = 8 if version < 9 else 9
+    body, read_bytes = entity_reader(module.ProduceResponse)(frame, start)
+    assert start + read_bytes == len(frame)
+    return body
 
 
 async def test_acks_0_is_not_answered_and_closes_on_error(broker: OneBroker) -> None:

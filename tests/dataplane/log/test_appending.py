@@ -7,6 +7,7 @@ import struct
 
 import pytest
 
+from dataplane.log import validation
 from dataplane.log.config import LogConfig
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.wire.compression import Compression
@@ -112,6 +113,71 @@ def test_compacted_topic_needs_keys():
     data = build_batch([NewRecord(None, b"v", (), NOW_MS)])
     assert code_of(lambda: push(log, data)) == ErrorCode.INVALID_RECORD
     assert append(log).base_offset == 0
+
+
+def faults_of(log, records) -> KafkaError:
+    with pytest.raises(KafkaError) as caught:
+        push(log, build_batch([NewRecord(key, b"v", (), at_ms) for key, at_ms in records]))
+    assert log.log_end_offset == 0
+    return caught.value
+
+
+@pytest.mark.parametrize("codec", [Compression.NONE, Compression.ZSTD])
+def test_every_bad_record_is_named_and_no_good_one(codec):
+    """KIP-467: a client tells the owners of the other records that theirs were not at fault."""
+    config = LogConfig(compacts=True, timestamp_before_max_ms=1000, timestamp_after_max_ms=500)
+    log = World(config).open()
+    good, keyless, old, young, both, timeless = (
+        (b"k", NOW_MS),
+        (None, NOW_MS),
+        (b"k", NOW_MS - 1001),
+        (b"k", NOW_MS + 501),
+        (None, 0),
+        (b"k", -1),  # a producer that gives no time is not held to the bounds
+    )
+    refusal = faults_of(log, [good, keyless, good, keyless, timeless])
+    assert refusal.code is ErrorCode.INVALID_RECORD
+    no_key = "Compacted topic cannot accept message without key."
+    assert refusal.record_errors == [(1, no_key), (3, no_key)]
+    assert "One or more records have been rejected due to 2 record errors" in refusal.message
+    records = [
+        NewRecord(key, b"v", (), at_ms) for key, at_ms in (keyless, good, old, timeless, young)
+    ]
+    with pytest.raises(KafkaError) as caught:
+        push(log, build_batch([*records, NewRecord(both[0], b"v", (), both[1])], compression=codec))
+    assert caught.value.code is ErrorCode.INVALID_TIMESTAMP  # one is enough, as in Kafka
+    assert caught.value.message == (
+        "One or more records have been rejected due to invalid timestamp"
+    )
+    numbers, messages = zip(*caught.value.record_errors, strict=True)
+    assert numbers == (0, 2, 4, 5)
+    assert [message == no_key for message in messages] == [True, False, False, True]
+    for message, at_ms, number in ((messages[1], old[1], 2), (messages[2], young[1], 4)):
+        assert f"Timestamp {at_ms} of message with offset {number} is out of range" in message
+        assert f"[{NOW_MS - 1000}, {NOW_MS + 500}]" in message
+    push(log, build_batch([NewRecord(b"k", b"v", (), at_ms) for at_ms in (NOW_MS, -1)]))
+    assert log.log_end_offset == 2
+
+
+def test_what_concerns_the_batch_blames_no_record():
+    log = World(LogConfig(compacts=True)).open()
+    data = batch(2)
+    data[-1] ^= 1
+    with pytest.raises(KafkaError) as caught:
+        push(log, data)
+    assert caught.value.record_errors == ()
+
+
+def test_the_list_of_bad_records_is_bounded():
+    log = World(LogConfig(compacts=True)).open()
+    most = validation.RECORD_ERRORS_MAX
+    exact = faults_of(log, [(None, NOW_MS)] * most)
+    assert [number for number, _ in exact.record_errors] == list(range(most))
+    assert "listed are" not in exact.message
+    beyond = faults_of(log, [(None, NOW_MS)] * (most + 7))
+    assert len(beyond.record_errors) == most
+    assert f"the first {most} of {most + 7} bad records" in beyond.message
+    assert len(beyond.message) < 500
 
 
 def test_timestamp_bounds():

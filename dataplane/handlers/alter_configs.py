@@ -29,9 +29,7 @@ async def handle(context: RequestContext, request: AlterConfigsRequest) -> Alter
     response = AlterConfigsResponse()
     for resource in request.resources:
         kind, name = resource.resource_type, resource.resource_name
-        result = AlterConfigsResourceResponse(
-            resource_type=kind, resource_name=name, error_message=None
-        )
+        result = AlterConfigsResourceResponse(resource_type=kind, resource_name=name)
         response.responses.append(result)
         try:
             require(context, AclOperation.ALTER_CONFIGS, kind, name)

@@ -50,7 +50,6 @@ async def handle(
         )
     await wait_until_known(context, request.timeout_ms)
     return AlterPartitionReassignmentsResponse(
-        error_message=None,
         responses=[
             ReassignableTopicResponse(
                 name=topic.name,

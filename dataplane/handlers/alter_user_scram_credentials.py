@@ -50,15 +50,16 @@ async def handle(
 async def _alter(
     context: RequestContext, user: str, asked: list[Alteration]
 ) -> AlterUserScramCredentialsResult:
-    code, message = ErrorCode.NONE, None
+    result = AlterUserScramCredentialsResult(user=user)
     try:
         require_cluster(context, AclOperation.ALTER)
         await context.services.authorizer.scram.alter(user, _changes(user, asked))
     except KafkaError as error:
-        code, message = error.code, error.message
+        result.error_code, result.error_message = error.code, error.message
     except CoordinatorError as error:
-        code, message = ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error!r}"
-    return AlterUserScramCredentialsResult(user=user, error_code=code, error_message=message)
+        result.error_code = ErrorCode.REQUEST_TIMED_OUT
+        result.error_message = f"ZooKeeper: {error!r}"
+    return result
 
 
 def _changes(user: str, asked: list[Alteration]) -> Changes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.handlers.acl_codes import binding_from, require_cluster
-from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.errors import KafkaError
 from dataplane.security.acl import AclOperation
 from dataplane.wire.messages.create_acls import (
     AclCreationResult,
@@ -28,7 +28,7 @@ async def handle(context: RequestContext, request: CreateAclsRequest) -> CreateA
     results: list[AclCreationResult] = []
     by_pattern: dict[ResourcePattern, list[tuple[int, AclEntry]]] = {}
     for index, creation in enumerate(request.creations):
-        results.append(AclCreationResult(error_code=ErrorCode.NONE, error_message=None))
+        results.append(AclCreationResult())
         try:
             pattern, entry = binding_from(creation)
         except KafkaError as error:

@@ -115,7 +115,6 @@ def _result(
     result = CreatableTopicResult(
         name=name,
         topic_id=outcome.topic_id,
-        error_message=None,
         num_partitions=len(outcome.replicas),
         replication_factor=outcome.replication_factor,
         configs=None,

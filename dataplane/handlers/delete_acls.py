@@ -40,7 +40,7 @@ async def _delete(context: RequestContext, asked: DeleteAclsFilter) -> DeleteAcl
     by_pattern: dict[ResourcePattern, list[AclEntry]] = {}
     for pattern, entry in sorted(found):
         by_pattern.setdefault(pattern, []).append(entry)
-    result = DeleteAclsFilterResult(error_message=None)
+    result = DeleteAclsFilterResult()
     for pattern, entries in by_pattern.items():
         code, message = ErrorCode.NONE, None
         try:

@@ -41,4 +41,4 @@ async def handle(context: RequestContext, request: DescribeAclsRequest) -> Descr
                 permission_type=entry.permission,
             )
         )
-    return DescribeAclsResponse(error_message=None, resources=list(resources.values()))
+    return DescribeAclsResponse(resources=list(resources.values()))

@@ -47,7 +47,6 @@ def _describe(
     result = DescribeConfigsResult(
         resource_type=resource.resource_type,
         resource_name=resource.resource_name,
-        error_message=None,
     )
     keys = resource.configuration_keys
     # Before version 1 clients spell "all keys" as an empty list too.

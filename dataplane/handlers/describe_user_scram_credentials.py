@@ -37,7 +37,7 @@ async def handle(
             _twice(name) if count > 1 else _found(name, await scram.refresh(name))
             for name, count in counts.items()
         ]
-    return DescribeUserScramCredentialsResponse(error_message=None, results=results)
+    return DescribeUserScramCredentialsResponse(results=results)
 
 
 def _found(user: str, credentials: Credentials) -> DescribeUserScramCredentialsResult:
@@ -49,7 +49,6 @@ def _found(user: str, credentials: Credentials) -> DescribeUserScramCredentialsR
         )
     return DescribeUserScramCredentialsResult(
         user=user,
-        error_message=None,
         credential_infos=[
             CredentialInfo(mechanism=mechanism, iterations=credential.iterations)
             for mechanism, credential in sorted(credentials.items())

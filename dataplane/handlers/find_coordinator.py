@@ -40,13 +40,12 @@ async def handle(
         found = [await _find(context, request.key_type, key) for key in keys]
         return FindCoordinatorResponse(coordinators=found)
     one = await _find(context, request.key_type, request.key)
-    return FindCoordinatorResponse(
-        error_code=one.error_code,
-        error_message=one.error_message,
-        node_id=one.node_id,
-        host=one.host,
-        port=one.port,
+    response = FindCoordinatorResponse(
+        error_code=one.error_code, node_id=one.node_id, host=one.host, port=one.port
     )
+    if one.error_code:
+        response.error_message = one.error_message
+    return response
 
 
 async def _find(context: RequestContext, key_type: int, key: str) -> Coordinator:

@@ -32,9 +32,7 @@ async def handle(
     response = IncrementalAlterConfigsResponse()
     for resource in request.resources:
         kind, name = resource.resource_type, resource.resource_name
-        result = AlterConfigsResourceResponse(
-            resource_type=kind, resource_name=name, error_message=None
-        )
+        result = AlterConfigsResourceResponse(resource_type=kind, resource_name=name)
         response.responses.append(result)
         try:
             require(context, AclOperation.ALTER_CONFIGS, kind, name)

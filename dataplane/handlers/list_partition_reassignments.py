@@ -58,4 +58,4 @@ async def handle(
                 removing_replicas=list(state.removing),
             )
         )
-    return ListPartitionReassignmentsResponse(error_message=None, topics=list(topics.values()))
+    return ListPartitionReassignmentsResponse(topics=list(topics.values()))

@@ -40,7 +40,7 @@ async def handle(
         answer = await _take(connection, session, bytes(request.auth_bytes))
     except KafkaError as error:
         return SaslAuthenticateResponse(error_code=error.code, error_message=error.message)
-    return SaslAuthenticateResponse(error_message=None, auth_bytes=answer)
+    return SaslAuthenticateResponse(auth_bytes=answer)
 
 
 async def bare_token(connection: ConnectionInfo, token: bytes) -> bytes | None:

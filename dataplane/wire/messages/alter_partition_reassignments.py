@@ -36,7 +36,7 @@ class AlterPartitionReassignmentsRequest(Message):
 class ReassignablePartitionResponse:
     partition_index: int = field(INT32, "0+")
     error_code: int = field(INT16, "0+")
-    error_message: str | None = field(STRING, "0+", nullable="0+")
+    error_message: str | None = field(STRING, "0+", nullable="0+", default=None)
 
 
 @struct

@@ -68,7 +68,7 @@ class CreatableTopicResult:
     name: str = field(STRING, "0+")
     topic_id: uuid.UUID = field(UUID, "7+")
     error_code: int = field(INT16, "0+")
-    error_message: str | None = field(STRING, "1+", nullable="0+")
+    error_message: str | None = field(STRING, "1+", nullable="0+", default=None)
     topic_config_error_code: int = field(INT16, "5+", tag=0)
     num_partitions: int = field(INT32, "5+", default=-1)
     replication_factor: int = field(INT16, "5+", default=-1)

@@ -33,7 +33,7 @@ class DeleteAclsRequest(Message):
 @struct
 class DeleteAclsMatchingAcl:
     error_code: int = field(INT16, "0+")
-    error_message: str | None = field(STRING, "0+", nullable="0+")
+    error_message: str | None = field(STRING, "0+", nullable="0+", default=None)
     resource_type: int = field(INT8, "0+")
     resource_name: str = field(STRING, "0+")
     pattern_type: int = field(INT8, "1+", default=3)
@@ -46,7 +46,7 @@ class DeleteAclsMatchingAcl:
 @struct
 class DeleteAclsFilterResult:
     error_code: int = field(INT16, "0+")
-    error_message: str | None = field(STRING, "0+", nullable="0+")
+    error_message: str | None = field(STRING, "0+", nullable="0+", default=None)
     matching_acls: list[DeleteAclsMatchingAcl] = field(array(DeleteAclsMatchingAcl), "0+")
 
 

@@ -33,7 +33,7 @@ class ElectLeadersRequest(Message):
 class PartitionResult:
     partition_id: int = field(INT32, "0+")
     error_code: int = field(INT16, "0+")
-    error_message: str | None = field(STRING, "0+", nullable="0+")
+    error_message: str | None = field(STRING, "0+", nullable="0+", default=None)
 
 
 @struct

@@ -39,7 +39,7 @@ class FindCoordinatorResponse(Message):
 
     throttle_time_ms: int = field(INT32, "1+")
     error_code: int = field(INT16, "0-3")
-    error_message: str | None = field(STRING, "1-3", nullable="1-3")
+    error_message: str | None = field(STRING, "1-3", nullable="1-3", default="NONE")
     node_id: int = field(INT32, "0-3")
     host: str = field(STRING, "0-3")
     port: int = field(INT32, "0-3")

@@ -37,7 +37,7 @@ class IncrementalAlterConfigsRequest(Message):
 @struct
 class AlterConfigsResourceResponse:
     error_code: int = field(INT16, "0+")
-    error_message: str | None = field(STRING, "0+", nullable="0+")
+    error_message: str | None = field(STRING, "0+", nullable="0+", default=None)
     resource_type: int = field(INT8, "0+")
     resource_name: str = field(STRING, "0+")
 

@@ -96,7 +96,9 @@ class Connection(asyncio.BufferedProtocol):
             accepted: socket.socket = transport.get_extra_info("socket")
             accepted.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_bytes)
         is_plain = self._socket is not None
-        self._writer = ReplyWriter(self.loop, self._transport, is_plain=is_plain)
+        self._writer = ReplyWriter(
+            self.loop, self._transport, is_plain=is_plain, on_unreadable=self._unreadable
+        )
         if not self._listener.admit(self):
             self._transport.abort()
 
@@ -250,6 +252,11 @@ class Connection(asyncio.BufferedProtocol):
         if not self._processing:
             # Several answers often come due in one step of the loop: one write for all of them.
             self.loop.call_soon(self._process)
+
+    def _unreadable(self, error: OSError) -> None:
+        """Its answer stays unfinished; a consumer that comes again at once may not fill the log."""
+        host = self.info.client_host
+        self._listener.complaints.warn(host, "closing %s: cannot send its answer: %s", host, error)
 
     def _streamed(self) -> None:
         """A large answer has left through the socket."""

@@ -12,6 +12,7 @@ as there is room: no task, no future, no copy.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import socket
@@ -32,6 +33,10 @@ SCRATCH_BYTES = 576 * 1024
 # What the socket does not take, asyncio copies up to Python 3.11; later it keeps the view itself,
 # and the next answer, of whatever connection, would be written over it.
 TRANSPORT_KEEPS_VIEWS = sys.version_info >= (3, 12)
+# How a socket says that its peer is gone, beside what Python has a class for.
+_UNREACHABLE = frozenset(
+    (errno.ENOTCONN, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN)
+)
 _MORE_FOLLOWS = getattr(socket, "MSG_MORE", 0)
 
 _BYTES = frozenset((bytes, bytearray, memoryview))
@@ -41,10 +46,11 @@ _scratch = memoryview(bytearray(SCRATCH_BYTES))
 class _Descriptor:
     """A file by a descriptor of its own, so that a segment closed meanwhile cannot be mixed up."""
 
-    __slots__ = ("_number",)
+    __slots__ = ("_number", "path")
 
-    def __init__(self, number: int) -> None:
-        self._number = os.dup(number)
+    def __init__(self, file: Any) -> None:
+        self._number = os.dup(file.fileno())
+        self.path = file.path
 
     def fileno(self) -> int:
         return self._number
@@ -64,7 +70,7 @@ class _Waiting:
     __slots__ = ("file", "position", "size")
 
     def __init__(self, file: Any, position: int, size: int) -> None:
-        self.file = _Descriptor(file.fileno()) if file.fileno() >= 0 else file
+        self.file = _Descriptor(file) if file.fileno() >= 0 else file
         self.position = position
         self.size = size
 
@@ -77,7 +83,8 @@ class ReplyWriter:
     """Writes the parts of answers in order.
 
     A part is bytes-like or a slice of a log file (`file`, `position`, `size`). `is_plain`: a
-    socket of the system without TLS, so the file's pages may go straight to it.
+    socket of the system without TLS, so the file's pages may go straight to it. `on_unreadable`
+    hears why an answer could not be sent when that was not the peer's leaving.
     """
 
     __slots__ = (
@@ -85,6 +92,7 @@ class ReplyWriter:
         "_is_full",
         "_loop",
         "_on_streamed",
+        "_on_unreadable",
         "_parts",
         "_plain",
         "_rest",
@@ -97,7 +105,12 @@ class ReplyWriter:
     )
 
     def __init__(
-        self, loop: asyncio.AbstractEventLoop, transport: asyncio.Transport, *, is_plain: bool
+        self,
+        loop: asyncio.AbstractEventLoop,
+        transport: asyncio.Transport,
+        *,
+        is_plain: bool,
+        on_unreadable: Callable[[OSError], None],
     ) -> None:
         self._loop = loop
         self._transport = transport
@@ -105,6 +118,7 @@ class ReplyWriter:
         self._parts: list[Any] = []
         self._rest: list[Any] = []
         self._on_streamed: Callable[[], None]
+        self._on_unreadable = on_unreadable
         self._socket: socket.socket | None = None
         self._awaits_room = False  # the loop watches our socket for room
         self._is_full = False  # sendfile has just met a full socket
@@ -125,7 +139,10 @@ class ReplyWriter:
                     self.file_bytes += part.size
 
     def flush(self, on_streamed: Callable[[], None]) -> bool:
-        """Write everything. True when a rest leaves later; `on_streamed` is called after that."""
+        """Write everything. True when a rest leaves later; `on_streamed` is called after that.
+
+        True as well when the connection is at its end: nothing may be written behind what failed.
+        """
         parts = self._parts
         if not parts:
             return False
@@ -135,7 +152,11 @@ class ReplyWriter:
             return False
         self.holds_file_parts = False
         self.file_bytes = 0
-        self._rest = self._write(parts)
+        try:
+            self._rest = self._write(parts)
+        except OSError as error:
+            self._give_up(error)
+            return True
         if not self._rest:
             return False
         self._on_streamed = on_streamed
@@ -149,7 +170,9 @@ class ReplyWriter:
             self._go_on()
 
     def close(self) -> None:
-        """The connection is gone: give back what waits."""
+        """The connection is gone: give back what waits, forget what was to be written."""
+        self._parts = []
+        self.holds_file_parts = False
         self._drop_rest()
         self._stop_waiting()
         if self._socket is not None:
@@ -163,17 +186,24 @@ class ReplyWriter:
         self._is_full = False
         try:
             self._rest = self._write(self._rest)
-        except OSError as error:  # the peer went away, or the file is cut short
-            _log.debug("answer not sent whole: %s", error)
-            self._stop_waiting()
-            self._drop_rest()
-            self._transport.abort()
+        except OSError as error:
+            self._give_up(error)
             return
         if not self._is_full:
             self._stop_waiting()
         if not self._rest:
             self.is_streaming = False
             self._on_streamed()
+
+    def _give_up(self, error: OSError) -> None:
+        """Half an answer has left, and the rest cannot: only the connection's end says so."""
+        if isinstance(error, (ConnectionError, TimeoutError)) or error.errno in _UNREACHABLE:
+            _log.debug("the peer left before its answer: %s", error)
+        else:
+            self._on_unreadable(error)
+        self._stop_waiting()
+        self._drop_rest()
+        self._transport.abort()
 
     def _write(self, parts: list[Any]) -> list[Any]:
         """Write until the socket is full; what is left, its file parts on own descriptors."""
@@ -234,7 +264,7 @@ class ReplyWriter:
             room = _scratch[fill : fill + min(size - done, SCRATCH_BYTES - fill)]
             count = part.file.read_into(position + done, room)
             if count <= 0:
-                raise _cut_short(size - done)
+                raise _cut_short(part.file, size - done)
             fill += count
             done += count
         return done, fill
@@ -256,7 +286,7 @@ class ReplyWriter:
                     sock.fileno(), part.file.fileno(), part.position + sent, part.size - sent
                 )
                 if count == 0:
-                    raise _cut_short(part.size - sent)
+                    raise _cut_short(part.file, part.size - sent)
                 sent += count
         except (BlockingIOError, InterruptedError):
             pass
@@ -301,5 +331,5 @@ def _detached(part: Any) -> Any:
     return _Waiting(part.file, part.position, part.size)
 
 
-def _cut_short(missing_bytes: int) -> OSError:
-    return OSError(f"log file ends {missing_bytes} bytes before its slice does")
+def _cut_short(file: Any, missing_bytes: int) -> OSError:
+    return OSError(f"log file {file.path} ends {missing_bytes} bytes before the slice to send does")

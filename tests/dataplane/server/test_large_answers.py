@@ -123,7 +123,7 @@ def test_what_a_transport_keeps_is_not_written_over(stored, monkeypatch) -> None
     size = 64 << 10
     transports = [Keeping(), Keeping()]
     for number, transport in enumerate(transports):
-        writer = ReplyWriter(None, transport, is_plain=True)
+        writer = ReplyWriter(None, transport, is_plain=True, on_unreadable=pytest.fail)
         writer.add([b"head", LogSlice(file, number * size, size, 0)])
         assert not writer.flush(lambda: None)
     whole = path.read_bytes()

@@ -112,7 +112,7 @@ export function NewClusterPage() {
           </Card>
           <Card title="What you get" padded>
             <Stack gap={8} style={{ fontSize: "0.8125rem" }}>
-              <div>{plural(count, "broker")} with the Kafka protocol, any client in any language.</div>
+              <div>{plural(count, "broker")} with the Kafka protocol. Transactions and client quotas are not there yet.</div>
               <div>SASL/SCRAM authentication and ACLs, on from the first second. An administrator account is made and kept encrypted.</div>
               {count >= 3 ? (
                 <div>Topics default to three copies and two in-sync replicas: one broker can fail without a lost record.</div>

@@ -7,19 +7,21 @@ import itertools
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.bench.dataplane import limits, protocol
-from tests.bench.dataplane.cluster import KAFKA, OURS, Cluster
+from tests.bench.dataplane import protocol
+from tests.bench.dataplane.cluster import FLOOR, KAFKA, OURS, TWO, Cluster
 from tests.bench.dataplane.load import BenchError, drive
-from tests.bench.dataplane.results import Row, percentile, short
+from tests.bench.dataplane.results import Row, client_share, short
 from tests.bench.dataplane.task import Lane
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.bench.dataplane.cluster import Kind
     from tests.bench.dataplane.results import Goal
     from tests.bench.dataplane.task import Outcome, Task
 
 Sample = dict[str, float]
+MB_S = "MB/s"
 WARM_UPS_MAX = 12
 FASTER = 1.1
 
@@ -38,30 +40,42 @@ class Bench:
         self.options = options
         self.rows: list[Row] = []
         self._names = itertools.count()
-        self._standing: list[Cluster] = []
+        self._standing: dict[Kind, Cluster] = {}
         self._stack = contextlib.ExitStack()
 
     def close(self) -> None:
-        self._standing = []
+        self._standing = {}
         self._stack.close()
 
     def say(self, text: str) -> None:
         sys.stderr.write(f"  {text}\n")
 
-    def both(self, count: int) -> list[Cluster]:
-        """Ours and Kafka's cluster of `count` brokers, kept for the figures that follow."""
-        if not self._standing or len(self._standing[0].brokers) != count:
+    def single(self, *, with_two: bool = False) -> list[Cluster]:
+        """One broker of ours, of Kafka's and the floor; `with_two`, a pair of ours as well."""
+        kinds = {OURS: 1, KAFKA: 1, FLOOR: 1}
+        return self._stand({**kinds, TWO: 2} if with_two else kinds)
+
+    def replicated(self) -> list[Cluster]:
+        """Three brokers of ours and three of Kafka's."""
+        return self._stand({OURS: 3, KAFKA: 3})
+
+    def _stand(self, counts: dict[Kind, int]) -> list[Cluster]:
+        """A cluster of each kind, kept for the figures that follow."""
+        if any(
+            counts.get(kind, len(c.brokers)) != len(c.brokers) for kind, c in self._standing.items()
+        ):
             self.close()
-            for kind in (OURS, KAFKA):
+        for kind, count in counts.items():
+            if kind not in self._standing:
                 cluster = self._stack.enter_context(Cluster(kind, count))
-                self._standing.append(cluster.start())
-        return self._standing
+                self._standing[kind] = cluster.start()
+        return [self._standing[kind] for kind in counts]
 
     def warm_up(self, sides: list[Any], measure: Callable[[Any, float], Sample], key: str) -> None:
-        """Load each side until it gets no faster: a virtual machine compiles what runs often."""
+        """Load each side; Kafka's until it gets no faster: a JVM compiles what runs often."""
         for side in sides:
             best, in_vain = 0.0, 0
-            for _ in range(WARM_UPS_MAX):
+            for _ in range(WARM_UPS_MAX if side.kind is KAFKA else 1):
                 rate = measure(side, self.options.warm_up_s)[key]
                 self.say(f"warm-up {side.kind.name:<5} {key} {short(rate)}")
                 # Twice: on a busy machine one slow run says nothing.
@@ -93,11 +107,34 @@ class Bench:
         goal: Goal | None = None,
         limit: str = "",
     ) -> None:
-        ours, kafka = (
-            [sample[key] for sample in samples.get(kind, []) if key in sample]
-            for kind in ("ours", "kafka")
+        ours, kafka, floor = (
+            [sample[key] for sample in samples.get(kind.name, []) if key in sample]
+            for kind in (OURS, KAFKA, FLOOR)
         )
-        self.rows.append(Row(name, unit, ours, kafka, goal, limit))
+        self.rows.append(Row(name, unit, ours, kafka, goal, limit, floor))
+
+    def load_rows(
+        self,
+        name: str,
+        samples: dict[str, list[Sample]],
+        *,
+        goal: Goal | None = None,
+        request_goal: Goal | None = None,
+        gb_goal: Goal | None = None,
+        limit: str = "",
+        unit: str = MB_S,
+        has_gb: bool = True,
+    ) -> None:
+        """A throughput; below it what a request and a GB cost, and what two brokers reach."""
+        key = "mb_s" if unit == MB_S else "requests_s"
+        limit = ", ".join(part for part in (limit, client_share(samples)) if part)
+        self.row(name, unit, samples, key, goal=goal, limit=limit)
+        self.row("  CPU per request", "µs", samples, "cpu_us", goal=request_goal)
+        if has_gb:
+            self.row("  CPU per GB", "s", samples, "cpu_s_gb", goal=gb_goal)
+        if TWO.name in samples:
+            pair = {OURS.name: samples[TWO.name], KAFKA.name: samples[KAFKA.name]}
+            self.row("  two of our brokers", unit, pair, key)
 
     def new_topic(self, cluster: Cluster, partitions: int, replicas: int) -> str:
         name = f"bench-{next(self._names):05d}"
@@ -108,15 +145,21 @@ class Bench:
         return name
 
 
+def load_sample(outcome: Outcome, cpu_s: float) -> Sample:
+    return {
+        "requests_s": outcome.requests_s,
+        "mb_s": outcome.mb_s,
+        "cpu_us": cpu_s / outcome.requests * 1e6,
+        "cpu_s_gb": cpu_s / outcome.payload_bytes * 1e9,
+        "client": outcome.client_percent,
+    }
+
+
 def produced(cluster: Cluster, task: Task, records: int) -> tuple[Outcome, float]:
     """Drive a produce task; what the leaders really stored must be what they answered for."""
-    topic = task.lanes[0].topic
-    partitions = sorted({lane.partition for lane in task.lanes})
-    with protocol.Client(task.lanes[0].port) as client:
-        before = client.end_offsets(topic, partitions)
+    before = _end_offsets(task)
     outcome, cpu_s = drive(task, cluster.pids)
-    with protocol.Client(task.lanes[0].port) as client:
-        stored = client.end_offsets(topic, partitions) - before
+    stored = _end_offsets(task) - before
     if stored != outcome.requests * records:
         raise BenchError(
             f"{cluster.kind.name}: {outcome.requests * records} records acknowledged, "
@@ -125,9 +168,24 @@ def produced(cluster: Cluster, task: Task, records: int) -> tuple[Outcome, float
     return outcome, cpu_s
 
 
-def lanes(cluster: Cluster, topic: str, count: int) -> list[Lane]:
-    """One connection a partition, to the first broker."""
-    return [Lane(cluster.port, topic, partition) for partition in range(count)]
+def _end_offsets(task: Task) -> int:
+    places = sorted({(lane.port, lane.partition) for lane in task.lanes})
+    total = 0
+    for port, partition in places:
+        with protocol.Client(port) as client:
+            total += client.end_offsets(task.lanes[0].topic, [partition])
+    return total
 
 
-__all__ = ["Bench", "Options", "Sample", "lanes", "limits", "percentile", "produced"]
+def lanes(cluster: Cluster, topic: str, partitions: int, connections: int = 0) -> list[Lane]:
+    """Connections to the partitions' leaders in turn; without a number, one a partition."""
+    with protocol.Client(cluster.port) as client:
+        (answer,) = client.metadata([topic]).topics
+    ports = {
+        each.partition_index: cluster.brokers[each.leader_id].port for each in answer.partitions
+    }
+    count = connections or partitions
+    return [
+        Lane(ports[number % partitions], topic, number % partitions, is_alone=count <= partitions)
+        for number in range(count)
+    ]

@@ -44,6 +44,7 @@ POLL_S = 0.005
 class Kind(NamedTuple):
     name: str
     command: Callable[[Path], list[str]]
+    needs_zookeeper: bool = True
 
 
 def _ours(config: Path) -> list[str]:
@@ -54,8 +55,15 @@ def _kafka(config: Path) -> list[str]:
     return ["java", *JVM_OPTIONS, "-cp", class_path(), "kafka.Kafka", str(config)]
 
 
+def _floor(config: Path) -> list[str]:
+    return [sys.executable, "-m", "tests.bench.dataplane.floor", str(config)]
+
+
 OURS = Kind("ours", _ours)
 KAFKA = Kind("kafka", _kafka)
+FLOOR = Kind("floor", _floor, needs_zookeeper=False)
+TWO = Kind("two", _ours)
+"""Ours again: a process for each of two cores, beside one of Kafka's that uses both."""
 
 
 class Broker:
@@ -143,7 +151,8 @@ class Cluster:
 
     def __enter__(self) -> Self:
         try:
-            self.zookeeper.start()
+            if self.kind.needs_zookeeper:
+                self.zookeeper.start()
         except BaseException:
             self.stop()
             raise

@@ -3,7 +3,8 @@
     python -m tests.bench.dataplane.generator  < task.json  > outcome.json
 
 The same for every broker. It keeps `in_flight` requests open on each connection for `seconds`,
-then takes in what is still open. A wrong error code, correlation id, size or offset in any answer
+then takes in what is still open; in bursts, it asks for the next `in_flight` when all are answered,
+so that no new request carries the acknowledgement that a broker's answer may wait for. A wrong error code, correlation id, size or offset in any answer
 ends it with exit code 1 and a line on stderr.
 """
 
@@ -20,7 +21,6 @@ from tests.bench.dataplane import frames
 from tests.bench.dataplane.answers import FetchAnswers, ProduceAnswers, WrongAnswer
 from tests.bench.dataplane.task import Lane, Outcome, Task
 
-SOCKET_BUFFER_BYTES = 1 << 20
 SILENCE_S_MAX = 60.0
 
 
@@ -97,7 +97,7 @@ def run(task: Task) -> Outcome:
         connection = Connection(task, lane)
         connections[connection.sock.fileno()] = connection
     writes = select.EPOLLIN | select.EPOLLOUT
-    begun = time.perf_counter()
+    begun, begun_cpu_s = time.perf_counter(), time.process_time()
     deadline = begun + task.seconds
     for number, connection in connections.items():
         poll.register(number, select.EPOLLIN if connection.ask(task.in_flight) else writes)
@@ -117,13 +117,22 @@ def run(task: Task) -> Outcome:
             if event & ~select.EPOLLOUT:
                 count = connection.take()
                 answered += count
+                if task.in_bursts:
+                    count = 0 if connection.open else task.in_flight
                 if count and not is_over:
                     is_sent = connection.ask(count)
             poll.modify(number, select.EPOLLIN if is_sent else writes)
+    cpu_s = time.process_time() - begun_cpu_s
     payload = sum(connection.answers.payload_bytes for connection in connections.values())
     if not task.fetch_bytes:
         payload = answered * len(frames.batch(task.batch_bytes)[0])
-    return Outcome(requests=answered, payload_bytes=payload, seconds=ended - begun, latencies_ms=[])
+    return Outcome(
+        requests=answered,
+        payload_bytes=payload,
+        seconds=ended - begun,
+        latencies_ms=[],
+        cpu_s=cpu_s,
+    )
 
 
 def run_paced(task: Task) -> Outcome:

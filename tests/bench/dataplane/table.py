@@ -12,7 +12,10 @@ if TYPE_CHECKING:
 
     from tests.bench.dataplane.results import Row
 
-HEAD = ("figure", "unit", "ours", "Kafka", "ratio", "goal", "reached", "machine's limit")
+HEAD = (
+    *("figure", "unit", "ours", "Kafka", "floor", "of Kafka", "of floor", "goal", "reached"),
+    "machine's limit",
+)
 _WORDS = {True: "yes", False: "NO", None: "–"}
 
 
@@ -32,7 +35,9 @@ def _cells(row: Row) -> tuple[str, ...]:
         row.unit,
         spread(row.ours),
         spread(row.kafka),
+        spread(row.floor),
         spread(row.ratios),
+        spread(row.floor_ratios),
         str(row.goal) if row.goal is not None else "–",
         _WORDS[row.is_reached],
         row.limit or "–",
@@ -46,6 +51,7 @@ def to_json(rows: Sequence[Row], circumstances: dict[str, Any]) -> dict[str, Any
             **asdict(row),
             "goal": str(row.goal) if row.goal is not None else None,
             "ratios": row.ratios,
+            "floor_ratios": row.floor_ratios,
             "is_reached": row.is_reached,
         }
         for row in rows

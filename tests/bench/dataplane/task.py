@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +15,18 @@ class Lane:
     partition: int
     is_alone: bool = True
     stored_batches: int = 0
+
+
+class Depth(NamedTuple):
+    """How much is open at once; `in_flight` is per connection."""
+
+    connections: int
+    in_flight: int
+    in_bursts: bool = False
+
+    def __str__(self) -> str:
+        way = "in bursts" if self.in_bursts else "in flight"
+        return f"{self.connections} × {self.in_flight} {way}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +41,7 @@ class Task:
     seconds: float
     payload_bytes_max: int = 1 << 62
     in_flight: int = 1
+    in_bursts: bool = False  # ask again when everything is answered, as a client that flushes
     batch_bytes: int = 0
     acks: int = 1
     per_second: int = 0
@@ -48,6 +61,7 @@ class Outcome:
     payload_bytes: int
     seconds: float
     latencies_ms: list[float]
+    cpu_s: float = 0.0  # of the generator itself
 
     @property
     def mb_s(self) -> float:
@@ -56,3 +70,8 @@ class Outcome:
     @property
     def requests_s(self) -> float:
         return self.requests / self.seconds
+
+    @property
+    def client_percent(self) -> float:
+        """Of one core: near 100, it is the generator that was measured."""
+        return self.cpu_s / self.seconds * 100

@@ -1,4 +1,4 @@
-"""Three brokers, replication factor 3, acks=all: throughput, latency, and the memory it takes."""
+"""Three brokers, replication factor 3, acks=all: throughput, latency, memory, and CPU at rest."""
 
 from __future__ import annotations
 
@@ -7,74 +7,81 @@ import time
 from typing import TYPE_CHECKING
 
 from tests.bench.dataplane import frames, limits, protocol
-from tests.bench.dataplane.bench import produced
-from tests.bench.dataplane.proc import PeakMemory, resident_mib
+from tests.bench.dataplane.bench import load_sample, produced
+from tests.bench.dataplane.proc import PeakMemory, cpu_s, resident_mib
 from tests.bench.dataplane.results import percentile, ratio_at_least, ratio_at_most, short
-from tests.bench.dataplane.task import Lane, Task
+from tests.bench.dataplane.task import Depth, Lane, Task
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tests.bench.dataplane.bench import Bench, Sample
     from tests.bench.dataplane.cluster import Cluster
 
 BROKERS = 3
-CONNECTIONS = 4
-IN_FLIGHT = 4
+DEPTH = Depth(4, 4)
+DEPTH_DEEP = Depth(4, 16, in_bursts=True)
 BATCH_BYTES = 64 * 1024
 SMALL_BYTES = 1024
 PER_SECOND = 1000
 ALL = -1
 SETTLE_S = 5.0
+IDLE_PARTITIONS = 100
+IDLE_S = 10.0
 
 
 def throughput(bench: Bench) -> None:
     """One partition over 4 connections; resident memory before and at the peak."""
-    records = frames.batch(BATCH_BYTES)[1]
-    both = bench.both(BROKERS)
+    both = bench.replicated()
     time.sleep(SETTLE_S)
     idle = {c.kind.name: [{"mib": _mean_mib(c)}] for c in both}
+    measure = _throughput(bench, DEPTH)
+    bench.warm_up(both, measure, "mb_s")
+    samples = bench.rounds(both, measure, lambda cluster: cluster.kind.name)
+    append = limits.append_mb_s(BATCH_BYTES)
+    bench.load_rows(
+        "acks=all, RF 3, 64 KiB",
+        samples,
+        goal=ratio_at_least(1.5),
+        limit=f"append {short(append)}, three times {short(append / 3)}",
+    )
+    goal = ratio_at_most(0.15)
+    bench.row("  resident per broker, idle", "MiB", idle, "mib", goal=goal)
+    bench.row("  resident per broker, under it", "MiB", samples, "mib", goal=goal)
+    deep = bench.rounds(both, _throughput(bench, DEPTH_DEEP), lambda each: each.kind.name)
+    title = f"acks=all, RF 3, 64 KiB, {DEPTH_DEEP}"
+    bench.load_rows(title, deep, goal=ratio_at_least(1.5), has_gb=False)
+
+
+def _throughput(bench: Bench, depth: Depth) -> Callable[..., Sample]:
+    records = frames.batch(BATCH_BYTES)[1]
 
     def once(cluster: Cluster, seconds: float = bench.options.seconds) -> Sample:
         topic, port = _led_topic(bench, cluster)
-        lanes = [Lane(port, topic, 0, is_alone=False)] * CONNECTIONS
+        lanes = [Lane(port, topic, 0, is_alone=False)] * depth.connections
         task = Task(
             lanes=lanes,
             seconds=seconds,
             payload_bytes_max=limits.SAMPLE_BYTES // BROKERS,
-            in_flight=IN_FLIGHT,
+            in_flight=depth.in_flight,
+            in_bursts=depth.in_bursts,
             batch_bytes=BATCH_BYTES,
             acks=ALL,
         )
         limits.warm_pages(cluster.work)
         with PeakMemory(cluster.pids) as memory:
-            outcome, cpu_s = produced(cluster, task, records)
+            outcome, spent_s = produced(cluster, task, records)
         _remove(cluster, topic)
-        return {
-            "mb_s": outcome.mb_s,
-            "cpu_s_gb": cpu_s / outcome.payload_bytes * 1e9,
-            "mib": statistics.mean(memory.peaks_mib.values()),
-        }
+        memory_mib = statistics.mean(memory.peaks_mib.values())
+        return {**load_sample(outcome, spent_s), "mib": memory_mib}
 
-    bench.warm_up(both, once, "mb_s")
-    samples = bench.rounds(both, once, lambda cluster: cluster.kind.name)
-    append = limits.append_mb_s(BATCH_BYTES)
-    bench.row(
-        "acks=all, RF 3, 64 KiB",
-        "MB/s",
-        samples,
-        "mb_s",
-        goal=ratio_at_least(1.5),
-        limit=f"append {short(append)}, three times {short(append / 3)}",
-    )
-    bench.row("  CPU per GB, all brokers", "s", samples, "cpu_s_gb")
-    goal = ratio_at_most(0.15)
-    bench.row("  resident per broker, idle", "MiB", idle, "mib", goal=goal)
-    bench.row("  resident per broker, under it", "MiB", samples, "mib", goal=goal)
+    return once
 
 
 def latency(bench: Bench) -> None:
     """1 KiB batches at a fixed pace over one connection, timed from when each was due."""
     records = frames.batch(SMALL_BYTES)[1]
-    both = bench.both(BROKERS)
+    both = bench.replicated()
 
     def once(cluster: Cluster, seconds: float = bench.options.seconds) -> Sample:
         topic, port = _led_topic(bench, cluster)
@@ -110,6 +117,27 @@ def latency(bench: Bench) -> None:
     )
     limit = f"loopback {short(percentile(bare.latencies_ms, 50))}"
     bench.row("  p50", "ms", samples, "p50_ms", limit=limit)
+
+
+def idle_cpu(bench: Bench) -> None:
+    """Followers that fetch nothing, all at the same time: nobody loads the machine meanwhile."""
+    both = bench.replicated()
+    topics = {each.kind.name: bench.new_topic(each, IDLE_PARTITIONS, BROKERS) for each in both}
+    time.sleep(SETTLE_S)
+    samples: dict[str, list[Sample]] = {name: [] for name in topics}
+    for number in range(bench.options.rounds):
+        begun = time.monotonic()
+        before = [cpu_s(cluster.pids) for cluster in both]
+        time.sleep(IDLE_S)
+        for cluster, spent_s in zip(both, before, strict=True):
+            used_ms = (cpu_s(cluster.pids) - spent_s) * 1000 / BROKERS
+            sample = {"cpu_ms_s": used_ms / (time.monotonic() - begun)}
+            samples[cluster.kind.name].append(sample)
+            bench.say(f"round {number + 1} {cluster.kind.name:<6} {sample['cpu_ms_s']:.1f} ms/s")
+    title = f"idle, {IDLE_PARTITIONS} partitions RF 3: CPU per broker"
+    bench.row(title, "ms/s", samples, "cpu_ms_s")
+    for cluster in both:
+        _remove(cluster, topics[cluster.kind.name])
 
 
 def _mean_mib(cluster: Cluster) -> float:

@@ -9,7 +9,7 @@ import pytest
 from dataplane.wire.record_batch import BatchHeader, validate_crc
 from tests.bench.dataplane import frames, results
 from tests.bench.dataplane.answers import FetchAnswers, ProduceAnswers, WrongAnswer
-from tests.bench.dataplane.results import Row, percentile, short, spread
+from tests.bench.dataplane.results import Row, client_share, percentile, short, spread
 from tests.bench.dataplane.table import render, to_json
 
 
@@ -35,6 +35,29 @@ def test_goals_are_judged_by_the_median(
     ours: list[float], kafka: list[float], goal: results.Goal | None, reached: bool | None
 ) -> None:
     assert Row("x", "s", ours, kafka, goal).is_reached is reached
+
+
+@pytest.mark.parametrize(
+    ("floor", "reached"), [([2.0, 2.0, 9.0], False), ([2.2], True), ([], None)]
+)
+def test_a_goal_may_be_set_beside_the_floor(floor: list[float], reached: bool | None) -> None:
+    row = Row("x", "µs", [3.0, 3.0, 3.0], [30.0] * 3, results.floor_at_most(1.4), floor=floor)
+    assert row.is_reached is reached
+    assert row.floor_ratios == [3.0 / each for each in floor]
+    assert row.ratios == [0.1, 0.1, 0.1]
+
+
+def test_each_goal_says_what_it_is_of() -> None:
+    goals = [results.ratio_at_least(1.5), results.floor_at_most(1.4), results.value_at_most(5)]
+    assert [str(goal) for goal in goals] == ["≥ 1.5", "≤ 1.4 (floor)", "≤ 5 (itself)"]
+
+
+def test_a_client_that_holds_its_broker_up_is_marked() -> None:
+    samples = {
+        "ours": [{"client": 20.0}, {"client": 97.2}, {"client": 95.4}],
+        "kafka": [{"client": 89.4}],
+    }
+    assert client_share(samples) == "client 95!/89 %"
 
 
 def test_percentile_is_by_nearest_rank() -> None:
@@ -72,7 +95,11 @@ def test_the_table_shows_a_missed_goal_as_one() -> None:
         "unit",
         "ours",
         "Kafka",
-        "ratio",
+        "floor",
+        "of",
+        "Kafka",
+        "of",
+        "floor",
         "goal",
         "reached",
         "machine's",

@@ -46,11 +46,14 @@ def main() -> int:
     options = parse()
     bench = Bench(Options(options.rounds, options.seconds, options.warm_up, options.restart_gb))
     failed = ""
+    took_s: dict[str, int] = {}
     begun, load_before = time.monotonic(), os.getloadavg()
     try:
         for name in options.only:
             sys.stderr.write(f"{name}\n")
+            begun_figure = time.monotonic()
             FIGURES[name](bench)
+            took_s[name] = round(time.monotonic() - begun_figure)
     except BenchError as error:
         failed = f"{name}: {error}"
     finally:
@@ -59,6 +62,7 @@ def main() -> int:
         "machine": f"{os.cpu_count()} cores, {platform.platform()}, Python {platform.python_version()}",
         "load average": {"before": load_before, "after": os.getloadavg()},
         "seconds": round(time.monotonic() - begun),
+        "seconds of each figure": took_s,
         "options": vars(options),
     }
     _report(bench.rows, circumstances)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Sample = dict[str, float]
 MB_S = "MB/s"
 WARM_UPS_MAX = 12
+WARM_UP_S = 1.0  # of what no virtual machine runs
 FASTER = 1.1
 
 
@@ -75,8 +76,9 @@ class Bench:
         """Load each side; Kafka's until it gets no faster: a JVM compiles what runs often."""
         for side in sides:
             best, in_vain = 0.0, 0
-            for _ in range(WARM_UPS_MAX if side.kind is KAFKA else 1):
-                rate = measure(side, self.options.warm_up_s)[key]
+            is_compiled = side.kind is KAFKA
+            for _ in range(WARM_UPS_MAX if is_compiled else 1):
+                rate = measure(side, self.options.warm_up_s if is_compiled else WARM_UP_S)[key]
                 self.say(f"warm-up {side.kind.name:<5} {key} {short(rate)}")
                 # Twice: on a busy machine one slow run says nothing.
                 in_vain = in_vain + 1 if rate < FASTER * best else 0
@@ -127,14 +129,17 @@ class Bench:
     ) -> None:
         """A throughput; below it what a request and a GB cost, and what two brokers reach."""
         key = "mb_s" if unit == MB_S else "requests_s"
-        limit = ", ".join(part for part in (limit, client_share(samples)) if part)
+        two = samples.get(TWO.name)
+        share = client_share({side: each for side, each in samples.items() if each is not two})
+        limit = f"{limit}, {share}" if limit else share
         self.row(name, unit, samples, key, goal=goal, limit=limit)
         self.row("  CPU per request", "µs", samples, "cpu_us", goal=request_goal)
         if has_gb:
             self.row("  CPU per GB", "s", samples, "cpu_s_gb", goal=gb_goal)
-        if TWO.name in samples:
-            pair = {OURS.name: samples[TWO.name], KAFKA.name: samples[KAFKA.name]}
-            self.row("  two of our brokers", unit, pair, key)
+        if two is not None:
+            pair = {OURS.name: two, KAFKA.name: samples[KAFKA.name]}
+            share = client_share({TWO.name: two})
+            self.row("  two of our brokers", unit, pair, key, limit=share)
 
     def new_topic(self, cluster: Cluster, partitions: int, replicas: int) -> str:
         name = f"bench-{next(self._names):05d}"

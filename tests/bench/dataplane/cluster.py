@@ -80,7 +80,7 @@ class Broker:
             f"log.dirs={home / 'data'}\n"
             f"zookeeper.connect={connect}\n"
             # A deleted topic gives its disk back before the next figure starts.
-            "log.segment.delete.delay.ms=1000\n"
+            "log.segment.delete.delay.ms=100\n"
         )
         self._command = kind.command(config)
 

@@ -65,7 +65,7 @@ def depths(bench: Bench) -> None:
                 name: [lanes[place % PARTITIONS] for place in range(depth.connections)]
                 for name, lanes in stored.items()
             }
-            samples = _measure(bench, sides, spread, 64 * KIB, depth, is_warm=number > 0)
+            samples = _measure(bench, sides, spread, 64 * KIB, depth, shorter=2, is_warm=number > 0)
             title = f"fetch, 64 KiB, {depth}"
             bench.load_rows(title, samples, goal=ratio_at_least(1.1), has_gb=False)
 
@@ -91,9 +91,10 @@ def _measure(
     size: int,
     depth: Depth,
     *,
+    shorter: int = 1,
     is_warm: bool = False,
 ) -> dict[str, list[Sample]]:
-    def once(cluster: Cluster, seconds: float = bench.options.seconds) -> Sample:
+    def once(cluster: Cluster, seconds: float = bench.options.seconds / shorter) -> Sample:
         task = _task(stored[cluster.kind.name], seconds, size, depth)
         return load_sample(*drive(task, cluster.pids))
 

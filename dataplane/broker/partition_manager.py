@@ -10,6 +10,7 @@ from dataplane.broker.deadlines import Deadlines
 from dataplane.broker.isr_proposals import IsrProposals
 from dataplane.broker.partition import Partition
 from dataplane.broker.read_replicas import ReadReplicas
+from dataplane.broker.removed_replicas import RemovedReplicas
 from dataplane.broker.replica_fetchers import ReplicaFetchers
 from dataplane.broker.replica_moves import ReplicaMoves
 from dataplane.broker.replication_quotas import ReplicationQuotas
@@ -22,7 +23,7 @@ from dataplane.replication.fetch_sessions import FetchSessions
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from dataplane.broker.services import BrokerServices
     from dataplane.log.manager import LogManager
@@ -60,6 +61,7 @@ class PartitionManager:
         logs.mover.on_moved(self._moved)
         self._partitions: dict[TopicPartition, Partition] = {}
         self._owed_roles: dict[TopicPartition, tuple[uuid.UUID, PartitionState, bool]] = {}
+        self._removed = RemovedReplicas()
         self._listeners: list[LeadershipListener] = []
 
     # -- looking up
@@ -149,6 +151,10 @@ class PartitionManager:
         refused = _refusal(partition, topic_id, state)
         if refused != ErrorCode.NONE:
             return refused
+        if partition is None and self._removed.refuses(
+            (topic_id, topic_partition.partition), self.controller_epoch, state.leader_epoch
+        ):
+            return ErrorCode.STALE_CONTROLLER_EPOCH
         me = self._services.broker_id
         if me not in state.replicas:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -193,6 +199,9 @@ class PartitionManager:
                     return ErrorCode.KAFKA_STORAGE_ERROR
                 if delete:
                     del self._partitions[topic_partition]
+                    key = partition.topic_id, topic_partition.partition
+                    last_epoch = partition.leader_epoch if leader_epoch == -1 else leader_epoch
+                    self._removed.add(key, self.controller_epoch, last_epoch)
                 if was_leader:
                     self._announce(topic_partition, False, partition.leader_epoch)
             if delete and self.logs.get(topic_partition) is not None:
@@ -202,18 +211,32 @@ class PartitionManager:
             return ErrorCode.KAFKA_STORAGE_ERROR
         return ErrorCode.NONE
 
-    def set_strays_aside(self, known: set[TopicPartition]) -> None:
+    def set_strays_aside(self, belonging: Mapping[TopicPartition, uuid.UUID]) -> None:
         """The controller has named everything that belongs here: what else there is, is stray.
 
-        A topic deleted while this broker was down leaves such logs; their files are kept, under
-        names that end in `-stray`, for an operator to look at.
+        A topic deleted while this broker was down leaves such logs, and their names may belong to
+        other topics by now; their files are kept, under names that end in `-stray`, for an operator
+        to look at. Roles that a disk has refused are not tried any more either.
         """
+        for topic_partition in [*self._owed_roles]:
+            if topic_partition not in belonging:
+                del self._owed_roles[topic_partition]
         for topic_partition in self.logs.all():
-            if topic_partition not in known:
+            if self._is_stray(topic_partition, belonging):
                 _log.warning("%s does not belong here any more: set aside", topic_partition)
                 self.stop_replica(topic_partition, -1, delete=False)
                 self._partitions.pop(topic_partition, None)
                 self.logs.set_aside(topic_partition)
+
+    def _is_stray(
+        self, topic_partition: TopicPartition, belonging: Mapping[TopicPartition, uuid.UUID]
+    ) -> bool:
+        """Topics without an id, which tools have made, are known by their names alone."""
+        topic_id = belonging.get(topic_partition)
+        if topic_id is None:
+            return True
+        known = self.logs.topic_id(topic_partition)
+        return known is not None and known.int != 0 != topic_id.int and known != topic_id
 
     def _create(
         self, topic_partition: TopicPartition, topic_id: uuid.UUID, *, is_new: bool

@@ -2,7 +2,7 @@
 
 Behaviour: needs ClusterAction. A deposed controller gets STALE_CONTROLLER_EPOCH, a command for an
 earlier life of this broker STALE_BROKER_EPOCH. A lower leader epoch is refused per partition; an
-equal one changes only the replica sets.
+equal one changes only the replica sets. A role older than its replica's removal is refused too.
 Version notes: 2 groups by topic, 5 carries topic ids and answers per topic id, 7 tells KRaft apart.
 A full request (type 2) names every replica of this broker; logs of others are set aside as strays.
 Skipped: live leaders' endpoints (they come with UpdateMetadata).
@@ -46,7 +46,10 @@ async def handle(context: RequestContext, request: LeaderAndIsrRequest) -> Leade
         return LeaderAndIsrResponse(error_code=refused)
     if request.type == FULL:
         partitions.set_strays_aside(
-            {TopicPartition(topic, state.partition_index) for topic, _, state in _states(request)}
+            {
+                TopicPartition(topic, state.partition_index): topic_id
+                for topic, topic_id, state in _states(request)
+            }
         )
     by_topic: dict[uuid.UUID, LeaderAndIsrTopicError] = {}
     flat: list[LeaderAndIsrPartitionError] = []

@@ -1,5 +1,6 @@
 """LeaderAndIsr and StopReplica: roles are taken up, given up, and old words are refused."""
 
+import asyncio
 import uuid
 
 import pytest
@@ -184,3 +185,92 @@ async def test_a_command_for_an_earlier_life_is_refused_before_registration(
     broker.services.broker_epoch = 8  # the floor, above the earlier registration's 7
     assert (await broker.ask(roles(broker_epoch=7), 7)).error_code == ErrorCode.STALE_BROKER_EPOCH
     assert (await broker.ask(roles(broker_epoch=9), 7)).error_code == ErrorCode.NONE
+
+
+# -- commands that arrive late --------------------------------------------------------------------
+
+
+def role_of(broker: OneBroker):
+    partition = broker.partition("t")
+    return None if partition is None else partition.leader_epoch
+
+
+@pytest.mark.parametrize("epoch", [0, 3, 9])
+async def test_a_role_that_comes_after_the_deletion_makes_no_replica(
+    broker: OneBroker, epoch: int
+) -> None:
+    await broker.ask(roles(epoch=3), 7)
+    await broker.ask(stop(epoch=-2), 4)
+    late = await broker.ask(roles(epoch=epoch), 7)
+    assert error_of(late) == ErrorCode.STALE_CONTROLLER_EPOCH
+    assert role_of(broker) is None
+    assert broker.logs.all() == {}
+    again = await broker.ask(roles(topic_id=uuid.UUID(int=43)), 7)
+    assert error_of(again) == ErrorCode.NONE
+
+
+async def test_a_role_older_than_the_removal_makes_no_replica_and_a_newer_one_does(
+    broker: OneBroker,
+) -> None:
+    """A reassignment took the replica away in epoch 4; another one may bring it back in 5."""
+    await broker.ask(roles(PEER, epoch=3), 7)
+    await broker.ask(stop(epoch=4), 4)
+    for late in (3, 4):
+        assert error_of(await broker.ask(roles(PEER, epoch=late), 7)) != ErrorCode.NONE
+        assert role_of(broker) is None
+    assert error_of(await broker.ask(roles(PEER, epoch=5), 7)) == ErrorCode.NONE
+    assert role_of(broker) == 5
+
+
+async def test_a_later_controller_is_believed_that_the_replica_is_wanted(broker: OneBroker) -> None:
+    await broker.ask(roles(epoch=3), 7)
+    await broker.ask(stop(epoch=-2), 4)
+    assert error_of(await broker.ask(roles(epoch=3, controller_epoch=2), 7)) == ErrorCode.NONE
+
+
+async def test_a_role_that_waited_for_its_settings_does_not_outlive_the_deletion(
+    broker: OneBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its first copy waits for ZooKeeper; the second, on another connection, is faster."""
+    go_on, slow = asyncio.Event(), [True]
+    reload_topics = broker.services.configs.reload_topics
+
+    async def reload(topics: set[str]) -> None:
+        if slow and slow.pop():
+            await go_on.wait()
+        await reload_topics(topics)
+
+    monkeypatch.setattr(broker.services.configs, "reload_topics", reload)
+    first = asyncio.create_task(broker.ask(roles(), 7))
+    await asyncio.sleep(0.01)
+    assert error_of(await broker.ask(roles(), 7)) == ErrorCode.NONE
+    await broker.ask(stop(epoch=-2), 4)
+    go_on.set()
+    assert error_of(await first) == ErrorCode.STALE_CONTROLLER_EPOCH
+    assert role_of(broker) is None
+    assert broker.logs.all() == {}
+
+
+# -- strays ---------------------------------------------------------------------------------------
+
+
+async def test_a_replica_of_another_topic_of_the_name_is_set_aside(broker: OneBroker) -> None:
+    """It was moved away while this broker was gone; then its topic was deleted and made again."""
+    await broker.ask(roles(), 7)
+    request = roles(topic_id=uuid.UUID(int=43))
+    request.type = 2
+    assert error_of(await broker.ask(request, 7)) == ErrorCode.NONE
+    assert broker.partition("t").topic_id == uuid.UUID(int=43)
+    aside = [name for name in broker.fs.list_dir("/data") if name.endswith("-stray")]
+    assert len(aside) == 1
+
+
+async def test_a_full_command_ends_roles_that_it_does_not_name(broker: OneBroker) -> None:
+    broker.fs.capacity_bytes = 0
+    assert error_of(await broker.ask(roles(PEER), 7)) == ErrorCode.KAFKA_STORAGE_ERROR
+    broker.fs.capacity_bytes = 1 << 50
+    request = LeaderAndIsrRequest(controller_id=ME, controller_epoch=1, broker_epoch=7, type=2)
+    await broker.ask(request, 7)
+    broker.partitions.take_up_owed_roles()
+    assert role_of(broker) is None
+    assert broker.logs.all() == {}

@@ -126,7 +126,7 @@ class ControllerChannel:
             await self._send_stops(parcel)
 
     async def _send_metadata(self, parcel: Parcel, brokers: Mapping[int, BrokerInfo]) -> None:
-        message = requests.update_metadata(self._term, parcel.metadata, brokers)
+        message = requests.update_metadata(self._term, parcel.metadata, brokers, full=parcel.full)
         await self._send(message, requests.UPDATE_METADATA_VERSION)
 
     async def _send_roles(self, parcel: Parcel, brokers: Mapping[int, BrokerInfo]) -> None:

@@ -11,11 +11,20 @@ from dataplane.model.ids import NO_LEADER
 from dataplane.model.partition import PartitionState
 
 if TYPE_CHECKING:
-    from dataplane.wire.messages.update_metadata import UpdateMetadataRequest
+    from dataplane.wire.messages.update_metadata import (
+        UpdateMetadataPartitionState,
+        UpdateMetadataRequest,
+        UpdateMetadataTopicState,
+    )
 
 ZERO_UUID = uuid.UUID(int=0)
 LEADER_DURING_DELETE = -2
 """The leader that UpdateMetadata names for a partition whose topic is being deleted."""
+UPDATE_FULL = 2
+"""The type of an UpdateMetadata that names every topic there is."""
+DELETED_IDS_MAX = 1_000
+"""How many deleted topics an image remembers. What it guards against is a command of the same
+controller that arrives late, so the newest are enough."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -48,7 +57,10 @@ class TopicImage:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ClusterImage:
-    """Brokers and topics at one moment. `version` grows by one with every update."""
+    """Brokers and topics at one moment. `version` grows by one with every update.
+
+    `deleted_ids`: topics that the present controller has had removed, the newest last.
+    """
 
     cluster_id: str = ""
     controller_id: int = -1
@@ -57,6 +69,7 @@ class ClusterImage:
     topics: Mapping[str, TopicImage] = dataclasses.field(default_factory=dict)
     names_by_id: Mapping[uuid.UUID, str] = dataclasses.field(default_factory=dict)
     version: int = 0
+    deleted_ids: tuple[uuid.UUID, ...] = ()
 
     def topic_by_id(self, topic_id: uuid.UUID) -> TopicImage | None:
         name = self.names_by_id.get(topic_id)
@@ -69,37 +82,38 @@ class ClusterImage:
         return image.partitions[index]
 
     def with_update(self, request: UpdateMetadataRequest) -> ClusterImage:
-        """The image after the controller's update: brokers replaced, named partitions merged."""
-        topics = dict(self.topics)
-        names_by_id = dict(self.names_by_id)
+        """The image after the controller's update: brokers replaced, named partitions merged.
+
+        A full update names every topic, so what it does not name is gone: this broker may have
+        been away, or its controller may have died, when the deletion was announced.
+
+        A command may arrive twice, the second time after later ones, when its connection broke:
+        within one controller epoch no topic comes back that was removed, and no partition
+        returns to an older state.
+        """
+        is_full = request.type == UPDATE_FULL
+        same_controller = request.controller_epoch == self.controller_epoch
+        deleted = dict.fromkeys(self.deleted_ids if same_controller else ())
+        topics = {} if is_full else dict(self.topics)
+        names_by_id = {} if is_full else dict(self.names_by_id)
         for topic in request.topic_states:
-            before = topics.pop(topic.topic_name, None)
-            if before is not None and before.topic_id != topic.topic_id:
+            name = topic.topic_name
+            if topic.topic_id in deleted:
+                continue  # the name may belong to another topic by now
+            before = self.topics.get(name)
+            after = _updated(before, topic, keep_newer=same_controller)
+            if after is None:
+                deleted[topic.topic_id] = None
+                if before is not None and _differ(before.topic_id, topic.topic_id):
+                    continue  # likewise
+            topics.pop(name, None)
+            if before is not None:
                 names_by_id.pop(before.topic_id, None)
-                before = None  # deleted and made again under the same name
-            partitions = {state.index: state for state in before.partitions} if before else {}
-            for state in topic.partition_states:
-                if state.leader == LEADER_DURING_DELETE:
-                    partitions.pop(state.partition_index, None)
-                else:
-                    partitions[state.partition_index] = PartitionState(
-                        index=state.partition_index,
-                        leader=state.leader,
-                        leader_epoch=state.leader_epoch,
-                        partition_epoch=state.zk_version,
-                        controller_epoch=state.controller_epoch,
-                        replicas=tuple(state.replicas),
-                        isr=tuple(state.isr),
-                        offline_replicas=tuple(state.offline_replicas),
-                    )
-            if partitions:
-                topics[topic.topic_name] = TopicImage(
-                    topic.topic_name, topic.topic_id, _dense(partitions)
-                )
-                names_by_id[topic.topic_id] = topic.topic_name
-            else:
-                names_by_id.pop(topic.topic_id, None)
-        names_by_id.pop(ZERO_UUID, None)
+            if after is not None:
+                topics[name] = after
+                names_by_id[after.topic_id] = name
+        for known in (names_by_id, deleted):
+            known.pop(ZERO_UUID, None)
         return ClusterImage(
             cluster_id=self.cluster_id,
             controller_id=request.controller_id,
@@ -108,7 +122,58 @@ class ClusterImage:
             topics=topics,
             names_by_id=names_by_id,
             version=self.version + 1,
+            deleted_ids=tuple(deleted)[-DELETED_IDS_MAX:],
         )
+
+
+def _differ(one: uuid.UUID, other: uuid.UUID) -> bool:
+    """Whether these are surely two topics."""
+    return ZERO_UUID not in (one, other) and one != other
+
+
+def _updated(
+    before: TopicImage | None, topic: UpdateMetadataTopicState, *, keep_newer: bool
+) -> TopicImage | None:
+    """The topic after the update; None when it is gone."""
+    if before is not None and before.topic_id != topic.topic_id:
+        before = None  # deleted, and made again under the same name
+    partitions = _received(before)
+    keep_newer = keep_newer and topic.topic_id != ZERO_UUID
+    for state in topic.partition_states:
+        known = partitions.get(state.partition_index)
+        if state.leader == LEADER_DURING_DELETE:
+            partitions.pop(state.partition_index, None)
+        elif not (keep_newer and known is not None and _is_older(state, known)):
+            partitions[state.partition_index] = _partition(state)
+    return TopicImage(topic.topic_name, topic.topic_id, _dense(partitions)) if partitions else None
+
+
+def _received(topic: TopicImage | None) -> dict[int, PartitionState]:
+    """The partitions that came from a controller, without those that `_dense` put in between.
+
+    Those must not be carried over: when a deletion arrives in several updates, nothing would
+    remove them again, and the topic would stay for good with partitions that have no replica.
+    """
+    if topic is None:
+        return {}
+    return {state.index: state for state in topic.partitions if state.replicas}
+
+
+def _is_older(state: UpdateMetadataPartitionState, known: PartitionState) -> bool:
+    return (state.leader_epoch, state.zk_version) < (known.leader_epoch, known.partition_epoch)
+
+
+def _partition(state: UpdateMetadataPartitionState) -> PartitionState:
+    return PartitionState(
+        index=state.partition_index,
+        leader=state.leader,
+        leader_epoch=state.leader_epoch,
+        partition_epoch=state.zk_version,
+        controller_epoch=state.controller_epoch,
+        replicas=tuple(state.replicas),
+        isr=tuple(state.isr),
+        offline_replicas=tuple(state.offline_replicas),
+    )
 
 
 def _dense(partitions: dict[int, PartitionState]) -> tuple[PartitionState, ...]:

@@ -17,7 +17,7 @@ from dataplane.model.ids import TopicPartition
 @dataclasses.dataclass(slots=True)
 class Parcel:
     """One round of commands. `metadata_first`: the broker must learn of other brokers before it
-    can follow them. `full`: the roles are all that the broker shall have.
+    can follow them. `full`: the roles are all that the broker shall have, the metadata all topics.
     """
 
     roles: dict[TopicPartition, Notice] = dataclasses.field(default_factory=dict)

@@ -121,8 +121,13 @@ def update_metadata(
     term: Term,
     notices: Mapping[TopicPartition, Notice],
     brokers: Mapping[int, BrokerInfo],
+    *,
+    full: bool = False,
 ) -> UpdateMetadataRequest:
-    """States of these partitions, and all live brokers with every listener."""
+    """States of these partitions, and all live brokers with every listener.
+
+    `full`: these are all the partitions there are.
+    """
     topics: dict[str, UpdateMetadataTopicState] = {}
     for partition, notice in notices.items():
         topic = topics.get(partition.topic)
@@ -135,6 +140,7 @@ def update_metadata(
         controller_id=term.controller_id,
         controller_epoch=term.controller_epoch,
         broker_epoch=term.broker_epoch,
+        type=TYPE_FULL if full else TYPE_INCREMENTAL,
         topic_states=list(topics.values()),
         live_brokers=[_metadata_broker(brokers[broker]) for broker in sorted(brokers)],
     )

@@ -2,7 +2,8 @@
 
 Behaviour: needs ClusterAction; a deposed controller gets STALE_CONTROLLER_EPOCH, a command for an
 earlier life of this broker STALE_BROKER_EPOCH. Partitions named here replace those of the present
-image, the list of live brokers replaces the whole list.
+image, the list of live brokers replaces the whole list. A full update (type 2, from version 8)
+names every topic: what else the image holds is gone. What arrives late changes nothing.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ REQUEST_TIMEOUT_MS = 30_000
 RETRY_MS_MIN, RETRY_MS_MAX = 20, 1_000
 
 Deleted = list[tuple[TopicPartition, bool]]
-"""Replicas that a broker was told to delete, and whether it has."""
+"""Replicas of deleted topics that a broker was told to delete, and whether it has. What a finished
+reassignment dropped is not among them: a deletion that begins meanwhile has a stop of its own."""
 
 
 class RolesAnswer(NamedTuple):
@@ -169,7 +170,7 @@ class ControllerChannel:
         deleted = [
             (partition, not refused and partition not in failed)
             for partition, stop in parcel.stops.items()
-            if stop.delete
+            if stop.delete and stop.leader_epoch == requests.DELETE_REGARDLESS_OF_EPOCH
         ]
         if deleted:
             self._on_deleted(self.broker.id, deleted)

@@ -321,7 +321,7 @@ class ControllerHost:
 
     async def _ask_again_regularly(self) -> None:
         while True:
-            await asyncio.sleep(controller_storage.ASK_AGAIN_MS_MIN / 1000)
+            await asyncio.sleep(controller_topics.ASK_AGAIN_MS_MIN / 1000)
             controller = self._controller
             if controller is not None and controller.context.brokers_with_offline:
                 self.later(controller_storage.ask_again)

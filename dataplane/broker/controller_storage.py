@@ -12,6 +12,7 @@ import logging
 from typing import TYPE_CHECKING
 
 from dataplane.broker import controller_reassign, controller_topics
+from dataplane.broker.controller_topics import ASK_AGAIN_MS_MAX, ASK_AGAIN_MS_MIN
 from dataplane.broker.log_dir_events import decode_event
 from dataplane.broker.znode_reads import read_all
 from dataplane.cluster import znodes
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from dataplane.broker.controller_channel import RolesAnswer
 
 log = logging.getLogger(__name__)
-
-ASK_AGAIN_MS_MIN, ASK_AGAIN_MS_MAX = 1_000, 60_000
-"""A directory comes back with a restart of its broker; what a full disk has refused comes back by
-itself, and is asked for ever more rarely."""
 
 
 async def _notifications(controller: Controller) -> list[str]:
@@ -107,7 +104,7 @@ async def ask_again(controller: Controller) -> None:
     going = set()
     for broker in context.brokers_with_offline:
         for partition in sorted(context.offline_on(broker)):
-            if context.is_deleting(partition.topic):  # takes no roles any more
+            if context.is_going(partition.topic):  # takes no roles any more
                 going.add(partition.topic)
             else:
                 controller.tell_role(partition, broker)

@@ -10,6 +10,7 @@ from dataplane.broker.znode_reads import read_all
 from dataplane.cluster import znodes
 from dataplane.cluster.deletion import Replica
 from dataplane.cluster.election import elect_first
+from dataplane.cluster.image import ZERO_UUID
 from dataplane.cluster.requests import DELETE_REGARDLESS_OF_EPOCH, Stop
 from dataplane.cluster.topic_names import check_collision, collision_key
 from dataplane.cluster.topic_plans import (
@@ -34,7 +35,8 @@ from dataplane.model.ids import TopicPartition
 from dataplane.ports.coordinator import Create, Delete
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    import uuid
+    from collections.abc import Mapping, Sequence
 
     from dataplane.broker.controller import Controller
     from dataplane.broker.controller_channel import Deleted
@@ -44,6 +46,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 DICE_SIDES = 1 << 16
+ASK_AGAIN_MS_MIN, ASK_AGAIN_MS_MAX = 1_000, 60_000
+"""A directory comes back with a restart of its broker; what a full disk has refused comes back by
+itself, and is asked for ever more rarely."""
 
 
 def _dice(controller: Controller) -> Dice:
@@ -151,15 +156,23 @@ async def create_partitions(
 
 
 async def delete_topics(
-    controller: Controller, names: Iterable[str]
+    controller: Controller, asked: Mapping[str, uuid.UUID]
 ) -> dict[str, asyncio.Future[None] | KafkaError]:
-    """Mark topics for deletion and begin. A future ends when its topic is gone from ZooKeeper."""
+    """Mark topics for deletion and begin. A future ends when its topic is gone from ZooKeeper.
+
+    `asked`: by name; with an id that is not zero only the topic that has it, and not another one
+    that was made under the name since the client or its handler looked.
+    """
     context = controller.context
     results: dict[str, asyncio.Future[None] | KafkaError] = {}
     marked = []
-    for name in names:
-        if name not in context.topics:
-            results[name] = KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    for name, topic_id in asked.items():
+        topic = context.topics.get(name)
+        if topic is None or topic_id not in {ZERO_UUID, topic.topic_id}:
+            by_name = topic_id == ZERO_UUID
+            results[name] = KafkaError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if by_name else ErrorCode.UNKNOWN_TOPIC_ID
+            )
             continue
         waiter = asyncio.get_running_loop().create_future()
         controller.deletion_waiters.setdefault(name, []).append(waiter)
@@ -205,7 +218,16 @@ async def resume_deletions(controller: Controller) -> None:
 
 
 async def replicas_deleted(controller: Controller, broker: int, results: Deleted) -> None:
-    """A broker has answered StopReplica."""
+    """A broker has answered StopReplica. What it could not delete it is asked for again later."""
+    failed = {
+        partition
+        for partition, succeeded in results
+        if not succeeded and controller.deletions.is_started(Replica(partition, broker))
+    }
+    if broker in controller.context.brokers:
+        lost, _back = controller.context.replicas_answered(broker, failed, ())
+        if lost:
+            controller.ask_again_in_ms = ASK_AGAIN_MS_MIN
     await _remove_nodes(controller, sorted(controller.deletions.answered(broker, results)))
 
 

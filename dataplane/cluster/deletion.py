@@ -31,6 +31,10 @@ class TopicDeletions:
     def status(self, replica: Replica) -> ReplicaStatus | None:
         return self._statuses.get(replica.partition.topic, {}).get(replica)
 
+    def is_started(self, replica: Replica) -> bool:
+        """Whether its broker has been asked to delete it and has not answered."""
+        return self.status(replica) is ReplicaStatus.DELETION_STARTED
+
     def start(
         self,
         topic: str,

@@ -89,7 +89,9 @@ async def _delete(
     context: RequestContext, named: dict[str, DeletableTopicResult], timeout_ms: int
 ) -> None:
     outcomes = await context.services.controller.submit(
-        lambda controller: delete_topics(controller, list(named))
+        lambda controller: delete_topics(
+            controller, {name: result.topic_id for name, result in named.items()}
+        )
     )
     waits: list[asyncio.Future[None]] = []
     for name, outcome in outcomes.items():

@@ -9,7 +9,7 @@ from dataplane.broker.config_store import ConfigStore
 from dataplane.broker.controller_host import ControllerHost
 from dataplane.broker.peer_client import PeerUnavailableError
 from dataplane.broker.registration import Registration, ensure_cluster_id, ensure_layout
-from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint
+from dataplane.cluster.image import ZERO_UUID, BrokerInfo, ClusterImage, Endpoint
 from dataplane.config import BrokerConfig
 from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import TopicPartition
@@ -160,6 +160,11 @@ class FakeBroker:
         self.failed = set()
         await self.registration.stop()
         await self.registration.start()
+
+
+def by_name(*names):
+    """Topics to delete, whatever their ids are."""
+    return dict.fromkeys(names, ZERO_UUID)
 
 
 async def until(condition, timeout_s=20.0, what=""):

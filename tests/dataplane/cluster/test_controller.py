@@ -15,7 +15,7 @@ from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
 from dataplane.ports.coordinator import ConnectionLossError
-from tests.dataplane.cluster.fake_brokers import active, until
+from tests.dataplane.cluster.fake_brokers import active, by_name, until
 
 
 async def create(brokers, *requests, **options):
@@ -173,7 +173,7 @@ async def test_delete_topic_removes_data_nodes_and_images(cluster):
     brokers = await cluster(1, 2, 3)
     first = await create_settled(brokers, TopicRequest("t", 2, 3, configs={"retention.ms": "5"}))
     host = active(brokers).host
-    outcomes = await host.submit(lambda c: controller_topics.delete_topics(c, ["t", "nope"]))
+    outcomes = await host.submit(lambda c: controller_topics.delete_topics(c, by_name("t", "nope")))
     assert outcomes["nope"].code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     await asyncio.wait_for(outcomes["t"], 5)
     zk = brokers[0].coordinator
@@ -196,7 +196,9 @@ async def test_deletion_halts_for_a_dead_broker_and_goes_on_when_it_is_back(clus
     victim.coordinator.zookeeper.end_session(victim.coordinator.session_id)
     rest = [b for b in brokers if b is not victim]
     await until(lambda: set(controller.image.brokers) == {b.id for b in rest})
-    outcome = await controller.host.submit(lambda c: controller_topics.delete_topics(c, ["t"]))
+    outcome = await controller.host.submit(
+        lambda c: controller_topics.delete_topics(c, by_name("t"))
+    )
     await until(lambda: all(b.deleted for b in rest))
     await until(lambda: all("t" not in b.image.topics for b in rest))
     assert not outcome["t"].done()

@@ -15,7 +15,7 @@ from dataplane.cluster.election import ElectionType
 from dataplane.cluster.topic_plans import TopicRequest
 from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import TopicPartition
-from tests.dataplane.cluster.fake_brokers import active, until
+from tests.dataplane.cluster.fake_brokers import active, by_name, until
 from tests.dataplane.cluster.test_controller import create_settled
 
 LOST, KEPT, FOLLOWED = (TopicPartition("t", index) for index in range(3))
@@ -152,7 +152,7 @@ async def test_a_deletion_halts_for_a_failed_directory_and_goes_on_with_it(clust
     await fail(brokers[0], LOST)
     await until(lambda: all(seen(b, LOST).leader == 2 for b in brokers))
     host = active(brokers).host
-    outcome = await host.submit(lambda c: controller_topics.delete_topics(c, ["t"]))
+    outcome = await host.submit(lambda c: controller_topics.delete_topics(c, by_name("t")))
     await until(lambda: all("t" not in b.image.topics for b in brokers))
     await until(lambda: sorted(brokers[1].deleted) == [LOST, KEPT, FOLLOWED])
     await until(lambda: sorted(brokers[0].deleted) == [KEPT, FOLLOWED])
@@ -169,7 +169,7 @@ async def test_a_halted_deletion_goes_on_when_the_directory_heals_by_itself(clus
     await fail(brokers[0], LOST)
     await until(lambda: all(seen(b, LOST).leader == 2 for b in brokers))
     host = active(brokers).host
-    outcome = await host.submit(lambda c: controller_topics.delete_topics(c, ["t"]))
+    outcome = await host.submit(lambda c: controller_topics.delete_topics(c, by_name("t")))
     await until(lambda: sorted(brokers[0].deleted) == [KEPT, FOLLOWED])
     host._controller.ask_again_at_ms = 0
     await host.submit(ask_again)  # in vain: it is asked, cannot yet, and is asked once more
@@ -209,7 +209,7 @@ async def test_a_deletion_waits_for_a_running_move_and_begins_when_it_has_ended(
     host, tp = active(brokers).host, TopicPartition("t", 0)
     context = host._controller.context
     await host.submit(lambda c: controller_reassign.reassign(c, {tp: (1, 3)}))
-    outcome = await host.submit(lambda c: controller_topics.delete_topics(c, ["t"]))
+    outcome = await host.submit(lambda c: controller_topics.delete_topics(c, by_name("t")))
     await host.propagated(1000)
     assert all("t" in b.image.topics for b in brokers)
     assert not outcome["t"].done()
@@ -237,7 +237,9 @@ async def test_what_is_to_be_deleted_is_not_set_aside_first(cluster):
     victim.coordinator.zookeeper.end_session(victim.coordinator.session_id)
     context = active(brokers).host._controller.context
     await until(lambda: victim.id not in context.brokers)
-    outcome = await active(brokers).host.submit(lambda c: controller_topics.delete_topics(c, ["t"]))
+    outcome = await active(brokers).host.submit(
+        lambda c: controller_topics.delete_topics(c, by_name("t"))
+    )
     (again,) = await cluster(victim.id)
     await outcome["t"]
     names = [type(request).__name__ for request in again.requests]

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dataplane.broker.retry_warning import RetryWarning
 from dataplane.cluster import requests
 from dataplane.cluster.outbox import Outbox, Parcel
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -178,6 +179,7 @@ class ControllerChannel:
     async def _send(self, message: Message, version: int) -> Any:
         """Repeats while the broker cannot be reached; its removal cancels us."""
         retry_ms = RETRY_MS_MIN
+        failures = RetryWarning()
         endpoint = self.broker.listeners[self._listener]
         while True:
             try:
@@ -186,7 +188,8 @@ class ControllerChannel:
                 )
             except (OSError, TimeoutError, WireError, KafkaError) as error:
                 # Also a refused login: the broker may not have loaded its credentials yet.
-                level = logging.DEBUG if retry_ms < RETRY_MS_MAX else logging.WARNING
+                is_due = failures.is_due(asyncio.get_running_loop().time())
+                level = logging.WARNING if is_due else logging.DEBUG
                 log.log(level, "broker %d: %s; trying again", self.broker.id, error)
                 await asyncio.sleep(retry_ms / 1000)
                 retry_ms = min(retry_ms * 2, RETRY_MS_MAX)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+from dataplane.broker.retry_warning import RetryWarning
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.replication.effects import (
     AppendToLog,
@@ -29,11 +30,36 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 DELAY_MIN_S = 0.02
+EXPECTED_REFUSALS = frozenset(
+    {
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.INCONSISTENT_TOPIC_ID,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.LEADER_NOT_AVAILABLE,
+        ErrorCode.REPLICA_NOT_AVAILABLE,
+        ErrorCode.FENCED_LEADER_EPOCH,
+        ErrorCode.UNKNOWN_LEADER_EPOCH,
+        ErrorCode.OFFSET_NOT_AVAILABLE,
+        ErrorCode.KAFKA_STORAGE_ERROR,
+    }
+)
+"""What a leader answers while topics and leaders come and go: it does not know of its role yet, or
+the follower does not know of its end."""
 _NEVER_CUT = (1 << 63, 0)
 
 
 class NoProgressError(Exception):
     """The leader's answer leaves our log where it was: asked again, it would say the same."""
+
+
+class RefusedError(KafkaError):
+    """The leader has refused to be read."""
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether such refusals end by themselves, as a rule."""
+        return self.code in EXPECTED_REFUSALS
 
 
 class Following:
@@ -45,6 +71,7 @@ class Following:
         "_lag",
         "_leader_watermark",
         "_lowest_cut",
+        "_refusals",
         "_vain_delay_s",
         "delayed_until_s",
         "needs_leader_bounds",
@@ -57,6 +84,7 @@ class Following:
         self._delay_s = DELAY_MIN_S
         self._vain_delay_s = DELAY_MIN_S
         self._lowest_cut = _NEVER_CUT
+        self._refusals = RetryWarning()
         self._lag: int | None = None
         self._leader_watermark = -1
         self.delayed_until_s = 0.0
@@ -101,16 +129,18 @@ class Following:
         """What the next fetch says of our log; equal positions get equal answers."""
         return self.fetch_offset, self.last_fetched_epoch
 
-    def delay(self, now_s: float, max_s: float) -> bool:
+    def delay(self, now_s: float, max_s: float, *, is_expected: bool = False) -> bool:
         """Ask again later, each time later: the leader is not ready, or our log has failed.
 
-        True when the longest delay is reached, once until an answer is good again.
+        True when that is worth a warning, once until an answer is good again: when the longest
+        delay is reached, or with `is_expected` when it lasts for longer than RetryWarning allows.
         """
         longest_s = max(max_s, DELAY_MIN_S)
         was_longest = self._delay_s >= longest_s
         self.delayed_until_s = now_s + self._delay_s
         self._delay_s = min(self._delay_s * 2, longest_s)
-        return self._delay_s >= longest_s and not was_longest
+        lasts = self._refusals.is_due(now_s)
+        return lasts if is_expected else self._delay_s >= longest_s and not was_longest
 
     def delay_in_vain(self, now_s: float, max_s: float) -> bool:
         """Ask again later, after a `NoProgressError`. True the first time.
@@ -125,7 +155,8 @@ class Following:
     def on_answer(self, asked_offset: int, answer: PartitionData) -> int:
         """Take the leader's answer; bytes appended.
 
-        KafkaError: the leader refused, or sent what our log refuses. OSError: our log failed.
+        RefusedError: the leader refused. KafkaError: our log refuses what it sent. OSError: our log
+        failed.
         NoProgressError: it told us to cut, and there was nothing to cut that was not cut before.
         """
         code = answer.error_code
@@ -140,9 +171,10 @@ class Following:
                 diverging_end_offset=answer.diverging_epoch.end_offset,
             )
         )
-        size = self._carry_out(effects)
+        size = self._carry_out(effects, ErrorCode.of(code))
         if not code:
             self._delay_s = DELAY_MIN_S
+            self._refusals.reset()
             self._leader_watermark = answer.high_watermark
             if answer.diverging_epoch.epoch < 0 and (size or self._lag is None):
                 self._lag = max(0, answer.high_watermark - self.fetch_offset)
@@ -161,7 +193,9 @@ class Following:
                 f"the leader has [{start_offset}, {end_offset}) and refuses to be read at {before}"
             )
 
-    def _carry_out(self, effects: Sequence[FollowerEffect]) -> int:
+    def _carry_out(
+        self, effects: Sequence[FollowerEffect], refusal: ErrorCode = ErrorCode.NONE
+    ) -> int:
         log = self.partition.log
         size = 0
         for effect in effects:
@@ -184,9 +218,9 @@ class Following:
                     # The leader may also simply not have heard yet: ask on, at leisure, until the
                     # controller's next word replaces this object.
                     self._core.on_leader_epoch(self.leader_epoch)
-                    raise KafkaError(error)
+                    raise RefusedError(error)
                 case SendFetch(delay_ms=delay_ms) if delay_ms:
-                    raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER, "the leader refused")
+                    raise RefusedError(refusal)
                 case SendFetch():
                     pass  # the fetcher's chain goes on by itself
         return size

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from dataplane.broker.retry_warning import RetryWarning
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.wire.messages.alter_partition import (
     AlterPartitionRequest,
@@ -47,6 +48,7 @@ class IsrProposals:
         self._queue: dict[Partition, ProposeIsr] = {}
         self._task: asyncio.Task[None] | None = None
         self._retry_ms = RETRY_MS_MIN
+        self._failures = RetryWarning()
 
     def propose(self, partition: Partition, proposal: ProposeIsr) -> None:
         """A later proposal of the same partition replaces one that has not left yet."""
@@ -73,12 +75,14 @@ class IsrProposals:
                 await self._requeue(batch, ErrorCode.of(response.error_code).name)
                 continue
             self._retry_ms = RETRY_MS_MIN
+            self._failures.reset()
             self._apply(batch, response)
 
     async def _requeue(self, batch: dict[Partition, ProposeIsr], reason: str) -> None:
-        """Ask again, ever more rarely; said once an outage."""
+        """Ask again, ever more rarely; a warning once, when it lasts."""
         self._services.metrics.failed_isr_updates.inc(len(batch))
-        level = logging.WARNING if self._retry_ms == RETRY_MS_MIN else logging.DEBUG
+        is_due = self._failures.is_due(asyncio.get_running_loop().time())
+        level = logging.WARNING if is_due else logging.DEBUG
         _log.log(level, "in-sync sets of %d partitions wait: %s", len(batch), reason)
         await asyncio.sleep(self._retry_ms / 1000)
         self._retry_ms = min(2 * self._retry_ms, RETRY_MS_MAX)

@@ -13,9 +13,10 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from dataplane.broker.following import Following, NoProgressError
+from dataplane.broker.following import Following, NoProgressError, RefusedError
 from dataplane.broker.peer_client import FETCH_CHANNEL
 from dataplane.broker.replica_fetcher_wire import VERSION, fetch_request, leader_bounds
+from dataplane.broker.retry_warning import RetryWarning
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.replication.follower_session import FollowerSession
 from dataplane.timing.purgatory import DelayedOperation
@@ -88,6 +89,7 @@ class ReplicaFetcher:
         self._generation = 0  # of the newest request; older answers do not chain
         self._parked: set[str] = set()
         self._retry_s = RETRY_MIN_S
+        self._failures = RetryWarning()
         self._task = asyncio.get_running_loop().create_task(
             self._run(), name=f"replica fetcher {number} of broker {leader_id}"
         )
@@ -150,7 +152,7 @@ class ReplicaFetcher:
                 await self._resolve_ranges()
                 await self._start_chain()
             except (ConnectionError, TimeoutError, WireError) as error:
-                _log.info("fetching from broker %d: %s", self._leader_id, error)
+                self._note_failure(str(error))
                 self._again_later()
             except Exception:  # noqa: BLE001 - else the partitions followed here stand still for good
                 _log.exception("fetching from broker %d", self._leader_id)
@@ -165,6 +167,12 @@ class ReplicaFetcher:
         connection = await peers.connection(peers.endpoint(self._leader_id), channel=channel)
         self._generation += 1
         self._send(connection, channel, self._generation)
+
+    def _note_failure(self, reason: str) -> None:
+        """A fetch has failed as a whole; a warning once when that lasts."""
+        is_due = self._failures.is_due(asyncio.get_running_loop().time())
+        level = logging.WARNING if is_due else logging.DEBUG
+        _log.log(level, "fetching from broker %d: %s", self._leader_id, reason)
 
     def _again_later(self) -> None:
         loop = asyncio.get_running_loop()
@@ -246,6 +254,7 @@ class ReplicaFetcher:
         if frame is None:
             self._services.metrics.replication_fetches_lost.inc()
             self._session.on_lost(question)
+            self._note_failure("no answer came")
             return False
         try:
             response, _end = decode(FetchResponse, VERSION, frame, position)
@@ -257,8 +266,9 @@ class ReplicaFetcher:
         if not self._session.on_answer(question, response.session_id, error_code):
             if self._session.is_newest(question):
                 self._services.metrics.replication_refusals.inc()
-                _log.info("broker %d refuses our fetch: %s", self._leader_id, error_code.name)
+                self._note_failure(f"it refuses our fetch: {error_code.name}")
             return False
+        self._failures.reset()
         self._take_partitions(response, question)
         self._retry_s = RETRY_MIN_S
         return True
@@ -290,6 +300,8 @@ class ReplicaFetcher:
         self._moved[key] = None
         try:
             taken = following.on_answer(offset, answer)
+        except RefusedError as refusal:
+            self._delay(following, refusal.code.name, is_expected=refusal.is_expected)
         except KafkaError as error:
             self._delay(following, error.code.name)
         except NoProgressError as error:
@@ -306,18 +318,20 @@ class ReplicaFetcher:
             return taken
         return 0
 
-    def _delay(self, following: Following, reason: str) -> bool:
-        """Back off; says so once, when it has gone on for long. Whether it said so."""
+    def _delay(self, following: Following, reason: str, *, is_expected: bool = False) -> bool:
+        """Back off; a warning once, when it has gone on for too long. Whether it gave one."""
         self._services.metrics.replication_refusals.inc()
-        is_long = following.delay(asyncio.get_running_loop().time(), self._backoff_s)
-        if is_long:
-            _log.warning(
-                "%s does not get on behind broker %d: %s; asking every %.1f s from now on",
-                following,
-                self._leader_id,
-                reason,
-                self._backoff_s,
-            )
+        is_long = following.delay(
+            asyncio.get_running_loop().time(), self._backoff_s, is_expected=is_expected
+        )
+        _log.log(
+            logging.WARNING if is_long else logging.DEBUG,
+            "%s does not get on behind broker %d: %s; asking every %.1f s at most",
+            following,
+            self._leader_id,
+            reason,
+            self._backoff_s,
+        )
         return is_long
 
     def _delay_in_vain(self, following: Following, error: NoProgressError) -> None:
@@ -346,7 +360,7 @@ class ReplicaFetcher:
             self._moved[key] = None
             if bounds is None:
                 following.needs_leader_bounds = False
-                self._delay(following, "the leader does not tell its bounds")
+                self._delay(following, "the leader does not tell its bounds", is_expected=True)
                 continue
             try:
                 following.on_leader_bounds(*bounds)

@@ -7,7 +7,9 @@ import logging
 
 import pytest
 
-from dataplane.broker.following import Following, NoProgressError
+from dataplane.broker import retry_warning
+from dataplane.broker.following import EXPECTED_REFUSALS, Following, NoProgressError
+from dataplane.broker.peer_connection import PeerUnavailableError
 from dataplane.log.partition_log import PartitionLog
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.wire.codec import decode, encode
@@ -83,6 +85,16 @@ class Leader:
         told = ListOffsetsPartitionResponse(partition_index=0, offset=offset)
         topic = ListOffsetsTopicResponse(name=TOPIC, partitions=[told])
         return decode(ListOffsetsResponse, 7, encode(ListOffsetsResponse(topics=[topic]), 7))[0]
+
+
+class Unreachable:
+    """Peers that are known, but refuse every connection."""
+
+    def endpoint(self, broker_id: int) -> int:
+        return broker_id
+
+    async def connection(self, endpoint: int, *, channel: str) -> None:
+        raise PeerUnavailableError("refused")
 
 
 def cut_where_we_are(wanted) -> PartitionData:
@@ -243,6 +255,85 @@ def test_whatever_goes_wrong_with_one_partition_the_chain_goes_on(monkeypatch):
                 break
         assert partition.log.log_end_offset > 6
         assert leader.fetches >= 4
+        await broker.stop()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("code", sorted(EXPECTED_REFUSALS))
+def test_a_refusal_of_the_normal_course_is_quiet(code, caplog):
+    """Also when it lasts for longer than the longest delay between two tries."""
+
+    async def run() -> None:
+        broker = OneBroker(replica_fetch_backoff_ms="40")
+        leader = Leader(broker, lambda _: PartitionData(partition_index=0, error_code=code))
+        followed(broker)
+        await asyncio.sleep(0.4)
+        assert leader.fetches > 4
+        await broker.stop()
+
+    with caplog.at_level(logging.INFO, "dataplane"):
+        asyncio.run(run())
+    assert [r.getMessage() for r in caplog.records] == []
+
+
+def test_a_refusal_that_lasts_is_warned_of_once(caplog, monkeypatch):
+    monkeypatch.setattr(retry_warning, "EXPECTED_S_MAX", 0.2)
+
+    async def run() -> None:
+        broker = OneBroker(replica_fetch_backoff_ms="20")
+        leader = Leader(broker, refused)
+        followed(broker)
+        await asyncio.sleep(0.15)
+        assert not caplog.records
+        await asyncio.sleep(0.45)
+        assert leader.fetches > 10
+        await broker.stop()
+
+    with caplog.at_level(logging.INFO, "dataplane"):
+        asyncio.run(run())
+    (warning,) = caplog.records
+    assert warning.levelno == logging.WARNING
+    assert "NOT_LEADER_OR_FOLLOWER" in warning.getMessage()
+
+
+def test_a_leader_that_cannot_be_reached_is_warned_of_once(caplog, monkeypatch):
+    """Its session lasts for a while, and so do the elections that follow: that is normal."""
+    monkeypatch.setattr(retry_warning, "EXPECTED_S_MAX", 0.2)
+
+    async def run() -> None:
+        broker = OneBroker(replica_fetch_backoff_ms="20")
+        broker.services.peers = Unreachable()
+        followed(broker)
+        await asyncio.sleep(0.15)
+        assert not caplog.records
+        await asyncio.sleep(0.45)
+        await broker.stop()
+
+    with caplog.at_level(logging.INFO, "dataplane"):
+        asyncio.run(run())
+    (warning,) = caplog.records
+    assert warning.levelno == logging.WARNING
+    assert f"broker {PEER}" in warning.getMessage()
+
+
+def test_a_good_answer_ends_the_count():
+    async def run() -> None:
+        broker = OneBroker()
+        following = Following(followed(broker))
+
+        def refuse(now_s: float) -> bool:
+            return following.delay(now_s, 1.0, is_expected=True)
+
+        bound_s = retry_warning.EXPECTED_S_MAX
+        assert [refuse(at) for at in (0.0, bound_s, bound_s + 1, 2 * bound_s)] == [
+            False,
+            False,
+            True,
+            False,
+        ]
+        following.on_answer(following.fetch_offset, records(following.fetch_offset, 1))
+        assert [refuse(at) for at in (90.0, 90.0 + bound_s, 91.0 + bound_s)] == [False, False, True]
         await broker.stop()
 
     asyncio.run(run())

@@ -28,6 +28,7 @@ FAULTS = (
     "torn_write",
     "clock_step",
 )
+NEVER_S = 1_000.0
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class Plan:
     faults: tuple[str, ...]
     settings: dict[str, str]
     admin_gap_s: float
+    fleeting_gap_s: float = NEVER_S
 
     @classmethod
     def of(cls, random: Random) -> Plan:
@@ -70,5 +72,6 @@ class Plan:
                 "log.flush.offset.checkpoint.interval.ms": str(random.choice((1_000, 60_000))),
                 "leader.imbalance.check.interval.seconds": str(random.choice((3, 300))),
             },
-            admin_gap_s=random.choice((1.5, 5.0, 1_000.0)),
+            admin_gap_s=random.choice((1.5, 5.0, NEVER_S)),
+            fleeting_gap_s=random.choice((0.3, 1.5, NEVER_S)),
         )

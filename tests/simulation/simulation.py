@@ -17,6 +17,7 @@ from dataplane.model.partition import PartitionState
 from tests.simulation.chaos import Chaos
 from tests.simulation.clients.admin import Admin
 from tests.simulation.clients.consumer import Answer, Consumer
+from tests.simulation.clients.fleeting import Fleeting
 from tests.simulation.clients.producer import KINDS, Producer
 from tests.simulation.invariants import Invariant, all_invariants
 from tests.simulation.log_capture import LogCapture
@@ -35,6 +36,7 @@ ZK_TICK_S = 0.25
 SETUP_MAX_S = 30.0
 QUIET_MAX_S = 90.0
 VERIFY_MAX_S = 60.0
+SPREAD_MAX_S = 10.0
 
 
 @dataclasses.dataclass(slots=True)
@@ -94,6 +96,7 @@ class Simulation:
             self.producers[-1].kind = self.random.choice(KINDS)
         self.consumers = [Consumer(self, n) for n in range(self.plan.consumers)]
         self.chaos = Chaos(self)
+        self.fleeting = Fleeting(self)
         self.verifier = Verifier(self)
         self._states_zxid = -1
         self._states: dict[TopicPartition, tuple[uuid.UUID, PartitionState]] = {}
@@ -142,17 +145,22 @@ class Simulation:
             return
         for client in (*self.producers, *self.consumers):
             client.start()
+        self.fleeting.start()
         self.chaos.start()
         self._until(lambda: bool(self.violations), self.plan.chaos_s)
         self.trace("the faults stop")
         self.chaos.stop()
-        self.admin.is_stopping = True
+        self.admin.is_stopping = self.fleeting.is_stopping = True
         for producer in self.producers:
             producer.is_stopping = True
         calm = self._until(
             lambda: (
                 bool(self.violations)
-                or (all(p.is_idle for p in self.producers) and not self.unsettled())
+                or (
+                    all(p.is_idle for p in self.producers)
+                    and self.fleeting.is_idle
+                    and not self.unsettled()
+                )
             ),
             QUIET_MAX_S,
         )
@@ -171,6 +179,7 @@ class Simulation:
             return
         # What was still on its way (a late fence, a record nobody waits for) may have moved things.
         self._until(lambda: not self.unsettled(), QUIET_MAX_S)
+        self._until(lambda: all(each.is_settled() for each in self.invariants), SPREAD_MAX_S)
         for invariant in self.invariants:
             invariant.finish()
 

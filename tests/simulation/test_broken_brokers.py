@@ -15,7 +15,7 @@ from crc32c import crc32c
 from dataplane.broker import controller_events, following
 from dataplane.broker.partition import Partition
 from dataplane.broker.partition_manager import PartitionManager
-from dataplane.cluster import election, failover
+from dataplane.cluster import election, failover, image
 from dataplane.handlers import fetch
 from dataplane.log.partition_log import PartitionLog
 from dataplane.log.producer_state import ProducerState
@@ -24,11 +24,14 @@ from dataplane.model.errors import ErrorCode
 from dataplane.replication.follower import FollowerCore
 from dataplane.replication.leader import LeaderCore
 from dataplane.replication.replica import Replica
-from tests.simulation.plan import Plan
+from tests.simulation.plan import NEVER_S, Plan
 from tests.simulation.simulation import Simulation
 
 SEEDS_MAX = 30
 FIRST_SEED = 9_000
+FLEETING_GAP_S = 0.3
+DEFAULTS = (0.0, NEVER_S, 3)
+"""Between faults (0: as the seed says) and between topics that live for moments; brokers."""
 
 
 def acks_before_the_watermark(patch):
@@ -224,6 +227,26 @@ def has_a_bug(patch):
     return ("kill",), {}
 
 
+def keeps_what_nobody_announced(patch):
+    """The stand-ins for partitions not heard of yet are carried from image to image."""
+    patch.setattr(
+        image, "_received", lambda topic: {s.index: s for s in topic.partitions} if topic else {}
+    )
+    return ("slow_link", "zk_cut", "controller_change"), {}, 0.5, FLEETING_GAP_S, 5
+
+
+def merges_full_metadata(patch):
+    """What a full update does not name stays: a deletion that a broker missed is missed for good."""
+    patch.setattr(image, "UPDATE_FULL", -1)
+    return ("zk_expiry", "zk_cut", "controller_change", "slow_link"), {}, 0.5, FLEETING_GAP_S, 5
+
+
+def keeps_strays(patch):
+    """A replica that was moved away while its broker was gone stays there."""
+    patch.setattr(PartitionManager, "set_strays_aside", lambda self, belonging: None)
+    return ("kill", "kill_unfenced", "zk_cut"), {}, 0.8, FLEETING_GAP_S
+
+
 # The rarer ones begin at a seed that shows them today; later ones would, too.
 CASES: list[tuple[Any, ...]] = [
     (acks_before_the_watermark, "acknowledged records survive"),
@@ -243,6 +266,9 @@ CASES: list[tuple[Any, ...]] = [
     (never_lags, "in-sync replicas keep up", 9_008),
     (never_rejoins, "convergence"),
     (has_a_bug, "no unexpected exception"),
+    (keeps_what_nobody_announced, "metadata is what ZooKeeper holds", 9_020),
+    (merges_full_metadata, "metadata is what ZooKeeper holds", 9_016),
+    (keeps_strays, "no replica is forgotten", 9_006),
 ]
 
 
@@ -258,18 +284,20 @@ class Broken(Simulation):
 
 def catch(sabotage, wanted: str, monkeypatch, first: int = FIRST_SEED) -> int:
     """How many seeds it takes; 0 when none of them caught it."""
-    faults, settings, *gap_s = sabotage(monkeypatch)
+    faults, settings, *rest = sabotage(monkeypatch)
+    gap_s, fleeting_gap_s, brokers = (*rest, *DEFAULTS[len(rest) :])
     make = Plan.of.__func__
 
     def plan(cls, random):
         made = make(cls, random)
         return dataclasses.replace(
             made,
-            brokers=3,
+            brokers=brokers,
             faults=faults,
-            fault_gap_s=gap_s[0] if gap_s else min(made.fault_gap_s, 0.8),
+            fault_gap_s=gap_s or min(made.fault_gap_s, 0.8),
             settings={**made.settings, **settings},
-            admin_gap_s=1_000.0,
+            admin_gap_s=NEVER_S,
+            fleeting_gap_s=fleeting_gap_s,
         )
 
     monkeypatch.setattr(Plan, "of", classmethod(plan))

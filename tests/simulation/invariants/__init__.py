@@ -11,10 +11,12 @@ from tests.simulation.invariants.convergence import Convergence
 from tests.simulation.invariants.in_sync_lag import InSyncLag
 from tests.simulation.invariants.monotonic import Monotonic
 from tests.simulation.invariants.no_duplicates import NoDuplicates
+from tests.simulation.invariants.no_forgotten_replicas import NoForgottenReplicas
 from tests.simulation.invariants.no_internal_errors import NoInternalErrors
 from tests.simulation.invariants.nothing_before_watermark import NothingBeforeWatermark
 from tests.simulation.invariants.one_leader_per_epoch import OneLeaderPerEpoch
 from tests.simulation.invariants.same_bytes import SameBytes
+from tests.simulation.invariants.same_metadata import SameMetadata
 
 if TYPE_CHECKING:
     from tests.simulation.simulation import Simulation
@@ -33,5 +35,7 @@ def all_invariants(sim: Simulation) -> list[Invariant]:
         NoDuplicates(sim),
         InSyncLag(sim),
         Convergence(sim),
+        SameMetadata(sim),
+        NoForgottenReplicas(sim),
         NoInternalErrors(sim),
     ]

@@ -26,6 +26,10 @@ class Invariant:
 
     def observe(self) -> None: ...
 
+    def is_settled(self) -> bool:
+        """Whether what `finish` looks at has come to rest; it is waited for, but not for ever."""
+        return True
+
     def finish(self) -> None: ...
 
     def broker_started(self, machine: Machine, process: Process) -> None: ...

@@ -34,6 +34,8 @@ class ConnectionInfo:
     bare_sasl_tokens: bool = False  # after SaslHandshake v0, until the exchange is over
     produce_route: Any = None  # of Produces like the last one, owned by their handler
     last_produced: TopicPartition | None = None  # if the last Produce was for it alone
+    fetch_route: Any = None  # of Fetches like the last one, owned by their handler
+    last_fetched: TopicPartition | None = None  # if the last Fetch was for it alone
     close_after_answer: bool = False  # set by a SASL handler whose answer is a refusal
     client_software_name: str = "unknown"
     client_software_version: str = "unknown"

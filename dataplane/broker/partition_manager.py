@@ -17,6 +17,7 @@ from dataplane.broker.replication_quotas import ReplicationQuotas
 from dataplane.broker.staged_appends import StagedAppends
 from dataplane.broker.waiting import Wakeups
 from dataplane.log.config import LogConfig
+from dataplane.log.read_memory import ReadMemory
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.replication.fetch_sessions import FetchSessions
@@ -42,6 +43,7 @@ class PartitionManager:
         self._services = services
         self.logs = logs
         self.appends = StagedAppends()
+        self.read_memory = ReadMemory()
         self.wakeups = Wakeups()
         self.produce_deadlines = Deadlines()
         self.fetch_deadlines = Deadlines()

@@ -84,6 +84,11 @@ def _register_waiting(services: BrokerServices) -> None:
         "Requests whose deadline came before what they waited for, since the start.",
         lambda: {f'kind="{kind}"': each.expired for kind, each in purgatories.items()},
     )
+    metrics.gauge(
+        "fetch_read_memory_bytes",
+        "Memory that fetches are read into before they are sent.",
+        lambda: partitions.read_memory.size_bytes,
+    )
     sessions = partitions.fetch_sessions.cache
     metrics.gauge("fetch_sessions", "Incremental fetch sessions.", lambda: len(sessions))
     metrics.gauge(

@@ -28,10 +28,12 @@ from typing import TYPE_CHECKING, Any
 from dataplane.broker.deferred import Deferred
 from dataplane.broker.read_replicas import NONE_PREFERRED
 from dataplane.handlers import leader_hints
+from dataplane.handlers.fetch_route import FetchRoute, offset_position
 from dataplane.log.fetching import REACHES_ON
 from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
+from dataplane.replication.fetch_sessions import FINAL_EPOCH
 from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
 from dataplane.timing.purgatory import DelayedOperation, WatchList
 from dataplane.wire.fetch_codec import FetchedPartition, encode_fetch_response, parse_fetch
@@ -48,6 +50,7 @@ _log = logging.getLogger(__name__)
 
 CONSUMER = -1
 READ_COMMITTED = 1
+ROUTES_FROM = 7
 FROM_FOLLOWER_FROM = 11
 DIVERGING_FROM = 12
 ENDPOINTS_FROM = 16
@@ -60,7 +63,36 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
         session = context.services.partitions.fetch_sessions.open(request, version)
     except KafkaError as error:
         return _refuse_all(context, error)
-    return _Fetch(context, request, session).start()
+    fetch = _Fetch(context, request, session)
+    _note_route(context, frame, request, fetch.only_partition)
+    return fetch.start()
+
+
+def _note_route(
+    context: RequestContext, frame: memoryview, request: FetchParts, partition: Partition | None
+) -> None:
+    """Keep what a consumer reads that reads the partition of its last fetch: more will follow."""
+    connection = context.connection
+    connection.fetch_route = None
+    if (
+        partition is None
+        or request.session_epoch != FINAL_EPOCH
+        or request.session_id
+        or request.replica_id >= 0
+        or context.header.api_version < ROUTES_FROM
+        or context.services.partitions.read_replicas.is_active
+    ):
+        connection.last_fetched = None
+        return
+    wanted = request.topics[0][1][0]
+    if connection.last_fetched != partition.topic_partition or wanted.last_fetched_epoch >= 0:
+        connection.last_fetched = partition.topic_partition
+        return
+    offset_at = offset_position(frame, wanted)
+    if offset_at >= 0:
+        connection.fetch_route = FetchRoute(
+            context, frame, offset_at, request, partition.topic_partition
+        )
 
 
 def _refuse_all(context: RequestContext, error: KafkaError) -> list[Any]:
@@ -154,6 +186,11 @@ class _Fetch(DelayedOperation):
                     entry.partition = partition
                 except KafkaError as error:
                     entry.error = error
+
+    @property
+    def only_partition(self) -> Partition | None:
+        """The partition of a request for just one that is served here."""
+        return self._entries[0].partition if len(self._entries) == 1 else None
 
     # -- reading
 
@@ -340,7 +377,8 @@ class _Fetch(DelayedOperation):
                 and not (is_replica and self._is_held_back(partition))
             ):
                 limit = max(0, min(left, wanted.max_bytes))
-                records = log.read(offset, limit, bound, min_one_batch=is_first)
+                memory = self._context.services.partitions.read_memory
+                records = log.read(offset, limit, bound, min_one_batch=is_first, memory=memory)
                 if records.size == 0:
                     records = None
                 elif log.cleaned_until != NEVER_CLEANED and not is_replica:

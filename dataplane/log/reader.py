@@ -4,26 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.log.scan import base_offset_at, batch_size_at, last_boundary
+from dataplane.log.read_memory import TAKEN_BYTES_MAX, Held
+from dataplane.log.scan import base_offset_at, batch_size_at, last_boundary, whole_batches
 from dataplane.log.slice import NO_FILE, LogSlice
 
 if TYPE_CHECKING:
+    from dataplane.log.read_memory import ReadMemory
     from dataplane.log.segment import LogSegment
     from dataplane.log.segments import Segments
 
 _RESUMES_MAX = 32
+# From batch to batch in memory, so many at the most: then a look into the index costs less.
+WALKED_MAX = 128
+WALKED_BYTES_MIN = 4096
+# After a try in vain so many reads go by the index: a topic's batches are mostly alike.
+PASSES = 64
 UNKNOWN = -1
 
 
 class Reader:
     """Sequential readers continue where they stopped; others go through the sparse index."""
 
-    __slots__ = ("_bound", "_resumes", "_segments")
+    __slots__ = ("_bound", "_passes_left", "_resumes", "_segments")
 
     def __init__(self, segments: Segments) -> None:
         self._segments = segments
         # By the offset that comes next: where it is, and about where in the offset index.
         self._resumes: dict[int, tuple[LogSegment, int, int]] = {}
+        self._passes_left = 0  # reads that need not be tried at once
         self._bound: tuple[int, LogSegment, int] | None = None
 
     def forget(self) -> None:
@@ -32,11 +40,19 @@ class Reader:
         self._bound = None
 
     def read(
-        self, start: int, max_bytes: int, upper: int, log_end: int, *, min_one_batch: bool
+        self,
+        start: int,
+        max_bytes: int,
+        upper: int,
+        log_end: int,
+        *,
+        min_one_batch: bool,
+        memory: ReadMemory | None = None,
     ) -> LogSlice:
         """Whole batches from `start` (known to lie in the log) to below `upper`.
 
-        What is longer than `max_bytes` is cut where the index knows a batch to begin: up to
+        With `memory` what is longer than `max_bytes` is read at once, as far as it has room, and
+        cut by its content. Else it is cut where the index knows a batch to begin: up to
         `index.interval.bytes` and a batch less than might be sent, for no look into the log.
         """
         segments = self._segments
@@ -55,6 +71,10 @@ class Reader:
         if begin >= end:
             return LogSlice(NO_FILE, end, 0, start)
         if end - begin > max_bytes:
+            if memory is not None and WALKED_BYTES_MIN <= max_bytes <= TAKEN_BYTES_MAX:
+                found = self._read_at_once(segment, begin, max_bytes, start, memory)
+                if found is not None:
+                    return found
             limit = begin + max_bytes
             boundary, following, near = segment.boundary_floor(limit, begin, near)
             if boundary <= begin:
@@ -67,6 +87,24 @@ class Reader:
             else:
                 self._remember(segment, end, near, UNKNOWN)
         return LogSlice(segment.file, begin, end - begin, start)
+
+    def _read_at_once(
+        self, segment: LogSegment, begin: int, max_bytes: int, start: int, memory: ReadMemory
+    ) -> LogSlice | None:
+        """Read and see where the last whole batch ends; None among many small batches."""
+        if self._passes_left:
+            self._passes_left -= 1
+            return None
+        data = memory.take(max_bytes)
+        data = data[: segment.file.read_into(begin, data)]
+        size, last_offset = whole_batches(data, WALKED_MAX)
+        memory.give_back(max_bytes - size)
+        if not size:
+            self._passes_left = PASSES
+            return None
+        self._remember(segment, begin + size, 0, last_offset + 1)
+        held = Held(memory, memory.generation, data[:size])
+        return LogSlice(segment.file, begin, size, start, held)
 
     def _locate(self, slot: int, start: int) -> tuple[LogSegment, int, int]:
         """Segment, position and slot of the first batch that reaches `start`.

@@ -25,6 +25,7 @@ _CHUNK_BYTES = 256 * 1024
 _HOP_CHUNK_BYTES = 8 * 1024
 _HOPS_MAX = 32
 # Base offset, length, magic, last offset delta: what tells a batch from other bytes.
+_WALK = struct.Struct(">qi11xi")  # base offset, length, last offset delta
 _PROBE = struct.Struct(">qi4xb6xi")
 
 
@@ -111,6 +112,23 @@ def last_boundary(file: File, position: int, limit: int) -> int:
         if not at:
             break
     return position
+
+
+def whole_batches(data: memoryview, most: int) -> tuple[int, int]:
+    """How many bytes of `data`, which begins with a batch, are whole batches, and the last offset.
+
+    (0, -1) if none is whole, or after `most` batches: somebody else finds the way faster then.
+    """
+    end, last_offset, size = 0, -1, len(data)
+    for _ in range(most):
+        if end + _WALK.size > size:
+            return end, last_offset
+        base, length, delta = _WALK.unpack_from(data, end)
+        following = end + length + LOG_OVERHEAD_BYTES
+        if length < LENGTH_MIN or following > size:
+            return end, last_offset
+        end, last_offset = following, base + delta
+    return 0, -1
 
 
 def probe(file: File, position: int, end: int) -> int:

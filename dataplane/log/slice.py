@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from dataplane.log.read_memory import Held
     from dataplane.ports.filesystem import Buffer, File
 
 
@@ -61,7 +62,7 @@ NO_FILE: File = _NoFile()
 
 
 class LogSlice(NamedTuple):
-    """Whole batches lying in one file, not read yet.
+    """Whole batches lying in one file, most often not read yet.
 
     `base_offset` is the offset that was asked for: the first batch may begin before it. The file
     stays open for at least `file.delete.delay.ms` after its segment is deleted; a truncation may
@@ -72,6 +73,8 @@ class LogSlice(NamedTuple):
     position: int
     size: int
     base_offset: int
+    held: Held | None = None
+    """The bytes, if they were read already and the memory has not been used again."""
 
     def read(self) -> bytes:
         return self.file.read_at(self.position, self.size) if self.size else b""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dataplane.log.config import LogConfig
     from dataplane.log.load_progress import LoadProgress
     from dataplane.log.lookup import TimestampedOffset
+    from dataplane.log.read_memory import ReadMemory
     from dataplane.log.segment import LogSegment
     from dataplane.model.ids import TopicPartition
     from dataplane.ports.background import Background
@@ -188,11 +189,12 @@ class StoredLog:
         upper_bound_offset: int,
         *,
         min_one_batch: bool = True,
+        memory: ReadMemory | None = None,
     ) -> LogSlice:
         """Whole batches from the one that holds `start_offset` to below the upper bound.
 
         At least one batch even if it is larger than `max_bytes`, unless `min_one_batch` is off;
-        empty at the bound. Nothing is read yet. KafkaError: OFFSET_OUT_OF_RANGE.
+        empty at the bound. May be read into `memory` already. KafkaError: OFFSET_OUT_OF_RANGE.
         """
         end = self.log_end_offset
         if not self.log_start_offset <= start_offset <= end:
@@ -206,9 +208,8 @@ class StoredLog:
         tail = self._tail
         begin = tail.position_of(start_offset)
         if begin < 0:
-            return self._reader.read(
-                start_offset, max_bytes, upper_bound_offset, end, min_one_batch=min_one_batch
-            )
+            bounds = (start_offset, max_bytes, upper_bound_offset, end)
+            return self._reader.read(*bounds, min_one_batch=min_one_batch, memory=memory)
         stop = segment.size if upper_bound_offset >= end else tail.position_of(upper_bound_offset)
         if stop - begin > max_bytes:
             limit, stop_bound = begin + max_bytes, stop
@@ -465,8 +466,7 @@ class StoredLog:
 
     def fail(self, error: OSError) -> None:
         """The directory is lost: refuse everything from now on."""
-        if self._failure is None:
-            self._failure = error
+        self._failure = self._failure or error
 
     def _restore_producers(self, names: frozenset[str] | None = None) -> None:
         snapshot_offset = self._producers.load_snapshot(

@@ -62,7 +62,15 @@ class Dispatcher:
                 self._counts[ApiKey.PRODUCE] += 1
                 return cast("Answer", run)
             route.run = None
-        elif info.bare_sasl_tokens:
+        if info.fetch_route is not None:
+            appends = self._services.partitions.appends
+            if appends.partitions:
+                appends.commit()
+            answered = info.fetch_route.answer(frame)
+            if answered is not None:
+                self._counts[ApiKey.FETCH] += 1
+                return cast("Reply", answered)
+        if info.bare_sasl_tokens:
             return self._submit_token(connection, bytes(frame))
         try:
             header = parse_request_header(frame)

@@ -6,7 +6,7 @@ A part is bytes-like or a slice of a log file. Small parts are joined; each slic
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from dataplane.wire.fetch_request import FetchedFrom, FetchParts, TopicKey, parse_fetch
 from dataplane.wire.fragments import (
@@ -26,6 +26,7 @@ __all__ = [
     "FetchedPartition",
     "FileSlice",
     "NodeEndpoint",
+    "SingleFetchAnswer",
     "TopicKey",
     "encode_fetch_response",
     "parse_fetch",
@@ -64,6 +65,8 @@ class FetchedPartition(NamedTuple):
 
 
 _BYTES = (bytes, bytearray, memoryview)
+_MARK = 0x7EAD_BEEF_7EAD_BEEF  # finds the place of the offsets in an encoded answer
+_MARKS = struct.pack(">qqq", _MARK, _MARK, _MARK)
 _PUT_SIZE = struct.Struct(">i").pack_into
 _COUNT = struct.Struct(">i").pack
 _LENGTH = struct.Struct(">h").pack
@@ -201,3 +204,46 @@ def _partition_tags(part: FetchedPartition) -> bytes:
     if part.current_leader is not None:
         tags.append(current_leader_tag(1, *part.current_leader))
     return tag_section(tags)
+
+
+class SingleFetchAnswer:
+    """The answer to a Fetch of one partition that went well, encoded but for what differs."""
+
+    __slots__ = ("_behind", "_fixed_bytes", "_is_flexible", "_middle", "_pack", "_rest")
+
+    def __init__(self, version: int, topic: TopicKey, answered: FetchedPartition) -> None:
+        """Version 5 or later. Of `answered`, offsets and records are of no account."""
+        self._is_flexible = version >= 12
+        marked = answered._replace(
+            high_watermark=_MARK, last_stable_offset=_MARK, log_start_offset=_MARK, records=b"r"
+        )
+        parts = encode_fetch_response(version, 0, [(topic, [marked])])
+        # All of it is bytes, as the records are.
+        head, _records, *behind = (bytes(cast("Records", part)) for part in parts)
+        marks_at = head.index(_MARKS)
+        self._middle = head[8:marks_at]
+        self._rest = head[marks_at + len(_MARKS) : -1 if self._is_flexible else -4]
+        self._behind = behind
+        self._fixed_bytes = 4 + len(self._middle) + len(_MARKS) + len(self._rest)
+        self._fixed_bytes += sum(map(len, behind))
+        length = "" if self._is_flexible else "i"
+        self._pack = struct.Struct(f">ii{len(self._middle)}sqqq{len(self._rest)}s{length}").pack
+
+    def encode(
+        self,
+        correlation_id: int,
+        high_watermark: int,
+        last_stable_offset: int,
+        log_start_offset: int,
+        records: FileSlice,
+    ) -> list[Part]:
+        """The parts of the whole frame, as `encode_fetch_response` makes them."""
+        size = records.size
+        fixed = (self._middle, high_watermark, last_stable_offset, log_start_offset, self._rest)
+        if not self._is_flexible:
+            head = self._pack(self._fixed_bytes + 4 + size, correlation_id, *fixed, size)
+            return [head, records, *self._behind]
+        length = bytearray()
+        write_uvarint(length, size + 1)
+        frame_bytes = self._fixed_bytes + len(length) + size
+        return [self._pack(frame_bytes, correlation_id, *fixed) + length, records, *self._behind]

@@ -29,6 +29,7 @@ class Slice(typing.NamedTuple):
     file: File
     position: int
     size: int
+    held: None = None
 
 
 class Scripted:

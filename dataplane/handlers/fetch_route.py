@@ -1,0 +1,109 @@
+"""Fetches that look like the one before: one partition outside a session, read by a consumer.
+
+Such a consumer sends them one after the other, and they differ in correlation id and offset alone.
+What the first ones took to be read, resolved and answered is kept for the others. Whatever is out
+of the ordinary, or has to be waited for, is left to `handlers/fetch.py`.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any
+
+from dataplane.log.stored_log import NEVER_CLEANED
+from dataplane.model.errors import KafkaError
+from dataplane.security.acl import AclOperation, ResourceType
+from dataplane.wire.fetch_codec import FetchedPartition, SingleFetchAnswer
+
+if TYPE_CHECKING:
+    from dataplane.broker.context import RequestContext
+    from dataplane.model.ids import TopicPartition
+    from dataplane.wire.fetch_codec import FetchedFrom, FetchParts
+
+READ_COMMITTED = 1
+
+_OFFSET = struct.Struct(">q")
+_CORRELATION_ID = struct.Struct(">i")
+
+
+class FetchRoute:
+    """What the fetches of one connection read, and how they are answered."""
+
+    __slots__ = (
+        "_answer",
+        "_context",
+        "_head",
+        "_is_committed_only",
+        "_leader_epoch",
+        "_limit",
+        "_middle",
+        "_min_bytes",
+        "_offset_at",
+        "_partition",
+        "_rest",
+    )
+
+    def __init__(
+        self,
+        context: RequestContext,
+        frame: memoryview,
+        offset_at: int,
+        request: FetchParts,
+        partition: TopicPartition,
+    ) -> None:
+        ((key, (wanted,)),) = request.topics
+        self._context = context
+        self._partition = partition
+        self._leader_epoch = wanted.current_leader_epoch
+        bytes_max = min(request.max_bytes, context.services.partitions.fetch_bytes_max)
+        self._limit = max(0, min(bytes_max, wanted.max_bytes))
+        self._min_bytes = max(1, request.min_bytes)
+        self._is_committed_only = request.isolation_level == READ_COMMITTED
+        aborted = () if self._is_committed_only else None
+        answered = FetchedPartition(wanted.partition, aborted=aborted)
+        self._answer = SingleFetchAnswer(context.header.api_version, key, answered)
+        # The frame in pieces: before the correlation id, up to the offset, behind it.
+        self._offset_at = offset_at
+        self._head = bytes(frame[:4])
+        self._middle = bytes(frame[8:offset_at])
+        self._rest = bytes(frame[offset_at + _OFFSET.size :])
+
+    def answer(self, frame: memoryview) -> list[Any] | None:
+        """The answer to a fetch like the last one; None if it is not, or not to be had at once."""
+        at = self._offset_at
+        if frame[8:at] != self._middle or frame[at + 8 :] != self._rest or frame[:4] != self._head:
+            return None
+        context = self._context
+        if not context.authorize(AclOperation.READ, ResourceType.TOPIC, self._partition.topic):
+            return None
+        services = context.services
+        (offset,) = _OFFSET.unpack_from(frame, at)
+        try:
+            partition = services.partitions.leader(self._partition)
+            partition.check_epoch(self._leader_epoch)
+            log = partition.log
+            stable, high_watermark = log.last_stable_offset, log.high_watermark
+            bound = stable if self._is_committed_only else high_watermark
+            if not log.log_start_offset <= offset < bound or log.cleaned_until != NEVER_CLEANED:
+                return None
+            memory = services.partitions.read_memory
+            records = log.read(offset, self._limit, bound, memory=memory)
+        except (KafkaError, OSError):
+            return None
+        if records.size < self._min_bytes:
+            return None
+        services.metrics.bytes_out.value += records.size
+        return self._answer.encode(
+            _CORRELATION_ID.unpack_from(frame, 4)[0],
+            high_watermark,
+            stable,
+            log.log_start_offset,
+            records,
+        )
+
+
+def offset_position(frame: memoryview, wanted: FetchedFrom) -> int:
+    """Where the fetch offset stands in the frame; -1 if its bytes do not stand there just once."""
+    whole, offset = bytes(frame), _OFFSET.pack(wanted.fetch_offset)
+    at = whole.find(offset)
+    return at if whole.find(offset, at + 1) < 0 else -1

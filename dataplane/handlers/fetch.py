@@ -27,13 +27,11 @@ from typing import TYPE_CHECKING, Any
 
 from dataplane.broker.deferred import Deferred
 from dataplane.broker.read_replicas import NONE_PREFERRED
-from dataplane.handlers import leader_hints
-from dataplane.handlers.fetch_route import FetchRoute, offset_position
+from dataplane.handlers import fetch_route, leader_hints
 from dataplane.log.fetching import REACHES_ON
 from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
-from dataplane.replication.fetch_sessions import FINAL_EPOCH
 from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
 from dataplane.timing.purgatory import DelayedOperation, WatchList
 from dataplane.wire.fetch_codec import FetchedPartition, encode_fetch_response, parse_fetch
@@ -50,7 +48,6 @@ _log = logging.getLogger(__name__)
 
 CONSUMER = -1
 READ_COMMITTED = 1
-ROUTES_FROM = 7
 FROM_FOLLOWER_FROM = 11
 DIVERGING_FROM = 12
 ENDPOINTS_FROM = 16
@@ -64,35 +61,8 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     except KafkaError as error:
         return _refuse_all(context, error)
     fetch = _Fetch(context, request, session)
-    _note_route(context, frame, request, fetch.only_partition)
+    fetch_route.note(context, frame, request, fetch.only_partition)
     return fetch.start()
-
-
-def _note_route(
-    context: RequestContext, frame: memoryview, request: FetchParts, partition: Partition | None
-) -> None:
-    """Keep what a consumer reads that reads the partition of its last fetch: more will follow."""
-    connection = context.connection
-    connection.fetch_route = None
-    if (
-        partition is None
-        or request.session_epoch != FINAL_EPOCH
-        or request.session_id
-        or request.replica_id >= 0
-        or context.header.api_version < ROUTES_FROM
-        or context.services.partitions.read_replicas.is_active
-    ):
-        connection.last_fetched = None
-        return
-    wanted = request.topics[0][1][0]
-    if connection.last_fetched != partition.topic_partition or wanted.last_fetched_epoch >= 0:
-        connection.last_fetched = partition.topic_partition
-        return
-    offset_at = offset_position(frame, wanted)
-    if offset_at >= 0:
-        connection.fetch_route = FetchRoute(
-            context, frame, offset_at, request, partition.topic_partition
-        )
 
 
 def _refuse_all(context: RequestContext, error: KafkaError) -> list[Any]:

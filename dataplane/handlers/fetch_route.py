@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.model.errors import KafkaError
+from dataplane.replication.fetch_sessions import FINAL_EPOCH
 from dataplane.security.acl import AclOperation, ResourceType
 from dataplane.wire.fetch_codec import FetchedPartition, SingleFetchAnswer
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
+    from dataplane.broker.partition import Partition
     from dataplane.model.ids import TopicPartition
     from dataplane.wire.fetch_codec import FetchedFrom, FetchParts
 
+ROUTES_FROM = 7
 READ_COMMITTED = 1
 
 _OFFSET = struct.Struct(">q")
@@ -102,7 +105,34 @@ class FetchRoute:
         )
 
 
-def offset_position(frame: memoryview, wanted: FetchedFrom) -> int:
+def note(
+    context: RequestContext, frame: memoryview, request: FetchParts, partition: Partition | None
+) -> None:
+    """Keep what a consumer reads that reads the partition of its last fetch: more will follow."""
+    connection = context.connection
+    connection.fetch_route = None
+    if (
+        partition is None
+        or request.session_epoch != FINAL_EPOCH
+        or request.session_id
+        or request.replica_id >= 0
+        or context.header.api_version < ROUTES_FROM
+        or context.services.partitions.read_replicas.is_active
+    ):
+        connection.last_fetched = None
+        return
+    wanted = request.topics[0][1][0]
+    if connection.last_fetched != partition.topic_partition or wanted.last_fetched_epoch >= 0:
+        connection.last_fetched = partition.topic_partition
+        return
+    offset_at = _offset_position(frame, wanted)
+    if offset_at >= 0:
+        connection.fetch_route = FetchRoute(
+            context, frame, offset_at, request, partition.topic_partition
+        )
+
+
+def _offset_position(frame: memoryview, wanted: FetchedFrom) -> int:
     """Where the fetch offset stands in the frame; -1 if its bytes do not stand there just once."""
     whole, offset = bytes(frame), _OFFSET.pack(wanted.fetch_offset)
     at = whole.find(offset)

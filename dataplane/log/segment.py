@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _LOOK_BACK_BYTES = 8 * 1024 * 1024
+# From this size on a segment has blocks set aside for its growth: as much again, at most 16 MiB.
+# Small and idle partitions take none.
+RESERVED_FROM_BYTES = 1024 * 1024
+RESERVED_BYTES_MAX = 16 * 1024 * 1024
 INDEX_BYTES_MAX = 10 * 1024 * 1024
 _RUN_ENTRIES_MAX = 512
 
@@ -47,6 +51,7 @@ class LogSegment:
         "_max_timestamp_ms",
         "_max_timestamp_offset",
         "_progress",
+        "_reserved_until",
         "base_offset",
         "closed",
         "created_ms",
@@ -101,6 +106,7 @@ class LogSegment:
         self._index_bytes_max = INDEX_BYTES_MAX
         self._entries_left = 0  # before the indexes have to be looked at again
         self.is_index_full = False
+        self._reserved_until = RESERVED_FROM_BYTES
         self._bytes_since_entry = 0
         self._first_timestamp_ms: int | None = None
         self._max_timestamp_ms: int | None = NO_TIMESTAMP if not self.size else None
@@ -160,11 +166,26 @@ class LogSegment:
             position += size
         self._bytes_since_entry = since_entry
         self.size = position
+        if position >= self._reserved_until:
+            self._reserve()
 
     def append_unnoted(self, data: Buffer) -> None:
         """Write several batches; the caller gives each to `note`."""
         self.file.append(data)
         self.size += len(data)
+        if self.size >= self._reserved_until:
+            self._reserve()
+
+    def _reserve(self) -> None:
+        """Set aside what comes next: as much again as there is, within a bound."""
+        self._reserved_until = self.size + min(self.size, RESERVED_BYTES_MAX)
+        self.file.reserve(self._reserved_until)
+
+    def trim(self) -> None:
+        """Nothing comes for now: give back what is set aside behind the end. `OSError`."""
+        if self._reserved_until > RESERVED_FROM_BYTES:
+            self._reserved_until = RESERVED_FROM_BYTES
+            self.file.truncate(self.size)
 
     def note(self, last_offset: int, max_timestamp_ms: int, position: int, size: int) -> None:
         """Remember a batch in the indexes, if its turn has come."""
@@ -370,6 +391,7 @@ class LogSegment:
         """The segment takes no more: put its largest timestamp at the end of the time index."""
         self.time_index.maybe_append(self.max_timestamp_ms, self.max_timestamp_offset)
         self.close_indexes()
+        self.trim()
 
     def close_indexes(self) -> None:
         """Hand pending entries to the index files, which exist from then on.

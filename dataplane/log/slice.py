@@ -48,6 +48,9 @@ class _NoFile:
     ) -> int:
         return 0
 
+    def reserve(self, size: int) -> None:
+        """There is nothing to reserve for."""
+
     def truncate(self, size: int) -> None:  # noqa: ARG002  # the port's signature
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
 

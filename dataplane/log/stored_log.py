@@ -439,9 +439,8 @@ class StoredLog:
         """Housekeeping without a deadline: `flush.ms`, unlinking, forgetting silent producers."""
         self._graveyard.purge()
         self._producers.expire(self._clock.realtime_ms(), self._producer_expiration_ms)
-        waited_ms = self._clock.monotonic_ms() - self._flusher.last_flush_ms
-        is_dirty = self.recovery_point < self.log_end_offset
-        if is_dirty and self._failure is None and waited_ms >= self._config.flush_ms:
+        is_due = self._clock.monotonic_ms() - self._flusher.last_flush_ms >= self._config.flush_ms
+        if is_due and self._failure is None and self.recovery_point < self.log_end_offset:
             self.flush_in_background()
 
     def update_config(self, config: LogConfig) -> None:
@@ -456,6 +455,7 @@ class StoredLog:
         if self._failure is None:
             self._producers.take_snapshot(self.log_end_offset)
             self.flush()
+            self._active.trim()
         self.release()
 
     def release(self) -> None:

@@ -46,6 +46,14 @@ class File(Protocol):
         """Fill `buffer` from `position`; returns how many bytes there were."""
         ...
 
+    def reserve(self, size: int) -> None:
+        """Have the volume set blocks aside up to `size`, if it can; the file's size stays.
+
+        A hint: appending gets cheaper, and nothing is raised. `truncate` gives back what is
+        reserved behind the new end.
+        """
+        ...
+
     def truncate(self, size: int) -> None: ...
 
     def sync(self) -> None:

@@ -8,7 +8,9 @@ import shutil
 from pathlib import Path
 
 from dataplane.ports.filesystem import Buffer, DiskUsage, File, Lock
+from dataplane.runtime.preallocation import preallocate
 
+FREE_TIMES_MIN = 100
 PARTS_MAX = os.sysconf("SC_IOV_MAX")
 _OPEN_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CLOEXEC
 
@@ -61,6 +63,13 @@ class OsFile:
 
     def read_into(self, position: int, buffer: bytearray | memoryview) -> int:
         return os.preadv(self._descriptor, (buffer,), position)
+
+    def reserve(self, size: int) -> None:
+        count = size - self.size()
+        volume = os.fstatvfs(self._descriptor)
+        # On a volume that runs full, what is set aside would be missing elsewhere.
+        if 0 < count * FREE_TIMES_MIN < volume.f_bavail * volume.f_frsize:
+            preallocate(self._descriptor, size - count, count)
 
     def truncate(self, size: int) -> None:
         os.ftruncate(self._descriptor, size)

@@ -21,6 +21,7 @@ UNLIMITED_BYTES = 1 << 50
 class _Node:
     data: bytearray = dataclasses.field(default_factory=bytearray)
     synced_size: int = 0
+    reserved_size: int = 0
 
 
 @dataclasses.dataclass(slots=True)
@@ -68,8 +69,12 @@ class MemoryFile:
         buffer[: len(chunk)] = chunk
         return len(chunk)
 
+    def reserve(self, size: int) -> None:
+        self._node.reserved_size = max(size, self._node.reserved_size)
+
     def truncate(self, size: int) -> None:
         self._check("truncate")
+        self._node.reserved_size = 0
         del self._node.data[size:]
         self._node.synced_size = min(self._node.synced_size, size)
 

@@ -184,5 +184,6 @@ class _ProcessFile:
     _append = _guarded("append")
     read_at = _guarded("read_at")
     read_into = _guarded("read_into")
+    reserve = _guarded("reserve")
     truncate = _guarded("truncate")
     sync = _guarded("sync")

@@ -177,14 +177,16 @@ class Partition:
 
     def append_now(self, records: Buffer, acks: int, *, origin: str = "client") -> AppendInfo:
         """Append one batch to the leader's log. KafkaError says why not; nothing is waited for."""
-        info = self.stage(records, acks, origin=origin)
-        self.commit()
-        return info
+        try:
+            return self.stage(records, acks, origin=origin)
+        finally:
+            self.commit()
 
     def stage(self, records: Buffer, acks: int, *, origin: str = "client") -> AppendInfo:
         """Check one batch and give it its offsets; `commit` appends it with others.
 
-        KafkaError says why not. Until `commit` nobody sees the batch, and `records` stays as it is.
+        KafkaError says why not. Until `commit` nobody sees the batch, and `records` stays as it is;
+        `commit` has to follow a refusal too.
         """
         core = self.core
         if core is None:
@@ -215,9 +217,15 @@ class Partition:
             self._wakeups.wake(self.appended)
 
     def when_committed(self, offset: int, callback: Callable[[bool], None]) -> bool:
-        """Call back once the high watermark reaches `offset`; True if it is there already."""
+        """Call back once the high watermark reaches `offset`; True if it is there already.
+
+        At once, with False, if this broker has stopped leading.
+        """
         if self.log.high_watermark >= offset:
             return True
+        if self.core is None:
+            callback(False)
+            return False
         self._acknowledgements.add(offset, callback)
         return False
 

@@ -116,6 +116,7 @@ def _stage(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of a
             raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
         partitions = services.partitions
         partition = partitions.leader(TopicPartition(topic[0], index))
+        partitions.appends.partitions[partition] = None  # a refusal has to be committed too
         info = partition.stage(records, acks)
     except KafkaError as error:
         services.metrics.count_refused_batch(error.code.name)
@@ -123,7 +124,6 @@ def _stage(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of a
     except OSError:
         _log.exception("appending to %s-%d", topic[0], index)
         return ProducedPartition(index, ErrorCode.KAFKA_STORAGE_ERROR)
-    partitions.appends.partitions[partition] = None
     staged.append((topic, len(topic[1]), partition, info.last_offset + 1))
     services.metrics.bytes_in.value += len(records)
     return ProducedPartition(

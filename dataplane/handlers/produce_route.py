@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dataplane.model.ids import TopicPartition
 
 RUN_MAX = 512
-"""Requests that are answered together; what one write of batches may be made of is twice that."""
+"""Requests that are answered together. One write may hold the batches of several such runs."""
 
 _CORRELATION_ID = slice(4, 8)
 
@@ -74,10 +74,10 @@ class ProduceRoute:
         partitions = context.services.partitions
         try:
             partition = partitions.leader(self._partition)
+            partitions.appends.partitions[partition] = None  # a refusal has to be committed too
             info = partition.stage(records, 1)
         except (KafkaError, OSError):
             return None
-        partitions.appends.partitions[partition] = None
         context.services.metrics.bytes_in.value += len(records)
         run = self.run
         if run is None or run.partition is not partition or len(run.batches) >= RUN_MAX:

@@ -75,9 +75,10 @@ class PartitionLog(CompactableLog):
         self, records: Buffer, leader_epoch: int, *, now_ms: int, origin: str = "client"
     ) -> AppendInfo:
         """Stage one batch and commit it."""
-        info = self.stage(records, leader_epoch, now_ms=now_ms, origin=origin)
-        self.commit()
-        return info
+        try:
+            return self.stage(records, leader_epoch, now_ms=now_ms, origin=origin)
+        finally:
+            self.commit()
 
     def stage(
         self, records: Buffer, leader_epoch: int, *, now_ms: int, origin: str = "client"
@@ -86,7 +87,8 @@ class PartitionLog(CompactableLog):
 
         `records` stays as it is until then; offset and epoch are stamped into it in place if it is
         writable. Nothing else may be asked of the log in between. The batch is in the log if
-        `log_end_offset` has passed its last offset after `commit`.
+        `log_end_offset` has passed its last offset after `commit`, which has to follow a refusal
+        too: until then every batch behind a failed write is refused.
         KafkaError: CORRUPT_MESSAGE, INVALID_RECORD, MESSAGE_TOO_LARGE, INVALID_TIMESTAMP,
         UNSUPPORTED_COMPRESSION_TYPE, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH,
         INVALID_TXN_STATE, TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR.
@@ -128,6 +130,7 @@ class PartitionLog(CompactableLog):
                 batch = batch and batch._replace(max_timestamp_ms=now_ms)
         size = len(records)
         if leader_epoch != self._epochs.latest:
+            self._write_before_going_on()  # no epoch may begin behind what could not be written
             self._assign_epoch(leader_epoch, base)
         _stamp(records, 0, base, size - LOG_OVERHEAD_BYTES, leader_epoch)
         segment = self._active
@@ -157,6 +160,9 @@ class PartitionLog(CompactableLog):
         if failure is not None:
             raise failure
         if staging.batches:
+            if self._failure is not None:  # another log has lost the directory meanwhile
+                staging.clear()
+                raise self._refuse()
             self._write_staged()
 
     def _guard(self) -> None:

@@ -213,7 +213,10 @@ class LogSegment:
         self._entries_left = 0
 
     def _check_indexes(self) -> None:
-        """A full index is a reason to roll; the time index keeps room for its last entry."""
+        """A full index is a reason to roll; the time index keeps room for its last entry.
+
+        Batches of one write may exceed the limit by their entries: it is looked at before each.
+        """
         limit = self._index_bytes_max
         self._entries_left = min(
             (limit - self.offset_index.size_bytes) // OFFSET_ENTRY.size,

@@ -224,6 +224,12 @@ class Connection(asyncio.BufferedProtocol):
 
     def _finish(self) -> None:
         """Close, after the answers to what came before have left."""
+        try:
+            self._finish_staged()
+        except CloseConnection:
+            pass  # that is under way
+        except Exception:  # noqa: BLE001 - what was answered before it shall leave
+            _log.exception("closing %s: its request broke the connection", self.info.client_host)
         if self._flush():
             self._closes_when_streamed = True
         else:

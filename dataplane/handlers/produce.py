@@ -199,17 +199,17 @@ class _Waiting(DelayedOperation):
         super().__init__()
         self._context = context
         self._topics = topics
-        self._open: dict[tuple[str, int], _Staged] = {}
+        # By identity: a request may name a topic twice.
+        self._open: dict[int, _Staged] = {id(item): item for item in pending}
         self.deferred: Deferred[list[Any]] = Deferred(pipelined=True)
         for item in pending:
-            topic, place, partition, offset = item
-            self._open[topic[0], place] = item
+            _topic, _place, partition, offset = item
             if partition.when_committed(offset, _Settle(self, item)):
                 self.settle(item, is_committed=True)
 
     def settle(self, item: _Staged, *, is_committed: bool) -> None:
         topic, place, partition, _offset = item
-        if self.done or self._open.pop((topic[0], place), None) is None:
+        if self.done or self._open.pop(id(item), None) is None:
             return
         if not is_committed:
             self._set_error(topic, place, ErrorCode.NOT_LEADER_OR_FOLLOWER)

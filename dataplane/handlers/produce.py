@@ -26,6 +26,7 @@ from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import AclOperation, ResourceType
 from dataplane.timing.purgatory import DelayedOperation
+from dataplane.wire.errors import WireError
 from dataplane.wire.produce_codec import (
     ProducedPartition,
     encode_produce_response,
@@ -73,14 +74,21 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
             if result.error_code:
                 failed = True
             results.append(result)
-    if acks == 1 and len(staged) == 1 and len(asked) == 1 and len(asked[0][1]) == 1:
-        _note_route(context, frame, staged[0][2].topic_partition, asked[0][1][0][1])
+    if (
+        acks == 1
+        and len(staged) == 1
+        and len(asked) == 1
+        and len(asked[0][1]) == 1
+        and transactional_id is None
+    ):
+        _note_route(context, frame, position, staged[0][2].topic_partition, asked[0][1][0][1])
     return _Produced(context, topics, staged, acks, timeout_ms, failed)
 
 
 def _note_route(
     context: RequestContext,
     frame: memoryview,
+    position: int,
     partition: TopicPartition,
     records: memoryview | None,
 ) -> None:
@@ -92,8 +100,18 @@ def _note_route(
         connection.last_produced = partition
         return
     end = position_of_single(version, len(frame), len(records))
-    if records_of_single(version, frame, end) is not None:
-        connection.produce_route = ProduceRoute(context, frame, end, partition)
+    if records_of_single(version, frame, end) is None or not _ends(version, frame, position):
+        return
+    connection.produce_route = ProduceRoute(context, frame, end, partition)
+
+
+def _ends(version: int, frame: memoryview, position: int) -> bool:
+    """Whether a request that was read leaves nothing of its frame: `end` above goes by that."""
+    try:
+        parse_produce(version, frame[:-1], position)
+    except WireError:
+        return True
+    return False
 
 
 def _stage(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of a microsecond each

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import os
+import resource
 
 import pytest
 
 from dataplane.ports.fakes.filesystem import MemoryFileSystem
 from dataplane.ports.filesystem import FileSystem, read_whole, replace_whole
-from dataplane.runtime.os_filesystem import OsFileSystem
+from dataplane.runtime.os_filesystem import PARTS_MAX, OsFileSystem
 
 
 @pytest.fixture(params=["memory", "machine"])
@@ -151,8 +154,6 @@ def test_armed_faults_trip_once_each_and_full_disks_refuse_whole_appends():
 
 
 def test_short_write_on_a_real_full_disk_is_taken_back(tmp_path, monkeypatch):
-    import os
-
     fs = OsFileSystem()
     file = fs.open(str(tmp_path / "f"), create=True)
     file.append(b"before")
@@ -171,3 +172,88 @@ def test_short_write_on_a_real_full_disk_is_taken_back(tmp_path, monkeypatch):
     assert file.read_at(0, 99) == b"before"
     file.append(b"!")
     assert file.read_at(0, 99) == b"before!"
+
+
+def parts_of(count: int) -> list[bytes | bytearray | memoryview]:
+    kinds = (bytes, bytearray, memoryview)
+    return [kinds[number % 3](b"%d," % number) for number in range(count)]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, PARTS_MAX, PARTS_MAX + 1, 3 * PARTS_MAX])
+def test_appends_of_several_parts(place, count):
+    fs, root = place
+    file = fs.open(f"{root}/f", create=True)
+    file.append(b"before")
+    parts = parts_of(count)
+    file.append(*parts)
+    file.append(b"", b"", b"behind")
+    assert read_whole(fs, f"{root}/f") == b"".join([b"before", *parts, b"behind"])
+    file.close()
+
+
+@contextlib.contextmanager
+def no_file_larger_than(size_bytes: int):
+    """The kernel writes up to there, and says how much that was; then it refuses (EFBIG)."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size_bytes, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.parametrize("count", [1, 2, 100, PARTS_MAX, PARTS_MAX + 1])
+def test_parts_that_do_not_fit_leave_the_file_as_it_was(tmp_path, count):
+    fs = OsFileSystem()
+    file = fs.open(str(tmp_path / "f"), create=True)
+    file.append(b"before")
+    parts = parts_of(count)
+    size_bytes = sum(map(len, parts))
+    for fitting in {0, 1, size_bytes // 2, size_bytes - 1}:
+        with no_file_larger_than(6 + fitting), pytest.raises(OSError, match="too large"):
+            file.append(*parts)
+        assert file.size() == 6
+    with no_file_larger_than(6 + size_bytes):
+        file.append(*parts)
+    assert file.read_at(0, 1 << 20) == b"".join([b"before", *parts])
+    file.close()
+
+
+@pytest.mark.parametrize("is_refused", [False, True])
+@pytest.mark.parametrize("first", [0, 1, 3, 7, 11])
+def test_a_short_write_of_parts_goes_on_or_is_taken_back(tmp_path, monkeypatch, first, is_refused):
+    fs = OsFileSystem()
+    file = fs.open(str(tmp_path / "f"), create=True)
+    file.append(b"before")
+    write = os.write
+    left = [2, 1, 5, 100] if not is_refused else [2, 1]
+
+    def short(descriptor: int, parts) -> int:
+        return write(descriptor, b"".join(parts)[:first])
+
+    def shorter(descriptor: int, data) -> int:
+        if not left:
+            raise OSError(errno.EIO, "no more")
+        return write(descriptor, bytes(data)[: left.pop(0)])
+
+    parts = (b"abcd", bytearray(b"efg"), memoryview(b"hijklmnop"))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "writev", short)
+        patch.setattr(os, "write", shorter)
+        with pytest.raises(OSError, match="no more") if is_refused else contextlib.nullcontext():
+            file.append(*parts)
+    kept = b"before" if is_refused else b"before" + b"".join(parts)
+    assert file.read_at(0, 99) == kept
+    file.append(b"!", b"?")
+    assert file.read_at(0, 99) == kept + b"!?"
+    file.close()
+
+
+def test_a_full_disk_in_memory_refuses_all_parts():
+    fs = MemoryFileSystem(capacity_bytes=10)
+    file = fs.open("/f", create=True)
+    with pytest.raises(OSError, match="No space"):
+        file.append(b"123456", b"789012")
+    assert file.size() == 0
+    file.append(b"12345", b"67890")
+    assert file.size() == 10

@@ -83,12 +83,10 @@ class PartitionLog(CompactableLog):
     def stage(
         self, records: Buffer, leader_epoch: int, *, now_ms: int, origin: str = "client"
     ) -> AppendInfo:
-        """Check one batch and give it its offsets; `commit` writes it with others in one call.
+        """Check one batch and give it its offsets; `commit`, due after a refusal too, writes it.
 
-        `records` stays as it is until then; offset and epoch are stamped into it in place if it is
-        writable. Nothing else may be asked of the log in between. The batch is in the log if
-        `log_end_offset` has passed its last offset after `commit`, which has to follow a refusal
-        too: until then every batch behind a failed write is refused.
+        Until then nothing else is asked of the log, and `records` stays but for what is stamped in.
+        The batch is in the log if after `commit` `log_end_offset` has passed its last offset.
         KafkaError: CORRUPT_MESSAGE, INVALID_RECORD, MESSAGE_TOO_LARGE, INVALID_TIMESTAMP,
         UNSUPPORTED_COMPRESSION_TYPE, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH,
         INVALID_TXN_STATE, TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR.
@@ -164,6 +162,9 @@ class PartitionLog(CompactableLog):
                 staging.clear()
                 raise self._refuse()
             self._write_staged()
+        # Not before: what is written must be noted in full, whether it can be synced or not.
+        if self.log_end_offset - self._flusher.recovery_point >= self._config.flush_messages:
+            self.flush_in_background()
 
     def _guard(self) -> None:
         super()._guard()
@@ -200,9 +201,7 @@ class PartitionLog(CompactableLog):
             raise self._undo(before, self.log_end_offset, error) from error
         finally:
             staging.clear()  # whatever happened, their memory is not ours for longer
-        self.log_end_offset = end = last + 1
-        if end - self._flusher.recovery_point >= self._config.flush_messages:
-            self.flush_in_background()
+        self.log_end_offset = last + 1
 
     def append_as_follower(self, records: Buffer) -> AppendInfo:
         """Append batches as the leader wrote them; a partial batch at the end is ignored.

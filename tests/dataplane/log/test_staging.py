@@ -360,3 +360,28 @@ def test_a_group_exceeds_an_index_by_its_own_entries_at_most() -> None:
     for segment in log._segments:
         assert len(segment.offset_index) <= 48 // 8 + 10
     assert len(log.segment_base_offsets) > 1
+
+
+@pytest.mark.parametrize("staged_before", [0, 2])
+@pytest.mark.parametrize("knows", [False, True])
+def test_a_batch_that_is_written_and_cannot_be_synced_is_known(
+    knows: bool, staged_before: int
+) -> None:
+    """Sent again after the error it is a duplicate: it is in the log."""
+    world, log = opened(LogConfig(flush_messages=staged_before + 2))
+    sequence = 0
+    if knows:
+        log.append_as_leader(batch(base_sequence=0, **IDEMPOTENT), 0, now_ms=NOW_MS)
+        sequence = 1
+    for _ in range(staged_before):
+        log.stage(batch(), 0, now_ms=NOW_MS)
+    data = batch(2, base_sequence=sequence, **IDEMPOTENT)
+    again = bytes(data)
+    log._epochs._in_file = None  # so that a flush has to write the checkpoint
+    world.fs.fail("open", "checkpoint", number=errno.ENOSPC)
+    info = result_of(lambda: log.stage(data, 0, now_ms=NOW_MS))
+    assert isinstance(info, AppendInfo)
+    assert result_of(log.commit) == ErrorCode.KAFKA_STORAGE_ERROR
+    assert log.log_end_offset == info.last_offset + 1
+    repeated = log.append_as_leader(again, 0, now_ms=NOW_MS)
+    assert (repeated.base_offset, repeated.duplicate) == (info.base_offset, True)

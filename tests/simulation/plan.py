@@ -46,6 +46,8 @@ class Plan:
     settings: dict[str, str]
     admin_gap_s: float
     fleeting_gap_s: float = NEVER_S
+    burst_batches_max: int = 1
+    """What a producer sends at once to a partition; a broker remembers five batches of each."""
 
     @classmethod
     def of(cls, random: Random) -> Plan:
@@ -74,4 +76,5 @@ class Plan:
             },
             admin_gap_s=random.choice((1.5, 5.0, NEVER_S)),
             fleeting_gap_s=random.choice((0.3, 1.5, NEVER_S)),
+            burst_batches_max=random.choice((1, 1, 3, 5)),
         )

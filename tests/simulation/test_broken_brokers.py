@@ -16,11 +16,11 @@ from dataplane.broker import controller_events, following
 from dataplane.broker.partition import Partition
 from dataplane.broker.partition_manager import PartitionManager
 from dataplane.cluster import election, failover, image
-from dataplane.handlers import fetch
+from dataplane.handlers import fetch, produce
 from dataplane.log.partition_log import PartitionLog
 from dataplane.log.producer_state import ProducerState
 from dataplane.log.stored_log import StoredLog
-from dataplane.model.errors import ErrorCode
+from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.replication.follower import FollowerCore
 from dataplane.replication.leader import LeaderCore
 from dataplane.replication.replica import Replica
@@ -169,15 +169,48 @@ def forgets_producers(patch):
 
 def skips_an_offset(patch):
     """Now and then the leader leaves a hole in its log."""
-    original = PartitionLog.append_as_leader
+    original = PartitionLog.stage
 
-    def append(self, records, *rest, **options):
-        if self.log_end_offset % 17 == 16:
+    def stage(self, records, *rest, **options):
+        if self.log_end_offset % 17 == 16 and not self._staging.batches:
             self.log_end_offset += 1
         return original(self, records, *rest, **options)
 
-    patch.setattr(PartitionLog, "append_as_leader", append)
+    patch.setattr(PartitionLog, "stage", stage)
     return ("reset",), {}
+
+
+def answers_what_was_not_written(patch):
+    """A staged batch is answered as appended although its write failed."""
+    patch.setattr(produce._Produced, "_refuse", lambda self, item, error: None)
+    return ("disk_full",), {}, 0.3
+
+
+def lets_batches_pass_a_lost_one(patch):
+    """Behind a failed write a batch of the same group takes the offsets of those that were lost."""
+    original = PartitionLog._write_before_going_on
+
+    def write(self):
+        try:
+            original(self)
+        except KafkaError:
+            self._staging.failure = None
+
+    patch.setattr(PartitionLog, "_write_before_going_on", write)
+    return ("failed_write", "disk_full"), {"log.segment.bytes": "700"}, 0.3
+
+
+def remembers_producers_of_lost_batches(patch):
+    """A producer's sequence moves on when a batch is staged, and stays there if the write fails."""
+    original = PartitionLog._undo
+
+    def undo(self, size, end_offset, error):
+        for entry in self._producers.entries.values():
+            entry.next_sequence += 1
+        return original(self, size, end_offset, error)
+
+    patch.setattr(PartitionLog, "_undo", undo)
+    return ("disk_full",), {}, 0.3
 
 
 def answers_without_records(patch):
@@ -261,6 +294,9 @@ CASES: list[tuple[Any, ...]] = [
     (elects_in_the_old_epoch, "one leader per epoch"),
     (ignores_the_fence, "one leader per epoch"),
     (skips_an_offset, "offsets are contiguous"),
+    (answers_what_was_not_written, "acknowledged records survive"),
+    (lets_batches_pass_a_lost_one, "acknowledged records survive"),
+    (remembers_producers_of_lost_batches, "no duplicates with idempotence"),
     (answers_without_records, "offsets are contiguous"),
     (forgets_producers, "no duplicates with idempotence"),
     (never_lags, "in-sync replicas keep up", 9_008),

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
+from dataplane.log.partition_log import PartitionLog
+from dataplane.model.errors import KafkaError
+from tests.simulation.plan import Plan
 from tests.simulation.seeds import run_seed
 
 SEEDS = (2, 4)
@@ -18,3 +23,31 @@ def test_no_violation(seed):
     result = run_seed(seed)
     assert not result.violations, f"again: make simulate SEEDS=1 SEED={seed}"
     assert result.counts.get("records read", 0) > 0
+
+
+def test_batches_are_staged_in_groups_and_their_writes_fail(monkeypatch):
+    """Bursts reach the brokers in one piece: else staging would hardly be simulated at all."""
+    make, write = Plan.of.__func__, PartitionLog._write_staged
+    groups = {True: 0, False: 0}  # of several batches: whether they were written
+
+    def plan(cls, random):
+        made = make(cls, random)
+        return dataclasses.replace(
+            made, burst_batches_max=5, faults=("disk_full", "failed_write"), fault_gap_s=0.3
+        )
+
+    def counted(self):
+        is_group = len(self._staging.batches) > 1
+        try:
+            write(self)
+        except KafkaError:
+            groups[False] += is_group
+            raise
+        groups[True] += is_group
+
+    monkeypatch.setattr(Plan, "of", classmethod(plan))
+    monkeypatch.setattr(PartitionLog, "_write_staged", counted)
+    for seed in (2, 4):
+        assert not run_seed(seed).violations
+    assert groups[True] > 50
+    assert groups[False] > 0

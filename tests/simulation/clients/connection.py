@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from dataplane.broker.peer_connection import PeerConnection
 from dataplane.model.errors import ErrorCode
+from dataplane.wire.apis import load
+from dataplane.wire.codec import decode
 from dataplane.wire.errors import WireError
 from dataplane.wire.messages.metadata import MetadataRequest
 from tests.simulation.machine import PORT
 from tests.simulation.world.loop import HostLoop
 
 if TYPE_CHECKING:
+    from dataplane.broker.peer_connection import FrameCallback
     from tests.simulation.simulation import Simulation
 
 CONNECT_TIMEOUT_S = 1.0
@@ -27,6 +30,27 @@ class UnknownOutcomeError(Exception):
 
 class NotSentError(Exception):
     """The request did not leave: nothing has happened."""
+
+
+class _Gathered:
+    """A transport that keeps what is written, to be sent in one piece."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def write(self, data: bytes) -> None:
+        self.data += data
+
+
+def _completes(future: asyncio.Future[Any], message: Any, version: int) -> FrameCallback:
+    def arrived(frame: memoryview | None, position: int) -> None:
+        if not future.done():
+            answer = None
+            if frame is not None:
+                answer, _end = decode(load(message.API_KEY)[1], version, frame, position)
+            future.set_result(answer)
+
+    return arrived
 
 
 class Client:
@@ -77,6 +101,28 @@ class Client:
             raise UnknownOutcomeError(f"broker {broker} is silent") from error
         except (OSError, WireError) as error:
             raise UnknownOutcomeError(f"broker {broker}: {error!r}") from error
+
+    async def ask_together(
+        self, broker: int, messages: list[Any], version: int, *, timeout_ms: int
+    ) -> list[Any]:
+        """Send requests of one kind by one write; of each its answer, None if that is not known.
+
+        NotSentError.
+        """
+        connection = await self.connection(broker)
+        futures: list[asyncio.Future[Any]] = [self.loop.create_future() for _ in messages]
+        transport, gathered = connection._transport, _Gathered()
+        connection._transport = gathered  # type: ignore[assignment]
+        try:
+            for message, future in zip(messages, futures, strict=True):
+                connection.send(message, version, _completes(future, message, version))
+        finally:
+            connection._transport = transport
+        transport.write(gathered.data)
+        _done, missing = await asyncio.wait(futures, timeout=timeout_ms / 1000)
+        if missing:
+            connection.close()
+        return [None if future in missing else future.result() for future in futures]
 
     async def refresh(self) -> bool:
         """Ask any broker for metadata; whether one answered. At most once in a while."""

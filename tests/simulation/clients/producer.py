@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dataplane.model.errors import ErrorCode
 from dataplane.wire.messages.init_producer_id import InitProducerIdRequest
@@ -66,8 +66,26 @@ KINDS = (
 )
 
 
+@dataclasses.dataclass(slots=True)
+class _Attempt:
+    """What is known of a batch that has been sent already, or just has its sequence."""
+
+    began_s: float
+    sequence: int = -1
+    identity: tuple[int, int] = (-1, -1)
+    leader: int = -1
+    code: int | None = None
+    offset: int = -1
+    is_followed: bool = False
+    """Others were sent behind it: a leader that starts again knows the last batch alone (as in
+    Kafka, whose snapshots hold no more), and does not recognise this one when it is sent again."""
+
+
 class Producer:
-    """Writes to random partitions until told to stop; one batch in flight per partition."""
+    """Writes to random partitions until told to stop; one batch, or one burst, in flight for each.
+
+    What of a burst was not acknowledged is sent again one by one, in its order.
+    """
 
     def __init__(self, sim: Simulation, number: int, kind: Kind) -> None:
         self.sim = sim
@@ -112,6 +130,28 @@ class Producer:
         self.busy -= 1
 
     async def _write(self, place: tuple[str, int]) -> None:
+        bursts = [self._records(place) for _ in range(self._burst_size(place))]
+        try:
+            if len(bursts) == 1:
+                await self._deliver_and_note(place, bursts[0], _Attempt(self.client.loop.time()))
+            else:
+                await self._deliver_burst(place, bursts)
+        finally:
+            self._in_flight.discard(place)
+            self.busy -= 1
+
+    def _burst_size(self, place: tuple[str, int]) -> int:
+        """How many batches to send at once.
+
+        The leader has to know an idempotent producer: of an unknown one it takes any sequence, a
+        later batch of the burst too where the first was refused. (Kafka has the same hole.)
+        """
+        most, kind = self.sim.plan.burst_batches_max, self.kind
+        if most == 1 or kind.acks == 0 or (kind.idempotent and not self._sequences.get(place)):
+            return 1
+        return self.client.random.randint(1, most)
+
+    def _records(self, place: tuple[str, int]) -> list[Sent]:
         random = self.client.random
         records = []
         for _ in range(random.choice((1, 1, 2, 5))):
@@ -129,11 +169,47 @@ class Producer:
             )
             self.sim.oracle.sent[value] = sent
             records.append(sent)
-        try:
-            fate, offset = await self._deliver(place, records)
-        finally:
-            self._in_flight.discard(place)
-            self.busy -= 1
+        return records
+
+    async def _deliver_burst(self, place: tuple[str, int], bursts: list[list[Sent]]) -> None:
+        """All of it by one write, then what was not acknowledged."""
+        began_s = self.client.loop.time()
+        leader, _epoch = self.client.leaders.get(place, (-1, -1))
+        identity = (self._producer_id, self._producer_epoch)
+        sequence = self._sequences.get(place, 0) if self.kind.idempotent else -1
+        sequences = []
+        for records in bursts:
+            sequences.append(sequence)
+            sequence += len(records) if sequence >= 0 else 0
+        requests = [
+            self._request(place, each, at) for each, at in zip(bursts, sequences, strict=True)
+        ]
+        answers: list[Any] = [None] * len(bursts)
+        is_sent = leader >= 0 and self.client.topic_ids.get(place[0]) == bursts[0][0].topic_id
+        if is_sent:
+            try:
+                answers = await self.client.ask_together(leader, requests, 9, timeout_ms=3_000)
+                self.sim.oracle.count("bursts")
+            except NotSentError:
+                is_sent = False
+        is_behind = False  # a batch of the burst that was not acknowledged
+        for records, at, answer in zip(bursts, sequences, answers, strict=True):
+            attempt = _Attempt(began_s, at, identity, leader)
+            attempt.is_followed = records is not bursts[-1]
+            if is_sent:
+                attempt.code = ErrorCode.REQUEST_TIMED_OUT
+            if answer is not None:
+                told = answer.responses[0].partition_responses[0]
+                attempt.code, attempt.offset = told.error_code, told.base_offset
+            if is_behind and attempt.code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER:
+                attempt.code = ErrorCode.LEADER_NOT_AVAILABLE  # as it has to be: nowhere so far
+            is_behind = is_behind or attempt.code != ErrorCode.NONE
+            await self._deliver_and_note(place, records, attempt)
+
+    async def _deliver_and_note(
+        self, place: tuple[str, int], records: list[Sent], attempt: _Attempt
+    ) -> None:
+        fate, offset = await self._deliver(place, records, attempt)
         for index, sent in enumerate(records):
             sent.fate = fate
             if fate is Fate.ACKNOWLEDGED and offset >= 0:
@@ -145,46 +221,49 @@ class Producer:
             f"{fate.value} at {offset}"
         )
 
-    async def _deliver(self, place: tuple[str, int], records: list[Sent]) -> tuple[Fate, int]:
-        """Try until something definite is known or the time is up."""
+    async def _deliver(
+        self, place: tuple[str, int], records: list[Sent], attempt: _Attempt
+    ) -> tuple[Fate, int]:
+        """Try until something definite is known or the time is up. `attempt` was the first."""
         loop, client, kind = self.client.loop, self.client, self.kind
-        deadline_s = loop.time() + DELIVERY_TIMEOUT_S
+        deadline_s = attempt.began_s + DELIVERY_TIMEOUT_S
         is_in_doubt = False
-        sequence = -1
-        while loop.time() < deadline_s:
-            if kind.idempotent and self._producer_id < 0 and not await self._get_producer_id():
-                await asyncio.sleep(RETRY_S)
-                continue
-            if kind.idempotent and sequence < 0:
-                sequence = self._sequences.get(place, 0)
-                identity = (self._producer_id, self._producer_epoch)
-            if kind.idempotent and identity != (self._producer_id, self._producer_epoch):
-                return (Fate.UNKNOWN if is_in_doubt else Fate.FAILED), -1
-            if client.topic_ids.get(place[0]) != records[0].topic_id:
-                return (Fate.UNKNOWN if is_in_doubt else Fate.FAILED), -1
-            leader, _epoch = client.leaders.get(place, (-1, -1))
-            if leader < 0:
-                await client.refresh()
-                continue
-            try:
+        sequence, identity = attempt.sequence, attempt.identity
+        leader, code, offset = attempt.leader, attempt.code, attempt.offset
+        while code is not None or loop.time() < deadline_s:
+            if code is None:
+                if kind.idempotent and self._producer_id < 0 and not await self._get_producer_id():
+                    await asyncio.sleep(RETRY_S)
+                    continue
+                if kind.idempotent and sequence < 0:
+                    sequence = self._sequences.get(place, 0)
+                    identity = (self._producer_id, self._producer_epoch)
+                if kind.idempotent and identity != (self._producer_id, self._producer_epoch):
+                    return (Fate.UNKNOWN if is_in_doubt else Fate.FAILED), -1
+                if client.topic_ids.get(place[0]) != records[0].topic_id:
+                    return (Fate.UNKNOWN if is_in_doubt else Fate.FAILED), -1
+                leader, _epoch = client.leaders.get(place, (-1, -1))
+                if leader < 0:
+                    await client.refresh()
+                    continue
                 code, offset = await self._send(leader, place, records, sequence)
-            except NotSentError:
-                code, offset = ErrorCode.LEADER_NOT_AVAILABLE, -1
-            except UnknownOutcomeError:
-                code, offset = ErrorCode.REQUEST_TIMED_OUT, -1
             if code == ErrorCode.NONE:
-                if kind.idempotent:
-                    self._sequences[place] = sequence + len(records)
+                if kind.idempotent and identity == (self._producer_id, self._producer_epoch):
+                    behind = sequence + len(records)
+                    self._sequences[place] = max(self._sequences.get(place, 0), behind)
                 return (Fate.UNKNOWN if kind.acks == 0 else Fate.ACKNOWLEDGED), offset
             refused = code in REFUSED or (
                 code == ErrorCode.NOT_LEADER_OR_FOLLOWER and kind.acks == 1
             )
             is_in_doubt = is_in_doubt or not refused
-            if code in FATAL:
+            is_forgotten = attempt.is_followed and code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+            if code in FATAL and not is_forgotten:
                 self.sim.fatal_refusal(leader, place, code, records)
+            if code in FATAL:
                 break
             if not kind.retries:
                 break
+            code = None
             await client.refresh()
             await asyncio.sleep(RETRY_S)
         if kind.idempotent and sequence >= 0:
@@ -196,9 +275,9 @@ class Producer:
         self._producer_id = -1
         self._sequences.clear()
 
-    async def _send(
-        self, leader: int, place: tuple[str, int], records: list[Sent], sequence: int
-    ) -> tuple[int, int]:
+    def _request(
+        self, place: tuple[str, int], records: list[Sent], sequence: int
+    ) -> ProduceRequest:
         now_ms = self.sim.wall_ms()
         batch = build_batch(
             [NewRecord(b"k", sent.value, (), now_ms) for sent in records],
@@ -206,7 +285,7 @@ class Producer:
             producer_epoch=self._producer_epoch if sequence >= 0 else -1,
             base_sequence=sequence,
         )
-        request = ProduceRequest(
+        return ProduceRequest(
             acks=self.kind.acks,
             timeout_ms=1_500,
             topic_data=[
@@ -216,11 +295,22 @@ class Producer:
                 )
             ],
         )
-        if self.kind.acks == 0:
-            connection = await self.client.connection(leader, "blind")
-            connection.send(request, 9, lambda _frame, _position: None)
-            return ErrorCode.NONE, -1
-        response = await self.client.ask(leader, request, 9, timeout_ms=3_000)
+
+    async def _send(
+        self, leader: int, place: tuple[str, int], records: list[Sent], sequence: int
+    ) -> tuple[int, int]:
+        """Error code and base offset. What says nothing is REQUEST_TIMED_OUT."""
+        request = self._request(place, records, sequence)
+        try:
+            if self.kind.acks == 0:
+                connection = await self.client.connection(leader, "blind")
+                connection.send(request, 9, lambda _frame, _position: None)
+                return ErrorCode.NONE, -1
+            response = await self.client.ask(leader, request, 9, timeout_ms=3_000)
+        except NotSentError:
+            return ErrorCode.LEADER_NOT_AVAILABLE, -1
+        except UnknownOutcomeError:
+            return ErrorCode.REQUEST_TIMED_OUT, -1
         answer = response.responses[0].partition_responses[0]
         return answer.error_code, answer.base_offset
 

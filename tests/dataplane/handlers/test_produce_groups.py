@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import uuid
 import types
 
 import pytest
@@ -109,6 +110,7 @@ async def test_a_topic_deleted_and_created_again(broker: OneBroker) -> None:
     connection.read(to_t(batch("c")) * 2)
     codes = {code for code, _ in outcomes(connection.take())}
     assert 0 not in codes
+    broker.ids["t"] = uuid.uuid4()
     broker.topic("t", leader_epoch=1)
     connection.read(to_t(batch("c")) * 2)
     assert outcomes(connection.take()) == [(0, 0), (0, 1)]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import errno
-import uuid
 import types
+import uuid
 
 import pytest
 

@@ -153,6 +153,8 @@ class FrameBuffer:
         available = self._end - start
         if available < 4:
             self._wanted = 0
+            if self._end == len(self._data) < READ_AHEAD_BYTES:
+                self._read_ahead()
             return None
         (size,) = _SIZE.unpack_from(self._data, start)
         if size < 0 or size > self.frame_bytes_max:
@@ -164,6 +166,8 @@ class FrameBuffer:
             self._wanted = wanted
             if wanted > len(self._data):
                 self._grow_towards(wanted)
+            elif self._end == len(self._data) < READ_AHEAD_BYTES:
+                self._read_ahead()
             return None
         self._wanted = 0
         self._aligned_bytes = wanted if ALIGN_FROM_BYTES <= wanted <= len(self._data) else 0
@@ -220,6 +224,16 @@ class FrameBuffer:
         self.asked_bytes = capacity - len(self._data)
         if self._budget.ask(self):
             self.grow()
+
+    def _read_ahead(self) -> None:
+        """A read has filled the buffer: there is more to come. Room that others want is left."""
+        count = READ_AHEAD_BYTES - len(self._data)
+        if self._budget is None:
+            self._replace(READ_AHEAD_BYTES)
+        elif not self.asked_bytes and self._budget.can_spare(count):
+            self.asked_bytes = count
+            if self._budget.ask(self):
+                self.grow()
 
     def _compact(self) -> None:
         have = self._end - self._start

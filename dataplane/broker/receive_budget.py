@@ -85,6 +85,10 @@ class ReceiveBudget:
         buffer.owner.hold_on()
         return False
 
+    def can_spare(self, count: int) -> bool:
+        """Whether `count` bytes may be had for convenience: half of it all stays for needs."""
+        return not self._line and self.used_bytes + count <= self.bytes_max // 2
+
     def give_back(self, buffer: FrameBuffer, count: int) -> None:
         """`buffer` holds its first piece alone again, `count` bytes fewer than before."""
         self.used_bytes -= count

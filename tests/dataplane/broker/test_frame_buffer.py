@@ -137,3 +137,50 @@ def test_only_produce_may_be_large() -> None:
     buffer = FrameBuffer(100 << 20)
     buffer.other_bytes_max = 1 << 20
     half_sent(buffer, 1 << 20, 10, key=3)
+
+
+def drain(buffer: FrameBuffer) -> int:
+    count = 0
+    while buffer.next_frame() is not None:
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("size", [200, 4_000, INITIAL_BYTES - 4, INITIAL_BYTES - 5, 60_000])
+def test_a_sender_that_fills_the_buffer_is_read_further_ahead(size: int) -> None:
+    """Frames that just fit are no exception: else each takes a read, a write and an answer."""
+    budget = ReceiveBudget(4 * READ_AHEAD_BYTES)
+    buffer = FrameBuffer(1 << 20, budget)
+    stream = memoryview(framed(bytes(size)) * (1 + 4 * READ_AHEAD_BYTES // size))
+    reads = []
+    for _ in range(6):
+        count = feed(buffer, stream, 1 << 20)
+        stream = stream[count:]
+        reads.append(count)
+        drain(buffer)
+    assert buffer.capacity_bytes == READ_AHEAD_BYTES
+    assert max(reads) > READ_AHEAD_BYTES // 2
+    assert budget.used_bytes == READ_AHEAD_BYTES - INITIAL_BYTES
+
+
+def test_a_sender_of_a_frame_at_a_time_takes_no_more() -> None:
+    buffer = FrameBuffer(1 << 20, ReceiveBudget(1 << 20))
+    for _ in range(50):
+        feed(buffer, memoryview(framed(bytes(8_000))), 1 << 20)
+        assert drain(buffer) == 1
+    assert buffer.capacity_bytes == INITIAL_BYTES
+
+
+def test_reading_ahead_takes_no_room_that_others_may_need() -> None:
+    budget = ReceiveBudget(2 * READ_AHEAD_BYTES - 2 * INITIAL_BYTES)
+    buffers = [FrameBuffer(1 << 20, budget) for _ in range(3)]
+    for buffer in buffers:
+        feed(buffer, memoryview(framed(bytes(100)) * 1_000), 1 << 20)
+        drain(buffer)
+    assert [buffer.capacity_bytes for buffer in buffers] == [
+        READ_AHEAD_BYTES,
+        INITIAL_BYTES,
+        INITIAL_BYTES,
+    ]
+    assert budget.paused == 0
+    assert not any(buffer.is_starved for buffer in buffers)

@@ -126,7 +126,7 @@ class ReplyWriter:
         self._on_unreadable = on_unreadable
         self._socket: socket.socket | None = None
         self._awaits_room = False  # the loop watches our socket for room
-        self._is_full = False  # sendfile has just met a full socket
+        self._is_full = False  # we have just met a full socket
         self.paused = False
         self.file_bytes = 0
         self.holds_file_parts = False
@@ -213,7 +213,9 @@ class ReplyWriter:
     def _write(self, parts: list[Any]) -> list[Any]:
         """Write until the socket is full; what is left, its file parts on own descriptors."""
         if self._plain and not self.paused and len(parts) <= VECTOR_MAX:
-            parts = self._send_held(parts)
+            rest = self._send_held(parts)
+            if rest is not parts:
+                return rest
         fill = 0
         for number, part in enumerate(parts):
             kind = type(part)
@@ -243,9 +245,9 @@ class ReplyWriter:
         return []
 
     def _send_held(self, parts: list[Any]) -> list[Any]:
-        """Send what lies in memory as it lies there, if all of it does; what is left."""
+        """Send what lies in memory as it lies there; what has to wait. `parts` if some does not."""
         vector: list[Any] = []
-        held: Held
+        held: Held | None = None
         for part in parts:
             if type(part) in _BYTES:
                 vector.append(part)
@@ -259,8 +261,10 @@ class ReplyWriter:
         except (BlockingIOError, InterruptedError):
             sent = 0
         if sent < sum(map(len, vector)):
-            return [*_behind(parts, sent)] if sent else parts
-        held.memory.start_over()  # the next answers go where the caches are warm
+            self._await_room()
+            return [*_behind(parts, sent)]
+        if held is not None:
+            held.memory.start_over()  # the next answers go where the caches are warm
         return []
 
     def _write_scratch(self, fill: int) -> None:
@@ -323,11 +327,16 @@ class ReplyWriter:
                 sent += count
         except (BlockingIOError, InterruptedError):
             pass
-        self._is_full = bool(head) or sent < part.size
-        if self._is_full and not self._awaits_room:
-            self._awaits_room = True
-            self._loop.add_writer(sock, self._go_on)
+        if head or sent < part.size:
+            self._await_room()
         return [bytes(head)] if head else [], sent
+
+    def _await_room(self) -> None:
+        """The socket is full: go on when it has room, as the loop sees."""
+        self._is_full = True
+        if not self._awaits_room:
+            self._awaits_room = True
+            self._loop.add_writer(self._own_socket(), self._go_on)
 
     def _own_socket(self) -> socket.socket:
         """The connection's socket by another descriptor: the transport keeps its own to itself."""

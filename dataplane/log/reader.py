@@ -72,7 +72,7 @@ class Reader:
             return LogSlice(NO_FILE, end, 0, start)
         if end - begin > max_bytes:
             if memory is not None and WALKED_BYTES_MIN <= max_bytes <= TAKEN_BYTES_MAX:
-                found = self._read_at_once(segment, begin, max_bytes, start, memory)
+                found = self._read_at_once(segment, begin, max_bytes, (start, upper), memory)
                 if found is not None:
                     return found
             limit = begin + max_bytes
@@ -89,9 +89,18 @@ class Reader:
         return LogSlice(segment.file, begin, end - begin, start)
 
     def _read_at_once(
-        self, segment: LogSegment, begin: int, max_bytes: int, start: int, memory: ReadMemory
+        self,
+        segment: LogSegment,
+        begin: int,
+        max_bytes: int,
+        bounds: tuple[int, int],
+        memory: ReadMemory,
     ) -> LogSlice | None:
-        """Read and see where the last whole batch ends; None among many small batches."""
+        """Read and see where the last whole batch ends; None among many small batches.
+
+        `bounds` are what was asked for and what all of it lies below: damaged batches may say
+        otherwise, and nobody may go on from there.
+        """
         if self._passes_left:
             self._passes_left -= 1
             return None
@@ -99,12 +108,12 @@ class Reader:
         data = data[: segment.file.read_into(begin, data)]
         size, last_offset = whole_batches(data, WALKED_MAX)
         memory.give_back(max_bytes - size)
-        if not size:
+        if not (size and bounds[0] <= last_offset < bounds[1]):
             self._passes_left = PASSES
             return None
         self._remember(segment, begin + size, 0, last_offset + 1)
         held = Held(memory, memory.generation, data[:size])
-        return LogSlice(segment.file, begin, size, start, held)
+        return LogSlice(segment.file, begin, size, bounds[0], held)
 
     def _locate(self, slot: int, start: int) -> tuple[LogSegment, int, int]:
         """Segment, position and slot of the first batch that reaches `start`.

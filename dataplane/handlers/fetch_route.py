@@ -19,7 +19,6 @@ from dataplane.wire.fetch_codec import FetchedPartition, SingleFetchAnswer
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
     from dataplane.broker.partition import Partition
-    from dataplane.model.ids import TopicPartition
     from dataplane.wire.fetch_codec import FetchedFrom, FetchParts
 
 ROUTES_FROM = 7
@@ -44,6 +43,7 @@ class FetchRoute:
         "_offset_at",
         "_partition",
         "_rest",
+        "_topic_id",
     )
 
     def __init__(
@@ -52,11 +52,12 @@ class FetchRoute:
         frame: memoryview,
         offset_at: int,
         request: FetchParts,
-        partition: TopicPartition,
+        partition: Partition,
     ) -> None:
         ((key, (wanted,)),) = request.topics
         self._context = context
-        self._partition = partition
+        self._partition = partition.topic_partition
+        self._topic_id = partition.topic_id
         self._leader_epoch = wanted.current_leader_epoch
         bytes_max = min(request.max_bytes, context.services.partitions.fetch_bytes_max)
         self._limit = max(0, min(bytes_max, wanted.max_bytes))
@@ -71,15 +72,28 @@ class FetchRoute:
         self._middle = bytes(frame[8:offset_at])
         self._rest = bytes(frame[offset_at + _OFFSET.size :])
 
+    def fits(self, frame: memoryview, partition: Partition) -> bool:
+        """Whether this is the route of such a request that reads `partition`."""
+        at = self._offset_at
+        return (
+            frame[8:at] == self._middle
+            and frame[at + 8 :] == self._rest
+            and frame[:4] == self._head
+            and partition.topic_id is self._topic_id
+        )
+
     def answer(self, frame: memoryview) -> list[Any] | None:
         """The answer to a fetch like the last one; None if it is not, or not to be had at once."""
         at = self._offset_at
         if frame[8:at] != self._middle or frame[at + 8 :] != self._rest or frame[:4] != self._head:
             return None
         context = self._context
+        services = context.services
+        appends = services.partitions.appends
+        if appends.partitions:
+            appends.commit()  # the Produces before it on this connection
         if not context.authorize(AclOperation.READ, ResourceType.TOPIC, self._partition.topic):
             return None
-        services = context.services
         (offset,) = _OFFSET.unpack_from(frame, at)
         try:
             partition = services.partitions.leader(self._partition)
@@ -87,7 +101,11 @@ class FetchRoute:
             log = partition.log
             stable, high_watermark = log.last_stable_offset, log.high_watermark
             bound = stable if self._is_committed_only else high_watermark
-            if not log.log_start_offset <= offset < bound or log.cleaned_until != NEVER_CLEANED:
+            if (
+                not log.log_start_offset <= offset < bound
+                or log.cleaned_until != NEVER_CLEANED
+                or partition.topic_id is not self._topic_id  # created once more under its name
+            ):
                 return None
             memory = services.partitions.read_memory
             records = log.read(offset, self._limit, bound, memory=memory)
@@ -110,26 +128,34 @@ def note(
 ) -> None:
     """Keep what a consumer reads that reads the partition of its last fetch: more will follow."""
     connection = context.connection
+    route = connection.fetch_route
+    if route is not None and partition is not None and route.fits(frame, partition):
+        return  # it had to wait this time, or the like
     connection.fetch_route = None
     if (
         partition is None
+        or not partition.is_leader
         or request.session_epoch != FINAL_EPOCH
         or request.session_id
         or request.replica_id >= 0
         or context.header.api_version < ROUTES_FROM
         or context.services.partitions.read_replicas.is_active
+        or [len(wanted) for _key, wanted in request.topics] != [1]  # others may be empty
     ):
         connection.last_fetched = None
         return
     wanted = request.topics[0][1][0]
-    if connection.last_fetched != partition.topic_partition or wanted.last_fetched_epoch >= 0:
+    limit = min(request.max_bytes, wanted.max_bytes, context.services.partitions.fetch_bytes_max)
+    if (
+        connection.last_fetched != partition.topic_partition
+        or wanted.last_fetched_epoch >= 0
+        or request.min_bytes > max(1, limit // 2)  # whole batches within the limit may be less
+    ):
         connection.last_fetched = partition.topic_partition
         return
     offset_at = _offset_position(frame, wanted)
     if offset_at >= 0:
-        connection.fetch_route = FetchRoute(
-            context, frame, offset_at, request, partition.topic_partition
-        )
+        connection.fetch_route = FetchRoute(context, frame, offset_at, request, partition)
 
 
 def _offset_position(frame: memoryview, wanted: FetchedFrom) -> int:

@@ -63,9 +63,6 @@ class Dispatcher:
                 return cast("Answer", run)
             route.run = None
         if info.fetch_route is not None:
-            appends = self._services.partitions.appends
-            if appends.partitions:
-                appends.commit()
             answered = info.fetch_route.answer(frame)
             if answered is not None:
                 self._counts[ApiKey.FETCH] += 1

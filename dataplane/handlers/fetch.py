@@ -152,6 +152,10 @@ class _Fetch(DelayedOperation):
                     if refusal is not None:
                         raise KafkaError(refusal)
                     partition = find(TopicPartition(entry.topic, wanted.partition))
+                    if not isinstance(key, str) and partition.topic_id.int not in (0, key.int):
+                        # Created once more under its name: the metadata and the replica here are
+                        # not of the same topic (yet).
+                        raise KafkaError(ErrorCode.INCONSISTENT_TOPIC_ID)
                     partition.check_epoch(wanted.current_leader_epoch)
                     entry.partition = partition
                 except KafkaError as error:

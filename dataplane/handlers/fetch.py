@@ -29,6 +29,7 @@ from dataplane.broker.deferred import Deferred
 from dataplane.broker.read_replicas import NONE_PREFERRED
 from dataplane.handlers import fetch_route, leader_hints
 from dataplane.log.fetching import REACHES_ON
+from dataplane.log.read_memory import TAKEN_BYTES_MAX
 from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
     from dataplane.broker.context import RequestContext
     from dataplane.broker.partition import Partition
+    from dataplane.log.read_memory import ReadMemory
     from dataplane.replication.fetch_sessions import Asked, Fetched, PartitionKey
     from dataplane.wire.fetch_codec import FetchedFrom, FetchParts, TopicKey
 
@@ -351,7 +353,9 @@ class _Fetch(DelayedOperation):
                 and not (is_replica and self._is_held_back(partition))
             ):
                 limit = max(0, min(left, wanted.max_bytes))
-                memory = self._context.services.partitions.read_memory
+                memory: ReadMemory | None = self._context.services.partitions.read_memory
+                if self._bytes_max - left + limit > TAKEN_BYTES_MAX:
+                    memory = None  # else what was read for the partitions before would be lost
                 records = log.read(offset, limit, bound, min_one_batch=is_first, memory=memory)
                 if records.size == 0:
                     records = None

@@ -28,30 +28,31 @@ class StagedAnswer:
 
 
 class StagedAppends:
-    """Nothing is staged any more when control goes back to the event loop.
+    """Nothing is staged any more when control goes back to the event loop."""
 
-    `refusals` are those of the last `commit`, by partition.
-    """
-
-    __slots__ = ("partitions", "refusals")
+    __slots__ = ("_refusals", "partitions")
 
     def __init__(self) -> None:
         self.partitions: dict[Partition, None] = {}
-        self.refusals: dict[Partition, KafkaError] = {}
+        self._refusals: dict[Partition, KafkaError] = {}
 
     def commit(self) -> None:
-        """Append what is staged anywhere. What was refused is in `refusals`."""
+        """Append what is staged anywhere; `refusal_of` says why a log's end did not move."""
         partitions = self.partitions
         if not partitions:
             return
         self.partitions = {}
-        if self.refusals:
-            self.refusals = {}
+        if self._refusals:
+            self._refusals = {}
         for partition in partitions:
             try:
                 partition.commit()
             except KafkaError as error:
-                self.refusals[partition] = error
+                self._refusals[partition] = error
             except Exception:  # noqa: BLE001 - the others' batches are not its fault
                 _log.exception("appending to %s", partition.topic_partition)
-                self.refusals[partition] = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR)
+                self._refusals[partition] = KafkaError(ErrorCode.KAFKA_STORAGE_ERROR)
+
+    def refusal_of(self, partition: Partition) -> KafkaError:
+        """Why the last `commit` left out a batch of `partition`."""
+        return self._refusals.get(partition) or KafkaError(ErrorCode.KAFKA_STORAGE_ERROR)

@@ -180,7 +180,7 @@ class _Produced(StagedAnswer):
         for item in self._staged:
             log = item[2].log
             if item[3] > log.log_end_offset:
-                self._refuse(item, appends.refusals[item[2]])
+                self._refuse(item, appends.refusal_of(item[2]))
             elif item[3] > log.high_watermark and self._acks == -1:
                 pending = [*(pending or ()), item]
         if self._acks == 0:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dataplane.broker.staged_appends import StagedAnswer
-from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.errors import KafkaError
 from dataplane.security.acl import AclOperation, ResourceType
 from dataplane.wire.produce_codec import (
     ProducedPartition,
@@ -106,13 +106,10 @@ class ProduceRoute:
 
     def _refusal(self, partition: Partition, correlation_id: int) -> bytes | bytearray:
         services = self._context.services
-        error = services.partitions.appends.refusals.get(partition)
-        code, message = ErrorCode.KAFKA_STORAGE_ERROR, None
-        if error is not None:
-            code, message = error.code, error.message
-        services.metrics.count_refused_batch(code.name)
+        error = services.partitions.appends.refusal_of(partition)
+        services.metrics.count_refused_batch(error.code.name)
         name, index = self._partition
-        refused = ProducedPartition(index, code, error_message=message)
+        refused = ProducedPartition(index, error.code, error_message=error.message)
         return encode_produce_response(self._version, correlation_id, [(name, [refused])])
 
 

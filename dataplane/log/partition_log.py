@@ -172,9 +172,11 @@ class PartitionLog(CompactableLog):
             raise RuntimeError(f"{self.directory}: batches are staged")
 
     def _refuse(self) -> KafkaError:
-        return self._staging.failure or KafkaError(
-            ErrorCode.KAFKA_STORAGE_ERROR, str(self._failure)
-        )
+        return self._staging.failure or self._storage_error(self._failure)
+
+    @staticmethod
+    def _storage_error(error: OSError | None) -> KafkaError:
+        return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
 
     def _write_before_going_on(self) -> None:
         """Write what is staged, for a batch that needs the log as it then is."""
@@ -183,6 +185,9 @@ class PartitionLog(CompactableLog):
                 self._write_staged()
             except KafkaError as error:
                 self._staging.failure = error
+                raise
+            except OSError as error:  # giving up the directory failed too
+                self._staging.failure = self._storage_error(error)
                 raise
 
     def _write_staged(self) -> None:

@@ -256,6 +256,25 @@ def test_a_producers_first_batch_may_fail_as_often_as_it_likes(number: int) -> N
     assert read_all(log) == [0]
 
 
+def test_what_is_staged_is_refused_also_when_giving_up_the_directory_fails() -> None:
+    """As in a process that is being killed: the error of the write is not the last one."""
+
+    def give_up(_directory: str, error: OSError) -> None:
+        raise error
+
+    world = World(LogConfig())
+    log = world.open(on_storage_error=give_up)
+    log.append_as_leader(batch(), 0, now_ms=NOW_MS)
+    staged = log.stage(batch(), 0, now_ms=NOW_MS)
+    world.fs.fail("append", ".log", number=errno.EIO)
+    with pytest.raises(OSError):
+        log.stage(batch(base_sequence=0, **IDEMPOTENT), 0, now_ms=NOW_MS)
+    with pytest.raises(KafkaError) as caught:
+        log.commit()
+    assert caught.value.code == ErrorCode.KAFKA_STORAGE_ERROR
+    assert staged.last_offset >= log.log_end_offset == 1
+
+
 def test_the_same_batch_twice_in_a_group_is_there_once() -> None:
     _, log = opened(LogConfig())
     log.append_as_leader(batch(2, base_sequence=0, **IDEMPOTENT), 0, now_ms=NOW_MS)

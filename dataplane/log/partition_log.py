@@ -26,7 +26,8 @@ from dataplane.log.batch_header import (
     TRANSACTIONAL_FLAG,
 )
 from dataplane.log.compactable import CompactableLog
-from dataplane.log.producer_entry import sequence_plus
+from dataplane.log.producer_entry import BATCHES_REMEMBERED, sequence_plus
+from dataplane.log.recall import earlier_batches
 from dataplane.log.scan import BatchHead
 from dataplane.log.slice import AppendInfo, LogSlice
 from dataplane.log.stored_log import NEVER_CLEANED
@@ -286,11 +287,28 @@ class PartitionLog(CompactableLog):
                 raise KafkaError(
                     ErrorCode.INVALID_RECORD, "The batch has a producer id and no sequence number."
                 )
-            trace = self._producers.find_duplicate(batch)
+            trace = self._producers.find_duplicate(batch) or self._recalled_duplicate(batch)
             if trace is not None:
                 return trace
         self._producers.check(batch, marker)
         return None
+
+    def _recalled_duplicate(self, batch: BatchHead) -> BatchTrace | None:
+        """The same for a producer known from a snapshot, whose log is looked at once for more."""
+        entry = self._producers.entries.get(batch.producer_id)
+        if (
+            entry is None
+            or not entry.is_from_snapshot
+            or entry.epoch != batch.producer_epoch
+            or entry.next_sequence == batch.base_sequence
+            or len(entry.batches) == BATCHES_REMEMBERED
+        ):
+            return None
+        try:
+            entry.recall(earlier_batches(self._segments, entry))
+        except OSError as error:
+            raise self._fail(error) from error
+        return self._producers.find_duplicate(batch)
 
     def _record(self, batch: BatchHead, marker: Marker | None) -> None:
         completed = self._producers.record(batch, marker)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import deque
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from dataplane.log.batch_header import INT32_MAX, NO_EPOCH, NO_SEQUENCE, NO_TIMESTAMP
@@ -53,6 +54,8 @@ class ProducerEntry:
     transaction_first_offset: int = NO_OFFSET
     next_sequence: int = 0
     """What must come next in this epoch."""
+    is_from_snapshot: bool = dataclasses.field(default=False, compare=False)
+    """There may have been batches before the first one of `batches`."""
     batches: deque[BatchTrace] = dataclasses.field(
         default_factory=lambda: deque(maxlen=BATCHES_REMEMBERED)
     )
@@ -73,6 +76,11 @@ class ProducerEntry:
         self.batches.append(BatchTrace(last_sequence, last_offset, delta, timestamp_ms))
         self.next_sequence = last_sequence + 1 if last_sequence != INT32_MAX else 0
         self.last_timestamp_ms = timestamp_ms
+
+    def recall(self, earlier: Sequence[BatchTrace]) -> None:
+        """Batches that were appended before the first one that is remembered."""
+        self.is_from_snapshot = False
+        self.batches.extendleft(reversed(earlier))
 
     def duplicate_of(self, epoch: int, base_sequence: int, last_sequence: int) -> BatchTrace | None:
         """The remembered batch with just these sequence numbers, if the epoch is the same."""
@@ -108,5 +116,6 @@ class ProducerEntry:
     def move_to_epoch(self, epoch: int) -> None:
         if epoch != self.epoch:
             self.epoch = epoch
+            self.is_from_snapshot = False
             self.batches.clear()
             self.next_sequence = 0

@@ -65,5 +65,6 @@ def decode(raw: bytes) -> list[ProducerEntry]:
         entry = ProducerEntry(producer_id, epoch, coordinator_epoch, timestamp_ms, first)
         if offset != NO_OFFSET:
             entry.remember(sequence_minus(sequence, delta), offset, delta, timestamp_ms)
+            entry.is_from_snapshot = True
         entries.append(entry)
     return entries

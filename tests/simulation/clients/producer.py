@@ -76,9 +76,6 @@ class _Attempt:
     leader: int = -1
     code: int | None = None
     offset: int = -1
-    is_followed: bool = False
-    """Others were sent behind it: a leader that starts again knows the last batch alone (as in
-    Kafka, whose snapshots hold no more), and does not recognise this one when it is sent again."""
 
 
 class Producer:
@@ -195,7 +192,6 @@ class Producer:
         is_behind = False  # a batch of the burst that was not acknowledged
         for records, at, answer in zip(bursts, sequences, answers, strict=True):
             attempt = _Attempt(began_s, at, identity, leader)
-            attempt.is_followed = records is not bursts[-1]
             if is_sent:
                 attempt.code = ErrorCode.REQUEST_TIMED_OUT
             if answer is not None:
@@ -256,10 +252,8 @@ class Producer:
                 code == ErrorCode.NOT_LEADER_OR_FOLLOWER and kind.acks == 1
             )
             is_in_doubt = is_in_doubt or not refused
-            is_forgotten = attempt.is_followed and code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
-            if code in FATAL and not is_forgotten:
-                self.sim.fatal_refusal(leader, place, code, records)
             if code in FATAL:
+                self.sim.fatal_refusal(leader, place, code, records)
                 break
             if not kind.retries:
                 break

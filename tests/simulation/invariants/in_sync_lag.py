@@ -72,7 +72,7 @@ class InSyncLag(Invariant):
         self._ends[end_key] = end
         # A dead member's log counts as it was: it is out when its registration goes, and a leader
         # that writes nothing has nobody lag behind.
-        has = self._had.get(key, -1)
+        has = self._had.get(key, 0)  # one that was never here lacks nothing of an empty log
         if member is not None and member.partition.leader_epoch == state.leader_epoch:
             has = self._had[key] = member.partition.log.log_end_offset
         if has >= min(before, end) or key not in self._reached_s:

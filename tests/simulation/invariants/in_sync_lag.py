@@ -48,10 +48,10 @@ class InSyncLag(Invariant):
                 continue
             for number in state.replicas:
                 if number not in state.isr:
-                    # Out, and measured afresh when it comes back.
+                    # Out, and measured afresh when it comes back: by a fetch, so it has a log.
                     key = (topic_id, tp.partition, state.leader_epoch, number)
                     self._reached_s.pop(key, None)
-                    self._had.pop(key, None)
+                    self._had[key] = 0
                     continue
                 if number == state.leader:
                     continue
@@ -72,7 +72,7 @@ class InSyncLag(Invariant):
         self._ends[end_key] = end
         # A dead member's log counts as it was: it is out when its registration goes, and a leader
         # that writes nothing has nobody lag behind.
-        has = self._had.get(key, 0)  # one that was never here lacks nothing of an empty log
+        has = self._had.get(key, -1)
         if member is not None and member.partition.leader_epoch == state.leader_epoch:
             has = self._had[key] = member.partition.log.log_end_offset
         if has >= min(before, end) or key not in self._reached_s:

@@ -11,8 +11,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 def unheld(directory: pathlib.Path) -> list[str]:
     """What a directory's table names that is no test; a row that names none stands there whole.
 
-    A name is `module::function`, `module`, or `::function` for the module before it; the module is
-      one of the directory, or a path from the repository's root.
+    A name is `module::function`, `module`, or `::function` for the module before it; the module
+    lies in the directory or below it (`folder/module`), or is a path from the repository's root.
     """
     found: list[str] = []
     module: pathlib.Path | None = None
@@ -21,13 +21,13 @@ def unheld(directory: pathlib.Path) -> list[str]:
     if not rows:
         return ["no row at all"]
     for row in rows:
-        references = re.findall(r"`((?:tests/|test_|::)[^`]+)`", row)
+        references = re.findall(r"`((?:tests/|(?:\w+/)*test_|::)[^`]+)`", row)
         if not references:
             found.append(row)
         for reference in references:
             name, _, function = reference.partition("::")
             if name:
-                module = ROOT / name if "/" in name else directory / f"{name}.py"
+                module = ROOT / name if name.startswith("tests/") else directory / f"{name}.py"
             if module is None or not module.is_file() or not _holds(module, function):
                 found.append(reference)
     return found

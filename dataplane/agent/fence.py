@@ -13,7 +13,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dataplane.broker.registration import SESSION_FILE
+from dataplane.broker.metadata.registration import SESSION_FILE
 from dataplane.cluster import znodes
 from dataplane.ports.coordinator import BadVersionError, NoNodeError
 

@@ -6,16 +6,16 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dataplane.broker.authorizer import Authorizer
-    from dataplane.broker.config_store import ConfigStore
-    from dataplane.broker.controller_client import ControllerClient
-    from dataplane.broker.controller_host import ControllerHost
-    from dataplane.broker.group_host import GroupHost
-    from dataplane.broker.metadata_cache import MetadataCache
+    from dataplane.broker.controller.host import ControllerHost
+    from dataplane.broker.groups.group_coordinator import GroupHost
+    from dataplane.broker.metadata.config_store import ConfigStore
+    from dataplane.broker.metadata.metadata_cache import MetadataCache
     from dataplane.broker.metrics import Metrics
-    from dataplane.broker.partition_manager import PartitionManager
-    from dataplane.broker.peer_client import PeerPool
+    from dataplane.broker.networking.controller_client import ControllerClient
+    from dataplane.broker.networking.peer_client import PeerPool
     from dataplane.broker.producer_ids import ProducerIdManager
+    from dataplane.broker.replicas.replica_manager import PartitionManager
+    from dataplane.broker.security.authorizer import Authorizer
     from dataplane.config import BrokerConfig
     from dataplane.ports.clock import Clock
     from dataplane.ports.coordinator import Coordinator

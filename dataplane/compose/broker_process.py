@@ -12,23 +12,23 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING
 
-from dataplane.broker.config_store import ConfigStore
-from dataplane.broker.controller_client import ControllerClient
 from dataplane.broker.housekeeping import Housekeeping
-from dataplane.broker.log_dir_events import report_failure
-from dataplane.broker.metadata_cache import MetadataCache
-from dataplane.broker.metrics import Metrics
-from dataplane.broker.partition_manager import PartitionManager
-from dataplane.broker.peer_client import PeerPool
-from dataplane.broker.peer_login import PeerCredentials
-from dataplane.broker.registration import (
+from dataplane.broker.metadata.config_store import ConfigStore
+from dataplane.broker.metadata.log_dir_events import report_failure
+from dataplane.broker.metadata.metadata_cache import MetadataCache
+from dataplane.broker.metadata.registration import (
     Registration,
     RegistrationError,
     ensure_cluster_id,
     ensure_layout,
     epoch_floor,
 )
-from dataplane.broker.second_opinion import SecondOpinion
+from dataplane.broker.metrics import Metrics
+from dataplane.broker.networking.controller_client import ControllerClient
+from dataplane.broker.networking.peer_client import PeerPool
+from dataplane.broker.networking.peer_login import PeerCredentials
+from dataplane.broker.replicas.peer_leadership_check import SecondOpinion
+from dataplane.broker.replicas.replica_manager import PartitionManager
 from dataplane.broker.services import BrokerServices
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint
 from dataplane.compose import gauges
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from dataplane.compose.surroundings import ClosableBackground, Surroundings
     from dataplane.config import BrokerConfig
-    from dataplane.log.manager import LogManager
+    from dataplane.log.manager.log_manager import LogManager
     from dataplane.model.ids import TopicPartition
 
 _log = logging.getLogger(__name__)

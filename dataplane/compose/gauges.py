@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dataplane.broker.services import BrokerServices
     from dataplane.compose.listeners import Listeners
     from dataplane.log.cleaner.driver import LogCleaner
-    from dataplane.log.manager import LogManager
+    from dataplane.log.manager.log_manager import LogManager
 
 
 def register(services: BrokerServices, listeners: Listeners) -> None:

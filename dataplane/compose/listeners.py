@@ -7,7 +7,7 @@ import resource
 import socket
 from typing import TYPE_CHECKING
 
-from dataplane.broker.receive_budget import ReceiveBudget
+from dataplane.broker.networking.receive_budget import ReceiveBudget
 from dataplane.server.listener import RECEIVE_BYTES_MAX, Listener, ListenerLimits
 from dataplane.server.metrics_page import MetricsPage
 

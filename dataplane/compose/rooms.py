@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.authorizer import Authorizer
-from dataplane.broker.controller_host import ControllerHost
-from dataplane.broker.group_host import GroupHost
+from dataplane.broker.controller.host import ControllerHost
+from dataplane.broker.groups.group_coordinator import GroupHost
 from dataplane.broker.producer_ids import ProducerIdManager
+from dataplane.broker.security.authorizer import Authorizer
 
 if TYPE_CHECKING:
     import contextlib

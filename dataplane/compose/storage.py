@@ -11,8 +11,8 @@ from dataplane.compose.gauges import register_storage
 from dataplane.config import ConfigError
 from dataplane.log.cleaner.driver import CleanerSettings
 from dataplane.log.config import LogConfig
-from dataplane.log.directory import DirectoryInUseError, InconsistentIdentityError
-from dataplane.log.manager import LogManager, LogManagerSettings
+from dataplane.log.manager.log_directory import DirectoryInUseError, InconsistentIdentityError
+from dataplane.log.manager.log_manager import LogManager, LogManagerSettings
 from dataplane.model.errors import KafkaError
 
 if TYPE_CHECKING:

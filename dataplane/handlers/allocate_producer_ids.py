@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller_elections import allocate_producer_ids
+from dataplane.broker.controller.elections import allocate_producer_ids
 from dataplane.handlers.controller_access import require_controller
 from dataplane.handlers.inter_broker import require_cluster_action
 from dataplane.model.errors import KafkaError

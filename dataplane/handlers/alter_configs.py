@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.config_admin import ConfigAdmin
+from dataplane.broker.metadata.config_admin import ConfigAdmin
 from dataplane.cluster.config_changes import Operation, changes_from
 from dataplane.handlers.config_access import repeated, require
 from dataplane.model.errors import ErrorCode, KafkaError

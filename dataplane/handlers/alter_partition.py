@@ -10,7 +10,7 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller_elections import alter_partitions, finish_reassignments
+from dataplane.broker.controller.elections import alter_partitions, finish_reassignments
 from dataplane.cluster.alter_partition import UNKNOWN_EPOCH, IsrProposal
 from dataplane.handlers.controller_access import require_controller
 from dataplane.handlers.inter_broker import require_cluster_action
@@ -26,7 +26,7 @@ from dataplane.wire.messages.alter_partition import (
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
-    from dataplane.broker.controller import Controller
+    from dataplane.broker.controller.controller import Controller
     from dataplane.wire.messages.alter_partition import (
         AlterPartitionRequestPartitionData,
         AlterPartitionRequestTopicData,

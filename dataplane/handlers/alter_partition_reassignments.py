@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller_reassign import reassign
+from dataplane.broker.controller.reassignments import reassign
 from dataplane.handlers.controller_access import (
     require_controller,
     require_on_cluster,

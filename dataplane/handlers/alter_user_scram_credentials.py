@@ -30,7 +30,7 @@ from dataplane.wire.messages.alter_user_scram_credentials import (
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
-    from dataplane.broker.scram_store import Changes
+    from dataplane.broker.security.scram_store import Changes
 
 Alteration = ScramCredentialDeletion | ScramCredentialUpsertion
 

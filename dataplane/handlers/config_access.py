@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.config_admin import Resource
+from dataplane.broker.metadata.config_admin import Resource
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
 

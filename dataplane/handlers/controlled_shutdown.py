@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller_elections import controlled_shutdown
+from dataplane.broker.controller.elections import controlled_shutdown
 from dataplane.handlers.controller_access import require_controller, wait_until_known
 from dataplane.handlers.inter_broker import require_cluster_action
 from dataplane.wire.messages.controlled_shutdown import (

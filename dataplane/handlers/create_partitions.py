@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller_topics import create_partitions
+from dataplane.broker.controller.topics import create_partitions
 from dataplane.handlers.controller_access import require_controller, wait_until_known
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import AclOperation, ResourceType
@@ -21,7 +21,7 @@ from dataplane.wire.messages.create_partitions import (
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
-    from dataplane.broker.controller import Controller
+    from dataplane.broker.controller.controller import Controller
     from dataplane.wire.messages.create_partitions import CreatePartitionsTopic
 
 

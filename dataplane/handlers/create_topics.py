@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller_topics import create_topics
+from dataplane.broker.controller.topics import create_topics
 from dataplane.cluster.config_changes import check_topic
 from dataplane.cluster.config_entries import topic_entries
 from dataplane.cluster.topic_plans import TopicRequest

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from dataplane.broker.deferred import Deferred
+from dataplane.broker.delayed.deferred import Deferred
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import AclOperation, ResourceType
@@ -27,7 +27,7 @@ from dataplane.wire.messages.delete_records import (
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
-    from dataplane.broker.partition import Partition
+    from dataplane.broker.replicas.partition import Partition
 
 _log = logging.getLogger(__name__)
 

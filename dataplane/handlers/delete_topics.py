@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller_topics import delete_topics
+from dataplane.broker.controller.topics import delete_topics
 from dataplane.cluster.image import ZERO_UUID
 from dataplane.handlers.controller_access import require_controller, wait_until_known
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import uuid
 
     from dataplane.broker.context import RequestContext
-    from dataplane.broker.controller import Controller
+    from dataplane.broker.controller.controller import Controller
 
 HALTED_MS_MAX = 10_000
 """How long an answer waits for the data to go; a deletion may be halted by a dead broker."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.config_admin import ConfigAdmin, Resource
+from dataplane.broker.metadata.config_admin import ConfigAdmin, Resource
 from dataplane.cluster.config_entries import ConfigSource
 from dataplane.handlers.config_access import require
 from dataplane.model.errors import ErrorCode, KafkaError

@@ -22,7 +22,7 @@ from dataplane.wire.messages.describe_log_dirs import (
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
-    from dataplane.log.manager import DirectoryReport
+    from dataplane.log.manager.log_manager import DirectoryReport
 
 
 async def handle(

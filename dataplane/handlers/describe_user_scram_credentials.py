@@ -21,7 +21,7 @@ from dataplane.wire.messages.describe_user_scram_credentials import (
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
-    from dataplane.broker.scram_store import Credentials
+    from dataplane.broker.security.scram_store import Credentials
 
 
 async def handle(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller_elections import elect_leaders
+from dataplane.broker.controller.elections import elect_leaders
 from dataplane.cluster.election import ElectionType
 from dataplane.handlers.controller_access import (
     require_controller,

@@ -25,11 +25,11 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from dataplane.broker.deferred import Deferred
-from dataplane.broker.read_replicas import NONE_PREFERRED
+from dataplane.broker.delayed.deferred import Deferred
+from dataplane.broker.replicas.read_replicas import NONE_PREFERRED
 from dataplane.handlers import fetch_route, leader_hints
-from dataplane.log.fetching import REACHES_ON
-from dataplane.log.read_memory import TAKEN_BYTES_MAX
+from dataplane.log.reading.fetching import REACHES_ON
+from dataplane.log.reading.read_memory import TAKEN_BYTES_MAX
 from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from dataplane.broker.context import RequestContext
-    from dataplane.broker.partition import Partition
-    from dataplane.log.read_memory import ReadMemory
+    from dataplane.broker.replicas.partition import Partition
+    from dataplane.log.reading.read_memory import ReadMemory
     from dataplane.replication.fetch_sessions import Asked, Fetched, PartitionKey
     from dataplane.wire.fetch_codec import FetchedFrom, FetchParts, TopicKey
 

@@ -18,7 +18,7 @@ from dataplane.wire.fetch_codec import FetchedPartition, SingleFetchAnswer
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
-    from dataplane.broker.partition import Partition
+    from dataplane.broker.replicas.partition import Partition
     from dataplane.wire.fetch_codec import FetchedFrom, FetchParts
 
 ROUTES_FROM = 7

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from dataplane.broker.group_host import OFFSETS_TOPIC
+from dataplane.broker.groups.group_coordinator import OFFSETS_TOPIC
 from dataplane.handlers.group_access import may_use_group
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import AclOperation
@@ -86,7 +86,7 @@ async def _find_group(context: RequestContext, key_type: int, key: str) -> Coord
 
 async def _create_offsets_topic(context: RequestContext) -> None:
     """Ask the controller; whatever it answers, the client asks again."""
-    from dataplane.broker.internal_topics import create_internal_topic
+    from dataplane.broker.metadata.internal_topics import create_internal_topic
 
     try:
         await create_internal_topic(context.services, OFFSETS_TOPIC)

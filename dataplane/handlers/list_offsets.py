@@ -25,7 +25,7 @@ from dataplane.wire.messages.list_offsets import (
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
-    from dataplane.broker.partition import Partition
+    from dataplane.broker.replicas.partition import Partition
 
 LATEST = -1
 EARLIEST = -2

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller_reassign import ongoing
+from dataplane.broker.controller.reassignments import ongoing
 from dataplane.handlers.controller_access import require_controller, require_on_cluster
 from dataplane.model.errors import KafkaError
 from dataplane.model.ids import TopicPartition
@@ -21,7 +21,7 @@ from dataplane.wire.messages.list_partition_reassignments import (
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
-    from dataplane.broker.controller import Controller
+    from dataplane.broker.controller.controller import Controller
     from dataplane.model.partition import PartitionState
 
 

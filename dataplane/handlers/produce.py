@@ -18,8 +18,8 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from dataplane.broker.context import CloseConnection
-from dataplane.broker.deferred import Deferred
-from dataplane.broker.staged_appends import StagedAnswer
+from dataplane.broker.delayed.deferred import Deferred
+from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.handlers import leader_hints
 from dataplane.handlers.produce_route import ProduceRoute
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -37,7 +37,7 @@ from dataplane.wire.produce_codec import (
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
-    from dataplane.broker.partition import Partition
+    from dataplane.broker.replicas.partition import Partition
 
 _log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dataplane.broker.staged_appends import StagedAnswer
+from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.model.errors import KafkaError
 from dataplane.security.acl import AclOperation, ResourceType
 from dataplane.wire.produce_codec import (
@@ -21,8 +21,8 @@ from dataplane.wire.produce_codec import (
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
-    from dataplane.broker.partition import Partition
-    from dataplane.log.slice import AppendInfo
+    from dataplane.broker.replicas.partition import Partition
+    from dataplane.log.reading.log_slice import AppendInfo
     from dataplane.model.ids import TopicPartition
 
 RUN_MAX = 512

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.log.batch_header import INT64_MAX
+from dataplane.log.appending.batch_header import INT64_MAX
 from dataplane.model.ids import TopicPartition
 from dataplane.ports.filesystem import read_whole, replace_whole
 

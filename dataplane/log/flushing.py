@@ -10,7 +10,7 @@ from dataplane.log import paths
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from dataplane.log.segment import LogSegment
+    from dataplane.log.segment.log_segment import LogSegment
     from dataplane.ports.background import Background
     from dataplane.ports.clock import Clock
     from dataplane.ports.filesystem import FileSystem

@@ -11,8 +11,8 @@ import contextlib
 import struct
 from typing import TYPE_CHECKING
 
-from dataplane.log import replicated
-from dataplane.log.batch_header import (
+from dataplane.log.appending import replicated
+from dataplane.log.appending.batch_header import (
     CHECKED_POSITION,
     CODEC_MASK,
     CONTROL_FLAG,
@@ -25,20 +25,26 @@ from dataplane.log.batch_header import (
     NO_TIMESTAMP,
     TRANSACTIONAL_FLAG,
 )
-from dataplane.log.compactable import CompactableLog
-from dataplane.log.producer_entry import BATCHES_REMEMBERED, sequence_plus
-from dataplane.log.recall import earlier_batches
-from dataplane.log.scan import BatchHead
-from dataplane.log.slice import AppendInfo, LogSlice
+from dataplane.log.appending.validation import (
+    check_unusual,
+    malformed,
+    read_marker,
+    rework,
+    too_large,
+)
+from dataplane.log.cleaner.compactable import CompactableLog
+from dataplane.log.index.transaction_index import AbortedTransaction
+from dataplane.log.producers.producer_entry import BATCHES_REMEMBERED, sequence_plus
+from dataplane.log.producers.recall import earlier_batches
+from dataplane.log.reading.log_slice import AppendInfo, LogSlice
+from dataplane.log.reading.scan import BatchHead
 from dataplane.log.stored_log import NEVER_CLEANED
-from dataplane.log.transaction_index import AbortedTransaction
-from dataplane.log.validation import check_unusual, malformed, read_marker, rework, too_large
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.wire.crc import crc32c
 
 if TYPE_CHECKING:
-    from dataplane.log.producer_entry import BatchTrace, ProducerEntry
-    from dataplane.log.producer_state import Marker
+    from dataplane.log.producers.producer_entry import BatchTrace, ProducerEntry
+    from dataplane.log.producers.producer_state import Marker
     from dataplane.ports.filesystem import Buffer
 
 __all__ = ["AppendInfo", "LogSlice", "PartitionLog"]

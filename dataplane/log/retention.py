@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dataplane.log.config import LogConfig
-    from dataplane.log.segments import Segments
+    from dataplane.log.segment.log_segments import Segments
 
 
 def deletable_prefix(

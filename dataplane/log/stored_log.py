@@ -5,34 +5,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
+from dataplane.log.appending.batch_header import INT32_MAX
+from dataplane.log.appending.staging import Staging
 from dataplane.log.attempts import try_all
-from dataplane.log.batch_header import INT32_MAX
-from dataplane.log.doubts import Checkpointed, believed
 from dataplane.log.epochs import LeaderEpochs
 from dataplane.log.flushing import Flusher
-from dataplane.log.full_disks import DISK_FULL
-from dataplane.log.graveyard import Graveyard
-from dataplane.log.lookup import first_at_or_after, latest_by_time
-from dataplane.log.producer_state import ProducerState
-from dataplane.log.reader import Reader
-from dataplane.log.recovery import Recovery
-from dataplane.log.replay import restore_transactions
+from dataplane.log.index.transaction_index import AbortedTransaction, TransactionIndex
+from dataplane.log.manager.full_disks import DISK_FULL
+from dataplane.log.producers.producer_state import ProducerState
+from dataplane.log.producers.replay import restore_transactions
+from dataplane.log.reading.log_slice import NO_FILE, LogSlice
+from dataplane.log.reading.lookup import first_at_or_after, latest_by_time
+from dataplane.log.reading.reader import Reader
+from dataplane.log.reading.tail import Tail
+from dataplane.log.recovery.checkpoint_validation import Checkpointed, believed
+from dataplane.log.recovery.recovery import Recovery
 from dataplane.log.retention import deletable_prefix
-from dataplane.log.rolling import begin_segment, is_full, jitter_ms
-from dataplane.log.slice import NO_FILE, LogSlice
-from dataplane.log.staging import Staging
-from dataplane.log.tail import Tail
-from dataplane.log.transaction_index import AbortedTransaction, TransactionIndex
+from dataplane.log.segment.pending_deletion import Graveyard
+from dataplane.log.segment.rolling import begin_segment, is_full, jitter_ms
 from dataplane.model.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dataplane.log.config import LogConfig
-    from dataplane.log.load_progress import LoadProgress
-    from dataplane.log.lookup import TimestampedOffset
-    from dataplane.log.read_memory import ReadMemory
-    from dataplane.log.segment import LogSegment
+    from dataplane.log.reading.lookup import TimestampedOffset
+    from dataplane.log.reading.read_memory import ReadMemory
+    from dataplane.log.recovery.load_progress import LoadProgress
+    from dataplane.log.segment.log_segment import LogSegment
     from dataplane.model.ids import TopicPartition
     from dataplane.ports.background import Background
     from dataplane.ports.clock import Clock

@@ -14,9 +14,9 @@ import socket
 from typing import TYPE_CHECKING, Any, cast
 
 from dataplane.broker.context import CloseConnection
-from dataplane.broker.deferred import Deferred
-from dataplane.broker.frame_buffer import ROOM_MIN_BYTES, FrameBuffer, FrameError
-from dataplane.broker.staged_appends import StagedAnswer
+from dataplane.broker.delayed.deferred import Deferred
+from dataplane.broker.networking.frame_buffer import ROOM_MIN_BYTES, FrameBuffer, FrameError
+from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.server.reply_writer import GATHER_BYTES, ReplyWriter
 
 if TYPE_CHECKING:

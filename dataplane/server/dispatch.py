@@ -8,9 +8,9 @@ import struct
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from dataplane.broker.context import CloseConnection, RequestContext
-from dataplane.broker.deferred import Deferred
-from dataplane.broker.frame_buffer import FrameError
+from dataplane.broker.delayed.deferred import Deferred
 from dataplane.broker.metrics import UNKNOWN_API
+from dataplane.broker.networking.frame_buffer import FrameError
 from dataplane.handlers import registry
 from dataplane.handlers.error_response import error_response
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -21,8 +21,8 @@ from dataplane.wire.errors import WireError
 from dataplane.wire.headers import RequestHeader, encode_response_frame, parse_request_header
 
 if TYPE_CHECKING:
+    from dataplane.broker.replicas.staged_appends import StagedAnswer
     from dataplane.broker.services import BrokerServices
-    from dataplane.broker.staged_appends import StagedAnswer
     from dataplane.server.connection import Connection
 
 _log = logging.getLogger(__name__)

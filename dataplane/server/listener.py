@@ -10,7 +10,7 @@ import socket
 from typing import TYPE_CHECKING
 
 from dataplane.broker.context import ConnectionInfo
-from dataplane.broker.receive_budget import ReceiveBudget
+from dataplane.broker.networking.receive_budget import ReceiveBudget
 from dataplane.security.principal import ANONYMOUS
 from dataplane.server.complaints import Complaints
 from dataplane.server.connection import Connection

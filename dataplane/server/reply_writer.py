@@ -1,6 +1,6 @@
 """Answers to the socket: small parts joined, file parts by pooled reads or by sendfile.
 
-What was read into memory already (`log/read_memory.py`) leaves from there in one `sendmsg`.
+What was read into memory already (`log/reading/read_memory.py`) leaves from there in one `sendmsg`.
 Measured beside each other under load: up to 1 MiB, what a consumer asks of a partition by default,
 that is half as fast again as `sendfile` at the same CPU, and pieces of half a megabyte a fifth. The
 kernel hands `sendfile`'s pages over 64 KiB at a time and wakes the reader as often. A fresh `bytes`
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable, Iterator
 
-    from dataplane.log.read_memory import Held
+    from dataplane.log.reading.read_memory import Held
 
 _log = logging.getLogger(__name__)
 

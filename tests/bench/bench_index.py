@@ -22,7 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from dataplane.log.offset_index import ENTRY, OffsetIndex
+from dataplane.log.index.offset_index import ENTRY, OffsetIndex
 from dataplane.runtime.os_filesystem import OsFileSystem
 from tests.bench.dataplane.proc import resident_kib
 

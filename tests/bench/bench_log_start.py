@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from dataplane.log.config import LogConfig
-from dataplane.log.manager import LogManager, LogManagerSettings
+from dataplane.log.manager.log_manager import LogManager, LogManagerSettings
 from dataplane.model.ids import TopicPartition
 from dataplane.ports.fakes.background import InlineBackground
 from dataplane.ports.fakes.entropy import FakeEntropy

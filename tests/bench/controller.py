@@ -18,11 +18,11 @@ import tracemalloc
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from dataplane.broker import controller_topics
+from dataplane.broker.controller import topics as controller_topics
 from dataplane.cluster import znodes
 from dataplane.cluster.topic_plans import TopicRequest
 from dataplane.ports.fakes.coordinator import FakeZooKeeper
-from tests.dataplane.cluster.fake_brokers import FakeBroker, Network, active, until
+from tests.dataplane.broker.controller.fake_brokers import FakeBroker, Network, active, until
 
 BROKERS = (1, 2, 3)
 TOPICS = 1_000

@@ -20,7 +20,7 @@ from dataplane.ports.fakes.background import InlineBackground
 from dataplane.ports.fakes.clock import FakeClock
 from dataplane.runtime.os_filesystem import OsFileSystem
 from tests import kafka_jars
-from tests.dataplane.log.cleaning import CODECS, end_transaction, make_round, put
+from tests.dataplane.log.cleaner.cleaning import CODECS, end_transaction, make_round, put
 from tests.dataplane.log.support import NOW_MS
 
 pytestmark = pytest.mark.conformance

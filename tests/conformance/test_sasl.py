@@ -21,7 +21,7 @@ from confluent_kafka.admin import (
     UserScramCredentialUpsertion,
 )
 
-from dataplane.broker.peer_login import PeerCredentials, ScramClient
+from dataplane.broker.networking.peer_login import PeerCredentials, ScramClient
 from dataplane.wire.messages.metadata import MetadataRequest
 from dataplane.wire.messages.sasl_handshake import SaslHandshakeRequest
 from tests.conformance.conftest import PASSWORDS

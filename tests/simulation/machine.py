@@ -11,7 +11,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from dataplane.agent.fence import fence, session_of
-from dataplane.broker.registration import SESSION_FILE
+from dataplane.broker.metadata.registration import SESSION_FILE
 from dataplane.compose.broker_process import BrokerProcess
 from dataplane.compose.surroundings import Surroundings
 from dataplane.config import BrokerConfig

@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from crc32c import crc32c
 
-from dataplane.broker import controller_events, following
-from dataplane.broker.partition import Partition
-from dataplane.broker.partition_manager import PartitionManager
+from dataplane.broker.controller import events as controller_events
+from dataplane.broker.replicas import following
+from dataplane.broker.replicas.partition import Partition
+from dataplane.broker.replicas.replica_manager import PartitionManager
 from dataplane.cluster import election, failover, image
 from dataplane.handlers import fetch, produce
 from dataplane.log.partition_log import PartitionLog
-from dataplane.log.producer_state import ProducerState
+from dataplane.log.producers.producer_state import ProducerState
 from dataplane.log.stored_log import StoredLog
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.replication.follower import FollowerCore

@@ -5,15 +5,15 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from dataplane.log.batch_header import INT32_MAX
+from dataplane.log.appending.batch_header import INT32_MAX
 from dataplane.log.cleaner.source import SourceSegment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from dataplane.log.index.transaction_index import AbortedTransaction
     from dataplane.log.partition_log import PartitionLog
-    from dataplane.log.segment import LogSegment
-    from dataplane.log.transaction_index import AbortedTransaction
+    from dataplane.log.segment.log_segment import LogSegment
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from dataplane.log.batch_header import (
+from dataplane.log.appending.batch_header import (
     CHECKED_POSITION,
     CODEC_MASK,
     CONTROL_FLAG,

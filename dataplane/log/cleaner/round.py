@@ -10,16 +10,16 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
-from dataplane.log.batch_header import CONTROL_FLAG
+from dataplane.log.appending.batch_header import CONTROL_FLAG
+from dataplane.log.appending.validation import read_marker
 from dataplane.log.cleaner.offset_map import OffsetMap
 from dataplane.log.cleaner.plan import grouped
 from dataplane.log.cleaner.rewriting import Rewriter
 from dataplane.log.cleaner.source import UncleanableError, body_of, stored_batches
 from dataplane.log.cleaner.spans import record_spans
 from dataplane.log.cleaner.transactions import CleanedTransactions
-from dataplane.log.segment import LogSegment
-from dataplane.log.transaction_index import write_rows
-from dataplane.log.validation import read_marker
+from dataplane.log.index.transaction_index import write_rows
+from dataplane.log.segment.log_segment import LogSegment
 from dataplane.model.errors import KafkaError
 from dataplane.wire.errors import WireError
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from dataplane.log.cleaner.rewriting import Verdict
     from dataplane.log.cleaner.source import SourceSegment, Stored
     from dataplane.log.cleaner.spans import Span
-    from dataplane.log.producer_state import Marker
-    from dataplane.log.transaction_index import AbortedTransaction
+    from dataplane.log.index.transaction_index import AbortedTransaction
+    from dataplane.log.producers.producer_state import Marker
     from dataplane.ports.filesystem import Buffer, FileSystem
 
 _STEP_BYTES = 128 * 1024

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from dataplane.log.batch_header import (
+from dataplane.log.appending.batch_header import (
     CHECKED_POSITION,
     CODEC_MASK,
     HEADER,
@@ -13,7 +13,7 @@ from dataplane.log.batch_header import (
     LOG_OVERHEAD_BYTES,
     MAGIC,
 )
-from dataplane.log.scan import BatchHead
+from dataplane.log.reading.scan import BatchHead
 from dataplane.wire.compression import decompress
 from dataplane.wire.crc import crc32c
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from dataplane.log.batch_header import TRANSACTIONAL_FLAG
+from dataplane.log.appending.batch_header import TRANSACTIONAL_FLAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dataplane.log.producer_state import Marker
-    from dataplane.log.scan import BatchHead
-    from dataplane.log.transaction_index import AbortedTransaction
+    from dataplane.log.index.transaction_index import AbortedTransaction
+    from dataplane.log.producers.producer_state import Marker
+    from dataplane.log.reading.scan import BatchHead
 
 
 class CleanedTransactions:

@@ -7,7 +7,7 @@ import types
 
 import pytest
 
-from dataplane.broker.metadata_cache import MetadataCache
+from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.cluster.image import BrokerInfo, ClusterImage
 from dataplane.compose.controlled_shutdown import hand_over
 from dataplane.config import BrokerConfig

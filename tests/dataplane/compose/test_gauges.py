@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 
-from dataplane.broker.receive_budget import ReceiveBudget
+from dataplane.broker.networking.receive_budget import ReceiveBudget
 from dataplane.compose import gauges
 from tests.dataplane.handlers.one_broker import ME, PEER, THIRD, OneBroker, batch
 from tests.dataplane.handlers.test_fetch import fetch

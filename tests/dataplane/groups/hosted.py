@@ -5,13 +5,13 @@ from __future__ import annotations
 import types
 import uuid
 
-from dataplane.broker.authorizer import Authorizer
 from dataplane.broker.context import ConnectionInfo, RequestContext
-from dataplane.broker.group_host import OFFSETS_TOPIC, GroupHost
-from dataplane.broker.metadata_cache import MetadataCache
-from dataplane.broker.partition import Partition
+from dataplane.broker.delayed.waiting import Wakeups
+from dataplane.broker.groups.group_coordinator import OFFSETS_TOPIC, GroupHost
+from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.broker.producer_ids import ProducerIdManager
-from dataplane.broker.waiting import Wakeups
+from dataplane.broker.replicas.partition import Partition
+from dataplane.broker.security.authorizer import Authorizer
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
 from dataplane.config.broker_config import BrokerConfig
 from dataplane.handlers.registry import HANDLED, handler

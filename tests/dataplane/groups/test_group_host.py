@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from dataplane.broker.group_host import OFFSETS_TOPIC
+from dataplane.broker.groups.group_coordinator import OFFSETS_TOPIC
 from dataplane.cluster.image import ClusterImage
 from dataplane.groups.requests import CommitRequest, JoinRequest, OffsetToCommit, Protocol
 from dataplane.model.errors import ErrorCode, KafkaError

@@ -6,17 +6,17 @@ import asyncio
 import types
 import uuid
 
-from dataplane.broker.authorizer import Authorizer
-from dataplane.broker.config_store import ConfigStore
 from dataplane.broker.context import ConnectionInfo
-from dataplane.broker.deferred import Deferred
-from dataplane.broker.metadata_cache import MetadataCache
+from dataplane.broker.delayed.deferred import Deferred
+from dataplane.broker.metadata.config_store import ConfigStore
+from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.broker.metrics import Metrics
-from dataplane.broker.partition_manager import PartitionManager
-from dataplane.broker.staged_appends import StagedAnswer
+from dataplane.broker.replicas.replica_manager import PartitionManager
+from dataplane.broker.replicas.staged_appends import StagedAnswer
+from dataplane.broker.security.authorizer import Authorizer
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
 from dataplane.config import BrokerConfig
-from dataplane.log.manager import LogManager
+from dataplane.log.manager.log_manager import LogManager
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
 from dataplane.ports.fakes.background import InlineBackground

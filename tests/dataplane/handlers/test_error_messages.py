@@ -17,8 +17,8 @@ from collections.abc import Iterator
 import pytest
 
 from dataplane import handlers
-from dataplane.broker.peer_login import PeerCredentials, ScramClient
-from dataplane.broker.registration import ensure_layout
+from dataplane.broker.metadata.registration import ensure_layout
+from dataplane.broker.networking.peer_login import PeerCredentials, ScramClient
 from dataplane.handlers.registry import HANDLED
 from dataplane.security.principal import Principal
 from dataplane.wire.apis import ApiKey, load

@@ -5,12 +5,12 @@ import uuid
 
 import pytest
 
-from dataplane.broker.deferred import Deferred
+from dataplane.broker.delayed.deferred import Deferred
 from dataplane.model.errors import ErrorCode
 from dataplane.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
 from dataplane.wire.record_batch import iter_batches, iter_records
 from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch, read_answer, settled
-from tests.dataplane.log.cleaning import clean, put
+from tests.dataplane.log.cleaner.cleaning import clean, put
 
 VERSIONS = range(4, 18)
 

@@ -9,9 +9,9 @@ import uuid
 import pytest
 
 from dataplane.broker.context import ConnectionInfo
-from dataplane.broker.deferred import Deferred
-from dataplane.broker.staged_appends import StagedAnswer
-from dataplane.log.read_memory import TAKEN_BYTES_MAX
+from dataplane.broker.delayed.deferred import Deferred
+from dataplane.broker.replicas.staged_appends import StagedAnswer
+from dataplane.log.reading.read_memory import TAKEN_BYTES_MAX
 from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import TopicPartition
 from dataplane.security.principal import ANONYMOUS
@@ -30,7 +30,7 @@ from tests.dataplane.handlers.one_broker import (
 from tests.dataplane.handlers.test_fetch import append, fetch, only, values
 from tests.dataplane.handlers.test_nearby_reads import RACK_AWARE
 from tests.dataplane.handlers.test_produce import produce
-from tests.dataplane.log.cleaning import clean
+from tests.dataplane.log.cleaner.cleaning import clean
 
 VERSIONS = range(7, 18)
 CORRELATION_IDS = slice(4, 8)

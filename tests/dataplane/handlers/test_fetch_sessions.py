@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataplane.broker.deferred import Deferred
+from dataplane.broker.delayed.deferred import Deferred
 from dataplane.model.errors import ErrorCode
 from dataplane.wire.messages.fetch import FetchRequest, ForgottenTopic
 from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch, read_answer, settled

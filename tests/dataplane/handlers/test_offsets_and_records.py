@@ -5,7 +5,7 @@ import dataclasses
 
 import pytest
 
-from dataplane.broker.frame_buffer import FrameError
+from dataplane.broker.networking.frame_buffer import FrameError
 from dataplane.model.errors import ErrorCode
 from dataplane.wire.headers import encode_request_frame
 from dataplane.wire.messages.delete_records import (

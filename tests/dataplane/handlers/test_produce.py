@@ -7,7 +7,7 @@ import pytest
 from kio.serial import entity_reader
 
 from dataplane.broker.context import CloseConnection
-from dataplane.broker.deferred import Deferred
+from dataplane.broker.delayed.deferred import Deferred
 from dataplane.model.errors import ErrorCode
 from dataplane.wire.compression import Compression
 from dataplane.wire.messages.produce import (

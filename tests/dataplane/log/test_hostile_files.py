@@ -7,12 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dataplane.log.config import LogConfig
-from dataplane.log.directory import InconsistentIdentityError
+from dataplane.log.manager.log_directory import InconsistentIdentityError
 from dataplane.model.errors import KafkaError
 from dataplane.wire.record_batch import iter_batches, iter_records
-from tests.dataplane.log.cleaning import end_transaction, put
+from tests.dataplane.log.cleaner.cleaning import end_transaction, put
+from tests.dataplane.log.manager.test_log_manager import A0, Host
 from tests.dataplane.log.support import NOW_MS, read_all
-from tests.dataplane.log.test_manager import A0, Host
 
 CONFIG = LogConfig(segment_bytes=2000, index_interval_bytes=150)
 RECORDS = 66

@@ -7,7 +7,7 @@ import types
 
 import pytest
 
-from dataplane.broker.authorizer import Authorizer
+from dataplane.broker.security.authorizer import Authorizer
 from dataplane.config.broker_config import BrokerConfig
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.coordinator import BadVersionError, NoNodeError

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from dataplane.broker.peer_login import PeerCredentials, ScramClient
+from dataplane.broker.networking.peer_login import PeerCredentials, ScramClient
 from dataplane.handlers.registry import HANDLED
 from dataplane.handlers.sasl_authenticate import bare_token
 from dataplane.model.errors import ErrorCode as E

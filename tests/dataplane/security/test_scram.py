@@ -6,7 +6,7 @@ import hmac
 
 import pytest
 
-from dataplane.broker.peer_login import PeerCredentials, ScramClient
+from dataplane.broker.networking.peer_login import PeerCredentials, ScramClient
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.fakes.entropy import FakeEntropy
 from dataplane.security.sasl import SaslServerSession, SaslState

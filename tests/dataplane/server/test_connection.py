@@ -15,10 +15,10 @@ from collections.abc import Callable
 import pytest
 
 from dataplane.broker.context import CloseConnection
-from dataplane.broker.deferred import Deferred
-from dataplane.broker.frame_buffer import FrameError
+from dataplane.broker.delayed.deferred import Deferred
 from dataplane.broker.metrics import Metrics
-from dataplane.broker.receive_budget import ReceiveBudget
+from dataplane.broker.networking.frame_buffer import FrameError
+from dataplane.broker.networking.receive_budget import ReceiveBudget
 from dataplane.ports.filesystem import File
 from dataplane.runtime.os_filesystem import OsFileSystem
 from dataplane.server.listener import Listener, ListenerLimits

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from dataplane.broker.frame_buffer import FrameError
+from dataplane.broker.networking.frame_buffer import FrameError
 from dataplane.handlers import registry
 from dataplane.handlers.error_response import error_response
 from dataplane.model.errors import ErrorCode, KafkaError

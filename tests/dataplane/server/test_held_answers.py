@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from dataplane.broker.deferred import Deferred
-from dataplane.log.read_memory import TAKEN_BYTES_MAX, Held, ReadMemory
-from dataplane.log.slice import LogSlice
+from dataplane.broker.delayed.deferred import Deferred
+from dataplane.log.reading.log_slice import LogSlice
+from dataplane.log.reading.read_memory import TAKEN_BYTES_MAX, Held, ReadMemory
 from dataplane.ports.filesystem import File
 from dataplane.runtime.os_filesystem import OsFileSystem
 from dataplane.server import reply_writer

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dataplane.log.slice import LogSlice
+from dataplane.log.reading.log_slice import LogSlice
 from dataplane.runtime.os_filesystem import OsFileSystem
 from dataplane.server import reply_writer
 from dataplane.server.reply_writer import ReplyWriter

@@ -7,7 +7,7 @@ import uuid
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from dataplane.broker.peer_connection import PeerConnection
+from dataplane.broker.networking.peer_connection import PeerConnection
 from dataplane.model.errors import ErrorCode
 from dataplane.wire.apis import load
 from dataplane.wire.codec import decode
@@ -17,7 +17,7 @@ from tests.simulation.machine import PORT
 from tests.simulation.world.loop import HostLoop
 
 if TYPE_CHECKING:
-    from dataplane.broker.peer_connection import FrameCallback
+    from dataplane.broker.networking.peer_connection import FrameCallback
     from tests.simulation.simulation import Simulation
 
 CONNECT_TIMEOUT_S = 1.0

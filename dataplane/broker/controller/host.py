@@ -1,0 +1,334 @@
+"""Takes part in the controller election, and while elected runs the controller's queue.
+
+Everything that changes the cluster runs on one queue, one step after another. A step that finds
+that another broker took over ends the term; a step whose outcome is unknown makes the term start
+again from what ZooKeeper holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from dataplane.broker.controller import elections as controller_elections
+from dataplane.broker.controller import events as controller_events
+from dataplane.broker.controller import nodes as controller_nodes
+from dataplane.broker.controller import storage as controller_storage
+from dataplane.broker.controller import topics as controller_topics
+from dataplane.broker.controller.controller import Controller
+from dataplane.broker.controller.topic_watches import TopicWatches
+from dataplane.broker.controller.writes import ControllerMovedError, OutcomeUnknownError
+from dataplane.broker.metadata.own_nodes import give_up
+from dataplane.cluster import znodes
+from dataplane.cluster.context import ControllerContext
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.ports.coordinator import (
+    BadVersionError,
+    CoordinatorError,
+    Create,
+    NodeExistsError,
+    NoNodeError,
+    SessionState,
+    SetData,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection
+
+    from dataplane.broker.controller.channel import Deleted, RolesAnswer
+    from dataplane.broker.services import BrokerServices
+    from dataplane.ports.coordinator import NodeStat, Watch
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+RETRY_MS = 100
+FIRST_BALANCE_MS = 5_000
+
+
+@dataclasses.dataclass(slots=True)
+class _Step:
+    work: Callable[[Controller], Awaitable[Any]]
+    future: asyncio.Future[Any] | None
+    needs_term: int | None = None
+
+
+class ControllerHost:
+    """One broker's part in controlling. `controller_id` is -1 while nobody is known to."""
+
+    def __init__(self, services: BrokerServices) -> None:
+        self._services = services
+        self._queue: asyncio.Queue[_Step | None] = asyncio.Queue()
+        self._controller: Controller | None = None
+        self._active_epoch: int | None = None
+        self._watches: list[Watch] = []
+        self._term_watches: list[Watch] = []
+        self._topic_watches = TopicWatches(services.coordinator, self._on_partitions)
+        self._tasks: list[asyncio.Task[None]] = []
+        self.controller_id = -1
+
+    # -- life -----------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Begin to take part; call when this broker is registered and its listeners are open."""
+        coordinator = self._services.coordinator
+        loop = asyncio.get_running_loop()
+        self._tasks = [
+            loop.create_task(self._run(), name="controller"),
+            loop.create_task(self._balance_regularly(), name="controller-balance"),
+            loop.create_task(self._ask_again_regularly(), name="controller-ask-again"),
+        ]
+        coordinator.on_session(self._on_session)
+        self._watches = [coordinator.watch_data(znodes.CONTROLLER, self._on_controller)]
+
+    async def stop(self) -> None:
+        """Leave; if active, give the place up so that another broker takes over at once."""
+        for watch in self._watches:
+            watch.cancel()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        was_active = self.is_active
+        await self._resign()
+        if was_active:
+            await give_up(self._services.coordinator, znodes.CONTROLLER)
+
+    @property
+    def is_active(self) -> bool:
+        return self._active_epoch is not None
+
+    @property
+    def epoch(self) -> int | None:
+        """The epoch of our term, while active."""
+        return self._active_epoch
+
+    async def submit(self, work: Callable[[Controller], Awaitable[T]]) -> T:
+        """Run a step on the queue. Raises KafkaError(NOT_CONTROLLER) when this broker is not it."""
+        if not self.is_active:
+            raise KafkaError(ErrorCode.NOT_CONTROLLER)
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._queue.put_nowait(_Step(work, future, self._active_epoch))
+        return await future
+
+    def later(self, work: Callable[[Controller], Awaitable[object]]) -> None:
+        """Run a step on the queue, without waiting; dropped when the term has ended by then."""
+        if self.is_active:
+            self._queue.put_nowait(_Step(work, None, self._active_epoch))
+
+    async def propagated(self, timeout_ms: int) -> bool:
+        """Whether this broker heard of all that was decided so far; see Controller.propagated."""
+        controller = self._controller
+        if controller is None:
+            return False
+        return await controller.propagated(timeout_ms, required=self._services.broker_id)
+
+    # -- watching -------------------------------------------------------------------------------
+
+    def _on_session(self, state: SessionState) -> None:
+        if state is SessionState.EXPIRED:
+            self._active_epoch = None  # refuse at once; the queue does the rest
+            self._queue.put_nowait(None)
+
+    def _on_controller(self, data: bytes | None, stat: NodeStat | None) -> None:
+        self.controller_id = znodes.decode_controller(data) if data is not None else -1
+        owner = stat.ephemeral_owner if stat is not None else 0
+        if self.is_active and owner != self._services.coordinator.session_id:
+            self._active_epoch = None
+        if not self.is_active:
+            self._queue.put_nowait(None)
+
+    def _on_brokers(self, _names: list[str]) -> None:
+        self.later(controller_events.brokers_changed)
+
+    def _on_directories(self, names: list[str]) -> None:
+        if names:
+            self.later(controller_storage.directories_failed)
+
+    def _on_topics(self, names: list[str]) -> None:
+        controller = self._controller
+        if controller is None:
+            return
+        if not controller.context.topics.keys() >= set(names):
+            self.later(controller_nodes.topics_appeared)
+        self._topic_watches.follow(names)
+
+    def _on_partitions(self, topic: str, indexes: Collection[int]) -> None:
+        controller = self._controller
+        held = controller.context.topics.get(topic) if controller is not None else None
+        if held is not None and not held.partitions.keys() >= set(indexes):
+            self.later(lambda c: controller_nodes.partitions_appeared(c, topic))
+
+    def _on_marks(self, names: list[str]) -> None:
+        controller = self._controller
+        if controller is not None and not controller.context.deleting.issuperset(names):
+            self.later(controller_nodes.deletions_marked)
+
+    def _on_isr_changes(self, names: list[str]) -> None:
+        if names:
+            self.later(controller_nodes.isr_changes_noted)
+
+    def _on_roles(self, broker: int, answer: RolesAnswer) -> None:
+        controller = self._controller
+        if controller is not None and (answer.failed or controller.context.offline_on(broker)):
+            self.later(lambda c: controller_storage.roles_answered(c, broker, answer))
+
+    def _on_deleted(self, broker: int, results: Deleted) -> None:
+        self.later(lambda c: controller_topics.replicas_deleted(c, broker, results))
+
+    # -- the queue ------------------------------------------------------------------------------
+
+    async def _run(self) -> None:
+        while True:
+            step = await self._queue.get()
+            try:
+                if step is None:
+                    await self._stand()
+                else:
+                    await self._carry_out(step)
+            except asyncio.CancelledError:
+                self._refuse(step)
+                raise
+            except (CoordinatorError, ControllerMovedError, OutcomeUnknownError) as error:
+                log.warning("the controller's term cannot go on yet: %s", error)
+                await self._resign()
+                await asyncio.sleep(RETRY_MS / 1000)
+                self._queue.put_nowait(None)
+            except Exception:
+                log.exception("a bug in the controller: standing for election again")
+                await self._resign()
+                await asyncio.sleep(RETRY_MS / 1000)
+                self._queue.put_nowait(None)
+
+    @staticmethod
+    def _refuse(step: _Step | None) -> None:
+        if step is not None and step.future is not None and not step.future.done():
+            step.future.set_exception(KafkaError(ErrorCode.NOT_CONTROLLER))
+
+    async def _carry_out(self, step: _Step) -> None:
+        controller = self._controller
+        if controller is None or self._active_epoch != step.needs_term:
+            self._refuse(step)
+            return
+        try:
+            result = await step.work(controller)
+        except KafkaError as refusal:
+            if step.future is not None and not step.future.done():
+                step.future.set_exception(refusal)
+        except ControllerMovedError as moved:
+            log.info("another broker is the controller now: %s", moved)
+            self._refuse(step)
+            await self._stand()
+        except OutcomeUnknownError as unknown:
+            log.warning("reading the truth again: %s", unknown)
+            self._refuse(step)
+            await self._resign()
+            await self._stand()
+        except BaseException:
+            self._refuse(step)
+            raise
+        else:
+            if step.future is not None and not step.future.done():
+                step.future.set_result(result)
+
+    # -- election -------------------------------------------------------------------------------
+
+    async def _stand(self) -> None:
+        """Become the controller if there is none, stay it if we are, resign if we are not."""
+        coordinator = self._services.coordinator
+        if self._controller is not None:
+            if self.is_active and await self._is_ours():
+                return
+            await self._resign()
+        epoch, version = await self._read_epoch()
+        if not await self._is_ours():
+            now_ms = self._services.clock.realtime_ms()
+            node = znodes.encode_controller(self._services.broker_id, timestamp_ms=now_ms)
+            try:
+                await coordinator.multi(
+                    [
+                        Create(znodes.CONTROLLER, node, ephemeral=True),
+                        SetData(znodes.CONTROLLER_EPOCH, str(epoch + 1).encode(), version),
+                    ]
+                )
+            except (NodeExistsError, BadVersionError):
+                # Somebody else was faster: the watch tells when the place is free again.
+                return
+            epoch, version = epoch + 1, version + 1
+        await self._begin_term(epoch, version)
+
+    async def _is_ours(self) -> bool:
+        stat = await self._services.coordinator.exists(znodes.CONTROLLER)
+        return stat is not None and stat.ephemeral_owner == self._services.coordinator.session_id
+
+    async def _read_epoch(self) -> tuple[int, int]:
+        coordinator = self._services.coordinator
+        while True:
+            try:
+                data, stat = await coordinator.get(znodes.CONTROLLER_EPOCH)
+            except NoNodeError:
+                try:
+                    await coordinator.create(znodes.CONTROLLER_EPOCH, b"0")
+                except NodeExistsError:
+                    continue
+                continue
+            return int(data), stat.version
+
+    async def _begin_term(self, epoch: int, version: int) -> None:
+        log.info("broker %d is the controller, epoch %d", self._services.broker_id, epoch)
+        controller = Controller(
+            self._services,
+            ControllerContext(epoch, version),
+            listener=self._services.config.inter_broker_listener,
+            on_deleted=self._on_deleted,
+            on_roles=self._on_roles,
+        )
+        self._controller = controller
+        self.controller_id = self._services.broker_id
+        self._active_epoch = epoch
+        await controller_events.take_over(controller)
+        watch = self._services.coordinator.watch_children
+        self._term_watches = [
+            watch(znodes.BROKER_IDS, self._on_brokers),
+            watch(znodes.LOG_DIR_EVENTS, self._on_directories),
+            watch(znodes.TOPICS, self._on_topics),
+            watch(znodes.DELETE_TOPICS, self._on_marks),
+            watch(znodes.ISR_CHANGES, self._on_isr_changes),
+            self._watch_request(znodes.REASSIGN_PARTITIONS, controller_nodes.reassignments_asked),
+            self._watch_request(znodes.PREFERRED_ELECTION, controller_nodes.elections_asked),
+        ]
+
+    def _watch_request(self, path: str, work: Callable[[Controller], Awaitable[object]]) -> Watch:
+        def look(data: bytes | None, _stat: NodeStat | None) -> None:
+            if data is not None:
+                self.later(work)
+
+        return self._services.coordinator.watch_data(path, look)
+
+    async def _resign(self) -> None:
+        self._active_epoch = None
+        controller, self._controller = self._controller, None
+        for watch in self._term_watches:
+            watch.cancel()
+        self._term_watches = []
+        self._topic_watches.cancel()
+        if controller is not None:
+            log.info("controller epoch %d ends", controller.context.epoch)
+            await controller.stop()
+
+    async def _ask_again_regularly(self) -> None:
+        while True:
+            await asyncio.sleep(controller_topics.ASK_AGAIN_MS_MIN / 1000)
+            controller = self._controller
+            if controller is not None and controller.context.brokers_with_offline:
+                self.later(controller_storage.ask_again)
+
+    async def _balance_regularly(self) -> None:
+        config = self._services.config
+        if not config.get_bool("auto.leader.rebalance.enable"):
+            return
+        await asyncio.sleep(FIRST_BALANCE_MS / 1000)
+        while True:
+            self.later(controller_elections.balance)
+            await asyncio.sleep(config.get_int("leader.imbalance.check.interval.seconds"))

@@ -1,0 +1,229 @@
+"""This broker as group coordinator: a shard for each partition of `__consumer_offsets` it leads.
+
+Errors that concern the coordinator, not the group, are raised as KafkaError: INVALID_GROUP_ID,
+COORDINATOR_NOT_AVAILABLE (stopping), COORDINATOR_LOAD_IN_PROGRESS, NOT_COORDINATOR.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, cast
+
+from dataplane.broker.groups.shard_host import GroupShardHost
+from dataplane.groups.partitioner import partition_for
+from dataplane.groups.requests import JoinResult, SyncResult
+from dataplane.groups.settings import GroupSettings
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.ids import TopicPartition
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dataplane.broker.services import BrokerServices
+    from dataplane.cluster.image import ClusterImage
+    from dataplane.config.broker_config import BrokerConfig
+    from dataplane.groups.requests import (
+        CommitRequest,
+        CommittedOffset,
+        GroupDescription,
+        JoinRequest,
+        LeavingMember,
+        LeftMember,
+        ListedGroup,
+        SyncRequest,
+    )
+
+_log = logging.getLogger(__name__)
+
+OFFSETS_TOPIC = "__consumer_offsets"
+
+
+def settings_from(config: BrokerConfig) -> GroupSettings:
+    return GroupSettings(
+        min_session_timeout_ms=config.get_int("group.min.session.timeout.ms"),
+        max_session_timeout_ms=config.get_int("group.max.session.timeout.ms"),
+        initial_rebalance_delay_ms=config.get_int("group.initial.rebalance.delay.ms"),
+        max_size=config.get_int("group.max.size"),
+        offset_metadata_max_bytes=config.get_int("offset.metadata.max.bytes"),
+        offsets_retention_ms=config.get_int("offsets.retention.minutes") * 60_000,
+    )
+
+
+class GroupHost:
+    """Routes requests to shards, loads and unloads them as leadership moves."""
+
+    def __init__(self, services: BrokerServices) -> None:
+        self._services = services
+        self._settings = settings_from(services.config)
+        self._shards: dict[int, GroupShardHost] = {}
+        self._expiry: asyncio.Task[None] | None = None
+        self._is_stopping = False
+
+    async def start(self) -> None:
+        """Follow leadership from now on; partitions that are led already are loaded too."""
+        services = self._services
+        services.partitions.on_leadership(self._on_leadership)
+        services.metadata.on_change(self._on_metadata)
+        for partition in services.partitions.led():
+            self._on_leadership(partition.topic_partition, True, partition.leader_epoch)
+        self._expiry = asyncio.create_task(self._expire_forever(), name="offset expiry")
+
+    async def stop(self) -> None:
+        self._is_stopping = True
+        if self._expiry is not None:
+            self._expiry.cancel()
+            await asyncio.gather(self._expiry, return_exceptions=True)
+        for host in self._shards.values():
+            host.close()
+        self._shards.clear()
+
+    # finding the shard
+
+    @property
+    def partition_count(self) -> int:
+        """Partitions of the offsets topic: as it is, or as it will be created."""
+        topic = self._services.metadata.image.topics.get(OFFSETS_TOPIC)
+        if topic is not None:
+            return len(topic.partitions)
+        return self._services.config.get_int("offsets.topic.num.partitions")
+
+    def partition_of(self, group_id: str) -> TopicPartition:
+        return TopicPartition(OFFSETS_TOPIC, partition_for(group_id, self.partition_count))
+
+    def _host(self, group_id: str, *, may_be_blank: bool = False) -> GroupShardHost:
+        """`may_be_blank`: offsets may be kept under the empty group id, as Kafka allows."""
+        if not group_id and not may_be_blank:
+            raise KafkaError(ErrorCode.INVALID_GROUP_ID)
+        if self._is_stopping:
+            raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        # Without the topic in the image its partition count is a guess, and a wrong guess would
+        # keep a group where nobody looks for it.
+        is_known = OFFSETS_TOPIC in self._services.metadata.image.topics
+        host = self._shards.get(self.partition_of(group_id).partition) if is_known else None
+        if host is None:
+            raise KafkaError(ErrorCode.NOT_COORDINATOR)
+        if not host.is_loaded:
+            raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
+        return host
+
+    # membership
+
+    async def join(self, request: JoinRequest) -> JoinResult:
+        host = self._host(request.group_id)
+        reply = await host.ask(lambda ticket: host.shard.join(request, ticket))
+        return cast("JoinResult", reply)
+
+    async def sync(self, request: SyncRequest) -> SyncResult:
+        host = self._host(request.group_id)
+        reply = await host.ask(lambda ticket: host.shard.sync(request, ticket))
+        return cast("SyncResult", reply)
+
+    def heartbeat(
+        self, group_id: str, member_id: str, group_instance_id: str | None, generation: int
+    ) -> ErrorCode:
+        shard = self._host(group_id).shard
+        return shard.heartbeat(group_id, member_id, group_instance_id, generation)
+
+    def leave(
+        self, group_id: str, members: list[LeavingMember]
+    ) -> tuple[ErrorCode, list[LeftMember]]:
+        host = self._host(group_id)
+        outcome, error, left = host.shard.leave(group_id, members)
+        host.carry_out(outcome)
+        return error, left
+
+    # offsets
+
+    async def commit(self, request: CommitRequest) -> dict[TopicPartition, ErrorCode]:
+        host = self._host(request.group_id, may_be_blank=True)
+        reply = await host.ask(lambda ticket: host.shard.commit(request, ticket))
+        return cast("dict[TopicPartition, ErrorCode]", reply)
+
+    def fetch_offsets(
+        self, group_id: str, partitions: Iterable[TopicPartition] | None
+    ) -> dict[TopicPartition, CommittedOffset]:
+        shard = self._host(group_id, may_be_blank=True).shard
+        return shard.fetch_offsets(group_id, partitions)
+
+    async def delete_offsets(
+        self, group_id: str, partitions: list[TopicPartition]
+    ) -> tuple[ErrorCode, dict[TopicPartition, ErrorCode]]:
+        host = self._host(group_id)
+        reply = await host.ask(
+            lambda ticket: host.shard.delete_offsets(group_id, partitions, ticket)
+        )
+        return cast("tuple[ErrorCode, dict[TopicPartition, ErrorCode]]", reply)
+
+    async def delete_group(self, group_id: str) -> ErrorCode:
+        host = self._host(group_id, may_be_blank=True)
+        reply = await host.ask(lambda ticket: host.shard.delete_group(group_id, ticket))
+        return cast("ErrorCode", reply)
+
+    # views
+
+    def describe(self, group_id: str) -> GroupDescription:
+        return self._host(group_id, may_be_blank=True).shard.describe(group_id)
+
+    def list_groups(self) -> tuple[ErrorCode, list[ListedGroup]]:
+        """Groups coordinated here; COORDINATOR_LOAD_IN_PROGRESS when some are still being read."""
+        if self._is_stopping:
+            return ErrorCode.COORDINATOR_NOT_AVAILABLE, []
+        listed = [
+            group
+            for host in self._shards.values()
+            if host.is_loaded
+            for group in host.shard.list_groups()
+        ]
+        if all(host.is_loaded for host in self._shards.values()):
+            return ErrorCode.NONE, listed
+        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, listed
+
+    # what moves shards
+
+    def _on_leadership(
+        self, topic_partition: TopicPartition, is_leader: bool, _leader_epoch: int
+    ) -> None:
+        if topic_partition.topic != OFFSETS_TOPIC or self._is_stopping:
+            return
+        index = topic_partition.partition
+        if not is_leader:
+            host = self._shards.pop(index, None)
+            if host is not None:
+                host.close()
+            return
+        partition = self._services.partitions.get(topic_partition)
+        if index in self._shards or partition is None:
+            return  # still the leader, in a new epoch: what was loaded still holds
+        host = GroupShardHost(
+            partition,
+            self._settings,
+            self._services.clock,
+            self._services.entropy,
+            write_timeout_ms=self._services.config.get_int("offsets.commit.timeout.ms"),
+        )
+        self._shards[index] = host
+        host.start_loading()
+
+    def _on_metadata(self, before: ClusterImage, after: ClusterImage) -> None:
+        """Offsets of deleted topics go at once; a topic made anew has another id."""
+        if before.topics is after.topics:
+            return
+        gone = set()
+        for name, topic in before.topics.items():
+            now = after.topics.get(name)
+            if now is not topic and (now is None or now.topic_id != topic.topic_id):
+                gone.add(name)
+        if not gone:
+            return
+        for host in self._shards.values():
+            if host.is_loaded:
+                host.carry_out(host.shard.remove_topics(frozenset(gone)))
+
+    async def _expire_forever(self) -> None:
+        interval_ms = self._services.config.get_int("offsets.retention.check.interval.ms")
+        while True:
+            await asyncio.sleep(interval_ms / 1000)
+            for host in list(self._shards.values()):
+                if host.is_loaded:
+                    host.carry_out(host.shard.expire_offsets())

@@ -1,0 +1,154 @@
+"""Writes of one group shard: gathered into batches, appended in order, settled when committed."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import logging
+from typing import TYPE_CHECKING, Final
+
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.wire.record_batch import NewRecord, build_batch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from dataplane.broker.replicas.partition import Partition
+    from dataplane.groups.outcome import Outcome, Write
+    from dataplane.groups.records import Record
+    from dataplane.ports.clock import Clock
+
+_log = logging.getLogger(__name__)
+
+BATCH_BYTES_MAX: Final = 512 * 1024
+"""Writes are joined up to this size; a single larger one goes alone, and the log judges it."""
+
+
+class _InFlight:
+    """A batch that is appended but not committed yet."""
+
+    __slots__ = ("timer", "writes")
+
+    def __init__(self, writes: list[Write]) -> None:
+        self.writes = writes
+        self.timer: asyncio.TimerHandle | None = None
+
+
+class GroupWriter:
+    """Appends to one partition of `__consumer_offsets`, which this broker leads.
+
+    All writes of one step of the loop become one batch: a commit storm costs one append. After
+    `timeout_ms` a write is reported as timed out, which means *unknown*: its records are replayed
+    all the same once they get committed. When leadership is lost every write fails.
+    """
+
+    def __init__(
+        self,
+        partition: Partition,
+        clock: Clock,
+        *,
+        timeout_ms: int,
+        replay: Callable[[Record], None],
+        carry_out: Callable[[Outcome], None],
+    ) -> None:
+        self._partition = partition
+        self._clock = clock
+        self._timeout_ms = timeout_ms
+        self._replay = replay
+        self._carry_out = carry_out
+        self._waiting: list[Write] = []
+        self._in_flight: collections.deque[_InFlight] = collections.deque()
+        self._is_scheduled = False
+        self._is_closed = False
+
+    def submit(self, writes: list[Write]) -> None:
+        self._waiting += writes
+        if self._waiting and not self._is_scheduled:
+            self._is_scheduled = True
+            asyncio.get_running_loop().call_soon(self._flush)
+
+    def close(self, error: ErrorCode) -> None:
+        """Fail everything that is not committed, and whatever is submitted from now on."""
+        self._is_closed = True
+        in_flight, self._in_flight = self._in_flight, collections.deque()
+        waiting, self._waiting = self._waiting, []
+        for batch in in_flight:
+            if batch.timer is not None:
+                batch.timer.cancel()
+            self._settle(batch.writes, error)
+        self._settle(waiting, error)
+
+    def _flush(self) -> None:
+        self._is_scheduled = False
+        waiting, self._waiting = self._waiting, []
+        if self._is_closed:
+            self._settle(waiting, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            return
+        for writes in _batches(waiting):
+            self._append(writes)
+
+    def _append(self, writes: list[Write]) -> None:
+        now_ms = self._clock.realtime_ms()
+        records = [
+            NewRecord(record.key, record.value, timestamp_ms=now_ms)
+            for write in writes
+            for record in write.records
+        ]
+        try:
+            info = self._partition.append_now(build_batch(records), -1, origin="coordinator")
+        except KafkaError as error:
+            self._settle(writes, error.code)
+            return
+        except OSError:
+            _log.exception("cannot append to %s", self._partition.topic_partition)
+            self._settle(writes, ErrorCode.KAFKA_STORAGE_ERROR)
+            return
+        batch = _InFlight(writes)
+        self._in_flight.append(batch)
+        if self._partition.when_committed(info.last_offset + 1, self._on_committed):
+            self._on_committed(True)
+            return
+        loop = asyncio.get_running_loop()
+        batch.timer = loop.call_later(self._timeout_ms / 1000, self._on_timeout, batch)
+
+    def _on_committed(self, is_committed: bool) -> None:
+        """Batches are committed in the order of their offsets, so it is the oldest one."""
+        if not self._in_flight:
+            return
+        if not is_committed:
+            self.close(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            return
+        batch = self._in_flight.popleft()
+        if batch.timer is not None:
+            batch.timer.cancel()
+        for write in batch.writes:
+            for record in write.records:
+                self._replay(record)
+            self._carry_out(write.on_done(ErrorCode.NONE))
+
+    def _on_timeout(self, batch: _InFlight) -> None:
+        from dataplane.groups.outcome import Outcome, Write
+
+        writes = batch.writes
+        # The records stay: they are replayed if they get committed after all.
+        batch.writes = [Write(write.records, lambda _error: Outcome()) for write in writes]
+        batch.timer = None
+        self._settle(writes, ErrorCode.REQUEST_TIMED_OUT)
+
+    def _settle(self, writes: list[Write], error: ErrorCode) -> None:
+        for write in writes:
+            self._carry_out(write.on_done(error))
+
+
+def _batches(writes: list[Write]) -> list[list[Write]]:
+    """Split into batches below the size bound; a write is never split."""
+    batches: list[list[Write]] = []
+    room = 0
+    for write in writes:
+        size = sum(len(record.key) + len(record.value or b"") + 16 for record in write.records)
+        if not batches or size > room:
+            batches.append([])
+            room = BATCH_BYTES_MAX
+        batches[-1].append(write)
+        room -= size
+    return batches

@@ -1,0 +1,258 @@
+"""Dynamic configuration from ZooKeeper: /config/…, kept fresh by /config/changes.
+
+Every entity's overrides are held in memory as text; typed topic settings are made when asked for.
+What stands in ZooKeeper is taken as it is: a key that we refuse is logged and passed over, because
+another tool may have written it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from typing import TYPE_CHECKING
+
+from dataplane.broker.metadata.znode_reads import read_all
+from dataplane.cluster import znodes
+from dataplane.config import ConfigError, TopicConfig, parse_topic_value
+from dataplane.ports.coordinator import (
+    BadVersionError,
+    ConnectionLossError,
+    CoordinatorError,
+    Create,
+    NodeExistsError,
+    NoNodeError,
+    SetData,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from dataplane.broker.services import BrokerServices
+    from dataplane.ports.coordinator import Coordinator, Watch
+
+log = logging.getLogger(__name__)
+
+ENTITY_TYPES = ("topics", "brokers", "users", "clients", "ips")
+CHANGE_KEPT_MS = 15 * 60 * 1000
+"""How long a notification stays in ZooKeeper, as in Kafka."""
+UPDATE_ATTEMPTS = 10
+
+
+class ConfigStore:
+    """Overrides by entity type (`topics`, `brokers`, `users`, `clients`, `ips`) and name.
+
+    Names are as users know them; `<default>` is the default entity. `users/U/clients/C` overrides
+    are kept under type `users/U/clients`.
+    """
+
+    def __init__(self, services: BrokerServices) -> None:
+        self._services = services
+        self._overrides: dict[tuple[str, str], dict[str, str]] = {}
+        self._topics: dict[str, TopicConfig] = {}
+        self._listeners: list[Callable[[str, str], None]] = []
+        self._last_change = ""
+        self._watch: Watch | None = None
+        self._present: list[str] = []
+        self._pending: list[str] = []
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def _coordinator(self) -> Coordinator:
+        return self._services.coordinator
+
+    async def start(self) -> None:
+        """Load everything, then follow the changes."""
+        with contextlib.suppress(NoNodeError):
+            # Noted before loading: a change in between is read twice, never missed.
+            self._last_change = max(
+                await self._coordinator.children(znodes.CONFIG_CHANGES), default=""
+            )
+        for entity_type in ENTITY_TYPES:
+            await self._load_type(entity_type)
+        self._apply_broker_overrides()
+        self._watch = self._coordinator.watch_children(znodes.CONFIG_CHANGES, self._on_changes)
+
+    async def stop(self) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    # -- asking ---------------------------------------------------------------------------------
+
+    def topic_config(self, topic: str) -> TopicConfig:
+        """The topic's settings over this broker's defaults; also for a topic without overrides."""
+        config = self._topics.get(topic)
+        if config is None:
+            config = self._topics[topic] = self._parse_topic(topic)
+        return config
+
+    def overrides(self, entity_type: str, name: str) -> dict[str, str]:
+        """What was set on an entity itself, as text."""
+        return dict(self._overrides.get((entity_type, name), {}))
+
+    def broker_overrides(self, broker_id: int | None) -> dict[str, str]:
+        """Dynamic settings of one broker, or (None) of all."""
+        name = znodes.DEFAULT_ENTITY if broker_id is None else str(broker_id)
+        return self.overrides("brokers", name)
+
+    def user_config(self, user: str) -> dict[str, str]:
+        return self.overrides("users", user)
+
+    def entities(self, entity_type: str) -> list[str]:
+        """Names of the entities of this type that have overrides."""
+        return sorted(name for kind, name in self._overrides if kind == entity_type)
+
+    def on_change(self, listener: Callable[[str, str], None]) -> None:
+        """`listener(entity_type, name)` runs on the loop after an entity changed."""
+        self._listeners.append(listener)
+
+    async def reload_topics(self, topics: Iterable[str]) -> None:
+        """Read these topics' overrides now.
+
+        A topic that is new, or made again under an old name, is told by the controller before any
+        notification of its settings; and a description must show what was just set elsewhere.
+        """
+        paths = [(name, znodes.config_path("topics", name)) for name in topics]
+        found = await read_all(self._coordinator, paths)
+        for name, _ in paths:
+            values = znodes.decode_config(found[name][0]) if name in found else {}
+            self._changed("topics", name, values)
+
+    # -- changing -------------------------------------------------------------------------------
+
+    async def update(
+        self,
+        entity_type: str,
+        name: str,
+        change: Callable[[dict[str, str]], Mapping[str, str]],
+    ) -> None:
+        """Replace an entity's overrides by `change(present)`, and notify every broker.
+
+        `change` runs again when somebody else was faster. What it raises is passed on.
+        """
+        entity = znodes.sanitize(name)
+        path = znodes.config_path(entity_type, entity)
+        notice = Create(
+            znodes.CONFIG_CHANGE_PREFIX,
+            znodes.encode_config_change(f"{entity_type}/{entity}"),
+            sequential=True,
+        )
+        for _ in range(UPDATE_ATTEMPTS):
+            try:
+                data, stat = await self._coordinator.get(path)
+            except NoNodeError:
+                values = dict(change({}))
+                write: Create | SetData = Create(path, znodes.encode_config(values))
+            else:
+                values = dict(change(znodes.decode_config(data)))
+                write = SetData(path, znodes.encode_config(values), stat.version)
+            try:
+                await self._coordinator.multi([write, notice])
+            except (BadVersionError, NodeExistsError, ConnectionLossError):
+                # Changes are idempotent: one that did happen before its answer was lost is
+                # found in the next round, and made again without effect.
+                continue
+            self._changed(entity_type, name, values)
+            return
+        raise CoordinatorError(f"{path} is changed by others all the time")
+
+    # -- inside ---------------------------------------------------------------------------------
+
+    async def _load_type(self, entity_type: str) -> None:
+        try:
+            names = await self._coordinator.children(f"{znodes.CONFIG}/{entity_type}")
+        except NoNodeError:
+            return
+        paths = [(name, znodes.config_path(entity_type, name)) for name in names]
+        for name, (data, _) in (await read_all(self._coordinator, paths)).items():
+            self._take(entity_type, znodes.desanitize(name), znodes.decode_config(data))
+
+    def _take(self, entity_type: str, name: str, values: dict[str, str]) -> None:
+        if entity_type == "topics":
+            self._topics.pop(name, None)
+        if values:
+            self._overrides[entity_type, name] = values
+        else:
+            self._overrides.pop((entity_type, name), None)
+
+    def _changed(self, entity_type: str, name: str, values: dict[str, str]) -> None:
+        if values == self.overrides(entity_type, name):
+            return
+        self._take(entity_type, name, values)
+        if entity_type == "brokers":
+            self._apply_broker_overrides()
+        for listener in self._listeners:
+            try:
+                listener(entity_type, name)
+            except Exception:  # one room's bug must not keep the others from hearing
+                log.exception("a listener of configuration failed for %s %s", entity_type, name)
+
+    def _on_changes(self, names: list[str]) -> None:
+        self._present = names
+        fresh = sorted(name for name in names if name > self._last_change)
+        if not fresh:
+            return
+        self._last_change = fresh[-1]
+        self._pending.extend(fresh)
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._follow())
+
+    async def _follow(self) -> None:
+        while self._pending:
+            batch, self._pending = self._pending, []
+            paths = [(name, f"{znodes.CONFIG_CHANGES}/{name}") for name in batch]
+            entities: dict[str, None] = {}
+            for data, _ in (await read_all(self._coordinator, paths)).values():
+                try:
+                    entities[znodes.decode_config_change(data)] = None
+                except (ValueError, KeyError):
+                    log.warning("a configuration notification cannot be understood: %r", data[:200])
+            found = await read_all(
+                self._coordinator, [(entity, f"{znodes.CONFIG}/{entity}") for entity in entities]
+            )
+            for entity in entities:
+                entity_type, _, name = entity.rpartition("/")
+                values = znodes.decode_config(found[entity][0]) if entity in found else {}
+                self._changed(entity_type, znodes.desanitize(name), values)
+        await self._purge(sorted(self._present))
+
+    async def _purge(self, names: list[str]) -> None:
+        """Remove notifications that every broker has long read. Two brokers may try at once."""
+        now_ms = self._services.clock.realtime_ms()
+        for name in names:
+            path = f"{znodes.CONFIG_CHANGES}/{name}"
+            stat = await self._coordinator.exists(path)
+            if stat is not None and now_ms - stat.ctime_ms < CHANGE_KEPT_MS:
+                return  # names are in order of age
+            with contextlib.suppress(CoordinatorError):
+                await self._coordinator.delete(path)
+
+    def _parse_topic(self, topic: str) -> TopicConfig:
+        overrides = {}
+        for key, text in self.overrides("topics", topic).items():
+            try:
+                parse_topic_value(key, text)
+                overrides[key] = text
+            except ConfigError as error:
+                log.warning("topic %s: %s", topic, error)
+        try:
+            return TopicConfig.parse(overrides, self._services.config)
+        except ConfigError as error:
+            log.warning("topic %s keeps the defaults: %s", topic, error)
+            return TopicConfig.parse({}, self._services.config)
+
+    def _apply_broker_overrides(self) -> None:
+        """The broker's settings with the dynamic ones; topics' defaults change with them."""
+        config = self._services.config
+        try:
+            self._services.config = config.with_dynamic(
+                cluster_wide=self.broker_overrides(None),
+                per_broker=self.broker_overrides(self._services.broker_id),
+            )
+        except ConfigError as error:
+            log.warning("dynamic broker configuration is not applied: %s", error)
+            return
+        self._topics.clear()

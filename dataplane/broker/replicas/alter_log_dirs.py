@@ -1,0 +1,57 @@
+"""Drives replicas that move between log directories: a piece at a time, between other work."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from dataplane.broker.services import BrokerServices
+    from dataplane.log.manager.log_manager import LogManager
+    from dataplane.model.ids import TopicPartition
+
+_log = logging.getLogger(__name__)
+
+PAUSE_S = 0.005
+IDLE_PAUSE_S = 0.05
+_PIECE_S_MAX = 1.0
+
+
+class ReplicaMoves:
+    """Runs only while something moves, within `replica.alter.log.dirs.io.max.bytes.per.second`."""
+
+    def __init__(self, services: BrokerServices, logs: LogManager) -> None:
+        self._services = services
+        self._mover = logs.mover
+        self._task: asyncio.Task[None] | None = None
+
+    def move(self, topic_partition: TopicPartition, path: str) -> None:
+        """Begin to move a replica. KafkaError when it cannot be."""
+        self._mover.move(topic_partition, path)
+        self._wake()
+
+    def resume(self) -> None:
+        """Go on with what the last stop interrupted."""
+        self._mover.resume()
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._mover.is_busy and (self._task is None or self._task.done()):
+            self._task = asyncio.get_running_loop().create_task(self._run(), name="replica moves")
+
+    async def _run(self) -> None:
+        while self._mover.is_busy:
+            try:
+                copied = self._mover.step()
+            except Exception:  # noqa: BLE001 - one replica's trouble must not end the others' moves
+                _log.exception("moving replicas")
+                copied = 0
+            rate = self._services.config.get_int("replica.alter.log.dirs.io.max.bytes.per.second")
+            pause_s = max(PAUSE_S, copied / max(1, rate)) if copied else IDLE_PAUSE_S
+            await asyncio.sleep(min(pause_s, _PIECE_S_MAX))
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)

@@ -1,0 +1,159 @@
+"""AlterPartition: proposed in-sync sets travel to the controller, one request at a time.
+
+Proposals of many partitions that come due together share a request. The controller's word, or its
+refusal, goes back to each partition's leader core; an answer that never comes is asked for again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from dataplane.broker.networking.retry_warning import RetryWarning
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.wire.messages.alter_partition import (
+    AlterPartitionRequest,
+    BrokerState,
+)
+from dataplane.wire.messages.alter_partition import (
+    AlterPartitionRequestPartitionData as PartitionData,
+)
+from dataplane.wire.messages.alter_partition import (
+    AlterPartitionRequestTopicData as TopicData,
+)
+
+if TYPE_CHECKING:
+    import uuid
+
+    from dataplane.broker.replicas.partition import Partition
+    from dataplane.broker.services import BrokerServices
+    from dataplane.replication.effects import ProposeIsr
+    from dataplane.wire.messages.alter_partition import AlterPartitionResponse
+
+_log = logging.getLogger(__name__)
+
+VERSION = 3
+TIMEOUT_MS = 10_000
+RETRY_MS_MIN, RETRY_MS_MAX = 50, 1_000
+# Up to so many changes of one answer are logged by name.
+NAMED_MAX = 3
+
+
+class IsrProposals:
+    """The queue of proposals and the task that carries it."""
+
+    def __init__(self, services: BrokerServices) -> None:
+        self._services = services
+        self._queue: dict[Partition, ProposeIsr] = {}
+        self._task: asyncio.Task[None] | None = None
+        self._retry_ms = RETRY_MS_MIN
+        self._failures = RetryWarning()
+
+    def propose(self, partition: Partition, proposal: ProposeIsr) -> None:
+        """A later proposal of the same partition replaces one that has not left yet."""
+        self._queue[partition] = proposal
+        if self._task is None or self._task.done():
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def stop(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _run(self) -> None:
+        while self._queue and not self._services.stopping:
+            batch, self._queue = self._queue, {}
+            try:
+                response = await self._services.controller_client.request(
+                    self._request(batch), VERSION, timeout_ms=TIMEOUT_MS
+                )
+            except (KafkaError, ConnectionError, TimeoutError) as error:
+                await self._requeue(batch, str(error))
+                continue
+            if response.error_code != ErrorCode.NONE:
+                await self._requeue(batch, ErrorCode.of(response.error_code).name)
+                continue
+            self._retry_ms = RETRY_MS_MIN
+            self._failures.reset()
+            self._apply(batch, response)
+
+    async def _requeue(self, batch: dict[Partition, ProposeIsr], reason: str) -> None:
+        """Ask again, ever more rarely; a warning once, when it lasts."""
+        self._services.metrics.failed_isr_updates.inc(len(batch))
+        is_due = self._failures.is_due(asyncio.get_running_loop().time())
+        level = logging.WARNING if is_due else logging.DEBUG
+        _log.log(level, "in-sync sets of %d partitions wait: %s", len(batch), reason)
+        await asyncio.sleep(self._retry_ms / 1000)
+        self._retry_ms = min(2 * self._retry_ms, RETRY_MS_MAX)
+        for partition, proposal in batch.items():
+            if partition.is_leader:
+                self._queue.setdefault(partition, proposal)
+
+    def _request(self, batch: dict[Partition, ProposeIsr]) -> AlterPartitionRequest:
+        topics: dict[uuid.UUID, TopicData] = {}
+        brokers = self._services.metadata.image.brokers
+        for partition, proposal in batch.items():
+            topic = topics.get(partition.topic_id)
+            if topic is None:
+                topic = topics[partition.topic_id] = TopicData(
+                    topic_name=partition.topic_partition.topic, topic_id=partition.topic_id
+                )
+            isr = list(proposal.new_isr)
+            topic.partitions.append(
+                PartitionData(
+                    partition_index=partition.topic_partition.partition,
+                    leader_epoch=partition.leader_epoch,
+                    new_isr=isr,
+                    new_isr_with_epochs=[
+                        BrokerState(
+                            broker_id=broker_id,
+                            broker_epoch=brokers[broker_id].epoch if broker_id in brokers else -1,
+                        )
+                        for broker_id in isr
+                    ],
+                    partition_epoch=proposal.partition_epoch,
+                )
+            )
+        return AlterPartitionRequest(
+            broker_id=self._services.broker_id,
+            broker_epoch=self._services.broker_epoch,
+            topics=list(topics.values()),
+        )
+
+    def _apply(self, batch: dict[Partition, ProposeIsr], response: AlterPartitionResponse) -> None:
+        answers = {
+            (topic.topic_id, partition.partition_index): partition
+            for topic in response.topics
+            for partition in topic.partitions
+        }
+        metrics = self._services.metrics
+        changed: list[Partition] = []
+        joined: set[int] = set()
+        left: set[int] = set()
+        for partition in batch:
+            answer = answers.get((partition.topic_id, partition.topic_partition.partition))
+            if answer is None or answer.error_code != ErrorCode.NONE:
+                code = ErrorCode.of(answer.error_code) if answer else ErrorCode.UNKNOWN_SERVER_ERROR
+                _log.info("in-sync set of %s refused: %s", partition.topic_partition, code.name)
+                metrics.failed_isr_updates.inc()
+                partition.isr_rejected(code)
+                continue
+            before, after = set(partition.isr), set(answer.isr)
+            partition.isr_committed(answer.isr, answer.partition_epoch)
+            metrics.isr_shrinks.inc(len(before - after))
+            metrics.isr_expands.inc(len(after - before))
+            changed.append(partition)
+            joined |= after - before
+            left |= before - after
+        if len(changed) > NAMED_MAX:
+            _log.info(
+                "in-sync sets of %d partitions changed, %s among them: joined %s, left %s",
+                len(changed),
+                changed[0].topic_partition,
+                sorted(joined),
+                sorted(left),
+            )
+            return
+        for partition in changed:
+            _log.info("in-sync set of %s is %s", partition.topic_partition, list(partition.isr))

@@ -1,0 +1,152 @@
+"""What a broker asks its peers while it does not hear ZooKeeper.
+
+Cut off from ZooKeeper alone, a broker is not told that its registration has ended and that others
+lead. Clients still reach it, and it would keep them: their acks=all writes wait for followers that
+follow somebody else, and its metadata sends them back to it. Peers know better. A leader epoch
+that is higher than ours was written to ZooKeeper before anybody spoke of it, so it proves that we
+do not lead any more, whatever our clock says. Without such a proof nothing changes: when ZooKeeper
+is gone for everybody, everybody goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import logging
+from typing import TYPE_CHECKING
+
+from dataplane.broker.networking.peer_connection import PeerUnavailableError
+from dataplane.model.ids import TopicPartition
+from dataplane.ports.coordinator import SessionState
+from dataplane.wire.errors import WireError
+from dataplane.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from dataplane.broker.services import BrokerServices
+    from dataplane.cluster.image import TopicImage
+    from dataplane.model.partition import PartitionState
+    from dataplane.wire.messages.metadata import MetadataResponse, MetadataResponseTopic
+
+_log = logging.getLogger(__name__)
+
+VERSION = 12
+EVERY_S = 1.0
+TIMEOUT_MS = 2_000
+TOPICS_MAX = 500
+"""Of one question; more topics are asked for in turn."""
+
+
+class SecondOpinion:
+    """Asks one peer a second, only while the session is suspended and only about what we lead."""
+
+    def __init__(self, services: BrokerServices) -> None:
+        self._services = services
+        self._task: asyncio.Task[None] | None = None
+        self._turn = 0
+
+    def start(self) -> None:
+        self._services.coordinator.on_session(self._on_session)
+
+    async def stop(self) -> None:
+        task, self._task = self._task, None
+        if task is not None:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    def _on_session(self, state: SessionState) -> None:
+        if state is not SessionState.SUSPENDED:
+            if self._task is not None:
+                self._task.cancel()
+                self._task = None
+        elif self._task is None and not self._services.stopping:
+            self._task = asyncio.get_running_loop().create_task(self._run())
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(EVERY_S)
+            try:
+                await self._ask()
+            except (PeerUnavailableError, TimeoutError, WireError) as error:
+                _log.debug("no second opinion: %s", error)
+            except Exception:  # noqa: BLE001 - one answer must not end the asking
+                _log.exception("asking a peer for a second opinion failed")
+
+    async def _ask(self) -> None:
+        services = self._services
+        peers = sorted(services.metadata.image.brokers.keys() - {services.broker_id})
+        led = sorted({partition.topic_partition.topic for partition in services.partitions.led()})
+        if not peers or not led:
+            return
+        self._turn += 1
+        windows = [led[at : at + TOPICS_MAX] for at in range(0, len(led), TOPICS_MAX)]
+        asked = windows[self._turn // len(peers) % len(windows)]
+        answer: MetadataResponse = await services.peers.request(
+            peers[self._turn % len(peers)],
+            MetadataRequest(
+                topics=[MetadataRequestTopic(name=topic) for topic in asked],
+                allow_auto_topic_creation=False,
+            ),
+            VERSION,
+            timeout_ms=TIMEOUT_MS,
+        )
+        self.take(answer)
+
+    def take(self, answer: MetadataResponse) -> None:
+        """Give up what somebody leads in a newer epoch, and tell clients who."""
+        image = self._services.metadata.image
+        topics = dict(image.topics)
+        changed = []
+        for told in answer.topics:
+            known = image.topics.get(told.name or "")
+            if known is None or known.topic_id != told.topic_id:
+                continue
+            newer = dict(_newer(known, told))
+            if not newer:
+                continue
+            states = tuple(newer.get(state.index, state) for state in known.partitions)
+            topics[known.name] = dataclasses.replace(known, partitions=states)
+            changed += [TopicPartition(known.name, index) for index in newer]
+        if not changed:
+            return
+        self._services.metadata.replace(
+            dataclasses.replace(image, topics=topics, version=image.version + 1)
+        )
+        for topic_partition in changed:
+            self._give_up(topic_partition, topics[topic_partition.topic])
+
+    def _give_up(self, topic_partition: TopicPartition, topic: TopicImage) -> None:
+        partitions = self._services.partitions
+        state = topic.partitions[topic_partition.partition]
+        mine = partitions.get(topic_partition)
+        if mine is None or not mine.is_leader or mine.leader_epoch >= state.leader_epoch:
+            return
+        _log.warning(
+            "%s is led by broker %d in epoch %d, say the peers; we led in epoch %d and stop",
+            topic_partition,
+            state.leader,
+            state.leader_epoch,
+            mine.leader_epoch,
+        )
+        partitions.stop_replica(topic_partition, -1, delete=False)
+
+
+def _newer(known: TopicImage, told: MetadataResponseTopic) -> Iterator[tuple[int, PartitionState]]:
+    """(index, state) of the partitions of which the peer knows a later leader epoch."""
+    for partition in told.partitions:
+        if partition.partition_index >= len(known.partitions):
+            continue
+        before = known.partitions[partition.partition_index]
+        if partition.leader_epoch > before.leader_epoch:
+            yield (
+                partition.partition_index,
+                dataclasses.replace(
+                    before,
+                    leader=partition.leader_id,
+                    leader_epoch=partition.leader_epoch,
+                    replicas=tuple(partition.replica_nodes),
+                    isr=tuple(partition.isr_nodes),
+                    offline_replicas=tuple(partition.offline_replicas),
+                ),
+            )

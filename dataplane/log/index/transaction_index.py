@@ -1,0 +1,118 @@
+"""`.txnindex`: the aborted transactions of a segment (KIP-98).
+
+Entry of 34 bytes: int16 version 0, int64 producer id, int64 first offset, int64 last offset,
+int64 last stable offset when the abort was written.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, NamedTuple
+
+from dataplane.log import paths
+from dataplane.log.appending.batch_header import INT64_MAX
+from dataplane.ports.filesystem import read_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from dataplane.ports.filesystem import FileSystem
+
+_ENTRY = struct.Struct(">hqqqq")
+
+
+class AbortedTransaction(NamedTuple):
+    """A transaction whose records `read_committed` consumers must drop."""
+
+    producer_id: int
+    first_offset: int
+    last_offset: int
+    last_stable_offset: int
+
+
+def write_rows(fs: FileSystem, path: str, rows: Iterable[AbortedTransaction]) -> None:
+    """A new `.txnindex` file with these rows."""
+    file = fs.open(path, create=True)
+    try:
+        file.append(b"".join(_ENTRY.pack(0, *row) for row in rows))
+    finally:
+        file.close()
+
+
+class TransactionIndex:
+    """Aborted transactions of one partition, one file a segment that saw an abort."""
+
+    def __init__(self, fs: FileSystem, directory: str) -> None:
+        self._fs = fs
+        self._directory = directory
+        self._entries: dict[int, list[AbortedTransaction]] = {}
+
+    def relocate(self, directory: str) -> None:
+        self._directory = directory
+
+    def load(self, base_offset: int, below: int = INT64_MAX) -> bool:
+        """Read a segment's file, if there is one; what ended at `below` or later is cut off it.
+
+        False if the file is torn or tells nonsense.
+        """
+        try:
+            raw = read_whole(self._fs, self._path(base_offset))
+        except FileNotFoundError:
+            return True
+        if len(raw) % _ENTRY.size:
+            return False
+        rows = []
+        for version, *fields in _ENTRY.iter_unpack(raw):
+            row = AbortedTransaction(*fields)
+            if version or not 0 <= row.first_offset <= row.last_offset >= base_offset:
+                return False
+            rows.append(row)
+        kept = [row for row in rows if row.last_offset < below]
+        if len(kept) != len(rows):
+            self._fs.remove(self._path(base_offset))
+            if kept:
+                write_rows(self._fs, self._path(base_offset), kept)
+        if kept:
+            self._entries[base_offset] = kept
+        else:
+            self._entries.pop(base_offset, None)
+        return True
+
+    def append(self, base_offset: int, aborted: AbortedTransaction) -> None:
+        self._entries.setdefault(base_offset, []).append(aborted)
+        file = self._fs.open(self._path(base_offset), create=True)
+        try:
+            file.append(_ENTRY.pack(0, *aborted))
+        finally:
+            file.close()
+
+    def forget(self, base_offset: int) -> None:
+        """The segment is gone, or is about to be scanned again."""
+        self._entries.pop(base_offset, None)
+        self._fs.remove(self._path(base_offset))
+
+    def drop(self, base_offset: int) -> None:
+        """The segment is gone and so is its file."""
+        self._entries.pop(base_offset, None)
+
+    def truncate_to(self, offset: int) -> None:
+        """Drop aborts whose marker lies at `offset` or later."""
+        for base_offset, rows in list(self._entries.items()):
+            kept = [row for row in rows if row.last_offset < offset]
+            if len(kept) != len(rows):
+                self.forget(base_offset)
+                for row in kept:
+                    self.append(base_offset, row)
+
+    def overlapping(self, start_offset: int, end_offset: int) -> list[AbortedTransaction]:
+        """Aborted transactions with records in [start, end), by marker offset."""
+        found = [
+            row
+            for rows in self._entries.values()
+            for row in rows
+            if row.last_offset >= start_offset and row.first_offset < end_offset
+        ]
+        return sorted(found, key=lambda row: row.last_offset)
+
+    def _path(self, base_offset: int) -> str:
+        return paths.segment_path(self._directory, base_offset, paths.TRANSACTION_INDEX)

@@ -1,0 +1,498 @@
+"""All logs of one broker, over several log directories."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+from dataplane.log import paths
+from dataplane.log.cleaner.driver import LogCleaner
+from dataplane.log.config import LogConfig
+from dataplane.log.manager.checkpointing import OFFSETS, Checkpoints
+from dataplane.log.manager.deleted_directories import DoomedDirectories
+from dataplane.log.manager.full_disks import FullDisks
+from dataplane.log.manager.future_replica import ReplicaMover, how_far
+from dataplane.log.manager.log_directory import LogDirectory
+from dataplane.log.manager.reports import (
+    DirectoryReport,
+    LogManagerSettings,
+    LogReport,
+    describe,
+)
+from dataplane.log.partition_log import PartitionLog
+from dataplane.log.partition_metadata import write_topic_id
+from dataplane.log.recovery.load_progress import Progress
+from dataplane.log.recovery.loading import DirectoryLoading
+from dataplane.log.stored_log import NEVER_CLEANED
+from dataplane.model.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    import uuid
+    from collections.abc import Callable, Sequence
+
+    from dataplane.log.recovery.load_progress import LoadProgress
+    from dataplane.model.ids import TopicPartition
+    from dataplane.ports.background import Background, Pacer
+    from dataplane.ports.clock import Clock
+    from dataplane.ports.entropy import Entropy
+    from dataplane.ports.filesystem import FileSystem
+
+__all__ = ["DirectoryReport", "LogManager", "LogManagerSettings", "LogReport"]
+
+_log = logging.getLogger(__name__)
+
+
+class LogManager:
+    """Finds, creates, deletes and looks after the logs.
+
+    Everything is called from one thread. `config_for(topic)` gives a topic's settings while its
+    log is loaded.
+    """
+
+    def __init__(
+        self,
+        fs: FileSystem,
+        clock: Clock,
+        entropy: Entropy,
+        background: Background,
+        *,
+        log_dirs: Sequence[str],
+        broker_id: int,
+        config_for: Callable[[str], LogConfig] | None = None,
+        settings: LogManagerSettings | None = None,
+        pacer: Pacer | None = None,
+    ) -> None:
+        self._fs = fs
+        self._clock = clock
+        self._entropy = entropy
+        self._background = background
+        self._broker_id = broker_id
+        self._config_for = config_for or (lambda _topic: LogConfig())
+        self._settings = settings or LogManagerSettings()
+        self._directories = [LogDirectory(fs, path) for path in log_dirs]
+        self._logs: dict[TopicPartition, PartitionLog] = {}
+        self._topic_ids: dict[TopicPartition, uuid.UUID] = {}
+        self._home: dict[TopicPartition, LogDirectory] = {}
+        self._doomed = DoomedDirectories(fs, clock, background)
+        self._loading: dict[str, DirectoryLoading] = {}
+        self._on_failure: list[Callable[[str, list[TopicPartition]], None]] = []
+        self._last_run_ms: dict[str, int] = {}
+        self._checkpoints = Checkpoints(background, self.fail_directory)
+        self.full_disks = FullDisks(clock)
+        self.mover = ReplicaMover(self, fs, entropy)
+        self.previous_broker_epoch = -1
+        self.progress = Progress()
+        self.cleaner = LogCleaner(
+            fs,
+            clock,
+            background,
+            pacer,
+            self._settings.cleaner,
+            on_round_done=self._checkpoint_cleaning,
+        )
+
+    # --- start ---
+
+    def load(self) -> dict[TopicPartition, PartitionLog]:
+        """Lock the directories and open every log in them, recovering after an unclean stop.
+
+        `DirectoryInUseError`. A directory that cannot be read is marked failed; if all are,
+        KafkaError(KAFKA_STORAGE_ERROR).
+        """
+        started_ms = self._clock.monotonic_ms()
+        threads = self._settings.recovery_threads
+        for directory in self._directories:
+            loading = DirectoryLoading(self._fs, directory, self.make_log, threads=threads)
+            self.progress.directories[directory.path] = loading.progress
+            self._loading[directory.path] = loading
+            loading.survey(self._config_for)
+        loadings = list(self._loading.values())
+        self._background.run_together([work for each in loadings for work in each.workers])
+        self._loading.clear()
+        for loading in loadings:
+            if loading.error is not None:
+                loading.release()
+                self.fail_directory(loading.directory, loading.error)
+            else:
+                self._take_over(loading)
+                loading.report(took_ms=self._clock.monotonic_ms() - started_ms)
+        if all(directory.failure is not None for directory in self._directories):
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "No log directory can be used.")
+        return dict(self._logs)
+
+    def stamp_identity(self, cluster_id: str) -> None:
+        """Write or check `meta.properties` everywhere. `InconsistentIdentityError`."""
+        for directory in self._live_directories():
+            directory.stamp_identity(self._broker_id, cluster_id, self._entropy.uuid4())
+
+    def _take_over(self, loading: DirectoryLoading) -> None:
+        """Put what was found in one directory into service."""
+        directory = loading.directory
+        if loading.stop.was_clean:
+            self.previous_broker_epoch = max(self.previous_broker_epoch, loading.stop.broker_epoch)
+        for path in loading.doomed:
+            self._doomed.add(path)
+        for tp, path in loading.unfinished:
+            self._doomed.add(path)
+            self.mover.unfinished.append((tp, directory))
+        for name, offsets in loading.checkpoints.items():
+            self._checkpoints.found(directory, name, offsets)
+        for tp, log, topic_id in loading.opened():
+            if self._prevails(tp, log, directory) and topic_id is not None:
+                self._topic_ids[tp] = topic_id
+
+    def _prevails(self, tp: TopicPartition, log: PartitionLog, directory: LogDirectory) -> bool:
+        """Register a log that was found, unless another directory has a better one.
+
+        Two happen when a crash, or a failing disk, came between the two renames that end a move:
+        the longer log of the newer epoch is the one that went on.
+        """
+        other = self._logs.get(tp)
+        if other is not None:
+            _log.warning("%s is in %s and in %s", tp, other.directory, log.directory)
+            if how_far(other) >= how_far(log):
+                log.release()
+                name = paths.stray_directory_name(tp, self._entropy.uuid4())
+                self._fs.rename(log.directory, f"{directory.path}/{name}")
+                return False
+            self.set_aside(tp)
+        self._logs[tp] = log
+        self._home[tp] = directory
+        return True
+
+    def make_log(
+        self,
+        tp: TopicPartition,
+        path: str,
+        directory: LogDirectory,
+        config: LogConfig,
+        *,
+        recovery_point: int = 0,
+        log_start_offset: int = 0,
+        cleaned_until: int = NEVER_CLEANED,
+        known_high_watermark: int | None = None,
+        clean: bool,
+        progress: LoadProgress | None = None,
+    ) -> PartitionLog:
+        """Open or create a log, without taking it into service. `OSError`.
+
+        Several threads may be in here while `load` goes on.
+        """
+        return PartitionLog(
+            self._fs,
+            self._clock,
+            self._background,
+            topic_partition=tp,
+            directory=path,
+            config=config,
+            recovery_point=recovery_point,
+            log_start_offset=log_start_offset,
+            cleaned_until=cleaned_until,
+            known_high_watermark=known_high_watermark,
+            clean=clean,
+            progress=progress or self.progress.later,
+            producer_expiration_ms=self._settings.producer_expiration_ms,
+            on_storage_error=self.full_disks.watcher(
+                lambda error: self._storage_failed(directory, error)
+            ),
+            on_recovery_point_lowered=lambda: self._recovery_point_lowered(tp, directory),
+        )
+
+    def _storage_failed(self, directory: LogDirectory, error: OSError) -> None:
+        loading = self._loading.get(directory.path)
+        if loading is not None:
+            loading.fail(error)
+        else:
+            self.fail_directory(directory, error)
+
+    def _recovery_point_lowered(self, tp: TopicPartition, directory: LogDirectory) -> None:
+        """The log was cut: the checkpoint must not vouch for what is written there next."""
+        name = paths.RECOVERY_POINT_CHECKPOINT
+        told = self._checkpoints.told(directory, name, tp)
+        log = self._logs.get(tp)
+        if told is None or log is None or self._home.get(tp) is not directory:
+            return
+        if told > log.recovery_point:
+            self._checkpoint(name, inline=True, only=directory)
+
+    # --- logs ---
+
+    def get(self, tp: TopicPartition) -> PartitionLog | None:
+        return self._logs.get(tp)
+
+    def all(self) -> dict[TopicPartition, PartitionLog]:
+        return dict(self._logs)
+
+    def topic_id(self, tp: TopicPartition) -> uuid.UUID | None:
+        return self._topic_ids.get(tp)
+
+    def get_or_create(
+        self,
+        tp: TopicPartition,
+        topic_id: uuid.UUID | None,
+        config: LogConfig,
+        *,
+        is_new: bool = True,
+    ) -> PartitionLog:
+        """The log of `tp`, created in the directory with the fewest partitions if absent.
+
+        `is_new` is the controller's word that no replica may exist yet; without it a log is only
+        created while no directory has failed, for it might lie in the failed one.
+        KafkaError: INCONSISTENT_TOPIC_ID, KAFKA_STORAGE_ERROR.
+        """
+        log = self._logs.get(tp)
+        if log is not None:
+            self._check_topic_id(tp, topic_id, log)
+            return log
+        live = self._live_directories()
+        if not live or (not is_new and len(live) < len(self._directories)):
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"No place for the log of {tp}.")
+        directory = self._place_for(tp, live)
+        path = f"{directory.path}/{tp}"
+        try:
+            self._fs.make_dirs(path)
+            log = self.make_log(tp, path, directory, config, clean=True)
+            self._logs[tp] = log
+            self._home[tp] = directory
+            # An earlier log of this name may still be in the checkpoints.
+            for name in OFFSETS:
+                if self._checkpoints.told(directory, name, tp):
+                    self._checkpoint(name, inline=True, only=directory)
+            if topic_id is not None:
+                write_topic_id(self._fs, path, topic_id)
+                self._topic_ids[tp] = topic_id
+        except OSError as error:
+            self.fail_directory(directory, error)
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+        return log
+
+    def _place_for(self, tp: TopicPartition, live: list[LogDirectory]) -> LogDirectory:
+        if len(live) == 1:
+            return live[0]
+        preferred = self.mover.preferred.pop(tp, None)
+        homes = list(self._home.values())
+        return min(live, key=lambda each: (each.path != preferred, homes.count(each)))
+
+    def _check_topic_id(
+        self, tp: TopicPartition, topic_id: uuid.UUID | None, log: PartitionLog
+    ) -> None:
+        if topic_id is None:
+            return
+        known = self._topic_ids.get(tp)
+        if known is None:
+            write_topic_id(self._fs, log.directory, topic_id)
+            self._topic_ids[tp] = topic_id
+        elif known != topic_id:
+            raise KafkaError(
+                ErrorCode.INCONSISTENT_TOPIC_ID, f"The log of {tp} belongs to topic id {known}."
+            )
+
+    def delete_async(self, tp: TopicPartition) -> None:
+        """Take the log out of service at once; its files go after `file.delete.delay.ms`."""
+        name = paths.deleted_directory_name(tp, self._entropy.uuid4())
+        retired = self._retire(tp, name)
+        if retired is not None:
+            self._doomed.add(*retired, delay_ms=self._settings.file_delete_delay_ms)
+
+    def set_aside(self, tp: TopicPartition) -> None:
+        """Take a log out of service that the cluster does not know any more; its files stay."""
+        retired = self._retire(tp, paths.stray_directory_name(tp, self._entropy.uuid4()))
+        if retired is not None:
+            retired[1].release()
+
+    def _retire(self, tp: TopicPartition, name: str) -> tuple[str, PartitionLog] | None:
+        """Forget a log and give its directory another name; that path and the log."""
+        self.mover.cancel(tp)
+        log = self._logs.pop(tp, None)
+        if log is None:
+            return None
+        directory = self._home.pop(tp)
+        self._topic_ids.pop(tp, None)
+        path = f"{directory.path}/{name}"
+        try:
+            self._fs.rename(log.directory, path)
+            log.relocate(path)  # what is opened later shall not be a new log's of this name
+        except OSError as error:
+            log.release()
+            self.fail_directory(directory, error)
+            return None
+        return path, log
+
+    # --- moving ---
+
+    def live_directory(self, path: str) -> LogDirectory:
+        """One of `log.dirs`. KafkaError: LOG_DIR_NOT_FOUND, KAFKA_STORAGE_ERROR if it failed."""
+        for directory in self._directories:
+            if directory.path == path.rstrip("/"):
+                if directory.failure is not None:
+                    raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"{path} has failed.")
+                return directory
+        raise KafkaError(ErrorCode.LOG_DIR_NOT_FOUND, f"{path} is none of log.dirs.")
+
+    def home_of(self, tp: TopicPartition) -> LogDirectory | None:
+        return self._home.get(tp)
+
+    def put_in_place(self, tp: TopicPartition, log: PartitionLog, home: LogDirectory) -> None:
+        """A copy takes the replica's place. KafkaError; then both stay as they are."""
+        old, old_home = self._logs[tp], self._home[tp]
+        path = f"{home.path}/{tp}"
+        try:
+            self._fs.rename(log.directory, path)
+            log.relocate(path)
+        except OSError as error:
+            self.fail_directory(home, error)
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
+        self._logs[tp] = log
+        self._home[tp] = home
+        self.doom(old_home, old.directory, tp, old)
+        self.checkpoint_high_watermarks()
+        self.checkpoint_recovery_points()
+
+    def doom(
+        self, home: LogDirectory, path: str, tp: TopicPartition, log: PartitionLog | None = None
+    ) -> None:
+        """Rename a directory out of the way; it goes after `log.segment.delete.delay.ms`."""
+        doomed = f"{home.path}/{paths.deleted_directory_name(tp, self._entropy.uuid4())}"
+        try:
+            self._fs.rename(path, doomed)
+        except OSError as error:
+            self.fail_directory(home, error)
+            return
+        if log is not None:
+            log.relocate(doomed)
+        self._doomed.add(doomed, log, delay_ms=self._settings.file_delete_delay_ms)
+
+    # --- housekeeping ---
+
+    def tick(self, now_ms: int) -> None:
+        """Whatever is due: retention, checkpoints, flushes, unlinking. Call once a second or so.
+
+        `now_ms` is wall-clock time, for retention; periods are measured on the monotonic clock.
+        """
+        settings = self._settings
+        if self._is_due("housekeeping", settings.housekeeping_interval_ms):
+            self._doomed.purge()
+            for log in list(self._logs.values()):
+                self._guarded(log, PartitionLog.tick)
+            self.cleaner.tick(self._logs)
+        if self._is_due("retention", settings.retention_check_interval_ms):
+            for log in list(self._logs.values()):
+                self._guarded(log, lambda each: each.apply_retention(now_ms))
+        if self._is_due("high watermarks", settings.high_watermark_checkpoint_interval_ms):
+            self._checkpoint(paths.HIGH_WATERMARK_CHECKPOINT)
+        if self._is_due("offsets", settings.offset_checkpoint_interval_ms):
+            self._checkpoint(paths.RECOVERY_POINT_CHECKPOINT)
+            self._checkpoint(paths.LOG_START_CHECKPOINT)
+            self._checkpoint_cleaning()
+
+    def checkpoint_high_watermarks(self) -> None:
+        """Write `replication-offset-checkpoint` now, on this thread."""
+        self._checkpoint(paths.HIGH_WATERMARK_CHECKPOINT, inline=True)
+
+    def checkpoint_recovery_points(self) -> None:
+        """Write recovery points and log start offsets now, on this thread."""
+        for name in (
+            paths.RECOVERY_POINT_CHECKPOINT,
+            paths.LOG_START_CHECKPOINT,
+            paths.CLEANER_CHECKPOINT,
+        ):
+            self._checkpoint(name, inline=True)
+
+    def _checkpoint_cleaning(self) -> None:
+        self._checkpoint(paths.CLEANER_CHECKPOINT)
+
+    def _is_due(self, task: str, interval_ms: int) -> bool:
+        now_ms = self._clock.monotonic_ms()
+        last_ms = self._last_run_ms.setdefault(task, now_ms)
+        if now_ms - last_ms < interval_ms:
+            return False
+        self._last_run_ms[task] = now_ms
+        return True
+
+    def _guarded(self, log: PartitionLog, work: Callable[[PartitionLog], object]) -> None:
+        """One log's trouble must not keep the others from being looked after."""
+        try:
+            work(log)
+        except KafkaError as error:
+            _log.warning("%s: %s", log.topic_partition, error)
+        except OSError as error:
+            self.fail_directory(self._home[log.topic_partition], error)
+
+    def _checkpoint(
+        self, name: str, *, inline: bool = False, only: LogDirectory | None = None
+    ) -> None:
+        """Write a checkpoint file of every directory, on this thread if `inline`."""
+        write = self._checkpoints.write if inline else self._checkpoints.write_soon
+        offset_of = OFFSETS[name]
+        for directory in self._live_directories() if only is None else (only,):
+            offsets = {
+                tp: offset
+                for tp, log in self._logs.items()
+                if self._home[tp] is directory and (offset := offset_of(log)) is not None
+            }
+            write(directory, name, offsets)
+
+    # --- trouble ---
+
+    def on_directory_failure(self, callback: Callable[[str, list[TopicPartition]], None]) -> None:
+        """Call back with a failed directory and the partitions that it took along."""
+        self._on_failure.append(callback)
+
+    def fail_directory(self, directory: LogDirectory, error: OSError) -> None:
+        if directory.failure is not None:
+            return
+        _log.error("log directory %s failed: %s", directory.path, error)
+        directory.failure = error
+        self.mover.lose(directory)
+        lost = [tp for tp, home in self._home.items() if home is directory]
+        for tp in lost:
+            self._home.pop(tp)
+            self._topic_ids.pop(tp, None)
+            self._logs.pop(tp).fail(error)
+        for callback in self._on_failure:
+            callback(directory.path, lost)
+
+    def _live_directories(self) -> list[LogDirectory]:
+        return [directory for directory in self._directories if directory.failure is None]
+
+    # --- reports ---
+
+    def directories(self) -> list[DirectoryReport]:
+        """Every log directory with its logs, for DescribeLogDirs."""
+        return [
+            describe(
+                self._fs,
+                directory.path,
+                directory.failure,
+                {tp: log for tp, log in self._logs.items() if self._home[tp] is directory},
+                {
+                    tp: move.future
+                    for tp, move in self.mover.moves().items()
+                    if move.target is directory
+                },
+            )
+            for directory in self._directories
+        ]
+
+    # --- stop ---
+
+    def shutdown(self, broker_epoch: int = -1) -> None:
+        """Close every log, write the checkpoints and, where all went well, the clean marker.
+
+        Background work must have ended before: the caller closes its threads first.
+        """
+        self.mover.release()
+        for log in list(self._logs.values()):
+            self._guarded(log, PartitionLog.close)
+        self.checkpoint_high_watermarks()
+        self.checkpoint_recovery_points()
+        for directory in self._live_directories():
+            try:
+                directory.write_clean_stop(broker_epoch)
+            except OSError as error:
+                self.fail_directory(directory, error)
+        self._doomed.release()
+        for directory in self._directories:
+            directory.close()
+        self._logs.clear()
+        self._home.clear()

@@ -1,0 +1,251 @@
+"""Producers of one partition: idempotence, open transactions, snapshots (KIP-98, KIP-679)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from dataplane.log import paths
+from dataplane.log.appending.batch_header import CONTROL_FLAG, TRANSACTIONAL_FLAG
+from dataplane.log.producers import producer_snapshot
+from dataplane.log.producers.producer_entry import (
+    NO_OFFSET,
+    BatchTrace,
+    ProducerEntry,
+    sequence_plus,
+)
+from dataplane.log.producers.producer_snapshot import SnapshotDamagedError
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.ports.filesystem import read_whole, replace_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from dataplane.log.reading.scan import BatchHead
+    from dataplane.ports.filesystem import FileSystem
+
+_SNAPSHOTS_KEPT = 2
+
+
+class Marker(NamedTuple):
+    """The content of an end-of-transaction control batch."""
+
+    is_commit: bool
+    coordinator_epoch: int
+
+
+class CompletedTransaction(NamedTuple):
+    """A transaction that a marker just ended."""
+
+    producer_id: int
+    first_offset: int
+    last_offset: int
+    is_aborted: bool
+
+
+class ProducerState:
+    """Producer entries of a partition up to its log end."""
+
+    def __init__(self, fs: FileSystem, directory: str) -> None:
+        self._fs = fs
+        self._directory = directory
+        self.entries: dict[int, ProducerEntry] = {}
+        self._open: dict[int, int] = {}  # producer id -> first offset of its open transaction
+        self._unreplicated: list[CompletedTransaction] = []
+        # A snapshot at this log end would tell nothing that a start does not find anyway.
+        self._told_at = NO_OFFSET
+        self.damaged_files = 0
+
+    def relocate(self, directory: str) -> None:
+        self._directory = directory
+
+    # --- appending ---
+
+    def find_duplicate(self, batch: BatchHead) -> BatchTrace | None:
+        """The same batch as written before, if it is one of the last five."""
+        entry = self.entries.get(batch.producer_id)
+        if entry is None:
+            return None
+        sequence = batch.base_sequence
+        last_sequence = sequence_plus(sequence, batch.last_offset - batch.base_offset)
+        return entry.duplicate_of(batch.producer_epoch, sequence, last_sequence)
+
+    def check(self, batch: BatchHead, marker: Marker | None) -> None:
+        """Refuse a batch that does not fit: old epoch, gap in the sequence, wrong transaction."""
+        entry = self.entries.get(batch.producer_id)
+        if entry is None:
+            return
+        entry.check_epoch(batch.producer_epoch)
+        if marker is not None:
+            if marker.coordinator_epoch < entry.coordinator_epoch:
+                raise KafkaError(
+                    ErrorCode.TRANSACTION_COORDINATOR_FENCED,
+                    f"Marker of coordinator epoch {marker.coordinator_epoch}; "
+                    f"the partition has seen {entry.coordinator_epoch}.",
+                )
+        elif not batch.attributes & CONTROL_FLAG:
+            entry.check_sequence(batch.producer_epoch, batch.base_sequence)
+            is_transactional = batch.attributes & TRANSACTIONAL_FLAG
+            if entry.transaction_first_offset != NO_OFFSET and not is_transactional:
+                raise KafkaError(
+                    ErrorCode.INVALID_TXN_STATE,
+                    f"Producer {batch.producer_id} has an open transaction and wrote outside it.",
+                )
+
+    def record(self, batch: BatchHead, marker: Marker | None) -> CompletedTransaction | None:
+        """Take note of an appended batch. Returns the transaction that it ended, if any."""
+        entry = self.entries.get(batch.producer_id)
+        if entry is None:
+            entry = self.entries[batch.producer_id] = ProducerEntry(batch.producer_id)
+        if batch.attributes & CONTROL_FLAG:
+            return self._record_marker(entry, batch, marker)
+        if batch.producer_epoch != entry.epoch:
+            entry.move_to_epoch(batch.producer_epoch)
+        delta = batch.last_offset - batch.base_offset
+        entry.remember(batch.base_sequence, batch.last_offset, delta, batch.max_timestamp_ms)
+        if batch.attributes & TRANSACTIONAL_FLAG and entry.transaction_first_offset == NO_OFFSET:
+            entry.transaction_first_offset = batch.base_offset
+            self._open[batch.producer_id] = batch.base_offset
+        return None
+
+    def _record_marker(
+        self, entry: ProducerEntry, batch: BatchHead, marker: Marker | None
+    ) -> CompletedTransaction | None:
+        if marker is None:  # a control batch of another kind: nothing of ours
+            return None
+        entry.move_to_epoch(batch.producer_epoch)
+        entry.coordinator_epoch = marker.coordinator_epoch
+        entry.last_timestamp_ms = batch.max_timestamp_ms
+        first_offset = entry.transaction_first_offset
+        if first_offset == NO_OFFSET:
+            return None
+        entry.transaction_first_offset = NO_OFFSET
+        self._open.pop(entry.producer_id, None)
+        completed = CompletedTransaction(
+            entry.producer_id, first_offset, batch.last_offset, not marker.is_commit
+        )
+        self._unreplicated.append(completed)
+        return completed
+
+    # --- transactions ---
+
+    @property
+    def has_transactions(self) -> bool:
+        return bool(self._open or self._unreplicated)
+
+    def first_unstable_offset(self) -> int | None:
+        """Where the oldest transaction begins whose end is not replicated yet."""
+        candidates = [*self._open.values(), *(t.first_offset for t in self._unreplicated)]
+        return min(candidates, default=None)
+
+    def last_stable_offset_after(self, completed: CompletedTransaction) -> int:
+        """The last stable offset as it will be once `completed` is out of the way."""
+        others = [at for at in self._open.values() if at != completed.first_offset]
+        return min(others, default=completed.last_offset + 1)
+
+    def on_high_watermark(self, high_watermark: int) -> None:
+        if self._unreplicated:
+            self._unreplicated = [t for t in self._unreplicated if t.last_offset >= high_watermark]
+
+    def open_transactions(self) -> dict[int, int]:
+        """First offset of the open transaction by producer id."""
+        return dict(self._open)
+
+    # --- life ---
+
+    def expire(self, now_ms: int, expiration_ms: int) -> None:
+        """Forget producers without an open transaction that were silent for too long."""
+        stale = [
+            producer_id
+            for producer_id, entry in self.entries.items()
+            if entry.transaction_first_offset == NO_OFFSET
+            and now_ms - entry.last_timestamp_ms >= expiration_ms
+        ]
+        for producer_id in stale:
+            del self.entries[producer_id]
+
+    def clear(self) -> None:
+        self.entries.clear()
+        self._open.clear()
+        self._unreplicated.clear()
+        self._told_at = NO_OFFSET
+
+    def forget_all(self) -> None:
+        """What is known cannot be trusted: the log is about to be read again from its start."""
+        self.damaged_files += 1
+        self.clear()
+        for offset in self.snapshot_offsets():
+            self.remove_snapshot(offset)
+
+    # --- snapshots ---
+
+    def take_snapshot(self, offset: int) -> None:
+        """Write the entries as of log end `offset`. Not synced: it can be rebuilt.
+
+        Not again if the newest one tells of the same end, as in every idle partition.
+        """
+        if offset == self._told_at:
+            return
+        content = producer_snapshot.encode(self.entries.values())
+        replace_whole(self._fs, self._path(offset), content, sync=False)
+        self._told_at = offset
+
+    def load_snapshot(
+        self,
+        log_end_offset: int,
+        log_start_offset: int,
+        now_ms: int,
+        ttl_ms: int,
+        names: Collection[str] | None = None,
+    ) -> int:
+        """Load the newest good snapshot; returns the offset from which to replay the log.
+
+        `names` are those of the directory's files, if the caller knows them.
+        """
+        self.clear()
+        for offset in reversed(self.snapshot_offsets(names)):
+            if offset > log_end_offset or offset < log_start_offset:
+                self._fs.remove(self._path(offset))
+                continue
+            try:
+                loaded = producer_snapshot.decode(read_whole(self._fs, self._path(offset)))
+            except SnapshotDamagedError:
+                self.damaged_files += 1
+                self._fs.remove(self._path(offset))
+                continue
+            for entry in loaded:
+                if entry.transaction_first_offset != NO_OFFSET:
+                    self._open[entry.producer_id] = entry.transaction_first_offset
+                elif now_ms - entry.last_timestamp_ms >= ttl_ms:
+                    continue
+                self.entries[entry.producer_id] = entry
+            self._told_at = offset
+            return offset
+        self._told_at = log_start_offset
+        return log_start_offset
+
+    def snapshot_offsets(self, names: Collection[str] | None = None) -> list[int]:
+        if names is None:
+            names = self._fs.list_dir(self._directory)
+        found = (paths.parse_base_offset(name, paths.SNAPSHOT) for name in names)
+        return sorted(offset for offset in found if offset is not None)
+
+    def prune_snapshots(self, segment_bases: list[int]) -> None:
+        """Keep those at a segment's beginning and the newest few."""
+        wanted = set(segment_bases)
+        for offset in self.snapshot_offsets()[:-_SNAPSHOTS_KEPT]:
+            if offset not in wanted:
+                self._fs.remove(self._path(offset))
+
+    def drop_snapshots_from(self, offset: int) -> None:
+        """The log was cut at `offset`: later snapshots tell of what is no more."""
+        for taken in self.snapshot_offsets():
+            if taken > offset:
+                self._fs.remove(self._path(taken))
+
+    def remove_snapshot(self, offset: int) -> None:
+        if offset == self._told_at:
+            self._told_at = NO_OFFSET
+        self._fs.remove(self._path(offset))
+
+    def _path(self, offset: int) -> str:
+        return paths.segment_path(self._directory, offset, paths.SNAPSHOT)

@@ -1,0 +1,160 @@
+"""Dynamic configuration through ZooKeeper: told to every broker, never lost between two writers."""
+
+from __future__ import annotations
+
+import asyncio
+import types
+
+import pytest
+
+from dataplane.broker.metadata import config_store
+from dataplane.broker.metadata.config_store import ConfigStore
+from dataplane.broker.metadata.registration import ensure_layout
+from dataplane.cluster import znodes
+from dataplane.config import BrokerConfig
+from dataplane.ports.coordinator import CoordinatorError
+from dataplane.ports.fakes.clock import FakeClock
+from dataplane.ports.fakes.coordinator import FakeZooKeeper
+from tests.dataplane.broker.controller.fake_brokers import until
+
+
+@pytest.fixture
+async def stores():
+    """`await stores(broker_id)` starts a store; all share one ZooKeeper."""
+    tree, started = FakeZooKeeper(), []
+    await ensure_layout(tree.connect())
+
+    async def start(broker_id):
+        services = types.SimpleNamespace(
+            broker_id=broker_id,
+            config=BrokerConfig.parse({"broker.id": str(broker_id), "zookeeper.connect": "x"}),
+            clock=FakeClock(),
+            coordinator=tree.connect(),
+        )
+        store = ConfigStore(services)
+        store.services, store.heard = services, []
+        store.on_change(lambda kind, name: store.heard.append((kind, name)))
+        await store.start()
+        started.append(store)
+        return store
+
+    start.tree = tree
+    yield start
+    for store in started:
+        await store.stop()
+
+
+async def test_a_change_reaches_every_broker_and_its_listeners(stores):
+    one, two = await stores(1), await stores(2)
+    await one.update("topics", "t", lambda _: {"retention.ms": "5"})
+    assert one.topic_config("t").get_int("retention.ms") == 5
+    await until(lambda: two.topic_config("t").get_int("retention.ms") == 5)
+    assert two.heard == [("topics", "t")]
+    assert one.heard == [("topics", "t")]
+    three = await stores(3)
+    assert three.overrides("topics", "t") == {"retention.ms": "5"}
+    await two.update("topics", "t", lambda _: {})
+    await until(lambda: not one.overrides("topics", "t") and not three.overrides("topics", "t"))
+    assert one.entities("topics") == []
+
+
+async def test_an_entity_is_written_before_its_notification(stores):
+    one = await stores(1)
+    there = []
+
+    def on_notification(names):
+        node = stores.tree.find("/config/topics/t")
+        there.append((names, node.data if node else None))
+
+    stores.tree.connect().watch_children(znodes.CONFIG_CHANGES, on_notification)
+    await one.update("topics", "t", lambda _: {"retention.ms": "5"})
+    await until(lambda: any(names for names, _ in there))
+    names, content = next(look for look in there if look[0])
+    assert names == ["config_change_0000000000"]
+    assert content == b'{"version":1,"config":{"retention.ms":"5"}}'
+
+
+async def test_two_writers_at_once_lose_nothing(stores):
+    one, two = await stores(1), await stores(2)
+
+    def adding(number):
+        return lambda present: {**present, f"k{number}": "v"}
+
+    await asyncio.gather(
+        *((one if n % 2 else two).update("users", "u", adding(n)) for n in range(8))
+    )
+    await until(lambda: len(one.user_config("u")) == 8 and len(two.user_config("u")) == 8)
+
+
+async def test_a_change_whose_answer_was_lost_is_made_once(stores):
+    one = await stores(1)
+    one.services.coordinator.lose_reply_of_next()
+    await one.update("users", "u", lambda present: {**present, "k": "v"})
+    assert one.user_config("u") == {"k": "v"}
+    assert stores.tree.find("/config/users/u").data == znodes.encode_config({"k": "v"})
+
+
+async def test_names_are_sanitised_on_the_way(stores):
+    one, two = await stores(1), await stores(2)
+    await one.update("users", "CN=a/b c*", lambda _: {"k": "v"})
+    await until(lambda: two.user_config("CN=a/b c*") == {"k": "v"})
+    assert stores.tree.find("/config/users/CN%3Da%2Fb%20c%2A")
+
+
+async def test_dynamic_broker_settings_change_the_brokers_config_and_topic_defaults(stores):
+    one, two = await stores(1), await stores(2)
+    await one.update("brokers", znodes.DEFAULT_ENTITY, lambda _: {"log.retention.ms": "7"})
+    await until(lambda: two.topic_config("t").get_int("retention.ms") == 7)
+    await one.update("brokers", "2", lambda _: {"log.retention.ms": "8"})
+    await until(lambda: two.topic_config("t").get_int("retention.ms") == 8)
+    assert one.topic_config("t").get_int("retention.ms") == 7
+    assert two.services.config.per_broker == {"log.retention.ms": "8"}
+
+
+async def test_what_another_tool_wrote_wrongly_is_passed_over(stores):
+    one = await stores(1)
+    bad = {"retention.ms": "soon", "no.such": "1", "segment.bytes": "4096"}
+    await one.update("topics", "t", lambda _: bad)
+    config = one.topic_config("t")
+    assert config.get_int("segment.bytes") == 4096
+    assert not config.is_set("retention.ms")
+    await one.update("brokers", "1", lambda _: {"num.partitions": "many"})
+    assert one.services.config.get_int("num.partitions") == 1
+    session = stores.tree.connect()
+    await session.create(znodes.CONFIG_CHANGE_PREFIX, b"nonsense", sequential=True)
+    await one.update("topics", "t", lambda _: {})
+    await until(lambda: not one.overrides("topics", "t"))
+
+
+async def test_new_topics_can_be_read_before_their_notification(stores):
+    one = await stores(1)
+    session = stores.tree.connect()
+    await session.create("/config/topics/t", znodes.encode_config({"retention.ms": "3"}))
+    assert not one.topic_config("t").is_set("retention.ms")
+    await one.reload_topics(["t", "absent"])
+    assert one.topic_config("t").get_int("retention.ms") == 3
+
+
+async def test_old_notifications_are_removed(stores):
+    one = await stores(1)
+    session = stores.tree.connect()
+    for _ in range(3):
+        await session.create(
+            znodes.CONFIG_CHANGE_PREFIX, znodes.encode_config_change("topics/t"), sequential=True
+        )
+    # The fake's nodes were made at time 0, ages before the fake clock's now.
+    await until(lambda: not stores.tree.find(znodes.CONFIG_CHANGES).children)
+    assert one.heard == []
+
+
+async def test_endless_contention_is_an_error_not_a_loop(stores):
+    one = await stores(1)
+    session = stores.tree.connect()
+    await session.create("/config/topics/t", b"")
+
+    def sabotage(present):
+        stores.tree.apply([config_store.SetData("/config/topics/t", b"")], 0)
+        return {**present, "retention.ms": "1"}
+
+    with pytest.raises(CoordinatorError, match="all the time"):
+        await one.update("topics", "t", sabotage)

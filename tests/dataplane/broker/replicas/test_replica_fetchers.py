@@ -1,0 +1,168 @@
+"""How many fetchers there are for a leader, what an answer may cost them, and what they tell."""
+
+from __future__ import annotations
+
+import asyncio
+
+from dataplane.broker.metadata.registration import ensure_layout
+from dataplane.broker.replicas.replica_fetcher import CHANNELS_MAX
+from dataplane.cluster.znodes import DEFAULT_ENTITY
+from dataplane.model.errors import ErrorCode
+from dataplane.replication.effects import ProposeIsr
+from dataplane.wire.messages.alter_partition import AlterPartitionResponse
+from dataplane.wire.messages.alter_partition import (
+    AlterPartitionResponsePartitionData as PartitionData,
+)
+from dataplane.wire.messages.alter_partition import (
+    AlterPartitionResponseTopicData as TopicData,
+)
+from tests.dataplane.broker.replicas.test_replica_fetcher import refused
+from tests.dataplane.broker.replicas.test_replica_fetcher_sessions import (
+    LeaderWithSessions,
+    level,
+    named,
+    records_of,
+    until,
+)
+from tests.dataplane.broker.replicas.test_replication_quotas import set_config
+from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker
+
+TOPIC = "orders"
+
+
+class Channels(LeaderWithSessions):
+    """Notes which connections were asked for; a closed one loses what is parked."""
+
+    def __init__(self, broker: OneBroker, answer) -> None:
+        super().__init__(broker, answer)
+        self.channels: list[str] = []
+        self.closed = 0
+
+    async def connection(self, endpoint: int, *, channel: str) -> Channels:
+        self.channels.append(channel)
+        return self
+
+    def close(self) -> None:
+        self.closed += 1
+        parked, self.parked = self.parked, []
+        for _fetched, _version, callback in parked:
+            asyncio.get_running_loop().call_soon(callback, None, 0)
+
+
+def followed(broker: OneBroker, partitions: int) -> None:
+    broker.topic(TOPIC, leader=PEER, replicas=(ME, PEER), leader_epoch=1, partitions=partitions)
+
+
+async def test_one_fetcher_a_leader_by_default() -> None:
+    broker = OneBroker()
+    leader = Channels(broker, level)
+    followed(broker, 6)
+    await until(lambda: leader.parked)
+    assert leader.channels == ["fetch-0-0"]
+    assert named(leader.requests[0]) == [0, 1, 2, 3, 4, 5]
+    await broker.stop()
+
+
+async def test_partitions_are_shared_out_among_as_many_fetchers_as_configured() -> None:
+    broker = OneBroker(num_replica_fetchers="3")
+    leader = Channels(broker, level)
+    followed(broker, 6)
+    await until(lambda: len(leader.parked) == 3)
+    assert sorted(leader.channels) == ["fetch-0-0", "fetch-1-0", "fetch-2-0"]
+    full = [named(request) for request in leader.requests if request.session_epoch == 0]
+    assert sorted(map(len, full)) == [2, 2, 2]
+    assert sorted(index for each in full for index in each) == [0, 1, 2, 3, 4, 5]
+    assert len(leader.sessions.cache) == 3
+    await broker.stop()
+
+
+async def test_the_number_may_change_while_the_broker_runs() -> None:
+    broker = OneBroker()
+    await ensure_layout(broker.services.coordinator)
+    leader = Channels(broker, level)
+    followed(broker, 6)
+    await until(lambda: leader.parked)
+    await set_config(broker, "brokers", DEFAULT_ENTITY, **{"num.replica.fetchers": "2"})
+    await until(lambda: "fetch-1-0" in leader.channels)
+    leader.let_go()
+    await until(lambda: len(leader.parked) >= 2)
+    text = broker.services.metrics.exposition({})
+    for number in (0, 1):
+        labels = f'leader="{PEER}",fetcher="{number}"'
+        assert f"penstock_replica_fetcher_partitions{{{labels}}} 3" in text
+    await set_config(broker, "brokers", DEFAULT_ENTITY, **{"num.replica.fetchers": "1"})
+    await until(
+        lambda: (
+            f'penstock_replica_fetcher_partitions{{leader="{PEER}",fetcher="0"}} 6'
+            in broker.services.metrics.exposition({})
+        )
+    )
+    assert 'fetcher="1"' not in broker.services.metrics.exposition({})
+    await broker.stop()
+
+
+async def test_a_leader_that_leaves_a_fetch_unanswered_is_connected_to_again() -> None:
+    broker = OneBroker(replica_socket_timeout_ms="60", replica_fetch_wait_max_ms="50")
+    leader = Channels(broker, level)
+    followed(broker, 2)
+    await until(lambda: leader.closed)
+    lost = broker.services.metrics.replication_fetches_lost
+    await until(lambda: len(leader.channels) >= 2)
+    assert lost.value >= 1
+    assert any(request.session_epoch == 0 for request in leader.requests[2:]), "begun anew"
+    await broker.stop()
+
+
+async def test_connections_to_a_leader_are_bounded() -> None:
+    broker = OneBroker()
+    leader = Channels(broker, level)
+    for number in range(12):
+        broker.topic(f"t-{number}", leader=PEER, replicas=(ME, PEER), leader_epoch=1)
+        await asyncio.sleep(0.005)
+    await until(lambda: len(leader.parked) == CHANNELS_MAX)
+    assert set(leader.channels) == {f"fetch-0-{each}" for each in range(CHANNELS_MAX)}
+    await broker.stop()
+
+
+async def test_lag_and_failures_are_told_by_fetcher() -> None:
+    def answer(wanted):
+        if wanted.partition == 0:
+            return refused(None)
+        told = records_of(1, wanted.fetch_offset) if wanted.fetch_offset < 4 else level(wanted)
+        told.partition_index = wanted.partition
+        told.high_watermark = 10
+        return told
+
+    broker = OneBroker()
+    Channels(broker, answer).parks = False
+    followed(broker, 2)
+    log = broker.partition(TOPIC, 1).log
+    await until(lambda: log.log_end_offset == 4)
+    text = broker.services.metrics.exposition({})
+    labels = f'{{leader="{PEER}",fetcher="0"}}'
+    assert f"penstock_replica_fetcher_lag_max{labels} 6" in text
+    assert f"penstock_replica_fetcher_failed_partitions{labels} 1" in text
+    assert broker.services.metrics.replication_refusals.value >= 1
+    await broker.stop()
+
+
+async def test_refused_changes_of_an_isr_are_counted() -> None:
+    broker = OneBroker()
+    broker.topic(TOPIC, replicas=(ME, PEER))
+    metrics = broker.services.metrics
+
+    class Refusing:
+        """A controller that finds no replica eligible."""
+
+        async def request(self, message, version: int, *, timeout_ms: int):
+            ((topic,), answer) = message.topics, AlterPartitionResponse()
+            refusal = PartitionData(partition_index=0, error_code=ErrorCode.INELIGIBLE_REPLICA)
+            answer.topics.append(TopicData(topic_id=topic.topic_id, partitions=[refusal]))
+            return answer
+
+    broker.services.controller_client = Refusing()
+    proposal = ProposeIsr((ME,), 0)
+    broker.partitions.isr_proposals.propose(broker.partition(TOPIC), proposal)
+    await until(lambda: metrics.failed_isr_updates.value == 1)
+    assert metrics.isr_shrinks.value == 0
+    await broker.stop()

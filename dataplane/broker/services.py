@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dataplane.broker.controller.host import ControllerHost
-    from dataplane.broker.groups.group_coordinator import GroupHost
+    from dataplane.broker.groups.group_coordinator import GroupCoordinator
     from dataplane.broker.metadata.config_store import ConfigStore
     from dataplane.broker.metadata.metadata_cache import MetadataCache
     from dataplane.broker.metrics import Metrics
     from dataplane.broker.networking.controller_client import ControllerClient
     from dataplane.broker.networking.peer_client import PeerPool
     from dataplane.broker.producer_ids import ProducerIdManager
-    from dataplane.broker.replicas.replica_manager import PartitionManager
+    from dataplane.broker.replicas.replica_manager import ReplicaManager
     from dataplane.broker.security.authorizer import Authorizer
     from dataplane.config import BrokerConfig
     from dataplane.ports.clock import Clock
@@ -43,10 +43,10 @@ class BrokerServices:
 
     configs: ConfigStore = dataclasses.field(init=False)
     peers: PeerPool = dataclasses.field(init=False)
-    partitions: PartitionManager = dataclasses.field(init=False)
+    partitions: ReplicaManager = dataclasses.field(init=False)
     controller: ControllerHost = dataclasses.field(init=False)
     controller_client: ControllerClient = dataclasses.field(init=False)
-    groups: GroupHost = dataclasses.field(init=False)
+    groups: GroupCoordinator = dataclasses.field(init=False)
     authorizer: Authorizer = dataclasses.field(init=False)
     producer_ids: ProducerIdManager = dataclasses.field(init=False)
 

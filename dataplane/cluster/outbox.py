@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections import deque
 
-from dataplane.cluster.requests import Notice, Stop
+from dataplane.cluster.requests import MetadataUpdate, Stop
 from dataplane.model.ids import TopicPartition
 
 
@@ -20,8 +20,8 @@ class Parcel:
     can follow them. `full`: the roles are all that the broker shall have, the metadata all topics.
     """
 
-    roles: dict[TopicPartition, Notice] = dataclasses.field(default_factory=dict)
-    metadata: dict[TopicPartition, Notice] = dataclasses.field(default_factory=dict)
+    roles: dict[TopicPartition, MetadataUpdate] = dataclasses.field(default_factory=dict)
+    metadata: dict[TopicPartition, MetadataUpdate] = dataclasses.field(default_factory=dict)
     stops: dict[TopicPartition, Stop] = dataclasses.field(default_factory=dict)
     brokers_changed: bool = False
     metadata_first: bool = False
@@ -57,21 +57,21 @@ class Outbox:
             self._parcels.append(Parcel())
         return self._open()
 
-    def add_role(self, partition: TopicPartition, notice: Notice) -> None:
+    def add_role(self, partition: TopicPartition, update: MetadataUpdate) -> None:
         """The broker leads or follows this partition now."""
         parcel = self._open_for(partition)
         earlier = parcel.roles.get(partition)
-        if earlier is not None and earlier.is_new and not notice.is_new:
-            notice = dataclasses.replace(notice, is_new=True)
-        parcel.roles[partition] = notice
+        if earlier is not None and earlier.is_new and not update.is_new:
+            update = dataclasses.replace(update, is_new=True)
+        parcel.roles[partition] = update
 
-    def add_metadata(self, partition: TopicPartition, notice: Notice) -> None:
+    def add_metadata(self, partition: TopicPartition, update: MetadataUpdate) -> None:
         parcel = self._open_for(partition)
         earlier = parcel.metadata.get(partition)
-        if earlier is not None and earlier.topic_id != notice.topic_id:
+        if earlier is not None and earlier.topic_id != update.topic_id:
             self._parcels.append(Parcel())
             parcel = self._open()
-        parcel.metadata[partition] = notice
+        parcel.metadata[partition] = update
 
     def add_stop(self, partition: TopicPartition, stop: Stop) -> None:
         parcel = self._open()

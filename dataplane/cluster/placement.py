@@ -45,10 +45,10 @@ def place(
         )
     racks = {broker: rack for broker, rack in brokers.items() if rack is not None}
     numbers = range(first_partition, first_partition + partitions)
-    dice = (start_index, start_shift)
+    seed = (start_index, start_shift)
     if len(racks) == len(brokers):
-        return _rack_aware(racks, numbers, replication_factor, dice)
-    return _rack_unaware(sorted(brokers), numbers, replication_factor, dice)
+        return _rack_aware(racks, numbers, replication_factor, seed)
+    return _rack_unaware(sorted(brokers), numbers, replication_factor, seed)
 
 
 def _replica_index(first: int, shift: int, nth: int, count: int) -> int:
@@ -59,10 +59,10 @@ def _rack_unaware(
     order: Sequence[int],
     numbers: range,
     replication_factor: int,
-    dice: tuple[int, int],
+    seed: tuple[int, int],
 ) -> list[tuple[int, ...]]:
     count = len(order)
-    start_index, shift = dice
+    start_index, shift = seed
     result = []
     for partition in numbers:
         if partition > 0 and partition % count == 0:
@@ -93,12 +93,12 @@ def _rack_aware(
     racks: Mapping[int, str],
     numbers: range,
     replication_factor: int,
-    dice: tuple[int, int],
+    seed: tuple[int, int],
 ) -> list[tuple[int, ...]]:
     order = alternate_racks(racks)
     rack_count = len(set(racks.values()))
     count = len(order)
-    start_index, shift = dice
+    start_index, shift = seed
     result = []
     for partition in numbers:
         if partition > 0 and partition % count == 0:

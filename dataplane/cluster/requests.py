@@ -49,7 +49,7 @@ class Term:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Notice:
+class MetadataUpdate:
     """A partition's state to be told. `deleting` tells that its topic is going away, `offline`
     which live brokers cannot serve it, because a log directory has failed.
     """
@@ -71,7 +71,7 @@ class Stop:
 
 def leader_and_isr(
     term: Term,
-    notices: Mapping[TopicPartition, Notice],
+    updates: Mapping[TopicPartition, MetadataUpdate],
     brokers: Mapping[int, BrokerInfo],
     listener: str,
     *,
@@ -80,13 +80,13 @@ def leader_and_isr(
     """`full`: these are all the partitions that the broker shall have."""
     topics: dict[str, LeaderAndIsrTopicState] = {}
     leaders: set[int] = set()
-    for partition, notice in notices.items():
+    for partition, update in updates.items():
         topic = topics.get(partition.topic)
         if topic is None:
             topic = topics[partition.topic] = LeaderAndIsrTopicState(
-                topic_name=partition.topic, topic_id=notice.topic_id
+                topic_name=partition.topic, topic_id=update.topic_id
             )
-        state = notice.state
+        state = update.state
         leaders.add(state.leader)
         topic.partition_states.append(
             LeaderAndIsrPartitionState(
@@ -99,7 +99,7 @@ def leader_and_isr(
                 replicas=list(state.replicas),
                 adding_replicas=list(state.adding),
                 removing_replicas=list(state.removing),
-                is_new=notice.is_new,
+                is_new=update.is_new,
                 leader_recovery_state=state.leader_recovery_state,
             )
         )
@@ -119,7 +119,7 @@ def leader_and_isr(
 
 def update_metadata(
     term: Term,
-    notices: Mapping[TopicPartition, Notice],
+    updates: Mapping[TopicPartition, MetadataUpdate],
     brokers: Mapping[int, BrokerInfo],
     *,
     full: bool = False,
@@ -129,13 +129,13 @@ def update_metadata(
     `full`: these are all the partitions there are.
     """
     topics: dict[str, UpdateMetadataTopicState] = {}
-    for partition, notice in notices.items():
+    for partition, update in updates.items():
         topic = topics.get(partition.topic)
         if topic is None:
             topic = topics[partition.topic] = UpdateMetadataTopicState(
-                topic_name=partition.topic, topic_id=notice.topic_id
+                topic_name=partition.topic, topic_id=update.topic_id
             )
-        topic.partition_states.append(_metadata_state(partition, notice, brokers.keys()))
+        topic.partition_states.append(_metadata_state(partition, update, brokers.keys()))
     return UpdateMetadataRequest(
         controller_id=term.controller_id,
         controller_epoch=term.controller_epoch,
@@ -147,13 +147,13 @@ def update_metadata(
 
 
 def _metadata_state(
-    partition: TopicPartition, notice: Notice, live: Collection[int]
+    partition: TopicPartition, update: MetadataUpdate, live: Collection[int]
 ) -> UpdateMetadataPartitionState:
-    state = notice.state
+    state = update.state
     return UpdateMetadataPartitionState(
         partition_index=partition.partition,
         controller_epoch=state.controller_epoch,
-        leader=LEADER_DURING_DELETE if notice.deleting else state.leader,
+        leader=LEADER_DURING_DELETE if update.deleting else state.leader,
         leader_epoch=state.leader_epoch,
         isr=list(state.isr),
         zk_version=state.partition_epoch,
@@ -161,7 +161,7 @@ def _metadata_state(
         offline_replicas=[
             replica
             for replica in state.replicas
-            if replica not in live or replica in notice.offline
+            if replica not in live or replica in update.offline
         ],
     )
 

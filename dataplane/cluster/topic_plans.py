@@ -36,7 +36,7 @@ class Defaults:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Dice:
+class PlacementSeed:
     """Where the placement starts; drawn by the caller, so that planning is repeatable."""
 
     start_index: int
@@ -61,7 +61,7 @@ def plan_topic(
     context: ControllerContext,
     request: TopicRequest,
     defaults: Defaults,
-    dice: Dice,
+    seed: PlacementSeed,
     topic_id: uuid.UUID,
 ) -> NewTopic:
     """Check a request and place its replicas. Raises KafkaError with the protocol's own code."""
@@ -90,8 +90,8 @@ def plan_topic(
             _racks(context),
             count,
             factor,
-            start_index=dice.start_index,
-            start_shift=dice.start_shift,
+            start_index=seed.start_index,
+            start_shift=seed.start_shift,
         )
         replicas = dict(enumerate(placed))
     return NewTopic(request.name, topic_id, replicas, dict(request.configs))
@@ -102,7 +102,7 @@ def plan_partitions(
     topic: str,
     count: int,
     assignments: Sequence[Sequence[int]] | None,
-    dice: Dice,
+    seed: PlacementSeed,
 ) -> dict[int, tuple[int, ...]]:
     """Replicas of the partitions that raise `topic` to `count`. Raises KafkaError."""
     known = context.topics.get(topic)
@@ -143,7 +143,7 @@ def plan_partitions(
     # Goes on where the topic's first placement left off, as Kafka does.
     order = sorted(context.electable)
     head = known.partitions[0].preferred_leader
-    start = order.index(head) if head in order else dice.start_index
+    start = order.index(head) if head in order else seed.start_index
     placed = place(
         _racks(context),
         count - have,

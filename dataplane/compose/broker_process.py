@@ -27,22 +27,22 @@ from dataplane.broker.metrics import Metrics
 from dataplane.broker.networking.controller_client import ControllerClient
 from dataplane.broker.networking.peer_client import PeerPool
 from dataplane.broker.networking.peer_login import PeerCredentials
-from dataplane.broker.replicas.peer_leadership_check import SecondOpinion
-from dataplane.broker.replicas.replica_manager import PartitionManager
+from dataplane.broker.replicas.peer_leadership_check import PeerLeadershipCheck
+from dataplane.broker.replicas.replica_manager import ReplicaManager
 from dataplane.broker.services import BrokerServices
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint
 from dataplane.compose import gauges
+from dataplane.compose.components import build_components
+from dataplane.compose.environment import of_this_machine
 from dataplane.compose.listeners import Listeners
-from dataplane.compose.rooms import build_rooms
 from dataplane.compose.storage import StorageError, apply_dynamic, broker_id, open_logs
-from dataplane.compose.surroundings import of_this_machine
 from dataplane.ports.coordinator import CoordinatorError
 from dataplane.server.dispatch import Dispatcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dataplane.compose.surroundings import ClosableBackground, Surroundings
+    from dataplane.compose.environment import ClosableBackground, Environment
     from dataplane.config import BrokerConfig
     from dataplane.log.manager.log_manager import LogManager
     from dataplane.model.ids import TopicPartition
@@ -65,10 +65,10 @@ class BrokerProcess:
         config: BrokerConfig,
         *,
         on_fatal: Callable[[], None],
-        surroundings: Surroundings | None = None,
+        environment: Environment | None = None,
     ) -> None:
         self.config = config
-        self._world = surroundings or of_this_machine()
+        self._world = environment or of_this_machine()
         self.failure: str = ""
         self.services: BrokerServices
         self._on_fatal = on_fatal
@@ -143,11 +143,11 @@ class BrokerProcess:
         )
         undo.push_async_callback(services.peers.close)
         services.controller_client = ControllerClient(services)
-        services.partitions = PartitionManager(services, self._logs)
+        services.partitions = ReplicaManager(services, self._logs)
         services.configs.on_change(self._config_changed)
         self._logs.on_directory_failure(self._directory_failed)
         undo.push_async_callback(services.partitions.stop)
-        await build_rooms(services, undo)
+        await build_components(services, undo)
         dispatcher = Dispatcher(services)
         undo.push_async_callback(dispatcher.stop)
         await self._listeners.serve(dispatcher)
@@ -156,9 +156,9 @@ class BrokerProcess:
         self._start_chores()
         undo.push_async_callback(self._housekeeping.stop)
         await self._register(undo)
-        second_opinion = SecondOpinion(services)
-        second_opinion.start()
-        undo.push_async_callback(second_opinion.stop)
+        peer_leadership_check = PeerLeadershipCheck(services)
+        peer_leadership_check.start()
+        undo.push_async_callback(peer_leadership_check.stop)
         await services.controller.start()
         undo.push_async_callback(services.controller.stop)
         await self._wait_for_image()

@@ -147,7 +147,7 @@ class Connection(asyncio.BufferedProtocol):
         except FrameError as error:
             self._listener.metrics.bad_frames.inc()
             host = self.info.client_host
-            self._listener.complaints.warn(host, "closing %s: %s", host, error)
+            self._listener.rate_limited_log.warn(host, "closing %s: %s", host, error)
             self._finish()
         except CloseConnection as reason:
             _log.info("closing %s: %s", self.info.client_host, reason)
@@ -262,7 +262,9 @@ class Connection(asyncio.BufferedProtocol):
     def _unreadable(self, error: OSError) -> None:
         """Its answer stays unfinished; a consumer that comes again at once may not fill the log."""
         host = self.info.client_host
-        self._listener.complaints.warn(host, "closing %s: cannot send its answer: %s", host, error)
+        self._listener.rate_limited_log.warn(
+            host, "closing %s: cannot send its answer: %s", host, error
+        )
 
     def _streamed(self) -> None:
         """A large answer has left through the socket."""
@@ -315,17 +317,19 @@ class Connection(asyncio.BufferedProtocol):
 
     # -- the receive budget's calls
 
-    def hold_on(self) -> None:
+    def pause(self) -> None:
         self._reading_paused = True
         self._transport.pause_reading()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         self.last_active_s = self.loop.time()  # that it sent nothing so far is not its fault
         self._govern_reading()
 
-    def give_up(self) -> None:
+    def abort_unfinished(self) -> None:
         host = self.info.client_host
-        self._listener.complaints.warn(host, "closing %s: no room for its unfinished frame", host)
+        self._listener.rate_limited_log.warn(
+            host, "closing %s: no memory for its unfinished frame", host
+        )
         self.abort()
         self._buffer.release()
 

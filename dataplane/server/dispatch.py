@@ -14,7 +14,7 @@ from dataplane.broker.networking.frame_buffer import FrameError
 from dataplane.handlers import registry
 from dataplane.handlers.error_response import error_response
 from dataplane.model.errors import ErrorCode, KafkaError
-from dataplane.server.complaints import Complaints
+from dataplane.server.rate_limited_log import RateLimitedLog
 from dataplane.wire.apis import API_TABLE, ApiKey, load
 from dataplane.wire.codec import decode
 from dataplane.wire.errors import WireError
@@ -43,7 +43,7 @@ class Dispatcher:
     def __init__(self, services: BrokerServices) -> None:
         self._services = services
         self._metrics = services.metrics
-        self._complaints = Complaints(_log)
+        self._rate_limited_log = RateLimitedLog(_log)
         self._tasks: set[asyncio.Task[None]] = set()
         self._counts = services.metrics.requests
         self._hot: dict[tuple[int, int], Any] = {}  # API key, version: what takes its frames
@@ -236,7 +236,7 @@ class Dispatcher:
         header = context.header
         name = ApiKey(header.api_key).name
         host = context.connection.client_host
-        self._complaints.warn(
+        self._rate_limited_log.warn(
             host, "malformed %s v%d from %s: %s", name, header.api_version, host, error
         )
         response = error_response(response_class, None, ErrorCode.INVALID_REQUEST, str(error))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from dataplane.broker.context import ConnectionInfo
 from dataplane.broker.networking.receive_budget import ReceiveBudget
 from dataplane.security.principal import ANONYMOUS
-from dataplane.server.complaints import Complaints
 from dataplane.server.connection import Connection
+from dataplane.server.rate_limited_log import RateLimitedLog
 
 if TYPE_CHECKING:
     import ssl
@@ -60,7 +60,7 @@ class Listener:
         self.security_protocol = security_protocol
         self.metrics = metrics
         self.limits = limits
-        self.complaints = Complaints(_log)
+        self.rate_limited_log = RateLimitedLog(_log)
         self._dispatcher = dispatcher
         self._tls = tls
         self._server: asyncio.Server | None = None
@@ -117,7 +117,7 @@ class Listener:
             or self._per_ip[host] > self.limits.connections_per_ip_max
         ):
             self.metrics.refused_connections.inc()
-            self.complaints.warn(
+            self.rate_limited_log.warn(
                 host, "listener %s is full: refusing a connection from %s", self.name, host
             )
             return False

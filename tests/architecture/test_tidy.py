@@ -13,7 +13,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PACKAGES = ("dataplane", "controlplane", "console", "spark_analytics", "deploy")
 FILE_LINES_MAX = 500
 FUNCTION_LINES_MAX = 70
-PURE_ROOMS = (
+PURE_PACKAGES = (
     "model",
     "ports",
     "config",
@@ -26,8 +26,8 @@ PURE_ROOMS = (
     "transactions",
     "security",
 )
-# What a pure room must ask for instead of calling it.
-BANNED_IN_PURE_ROOMS = {
+# What a pure package must ask for instead of calling it.
+BANNED_IN_PURE_PACKAGES = {
     "time.time": "ports.clock.Clock.realtime_ms",
     "time.monotonic": "ports.clock.Clock.monotonic_ms",
     "datetime.now": "ports.clock.Clock.realtime_ms",
@@ -94,18 +94,18 @@ def test_nothing_is_left_for_later() -> None:
     assert not left
 
 
-@pytest.mark.parametrize("room", PURE_ROOMS)
-def test_pure_rooms_ask_for_the_world(room: str) -> None:
+@pytest.mark.parametrize("package", PURE_PACKAGES)
+def test_pure_packages_ask_for_the_world(package: str) -> None:
     found = []
-    for path in tracked(f"dataplane/{room}/**.py"):
+    for path in tracked(f"dataplane/{package}/**.py"):
         if "fakes" in path.parts:
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call):
                 name = ast.unparse(node.func)
-                if name in BANNED_IN_PURE_ROOMS:
+                if name in BANNED_IN_PURE_PACKAGES:
                     found.append(
-                        f"{short(path)}:{node.lineno} {name} → {BANNED_IN_PURE_ROOMS[name]}"
+                        f"{short(path)}:{node.lineno} {name} → {BANNED_IN_PURE_PACKAGES[name]}"
                     )
     assert not found
 
@@ -123,7 +123,7 @@ def test_every_package_has_a_readme() -> None:
             *PACKAGES[:4],
             "frontend",
             "deploy",
-            *(f"dataplane/{r}" for r in PURE_ROOMS),
+            *(f"dataplane/{r}" for r in PURE_PACKAGES),
         )
         if not (REPOSITORY / package / "README.md").exists()
     ]

@@ -91,8 +91,8 @@ def measure_many(root: str) -> None:
     paths = [f"{root}/{number}.index" for number in range(PARTITIONS)]
     for path in paths:
         write(path, SMALL_ENTRIES)
-    dice = random.Random(2)
-    wanted = [dice.randrange(SMALL_ENTRIES * 10) for _ in range(LOOKUPS)]
+    rng = random.Random(2)
+    wanted = [rng.randrange(SMALL_ENTRIES * 10) for _ in range(LOOKUPS)]
     start_kib = resident_kib(os.getpid())
     reads = [OffsetIndex(OsFileSystem(), path, 0, SMALL_ENTRIES * 8) for path in paths]
     idle_read_kib = resident_kib(os.getpid()) - start_kib

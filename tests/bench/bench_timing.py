@@ -84,8 +84,8 @@ SUBJECTS = {"asyncio.call_later": Asyncio, "timing wheel": Wheel}
 
 def measure(subject_name: str, count: int) -> dict[str, float]:
     """Microseconds an operation with `count` timers pending, and resident bytes a timer."""
-    dice = random.Random(count)
-    delays = [dice.randint(1, DELAY_MS_MAX) for _ in range(count)]
+    rng = random.Random(count)
+    delays = [rng.randint(1, DELAY_MS_MAX) for _ in range(count)]
     fired = Fired()
     subject: Subject = SUBJECTS[subject_name](fired)
     gc.collect()

@@ -112,14 +112,14 @@ def _harmless(request: object) -> object:
 
 
 def test_garbage_bodies_leave_the_broker_alive(cluster: LocalCluster) -> None:
-    dice = random.Random(1)
+    rng = random.Random(1)
     for spec in API_TABLE.values():
         if spec.key in BETWEEN_BROKERS:
             continue
         with connected(cluster) as sock:
             sock.settimeout(1.0)
             body = struct.pack(">hhih", spec.key, spec.max_version, 7, -1)
-            body += bytes(spec.is_flexible(spec.max_version)) + dice.randbytes(40)
+            body += bytes(spec.is_flexible(spec.max_version)) + rng.randbytes(40)
             with contextlib.suppress(ConnectionError, TimeoutError):
                 sock.sendall(struct.pack(">i", len(body)) + body)
                 read_frame(sock)

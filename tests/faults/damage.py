@@ -11,14 +11,14 @@ LEADER_EPOCH = range(12, 16)
 """Its bytes in a batch; what the batch's length counts begins there too."""
 
 
-def flip(dice: random.Random, path: pathlib.Path) -> str:
+def flip(rng: random.Random, path: pathlib.Path) -> str:
     """Change up to four bytes; says what was done, for whoever reads a failure."""
     content = bytearray(path.read_bytes())
-    chosen = {dice.randrange(len(content)) for _ in range(dice.randint(1, FLIPS_MAX))}
+    chosen = {rng.randrange(len(content)) for _ in range(rng.randint(1, FLIPS_MAX))}
     spared = leader_epochs(content) if path.suffix == ".log" else set()
     places = sorted(chosen - spared)
     for place in places:
-        content[place] ^= dice.randint(1, 255)
+        content[place] ^= rng.randint(1, 255)
     path.write_bytes(content)
     return f"{path.parent.name}/{path.name}: bytes {places} of {len(content)} flipped"
 
@@ -37,23 +37,23 @@ def leader_epochs(segment: bytes) -> set[int]:
     return places
 
 
-def cut(dice: random.Random, path: pathlib.Path) -> str:
+def cut(rng: random.Random, path: pathlib.Path) -> str:
     """Leave only the beginning of the file, perhaps nothing."""
     size = path.stat().st_size
-    left = dice.randrange(size)
+    left = rng.randrange(size)
     with path.open("r+b") as file:
         file.truncate(left)
     return f"{path.parent.name}/{path.name}: cut from {size} to {left} bytes"
 
 
-def nonsense(dice: random.Random, path: pathlib.Path) -> str:
+def nonsense(rng: random.Random, path: pathlib.Path) -> str:
     """Write a file of random bytes where none was."""
-    content = dice.randbytes(dice.randint(1, NONSENSE_BYTES_MAX))
+    content = rng.randbytes(rng.randint(1, NONSENSE_BYTES_MAX))
     path.write_bytes(content)
     return f"{path.parent.name}/{path.name}: {len(content)} bytes of nonsense"
 
 
-def spoil_partition(dice: random.Random, directory: pathlib.Path, *, with_log: bool) -> list[str]:
+def spoil_partition(rng: random.Random, directory: pathlib.Path, *, with_log: bool) -> list[str]:
     """About half of a partition's helper files, and of its last segment if `with_log`.
 
     The last segment only: after an unclean stop that is what recovery reads again. Damage in what
@@ -65,10 +65,10 @@ def spoil_partition(dice: random.Random, directory: pathlib.Path, *, with_log: b
         is_helper = path.suffix in {".index", ".timeindex", ".txnindex", ".snapshot"}
         is_helper |= path.name == "leader-epoch-checkpoint"
         is_tail = with_log and segments and path == segments[-1]
-        if (is_helper or is_tail) and path.stat().st_size and dice.random() < 0.5:
-            done.append((flip if dice.random() < 0.5 else cut)(dice, path))
-    if segments and dice.random() < 0.3:
-        done.append(nonsense(dice, dice.choice(segments).with_suffix(".txnindex")))
+        if (is_helper or is_tail) and path.stat().st_size and rng.random() < 0.5:
+            done.append((flip if rng.random() < 0.5 else cut)(rng, path))
+    if segments and rng.random() < 0.3:
+        done.append(nonsense(rng, rng.choice(segments).with_suffix(".txnindex")))
     return done
 
 
@@ -79,11 +79,11 @@ CHECKPOINTS = (
 )
 
 
-def spoil_checkpoints(dice: random.Random, log_dir: pathlib.Path) -> list[str]:
+def spoil_checkpoints(rng: random.Random, log_dir: pathlib.Path) -> list[str]:
     """The checkpoint files of a whole log directory."""
     done = []
     for name in CHECKPOINTS:
         path = log_dir / name
-        if path.exists() and path.stat().st_size and dice.random() < 0.5:
-            done.append((flip if dice.random() < 0.5 else cut)(dice, path))
+        if path.exists() and path.stat().st_size and rng.random() < 0.5:
+            done.append((flip if rng.random() < 0.5 else cut)(rng, path))
     return done

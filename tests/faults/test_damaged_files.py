@@ -23,7 +23,7 @@ SMALL_SEGMENTS = {"segment.bytes": "100000", "index.interval.bytes": "1000"}
 def test_files_are_flipped_and_cut(cluster: FaultCluster) -> None:
     seed = int(os.environ.get("PENSTOCK_FAULTS_SEED") or random.randrange(1_000_000))
     print(f"\nPENSTOCK_FAULTS_SEED={seed}")
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     with trial(cluster, "damaged-files", config=SMALL_SEGMENTS) as run:
         for turn in range(ROUNDS):
             victim = turn % 3
@@ -32,9 +32,9 @@ def test_files_are_flipped_and_cut(cluster: FaultCluster) -> None:
             run.wait_for_acks()  # the others go on: they have what is spoilt now
             for partition in run.partitions:
                 directory = cluster.partition_dir(victim, run.topic, partition)
-                for done in damage.spoil_partition(dice, directory, with_log=not is_clean):
+                for done in damage.spoil_partition(rng, directory, with_log=not is_clean):
                     print(f"broker {victim}: {done}")
-            for done in damage.spoil_checkpoints(dice, cluster.log_dir(victim)):
+            for done in damage.spoil_checkpoints(rng, cluster.log_dir(victim)):
                 print(f"broker {victim}: {done}")
             cluster.start_broker(victim)
             cluster.wait_until_whole()

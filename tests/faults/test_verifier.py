@@ -137,21 +137,21 @@ def test_gaps_begin_with_the_fault() -> None:
 @pytest.mark.parametrize("seed", range(50))
 def test_any_single_wrong_among_several_writers_is_found(seed: int) -> None:
     """Random histories of three writers over three partitions, one thing spoilt in each."""
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     ledgers = [Ledger(name, is_idempotent=True) for name in "abc"]
     ends = [0, 0, 0]
     read: list[Read] = []
     for _ in range(300):
-        ledger, partition = dice.choice(ledgers), dice.randrange(3)
+        ledger, partition = rng.choice(ledgers), rng.randrange(3)
         sent = ledger.note_sent(partition)
         read.append(Read(partition, ends[partition], ledger.id_of(sent)))
         ledger.note_acked(sent, ends[partition], at_s=0.0)
         ends[partition] += 1
     assert account(ledgers, read, consumed=read).violations == {}
-    place = dice.randrange(300)
+    place = rng.randrange(300)
     hit = read[place]
     spoilt = list(read)
-    match dice.choice(["lose", "double", "swap", "invent"]):
+    match rng.choice(["lose", "double", "swap", "invent"]):
         case "lose":
             del spoilt[place]
         case "double":

@@ -1,6 +1,6 @@
 """One simulated machine: its disk, the broker process on it, and the supervisor that restarts it.
 
-The process is production's `BrokerProcess` on simulated surroundings. The supervisor follows
+The process is production's `BrokerProcess` on simulated environment. The supervisor follows
 `dataplane.agent.supervisor`: it sees the end at once, fences by the session file, starts anew.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dataplane.agent.fence import fence, session_of
 from dataplane.broker.metadata.registration import SESSION_FILE
 from dataplane.compose.broker_process import BrokerProcess
-from dataplane.compose.surroundings import Surroundings
+from dataplane.compose.environment import Environment
 from dataplane.config import BrokerConfig
 from dataplane.ports.coordinator import CoordinatorError
 from dataplane.ports.fakes.entropy import FakeEntropy
@@ -108,7 +108,7 @@ class Machine:
         process.broker = BrokerProcess(
             BrokerConfig.parse(sim.settings(self.number)),
             on_fatal=process.stop.set,
-            surroundings=Surroundings(
+            environment=Environment(
                 clock=self.clock,
                 entropy=FakeEntropy(random.getrandbits(32)),
                 files=files,

@@ -15,7 +15,7 @@ from crc32c import crc32c
 from dataplane.broker.controller import events as controller_events
 from dataplane.broker.replicas import following
 from dataplane.broker.replicas.partition import Partition
-from dataplane.broker.replicas.replica_manager import PartitionManager
+from dataplane.broker.replicas.replica_manager import ReplicaManager
 from dataplane.cluster import election, failover, image
 from dataplane.handlers import fetch, produce
 from dataplane.log.partition_log import PartitionLog
@@ -131,7 +131,7 @@ def elects_in_the_old_epoch(patch):
 
 def ignores_the_fence(patch):
     """A broker obeys deposed controllers, and leads on in an epoch that others have too."""
-    patch.setattr(PartitionManager, "check_controller", lambda self, *_: ErrorCode.NONE)
+    patch.setattr(ReplicaManager, "check_controller", lambda self, *_: ErrorCode.NONE)
     patch.setattr(Partition, "check_epoch", lambda self, epoch: None)
     original = failover._repaired
 
@@ -277,7 +277,7 @@ def merges_full_metadata(patch):
 
 def keeps_strays(patch):
     """A replica that was moved away while its broker was gone stays there."""
-    patch.setattr(PartitionManager, "set_strays_aside", lambda self, belonging: None)
+    patch.setattr(ReplicaManager, "set_strays_aside", lambda self, belonging: None)
     return ("kill", "kill_unfenced", "zk_cut"), {}, 0.8, FLEETING_GAP_S
 
 

@@ -145,8 +145,8 @@ class ControllerChannel:
             if item.error_code != ErrorCode.NONE
         }
         failed: set[TopicPartition] = set()
-        for partition, notice in parcel.roles.items() if errors else ():
-            code = errors.get((notice.topic_id, partition.partition), ErrorCode.NONE)
+        for partition, update in parcel.roles.items() if errors else ():
+            code = errors.get((update.topic_id, partition.partition), ErrorCode.NONE)
             if code == ErrorCode.KAFKA_STORAGE_ERROR:
                 failed.add(partition)
             elif code != ErrorCode.NONE:

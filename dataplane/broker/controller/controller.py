@@ -17,7 +17,7 @@ from dataplane.broker.controller.channel import ControllerChannel
 from dataplane.broker.controller.writes import write
 from dataplane.cluster.context import NEVER_LED, ControllerContext
 from dataplane.cluster.deletion import TopicDeletions
-from dataplane.cluster.requests import Notice, Stop
+from dataplane.cluster.requests import MetadataUpdate, Stop
 from dataplane.cluster.writes import (
     by_topic,
     created_with_epoch,
@@ -126,9 +126,9 @@ class Controller:
             return
         stamped = await self.apply(changes, assignments=assignments)
         if metadata_only:
-            self.tell_metadata(stamped)
+            self.enqueue_metadata_update(stamped)
         else:
-            self.tell(stamped, new_on=new_on)
+            self.enqueue(stamped, new_on=new_on)
         self.wake()
 
     def _stamped(self, partition: TopicPartition, state: PartitionState) -> PartitionState:
@@ -149,52 +149,54 @@ class Controller:
 
     # -- telling --------------------------------------------------------------------------------
 
-    def notice(self, partition: TopicPartition) -> Notice:
+    def metadata_update(self, partition: TopicPartition) -> MetadataUpdate:
         topic = self.context.topics[partition.topic]
-        return Notice(
+        return MetadataUpdate(
             topic.partitions[partition.partition],
             topic.topic_id,
             deleting=self.context.is_going(partition.topic),
             offline=self.context.offline_replicas(partition),
         )
 
-    def tell(
+    def enqueue(
         self,
         partitions: Iterable[TopicPartition],
         *,
         new_on: Collection[tuple[TopicPartition, int]] = (),
     ) -> None:
-        """Roles to the replicas, metadata to all; one notice a partition serves all of them."""
+        """Roles to the replicas, metadata to all; one update a partition serves all of them."""
         for partition in partitions:
-            notice = self.notice(partition)
-            for replica in notice.state.replicas:
+            update = self.metadata_update(partition)
+            for replica in update.state.replicas:
                 is_new = bool(new_on) and (partition, replica) in new_on
                 self._give_role(
                     partition,
                     replica,
-                    dataclasses.replace(notice, is_new=True) if is_new else notice,
+                    dataclasses.replace(update, is_new=True) if is_new else update,
                 )
-            self._give_metadata(partition, notice)
+            self._give_metadata(partition, update)
 
-    def tell_role(self, partition: TopicPartition, replica: int) -> None:
+    def enqueue_leader_and_isr(self, partition: TopicPartition, replica: int) -> None:
         """To one replica, if its broker is live and the topic is there to stay."""
-        self._give_role(partition, replica, self.notice(partition))
+        self._give_role(partition, replica, self.metadata_update(partition))
 
-    def tell_metadata(self, partitions: Iterable[TopicPartition]) -> None:
+    def enqueue_metadata_update(self, partitions: Iterable[TopicPartition]) -> None:
         for partition in partitions:
-            self._give_metadata(partition, self.notice(partition))
+            self._give_metadata(partition, self.metadata_update(partition))
 
-    def _give_role(self, partition: TopicPartition, replica: int, notice: Notice) -> None:
+    def _give_role(self, partition: TopicPartition, replica: int, update: MetadataUpdate) -> None:
         channel = self.channels.get(replica)
-        if channel is None or notice.deleting or notice.state.leader_epoch == NEVER_LED:
+        if channel is None or update.deleting or update.state.leader_epoch == NEVER_LED:
             return
-        channel.outbox.add_role(partition, notice)
+        channel.outbox.add_role(partition, update)
 
-    def _give_metadata(self, partition: TopicPartition, notice: Notice) -> None:
+    def _give_metadata(self, partition: TopicPartition, update: MetadataUpdate) -> None:
         for channel in self.channels.values():
-            channel.outbox.add_metadata(partition, notice)
+            channel.outbox.add_metadata(partition, update)
 
-    def tell_stop(self, partition: TopicPartition, replicas: Iterable[int], stop: Stop) -> None:
+    def enqueue_stop_replica(
+        self, partition: TopicPartition, replicas: Iterable[int], stop: Stop
+    ) -> None:
         for replica in replicas:
             channel = self.channels.get(replica)
             if channel is not None:

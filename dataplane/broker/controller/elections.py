@@ -138,7 +138,9 @@ async def controlled_shutdown(
     for partition in context.held_by([broker]):
         state = context.state(partition)
         if state is not None and state.leader != broker and not context.is_going(partition[0]):
-            controller.tell_stop(partition, [broker], Stop(state.leader_epoch, delete=False))
+            controller.enqueue_stop_replica(
+                partition, [broker], Stop(state.leader_epoch, delete=False)
+            )
     controller.wake()
     return remaining
 

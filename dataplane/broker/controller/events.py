@@ -57,7 +57,7 @@ async def take_over(controller: Controller) -> None:
     await _note_dealt_with(controller)
     for broker in context.brokers.values():
         controller.open_channel(broker).outbox.add_brokers(metadata_first=True, full=True)
-    controller.tell(everything)
+    controller.enqueue(everything)
     await _resume(controller)
 
 
@@ -92,8 +92,10 @@ async def _brokers_gone(controller: Controller, gone: Collection[int]) -> None:
     log.info("brokers gone: %s; %d partitions change", sorted(gone), len(changes))
     for channel in controller.channels.values():
         channel.outbox.add_brokers()
-    controller.tell(changes)
-    controller.tell_metadata(partition for partition in affected if partition not in changes)
+    controller.enqueue(changes)
+    controller.enqueue_metadata_update(
+        partition for partition in affected if partition not in changes
+    )
     controller.wake()
 
 
@@ -111,15 +113,15 @@ async def _brokers_arrived(controller: Controller, arrived: dict[int, BrokerInfo
         outbox = controller.open_channel(info).outbox
         outbox.add_brokers(metadata_first=True, full=True)
         for partition, _ in context.partitions():
-            outbox.add_metadata(partition, controller.notice(partition))
-    controller.tell(changes)
+            outbox.add_metadata(partition, controller.metadata_update(partition))
+    controller.enqueue(changes)
     rest = [partition for partition in affected if partition not in changes]
     for partition in rest:
         for broker in arrived:
             state = context.state(partition)
             if state is not None and broker in state.replicas:
-                controller.tell_role(partition, broker)
-    controller.tell_metadata(rest)
+                controller.enqueue_leader_and_isr(partition, broker)
+    controller.enqueue_metadata_update(rest)
     await _resume(controller)
 
 

@@ -20,7 +20,7 @@ from dataplane.broker.controller import topics as controller_topics
 from dataplane.broker.controller.controller import Controller
 from dataplane.broker.controller.topic_watches import TopicWatches
 from dataplane.broker.controller.writes import ControllerMovedError, OutcomeUnknownError
-from dataplane.broker.metadata.own_nodes import give_up
+from dataplane.broker.metadata.own_nodes import delete_own_node
 from dataplane.cluster import znodes
 from dataplane.cluster.context import ControllerContext
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -93,7 +93,7 @@ class ControllerHost:
         was_active = self.is_active
         await self._resign()
         if was_active:
-            await give_up(self._services.coordinator, znodes.CONTROLLER)
+            await delete_own_node(self._services.coordinator, znodes.CONTROLLER)
 
     @property
     def is_active(self) -> bool:

@@ -114,7 +114,7 @@ async def _take_up(controller: Controller, added: list[TopicPartition]) -> None:
         for replica in state.replicas
     }
     await controller_repair.repair_partitions(controller, added)
-    controller.tell(added, new_on=new_on)
+    controller.enqueue(added, new_on=new_on)
     controller.wake()
 
 
@@ -188,7 +188,7 @@ async def isr_changes_noted(controller: Controller) -> None:
     known = {p: state for p in sorted(partitions) if (state := context.state(p)) is not None}
     for partition, state in (await load_states(controller.coordinator, known)).items():
         context.put(partition, state)
-    controller.tell_metadata(known)
+    controller.enqueue_metadata_update(known)
     controller.wake()
     await controller.write(split([Delete(path) for path in found]))
     await controller_reassign.complete_ready(controller, known)

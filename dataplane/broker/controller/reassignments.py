@@ -94,7 +94,7 @@ async def _apply(controller: Controller, changes: Mapping[TopicPartition, Partit
     await controller.commit(dict(changes), assignments=True, new_on=new_on)
     for partition, replicas in dropped.items():
         stop = Stop(changes[partition].leader_epoch, delete=True)
-        controller.tell_stop(partition, replicas, stop)
+        controller.enqueue_stop_replica(partition, replicas, stop)
     controller.wake()
     waiting = {
         partition.topic for partition in changes if controller.context.is_deleting(partition.topic)

@@ -60,7 +60,7 @@ async def directories_failed(controller: Controller) -> None:
     for broker in sorted(brokers):
         log.info("broker %d has lost a log directory", broker)
         for partition in controller.context.held_by([broker]):
-            controller.tell_role(partition, broker)
+            controller.enqueue_leader_and_isr(partition, broker)
     controller.wake()
     await _remove(controller, found)
 
@@ -84,8 +84,10 @@ async def roles_answered(controller: Controller, broker: int, answer: RolesAnswe
     affected = sorted(lost | back)
     changes = repair(context, affected, controller.unclean_allowed)
     await controller.apply(changes)
-    controller.tell(changes)
-    controller.tell_metadata(partition for partition in affected if partition not in changes)
+    controller.enqueue(changes)
+    controller.enqueue_metadata_update(
+        partition for partition in affected if partition not in changes
+    )
     controller.wake()
     if back:
         await controller_reassign.complete_ready(controller)
@@ -108,6 +110,6 @@ async def ask_again(controller: Controller) -> None:
             if context.is_going(partition.topic):  # takes no roles any more
                 going.add(partition.topic)
             else:
-                controller.tell_role(partition, broker)
+                controller.enqueue_leader_and_isr(partition, broker)
     controller.wake()
     await controller_topics.start_deletions(controller, sorted(going), tries_offline=True)

@@ -15,8 +15,8 @@ from dataplane.cluster.requests import DELETE_REGARDLESS_OF_EPOCH, Stop
 from dataplane.cluster.topic_names import check_collision, collision_key
 from dataplane.cluster.topic_plans import (
     Defaults,
-    Dice,
     NewTopic,
+    PlacementSeed,
     TopicRequest,
     assigned,
     plan_partitions,
@@ -45,15 +45,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-DICE_SIDES = 1 << 16
+SEED_MAX = 1 << 16
 ASK_AGAIN_MS_MIN, ASK_AGAIN_MS_MAX = 1_000, 60_000
 """A directory comes back with a restart of its broker; what a full disk has refused comes back by
 itself, and is asked for ever more rarely."""
 
 
-def _dice(controller: Controller) -> Dice:
+def _placement_seed(controller: Controller) -> PlacementSeed:
     roll = controller.services.entropy.uniform
-    return Dice(int(roll(0, DICE_SIDES)), int(roll(0, DICE_SIDES)))
+    return PlacementSeed(int(roll(0, SEED_MAX)), int(roll(0, SEED_MAX)))
 
 
 # -- create ---------------------------------------------------------------------------------------
@@ -79,7 +79,7 @@ async def create_topics(
                 controller.context,
                 request,
                 defaults,
-                _dice(controller),
+                _placement_seed(controller),
                 controller.services.entropy.uuid4(),
             )
             planned.setdefault(collision_key(request.name), []).append(request.name)
@@ -128,7 +128,7 @@ def _announce(
     for index, brokers in replicas.items():
         partition = TopicPartition(topic, index)
         controller.context.put(partition, states.get(index, assigned(index, brokers)))
-        controller.tell([partition], new_on={(partition, broker) for broker in brokers})
+        controller.enqueue([partition], new_on={(partition, broker) for broker in brokers})
 
 
 async def create_partitions(
@@ -140,7 +140,9 @@ async def create_partitions(
     validate_only: bool,
 ) -> None:
     """Raise a topic's partition count. Raises KafkaError."""
-    added = plan_partitions(controller.context, topic, count, assignments, _dice(controller))
+    added = plan_partitions(
+        controller.context, topic, count, assignments, _placement_seed(controller)
+    )
     if validate_only:
         return
     states = _first_states(controller, added)
@@ -205,9 +207,9 @@ async def start_deletions(
             if not tries_offline
         }
         if context.is_going(name):
-            controller.tell_metadata(TopicPartition(name, index) for index in partitions)
+            controller.enqueue_metadata_update(TopicPartition(name, index) for index in partitions)
         for replica in controller.deletions.start(name, partitions, context.live, offline):
-            controller.tell_stop(replica.partition, [replica.broker], stop)
+            controller.enqueue_stop_replica(replica.partition, [replica.broker], stop)
     controller.wake()
     await _remove_nodes(controller, [n for n in names if controller.deletions.is_done(n)])
 

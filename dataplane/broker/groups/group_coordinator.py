@@ -50,7 +50,7 @@ def settings_from(config: BrokerConfig) -> GroupSettings:
     )
 
 
-class GroupHost:
+class GroupCoordinator:
     """Routes requests to shards, loads and unloads them as leadership moves."""
 
     def __init__(self, services: BrokerServices) -> None:

@@ -17,7 +17,7 @@ LEAVE_TIMEOUT_S = 3.0
 """A stop does not wait for a ZooKeeper that is away: the node ends with the session then."""
 
 
-async def give_up(coordinator: Coordinator, path: str) -> None:
+async def delete_own_node(coordinator: Coordinator, path: str) -> None:
     """Delete the node if it is this session's; whoever comes after need not wait for its end."""
     try:
         async with asyncio.timeout(LEAVE_TIMEOUT_S):

@@ -13,7 +13,7 @@ import json
 import logging
 from typing import TYPE_CHECKING
 
-from dataplane.broker.metadata.own_nodes import give_up
+from dataplane.broker.metadata.own_nodes import delete_own_node
 from dataplane.cluster import znodes
 from dataplane.ports.coordinator import (
     ConnectionLossError,
@@ -140,7 +140,7 @@ class Registration:
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
-        await give_up(self._coordinator, znodes.broker_path(self._broker.id))
+        await delete_own_node(self._coordinator, znodes.broker_path(self._broker.id))
 
     def _on_session(self, state: SessionState) -> None:
         if state is SessionState.EXPIRED:

@@ -40,15 +40,15 @@ class BufferOwner(Protocol):
         """A request of it is in work."""
         ...
 
-    def hold_on(self) -> None:
+    def pause(self) -> None:
         """There is no room: read no more."""
         ...
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """The buffer has grown: read on."""
         ...
 
-    def give_up(self) -> None:
+    def abort_unfinished(self) -> None:
         """Close, and release the buffer before returning."""
         ...
 
@@ -59,10 +59,10 @@ class _Nobody:
     last_active_s = 0.0
     is_waiting = False
 
-    def hold_on(self) -> None:
+    def pause(self) -> None:
         pass
 
-    go_on = give_up = hold_on
+    resume = abort_unfinished = pause
 
 
 _NOBODY = _Nobody()

@@ -82,7 +82,7 @@ class ReceiveBudget:
             return True
         self._line[buffer] = None
         self.pauses += 1
-        buffer.owner.hold_on()
+        buffer.owner.pause()
         return False
 
     def can_spare(self, count: int) -> bool:
@@ -128,7 +128,7 @@ class ReceiveBudget:
             if head is None or self._has_room_for(head):
                 break
             self.refused += 1
-            victim.owner.give_up()
+            victim.owner.abort_unfinished()
         self._is_clearing = False
         self._serve()
 
@@ -147,7 +147,7 @@ class ReceiveBudget:
                 del self._line[buffer]
                 self._book(buffer)
                 buffer.grow()
-                buffer.owner.go_on()
+                buffer.owner.resume()
             elif buffer is self._favoured:
                 return
 

@@ -40,7 +40,7 @@ RETRY_MS_MIN, RETRY_MS_MAX = 50, 1_000
 NAMED_MAX = 3
 
 
-class IsrProposals:
+class AlterPartitionManager:
     """The queue of proposals and the task that carries it."""
 
     def __init__(self, services: BrokerServices) -> None:

@@ -38,7 +38,7 @@ TOPICS_MAX = 500
 """Of one question; more topics are asked for in turn."""
 
 
-class SecondOpinion:
+class PeerLeadershipCheck:
     """Asks one peer a second, only while the session is suspended and only about what we lead."""
 
     def __init__(self, services: BrokerServices) -> None:

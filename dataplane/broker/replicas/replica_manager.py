@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from dataplane.broker.delayed.deadlines import Deadlines
 from dataplane.broker.delayed.waiting import Wakeups
 from dataplane.broker.replicas.alter_log_dirs import ReplicaMoves
-from dataplane.broker.replicas.alter_partition_manager import IsrProposals
+from dataplane.broker.replicas.alter_partition_manager import AlterPartitionManager
 from dataplane.broker.replicas.partition import Partition
 from dataplane.broker.replicas.read_replicas import ReadReplicas
 from dataplane.broker.replicas.removed_replicas import RemovedReplicas
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class PartitionManager:
+class ReplicaManager:
     """Owns the partitions, their roles, the fetchers of the followers, the ISR proposals."""
 
     def __init__(self, services: BrokerServices, logs: LogManager) -> None:
@@ -49,7 +49,7 @@ class PartitionManager:
         self.fetch_deadlines = Deadlines()
         self.delete_records_deadlines = Deadlines()
         self.controller_epoch = -1
-        self.isr_proposals = IsrProposals(services)
+        self.alter_partition_manager = AlterPartitionManager(services)
         self.fetchers = ReplicaFetchers(services)
         self.quotas = ReplicationQuotas(services, self.fetchers.hurry)
         self.fetch_sessions = FetchSessions(
@@ -257,7 +257,7 @@ class PartitionManager:
             lag_ms_max=services.config.get_int("replica.lag.time.max.ms"),
             min_isr=config.get_int("min.insync.replicas"),
             wakeups=self.wakeups,
-            propose_isr=self.isr_proposals.propose,
+            propose_isr=self.alter_partition_manager.propose,
         )
         self._partitions[topic_partition] = partition
         return partition
@@ -331,7 +331,7 @@ class PartitionManager:
         """Stop fetching and proposing; the logs are closed by the log manager."""
         await self.moves.stop()
         await self.fetchers.stop()
-        await self.isr_proposals.stop()
+        await self.alter_partition_manager.stop()
 
 
 def _refusal(partition: Partition | None, topic_id: uuid.UUID, state: PartitionState) -> ErrorCode:

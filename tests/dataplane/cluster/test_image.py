@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dataplane.cluster import image as image_module
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint
-from dataplane.cluster.requests import Notice, Term, update_metadata
+from dataplane.cluster.requests import MetadataUpdate, Term, update_metadata
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
 
@@ -21,10 +21,11 @@ BROKERS = {1: BrokerInfo(1, 5, "r1", {"CLIENT": Endpoint("h", 9, "SASL_SSL")})}
 
 
 def update(image, topic, topic_id, *states, deleting=False, full=False, term=TERM):
-    notices = {
-        TopicPartition(topic, s.index): Notice(s, topic_id, deleting=deleting) for s in states
+    updates = {
+        TopicPartition(topic, s.index): MetadataUpdate(s, topic_id, deleting=deleting)
+        for s in states
     }
-    return image.with_update(update_metadata(term, notices, BROKERS, full=full))
+    return image.with_update(update_metadata(term, updates, BROKERS, full=full))
 
 
 def state(index, leader=1, epoch=0):

@@ -7,7 +7,7 @@ import uuid
 
 from dataplane.broker.context import ConnectionInfo, RequestContext
 from dataplane.broker.delayed.waiting import Wakeups
-from dataplane.broker.groups.group_coordinator import OFFSETS_TOPIC, GroupHost
+from dataplane.broker.groups.group_coordinator import OFFSETS_TOPIC, GroupCoordinator
 from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.replicas.partition import Partition
@@ -83,7 +83,7 @@ class Hosted:
         self.services.producer_ids = ProducerIdManager(self.services)
         for index in range(partition_count):
             self._open(TopicPartition(OFFSETS_TOPIC, index))
-        self.services.groups = self.groups = GroupHost(self.services)
+        self.services.groups = self.groups = GroupCoordinator(self.services)
         self.connection = ConnectionInfo("PLAINTEXT", "PLAINTEXT", "127.0.0.1", ANONYMOUS)
 
     async def start(self) -> Hosted:

@@ -11,7 +11,7 @@ from dataplane.broker.delayed.deferred import Deferred
 from dataplane.broker.metadata.config_store import ConfigStore
 from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.broker.metrics import Metrics
-from dataplane.broker.replicas.replica_manager import PartitionManager
+from dataplane.broker.replicas.replica_manager import ReplicaManager
 from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.broker.security.authorizer import Authorizer
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
@@ -102,7 +102,7 @@ class OneBroker:
             broker_id=ME,
         )
         self.logs.load()
-        self.partitions = self.services.partitions = PartitionManager(self.services, self.logs)
+        self.partitions = self.services.partitions = ReplicaManager(self.services, self.logs)
         self.dispatcher = Dispatcher(self.services)
         self.info = ConnectionInfo(LISTENER, LISTENER, "127.0.0.1", ANONYMOUS)
         self.connection = types.SimpleNamespace(info=self.info)

@@ -232,12 +232,12 @@ async def test_a_role_that_waited_for_its_settings_does_not_outlive_the_deletion
     broker: OneBroker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its first copy waits for ZooKeeper; the second, on another connection, is faster."""
-    go_on, slow = asyncio.Event(), [True]
+    resume, slow = asyncio.Event(), [True]
     reload_topics = broker.services.configs.reload_topics
 
     async def reload(topics: set[str]) -> None:
         if slow and slow.pop():
-            await go_on.wait()
+            await resume.wait()
         await reload_topics(topics)
 
     monkeypatch.setattr(broker.services.configs, "reload_topics", reload)
@@ -245,7 +245,7 @@ async def test_a_role_that_waited_for_its_settings_does_not_outlive_the_deletion
     await asyncio.sleep(0.01)
     assert error_of(await broker.ask(roles(), 7)) == ErrorCode.NONE
     await broker.ask(stop(epoch=-2), 4)
-    go_on.set()
+    resume.set()
     assert error_of(await first) == ErrorCode.STALE_CONTROLLER_EPOCH
     assert role_of(broker) is None
     assert broker.logs.all() == {}

@@ -37,7 +37,7 @@ def stored(tmp_path):
         yield path, file
 
 
-def complaints(caplog) -> list[logging.LogRecord]:
+def warnings_of(caplog) -> list[logging.LogRecord]:
     return [
         record
         for record in caplog.records
@@ -65,7 +65,7 @@ async def test_a_peer_that_left_before_its_answer_is_no_error(stored, caplog, si
         await gone_before_its_answer(script, port)
         script.waiting[0].complete(answer(stored[1], size))
         await until(lambda: listener.connection_count == 0)
-    assert complaints(caplog) == []
+    assert warnings_of(caplog) == []
 
 
 @pytest.mark.parametrize("size", [SMALL, LARGE])
@@ -82,7 +82,7 @@ async def test_an_answer_ready_while_the_connection_ends_is_dropped(
         script.waiting[0].complete(answer(stored[1], size))
         await until(lambda: listener.connection_count == 0)
         await asyncio.sleep(0.01)
-    assert complaints(caplog) == []
+    assert warnings_of(caplog) == []
 
 
 @pytest.mark.parametrize("code", [errno.EPIPE, errno.ECONNRESET, errno.ETIMEDOUT, errno.ENOTCONN])
@@ -102,7 +102,7 @@ async def test_however_the_socket_says_that_the_peer_is_gone(
         with contextlib.suppress(ConnectionError):
             await reader.read(-1)
         await until(lambda: listener.connection_count == 0)
-    assert complaints(caplog) == []
+    assert warnings_of(caplog) == []
 
 
 @pytest.mark.parametrize("secure", [False, True])
@@ -123,7 +123,7 @@ async def test_a_file_cut_short_is_told_in_one_line(
                     received = await reader.read(-1)
                 assert len(received) < size
                 await until(lambda: listener.connection_count == 0)
-    (record,) = complaints(caplog)
+    (record,) = warnings_of(caplog)
     assert record.levelno == logging.WARNING
     assert record.exc_info is None
     message = record.getMessage()
@@ -144,6 +144,6 @@ async def test_a_disk_that_cannot_be_read_is_told_too(stored, caplog, monkeypatc
         with contextlib.suppress(ConnectionError):
             await reader.read(-1)
         await until(lambda: listener.connection_count == 0)
-    (record,) = complaints(caplog)
+    (record,) = warnings_of(caplog)
     assert record.levelno == logging.WARNING
     assert "Input/output error" in record.getMessage()

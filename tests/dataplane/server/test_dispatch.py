@@ -71,10 +71,10 @@ async def test_an_unknown_api_closes(broker: OneBroker) -> None:
 
 @pytest.mark.parametrize("key", sorted(registry.HANDLED))
 async def test_a_torn_body_never_raises_anything_else(broker: OneBroker, key: ApiKey) -> None:
-    dice = Random(int(key))
+    rng = Random(int(key))
     low, high = registry.HANDLED[key]
     for version in {low, high}:
-        request = dice.instance(load(key)[0], version)
+        request = rng.instance(load(key)[0], version)
         body = encode(request, version)
         head = bytes([0, key, 0, version, 0, 0, 0, 99, 255, 255])
         if API_TABLE[key].is_flexible(version):
@@ -134,10 +134,10 @@ def test_errors_mirror_nested_requests() -> None:
 
 @pytest.mark.parametrize("key", sorted(API_TABLE))
 def test_every_error_answer_can_be_written_and_read(key: ApiKey) -> None:
-    dice = Random(int(key))
+    rng = Random(int(key))
     spec = API_TABLE[key]
     for version in range(spec.min_version, spec.max_version + 1):
-        request = dice.instance(load(key)[0], version)
+        request = rng.instance(load(key)[0], version)
         for source in (None, request):
             answer = error_response(load(key)[1], source, ErrorCode.INVALID_REQUEST)
             if answer is None:

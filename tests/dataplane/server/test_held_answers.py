@@ -20,7 +20,7 @@ from dataplane.ports.filesystem import File
 from dataplane.runtime.os_filesystem import OsFileSystem
 from dataplane.server import reply_writer
 from dataplane.server.reply_writer import VECTOR_MAX, ReplyWriter
-from tests.dataplane.server.test_broken_answers import complaints, gone_before_its_answer
+from tests.dataplane.server.test_broken_answers import gone_before_its_answer, warnings_of
 from tests.dataplane.server.test_connection import (
     Scripted,
     _tls,
@@ -240,7 +240,7 @@ async def test_a_peer_that_is_gone_is_no_error_and_leaves_no_descriptor(
         await until(lambda: listener.connection_count == 0)
         await asyncio.sleep(0.02)
         assert descriptors() == before
-    assert complaints(caplog) == []
+    assert warnings_of(caplog) == []
 
 
 async def test_a_reset_seen_by_the_answer_itself_is_no_error(stored, caplog) -> None:
@@ -250,7 +250,7 @@ async def test_a_reset_seen_by_the_answer_itself_is_no_error(stored, caplog) -> 
         await gone_before_its_answer(script, port)
         script.waiting[0].complete(script.read(0, 100_000))
         await until(lambda: listener.connection_count == 0)
-    assert complaints(caplog) == []
+    assert warnings_of(caplog) == []
 
 
 async def test_a_rest_of_a_file_closed_meanwhile_is_still_sent(stored) -> None:

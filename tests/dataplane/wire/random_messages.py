@@ -17,7 +17,7 @@ class Random:
     """`kio_safe` keeps to values that kio's richer types can hold (known errors, sane times)."""
 
     def __init__(self, seed: int, *, kio_safe: bool = False) -> None:
-        self.dice = random.Random(seed)
+        self.rng = random.Random(seed)
         self.kio_safe = kio_safe
 
     def instance(self, cls: Any, version: int) -> Any:
@@ -26,21 +26,21 @@ class Random:
         return cls(**{item.name: self._field(item, version) for item in present})
 
     def _field(self, item: Field, version: int) -> Any:
-        if version in item.nullable and self.dice.random() < 0.25:
+        if version in item.nullable and self.rng.random() < 0.25:
             return None
-        if item.tag is not None and self.dice.random() < 0.3:
+        if item.tag is not None and self.rng.random() < 0.3:
             return item.fresh_default()
         if self.kio_safe and item.kind.shape is Shape.FIXED:
             if item.name.endswith("error_code") or item.name == "error":
-                return self.dice.randrange(100)
+                return self.rng.randrange(100)
             if item.name.endswith(("_ms", "timestamp")):
-                return self.dice.randrange(10**9 if item.kind.code == "i" else 10**12)
+                return self.rng.randrange(10**9 if item.kind.code == "i" else 10**12)
         return self._value(item.kind, version)
 
     def _value(self, kind: WireType[Any], version: int) -> Any:
         if kind.item is not None:
-            count = self.dice.choice((0, 1, 2, 3))
-            if kind.item.shape is Shape.FIXED and self.dice.random() < 0.1:
+            count = self.rng.choice((0, 1, 2, 3))
+            if kind.item.shape is Shape.FIXED and self.rng.random() < 0.1:
                 count = 200
             return [self._value(kind.item, version) for _ in range(count)]
         if kind.struct_class is not None:
@@ -48,17 +48,17 @@ class Random:
         if kind.shape is Shape.FIXED:
             return self._number(kind.code)
         if kind.shape is Shape.STRING:
-            return self.dice.choice(_TEXTS)
+            return self.rng.choice(_TEXTS)
         if kind.shape is Shape.UUID:
-            return uuid.UUID(int=self.dice.choice((0, self.dice.getrandbits(128))))
-        return self.dice.choice(_BLOBS)
+            return uuid.UUID(int=self.rng.choice((0, self.rng.getrandbits(128))))
+        return self.rng.choice(_BLOBS)
 
     def _number(self, code: str) -> Any:
         if code == "?":
-            return self.dice.random() < 0.5
+            return self.rng.random() < 0.5
         if code == "d":
-            return self.dice.uniform(-1e9, 1e9)
+            return self.rng.uniform(-1e9, 1e9)
         if code in "HI":
-            return self.dice.choice((0, 2**16 - 1, self.dice.getrandbits(16)))
+            return self.rng.choice((0, 2**16 - 1, self.rng.getrandbits(16)))
         top = 1 << (_BITS[code] - 1)
-        return self.dice.choice((0, 1, -1, top - 1, -top, self.dice.randrange(-top, top)))
+        return self.rng.choice((0, 1, -1, top - 1, -top, self.rng.randrange(-top, top)))

@@ -73,13 +73,13 @@ def test_truncation_anywhere_is_refused(spec: ApiSpec) -> None:
 
 @every_api
 def test_flipped_bytes_are_read_or_refused_and_nothing_else(spec: ApiSpec) -> None:
-    dice = random.Random(spec.key)
+    rng = random.Random(spec.key)
     for cls, version, generator in sides(spec):
         encoded = bytearray(encode(generator.instance(cls, version), version))
         for _ in range(20 if encoded else 0):
             damaged = bytearray(encoded)
-            for _ in range(dice.randrange(1, 4)):
-                damaged[dice.randrange(len(damaged))] = dice.choice((0, 0x7F, 0x80, 0xFF, 1))
+            for _ in range(rng.randrange(1, 4)):
+                damaged[rng.randrange(len(damaged))] = rng.choice((0, 0x7F, 0x80, 0xFF, 1))
             with contextlib.suppress(WireError):
                 decode(cls, version, damaged)
 

@@ -39,7 +39,7 @@ class Fleeting:
         self.is_stopping = False
         self._running = 0
         self._busy: set[str] = set()
-        # Dice of its own: what others throw stays the same with and without it.
+        # PlacementSeed of its own: what others throw stays the same with and without it.
         self._random = Random(f"fleeting {sim.seed}")
 
     def start(self) -> None:

@@ -104,7 +104,7 @@ class _Wire:
         return at_s
 
     def _mended(self, source: str, target: str) -> None:
-        def go_on() -> None:
+        def resume() -> None:
             for work in self._held.pop(source, ()):
                 if target == MACHINE:
                     self.to_server(work)
@@ -112,7 +112,7 @@ class _Wire:
                     self.to_client(work)
 
         network = self.client.network
-        network.wire.call_later(network.retransmit_s(), go_on)
+        network.wire.call_later(network.retransmit_s(), resume)
 
     def _arrive(self, work: Callable[[], None]) -> None:
         if self.is_open:

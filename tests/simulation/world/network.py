@@ -314,11 +314,11 @@ class Transport:
         self.network.wire.call_later(self.network.retransmit_s() / 100, again)
 
     def _unstall(self) -> None:
-        def go_on() -> None:
+        def resume() -> None:
             self._is_stalled = False
             self._push()
 
-        self.network.wire.call_later(self.network.retransmit_s(), go_on)
+        self.network.wire.call_later(self.network.retransmit_s(), resume)
 
     def arrived(self, data: bytes | None) -> None:
         if not self.is_open:

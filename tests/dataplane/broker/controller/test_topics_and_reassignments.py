@@ -11,7 +11,7 @@ from dataplane.broker.controller.channel import ControllerChannel
 from dataplane.broker.networking.peer_client import PeerUnavailableError
 from dataplane.cluster import znodes
 from dataplane.cluster.image import BrokerInfo, Endpoint
-from dataplane.cluster.requests import Notice, Stop
+from dataplane.cluster.requests import MetadataUpdate, Stop
 from dataplane.cluster.topic_plans import TopicRequest
 from dataplane.config import BrokerConfig
 from dataplane.model.ids import TopicPartition
@@ -181,12 +181,14 @@ async def test_commands_are_repeated_until_they_arrive_and_keep_their_order():
     peer = FlakyPeer(failures=3)
     channel = channel_to(peer)
     tp = TopicPartition("t", 0)
-    notice = Notice(PartitionState(index=0, leader=7, replicas=(7,), isr=(7,)), uuid.uuid4())
-    channel.outbox.add_role(tp, notice)
+    update = MetadataUpdate(
+        PartitionState(index=0, leader=7, replicas=(7,), isr=(7,)), uuid.uuid4()
+    )
+    channel.outbox.add_role(tp, update)
     channel.wake()
     await until(lambda: peer.tried == 1)
     channel.outbox.add_stop(tp, Stop(1, delete=False))
-    channel.outbox.add_role(tp, notice)
+    channel.outbox.add_role(tp, update)
     channel.wake()
     await asyncio.wait_for(channel.delivered(), 5)
     assert names_of(peer.arrived) == ["LeaderAndIsr", "StopReplica", "LeaderAndIsr"]

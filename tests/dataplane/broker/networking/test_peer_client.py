@@ -27,18 +27,18 @@ def pool(fetch_receive_buffer_bytes: int = -1) -> PeerPool:
 
 def run_and_collect_complaints(make) -> list[str]:
     """What asyncio would have logged about tasks and futures that nobody looked after."""
-    complaints: list[str] = []
+    reported: list[str] = []
 
     async def outer() -> None:
         loop = asyncio.get_running_loop()
-        loop.set_exception_handler(lambda _loop, context: complaints.append(context["message"]))
+        loop.set_exception_handler(lambda _loop, context: reported.append(context["message"]))
         await make()
         gc.collect()
         await asyncio.sleep(0)
 
     asyncio.run(outer())
     gc.collect()
-    return complaints
+    return reported
 
 
 def refusing() -> Endpoint:

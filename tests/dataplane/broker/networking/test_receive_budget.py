@@ -39,14 +39,14 @@ class Sender:
         self._frame = memoryview(struct.pack(">ih", size, 0) + bytes(size - 2))
         self._position = 0
 
-    def hold_on(self) -> None:
+    def pause(self) -> None:
         self.is_reading = False
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         assert not self.buffer.is_starved
         self.is_reading = True
 
-    def give_up(self) -> None:
+    def abort_unfinished(self) -> None:
         self.is_closed = True
         self.is_reading = False
         self.buffer.release()
@@ -258,19 +258,19 @@ def test_a_connection_with_a_request_in_work_is_the_last_to_go() -> None:
 def test_whatever_senders_do_the_bound_holds_and_the_honest_are_served(
     seed: int, others: int
 ) -> None:
-    dice = random.Random(seed)
+    rng = random.Random(seed)
     budget = ReceiveBudget(3 * MIB)
-    hostile = [Sender(budget, dice.randrange(20_000, 2 * MIB)) for _ in range(others)]
+    hostile = [Sender(budget, rng.randrange(20_000, 2 * MIB)) for _ in range(others)]
     honest = Sender(budget, 700_000)
     now_s = 0.0
     for _ in range(200):
         now_s += PATIENCE_S / 2
-        for each in dice.sample(hostile, 2):
+        for each in rng.sample(hostile, 2):
             if each.is_closed:
                 place = hostile.index(each)  # it comes again
-                hostile[place] = Sender(budget, dice.randrange(20_000, 2 * MIB))
+                hostile[place] = Sender(budget, rng.randrange(20_000, 2 * MIB))
                 hostile[place].last_active_s = now_s
-            elif each.is_reading and each.send(dice.randrange(1, 400_000)):
+            elif each.is_reading and each.send(rng.randrange(1, 400_000)):
                 each.last_active_s = now_s
         if honest.is_closed:
             honest = Sender(budget, 700_000)

@@ -9,7 +9,7 @@ import pytest
 
 from dataplane.broker.networking.peer_connection import PeerUnavailableError
 from dataplane.broker.replicas import peer_leadership_check
-from dataplane.broker.replicas.peer_leadership_check import SecondOpinion
+from dataplane.broker.replicas.peer_leadership_check import PeerLeadershipCheck
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.wire.messages.metadata import (
@@ -78,7 +78,7 @@ def leads(broker: OneBroker) -> bool:
 
 def test_a_later_epoch_ends_our_leadership_and_clients_are_told(broker: OneBroker) -> None:
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD))
-    SecondOpinion(broker.services).take(told(topic_id))
+    PeerLeadershipCheck(broker.services).take(told(topic_id))
     assert not leads(broker)
     state = broker.services.metadata.image.partition("t", 0)
     assert (state.leader, state.leader_epoch, state.isr) == (PEER, 1, (PEER, THIRD))
@@ -88,26 +88,26 @@ def test_a_later_epoch_ends_our_leadership_and_clients_are_told(broker: OneBroke
 def test_the_same_or_an_older_epoch_changes_nothing(broker: OneBroker, epoch: int) -> None:
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD))
     image = broker.services.metadata.image
-    SecondOpinion(broker.services).take(told(topic_id, epoch=epoch))
+    PeerLeadershipCheck(broker.services).take(told(topic_id, epoch=epoch))
     assert leads(broker)
     assert broker.services.metadata.image is image
 
 
 def test_what_is_told_of_another_topic_of_that_name_is_not_believed(broker: OneBroker) -> None:
     broker.topic("t", replicas=(ME, PEER, THIRD))
-    SecondOpinion(broker.services).take(told(uuid.uuid4()))
+    PeerLeadershipCheck(broker.services).take(told(uuid.uuid4()))
     assert leads(broker)
 
 
 def test_a_partition_that_is_not_known_here_is_left_alone(broker: OneBroker) -> None:
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD))
-    SecondOpinion(broker.services).take(told(topic_id, index=5))
+    PeerLeadershipCheck(broker.services).take(told(topic_id, index=5))
     assert leads(broker)
 
 
 def test_the_controllers_next_word_is_obeyed_again(broker: OneBroker) -> None:
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD))
-    SecondOpinion(broker.services).take(told(topic_id))
+    PeerLeadershipCheck(broker.services).take(told(topic_id))
     broker.topic("t", replicas=(ME, PEER, THIRD), leader_epoch=2)
     assert leads(broker)
 
@@ -116,7 +116,7 @@ async def test_peers_are_asked_in_turn_while_the_session_is_suspended(broker: On
     broker.topic("t", replicas=(ME, PEER, THIRD))
     broker.topic("followed", leader=PEER, replicas=(PEER, ME))
     peers = broker.services.peers
-    opinion = SecondOpinion(broker.services)
+    opinion = PeerLeadershipCheck(broker.services)
     opinion.start()
     await asyncio.sleep(0.05)
     assert peers.asked == []
@@ -145,7 +145,7 @@ async def test_many_topics_are_asked_for_in_bounded_questions(
     for name in ("t", "u", "v"):
         broker.topic(name, replicas=(ME, PEER))
     peers = broker.services.peers
-    opinion = SecondOpinion(broker.services)
+    opinion = PeerLeadershipCheck(broker.services)
     for _ in range(8):
         await opinion._ask()
     assert {tuple(topics) for _, topics in peers.asked} == {("t", "u"), ("v",)}

@@ -162,7 +162,7 @@ async def test_refused_changes_of_an_isr_are_counted() -> None:
 
     broker.services.controller_client = Refusing()
     proposal = ProposeIsr((ME,), 0)
-    broker.partitions.isr_proposals.propose(broker.partition(TOPIC), proposal)
+    broker.partitions.alter_partition_manager.propose(broker.partition(TOPIC), proposal)
     await until(lambda: metrics.failed_isr_updates.value == 1)
     assert metrics.isr_shrinks.value == 0
     await broker.stop()

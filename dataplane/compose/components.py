@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.broker.controller.host import ControllerHost
-from dataplane.broker.groups.group_coordinator import GroupHost
+from dataplane.broker.groups.group_coordinator import GroupCoordinator
 from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.security.authorizer import Authorizer
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from dataplane.broker.services import BrokerServices
 
 
-async def build_rooms(services: BrokerServices, undo: contextlib.AsyncExitStack) -> None:
+async def build_components(services: BrokerServices, undo: contextlib.AsyncExitStack) -> None:
     """Build and start them; each one that has been started is stopped by `undo`."""
     services.authorizer = Authorizer(services)
     await services.authorizer.start()
@@ -23,7 +23,7 @@ async def build_rooms(services: BrokerServices, undo: contextlib.AsyncExitStack)
     services.producer_ids = ProducerIdManager(services)
     await services.producer_ids.start()
     undo.push_async_callback(services.producer_ids.stop)
-    services.groups = GroupHost(services)
+    services.groups = GroupCoordinator(services)
     await services.groups.start()
     undo.push_async_callback(services.groups.stop)
     services.controller = ControllerHost(services)

@@ -34,7 +34,7 @@ class ClosableBackground(Background, Protocol):
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class Environment:
     """Everything that a broker takes from outside but its configuration and its event loop.
 
     `bind(listener name, host, port)` gives a bound socket for the loop's `create_server`.
@@ -52,7 +52,7 @@ class Surroundings:
     """Holds compaction back; without one it works as fast as it can."""
 
 
-def of_this_machine() -> Surroundings:
+def of_this_machine() -> Environment:
     """The real clock, files, threads, sockets and ZooKeeper."""
     import asyncio
 
@@ -63,7 +63,7 @@ def of_this_machine() -> Surroundings:
     from dataplane.runtime.thread_pacer import ThreadPacer
     from dataplane.server.socket_binding import bind
 
-    return Surroundings(
+    return Environment(
         clock=OsClock(),
         entropy=OsEntropy(),
         files=OsFileSystem(),

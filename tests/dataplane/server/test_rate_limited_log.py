@@ -8,9 +8,9 @@ import logging
 import pytest
 
 from dataplane.broker.metrics import Metrics
-from dataplane.server import complaints
-from dataplane.server.complaints import HOSTS_MAX, INTERVAL_S, Complaints
+from dataplane.server import rate_limited_log
 from dataplane.server.listener import Listener, ListenerLimits
+from dataplane.server.rate_limited_log import HOSTS_MAX, INTERVAL_S, RateLimitedLog
 from dataplane.server.socket_binding import bind
 from tests.dataplane.server.test_connection import Scripted
 
@@ -30,7 +30,7 @@ def said(caplog: pytest.LogCaptureFixture):
 
 def test_an_address_is_named_once_in_a_while_with_what_was_held_back(said) -> None:
     clock = Clock()
-    complain = Complaints(logging.getLogger("test"), clock)
+    complain = RateLimitedLog(logging.getLogger("test"), clock)
     for number in range(50):
         complain.warn("10.0.0.1", "closing %s: %s", "10.0.0.1", f"nonsense {number}")
     complain.warn("10.0.0.2", "closing %s: %s", "10.0.0.2", "oversized")
@@ -46,7 +46,7 @@ def test_an_address_is_named_once_in_a_while_with_what_was_held_back(said) -> No
 
 def test_memory_and_log_stay_bounded_whoever_comes(said) -> None:
     clock = Clock()
-    complain = Complaints(logging.getLogger("test"), clock)
+    complain = RateLimitedLog(logging.getLogger("test"), clock)
     for number in range(5 * HOSTS_MAX):
         complain.warn(f"host-{number}", "closing %s", f"host-{number}")
     assert complain.host_count <= HOSTS_MAX + 1
@@ -77,4 +77,4 @@ async def test_frames_of_nonsense_are_all_counted_and_said_once(said) -> None:
     listener.stop_accepting()
     assert metrics.bad_frames.value == 20
     assert len([line for line in said() if "closing 127.0.0.1" in line]) == 1
-    assert complaints.INTERVAL_S >= 1
+    assert rate_limited_log.INTERVAL_S >= 1

@@ -18,7 +18,7 @@ HOSTS_MAX: Final = 1_000
 OTHERS: Final = "many addresses"
 
 
-class Complaints:
+class RateLimitedLog:
     """For the connections of one listener, or the requests of one broker."""
 
     def __init__(self, logger: logging.Logger, now_s: Callable[[], float] = time.monotonic) -> None:

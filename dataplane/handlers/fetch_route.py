@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 ROUTES_FROM = 7
 READ_COMMITTED = 1
 
+_READ, _TOPIC = AclOperation.READ, ResourceType.TOPIC  # looking them up each time is slow
 _OFFSET = struct.Struct(">q")
 _CORRELATION_ID = struct.Struct(">i")
 
@@ -92,7 +93,7 @@ class FetchRoute:
         appends = services.partitions.appends
         if appends.partitions:
             appends.commit()  # the Produces before it on this connection
-        if not context.authorize(AclOperation.READ, ResourceType.TOPIC, self._partition.topic):
+        if not context.authorize(_READ, _TOPIC, self._partition.topic):
             return None
         (offset,) = _OFFSET.unpack_from(frame, at)
         try:

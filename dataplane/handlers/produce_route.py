@@ -29,6 +29,7 @@ RUN_MAX = 512
 """Requests that are answered together. One write may hold the batches of several such runs."""
 
 _CORRELATION_ID = slice(4, 8)
+_WRITE, _TOPIC = AclOperation.WRITE, ResourceType.TOPIC  # looking them up each time is slow
 
 
 class ProduceRoute:
@@ -67,9 +68,7 @@ class ProduceRoute:
             return None
         context = self._context
         records = records_of_single(self._version, frame, self._end)
-        if records is None or not context.authorize(
-            AclOperation.WRITE, ResourceType.TOPIC, self._partition.topic
-        ):
+        if records is None or not context.authorize(_WRITE, _TOPIC, self._partition.topic):
             return None
         partitions = context.services.partitions
         try:

@@ -166,13 +166,13 @@ class Connection(asyncio.BufferedProtocol):
             self._queue,
         )
         staged = self._staged
+        is_drained = False
         while not (self._exclusive or self._write_paused or self.closed):
-            if len(queue) + len(staged) >= PIPELINE_MAX:
-                self._finish_staged()
-                if len(queue) >= PIPELINE_MAX:
-                    break
+            if len(queue) + len(staged) >= PIPELINE_MAX and self._is_pipeline_full():
+                break
             frame = buffer.next_frame()
             if frame is None:
+                is_drained = not buffer.wanted_bytes
                 break
             if queue and not dispatcher.may_overtake_waiting(frame):
                 buffer.push_back(frame)
@@ -184,11 +184,26 @@ class Connection(asyncio.BufferedProtocol):
                 continue
             if staged:
                 self._finish_staged()
-            self._take(answer)
+            if type(answer) is list and not queue:
+                writer.add(answer)
+            else:
+                self._take(answer)
             if writer.file_bytes >= GATHER_BYTES and self._flush():
                 return
-        if not self._flush():
+        if self._flush():
+            return
+        if (
+            not is_drained
+            or self._reading_paused
+            or self._low_water > 1
+            or self._listener.receive_budget.is_short
+        ):
             self._govern_reading()
+
+    def _is_pipeline_full(self) -> bool:
+        """Whether as many requests wait as may, once what is staged has been appended."""
+        self._finish_staged()
+        return len(self._queue) >= PIPELINE_MAX
 
     def _take(self, answer: Answer) -> None:
         """Put an answer in its turn. None: there is nothing to answer (Produce with acks=0)."""

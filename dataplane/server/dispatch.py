@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import struct
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dataplane.broker.context import CloseConnection, RequestContext
 from dataplane.broker.delayed.deferred import Deferred
@@ -31,6 +31,8 @@ _log = logging.getLogger(__name__)
 Reply: TypeAlias = list[Any]
 Answer: TypeAlias = "Reply | Deferred[Reply | None] | StagedAnswer | None"
 
+# Looked up for every request: members of an enumeration are several times as slow as an int.
+_PRODUCE, _FETCH = int(ApiKey.PRODUCE), int(ApiKey.FETCH)
 _KEY = struct.Struct(">h")
 _SIZE = struct.Struct(">i")
 _KNOWN = frozenset(int(key) for key in ApiKey)
@@ -50,23 +52,23 @@ class Dispatcher:
 
     def may_overtake_waiting(self, frame: memoryview) -> bool:
         """Whether work on `frame` may start while earlier Produces wait for their replicas."""
-        return len(frame) >= 2 and _KEY.unpack_from(frame)[0] == ApiKey.PRODUCE
+        return len(frame) >= 2 and _KEY.unpack_from(frame)[0] == _PRODUCE
 
     def submit(self, connection: Connection, frame: memoryview) -> Answer:
         """Start work on one request. Raises FrameError when the stream makes no sense."""
         info = connection.info
         route = info.produce_route
         if route is not None:
-            run = route.stage(frame)
+            run: StagedAnswer | None = route.stage(frame)
             if run is not None:
-                self._counts[ApiKey.PRODUCE] += 1
-                return cast("Answer", run)
+                self._counts[_PRODUCE] += 1
+                return run
             route.run = None
         if info.fetch_route is not None:
-            answered = info.fetch_route.answer(frame)
+            answered: Reply | None = info.fetch_route.answer(frame)
             if answered is not None:
-                self._counts[ApiKey.FETCH] += 1
-                return cast("Reply", answered)
+                self._counts[_FETCH] += 1
+                return answered
         if info.bare_sasl_tokens:
             return self._submit_token(connection, bytes(frame))
         try:

@@ -158,7 +158,10 @@ class ReplyWriter:
         self.holds_file_parts = False
         self.file_bytes = 0
         try:
-            self._rest = self._write(parts)
+            rest = parts
+            if self._plain and not self.paused and len(parts) <= VECTOR_MAX:
+                rest = self._send_held(parts)
+            self._rest = self._write(parts) if rest is parts else rest
         except OSError as error:
             self._give_up(error)
             return True
@@ -212,10 +215,6 @@ class ReplyWriter:
 
     def _write(self, parts: list[Any]) -> list[Any]:
         """Write until the socket is full; what is left, its file parts on own descriptors."""
-        if self._plain and not self.paused and len(parts) <= VECTOR_MAX:
-            rest = self._send_held(parts)
-            if rest is not parts:
-                return rest
         fill = 0
         for number, part in enumerate(parts):
             kind = type(part)
@@ -248,19 +247,22 @@ class ReplyWriter:
         """Send what lies in memory as it lies there; what has to wait. `parts` if some does not."""
         vector: list[Any] = []
         held: Held | None = None
+        size = 0
         for part in parts:
             if type(part) in _BYTES:
                 vector.append(part)
+                size += len(part)
                 continue
-            if part.held is None or (data := part.held.get()) is None:
-                return parts
             held = part.held
-            vector.append(data)
+            if held is None or held.generation != held.memory.generation:
+                return parts
+            vector.append(held.data)
+            size += part.size
         try:
-            sent = self._own_socket().sendmsg(vector)
+            sent = (self._socket or self._own_socket()).sendmsg(vector)
         except (BlockingIOError, InterruptedError):
             sent = 0
-        if sent < sum(map(len, vector)):
+        if sent < size:
             self._await_room()
             return [*_behind(parts, sent)]
         if held is not None:

@@ -83,11 +83,11 @@ class FrameBuffer:
         "_end",
         "_start",
         "_view",
-        "_wanted",
         "asked_bytes",
         "frame_bytes_max",
         "other_bytes_max",
         "owner",
+        "wanted_bytes",
     )
 
     def __init__(
@@ -105,7 +105,7 @@ class FrameBuffer:
         self._view = memoryview(self._data)
         self._start = 0
         self._end = 0
-        self._wanted = 0  # size with prefix of the frame at `_start`, 0 = not known yet
+        self.wanted_bytes = 0  # size with prefix of the frame at `_start`, 0 = not known yet
         self._aligned_bytes = 0  # size of the last large frame; its successors are often alike
 
     @property
@@ -129,7 +129,7 @@ class FrameBuffer:
     @property
     def missing_bytes(self) -> int:
         """How much of the frame at the head has not arrived; 0 when its size is unknown."""
-        return max(0, self._wanted - (self._end - self._start))
+        return max(0, self.wanted_bytes - (self._end - self._start))
 
     def writable(self) -> memoryview:
         """Where the next read goes; never empty."""
@@ -137,7 +137,7 @@ class FrameBuffer:
             self._start = self._end = 0
             if self._aligned_bytes:
                 return self._view[: self._aligned_bytes]
-        wanted = self._wanted
+        wanted = self.wanted_bytes
         if len(self._data) - self._end < ROOM_MIN_BYTES or self._start + wanted > len(self._data):
             self._compact()
         if wanted >= ALIGN_FROM_BYTES:
@@ -152,7 +152,7 @@ class FrameBuffer:
         start = self._start
         available = self._end - start
         if available < 4:
-            self._wanted = 0
+            self.wanted_bytes = 0
             if self._end == len(self._data) < READ_AHEAD_BYTES:
                 self._read_ahead()
             return None
@@ -163,13 +163,13 @@ class FrameBuffer:
             self._check_key(start)
         wanted = size + 4
         if available < wanted:
-            self._wanted = wanted
+            self.wanted_bytes = wanted
             if wanted > len(self._data):
                 self._grow_towards(wanted)
             elif self._end == len(self._data) < READ_AHEAD_BYTES:
                 self._read_ahead()
             return None
-        self._wanted = 0
+        self.wanted_bytes = 0
         self._aligned_bytes = wanted if ALIGN_FROM_BYTES <= wanted <= len(self._data) else 0
         self._start = start + wanted
         return self._view[start + 4 : start + wanted]

@@ -6,14 +6,14 @@ class AccessConfig(AppConfig):
     label = "access"
 
     def ready(self) -> None:
-        from controlplane.access.kinds import (
+        from controlplane.access.operations import (
             AclCreate,
             AclDelete,
             UserCreate,
             UserDelete,
             UserRotate,
         )
-        from controlplane.operations.kinds import register
+        from controlplane.operations.operations import register
 
         for kind in (UserCreate(), UserDelete(), UserRotate(), AclCreate(), AclDelete()):
             register(kind)

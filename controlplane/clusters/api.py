@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.clusters import selectors
-from controlplane.clusters.kinds import ClusterDelete
+from controlplane.clusters.operations import ClusterDelete
 from controlplane.clusters.serializers import (
     ClientConfigSerializer,
     ClusterPageSerializer,

@@ -6,8 +6,8 @@ class ClustersConfig(AppConfig):
     label = "clusters"
 
     def ready(self) -> None:
-        from controlplane.clusters.kinds import ClusterCreate, ClusterDelete, ClusterRegister
-        from controlplane.operations.kinds import register
+        from controlplane.clusters.operations import ClusterCreate, ClusterDelete, ClusterRegister
+        from controlplane.operations.operations import register
 
         for kind in (ClusterCreate(), ClusterRegister(), ClusterDelete()):
             register(kind)

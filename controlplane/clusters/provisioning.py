@@ -15,7 +15,7 @@ from controlplane.clusters.specs import (
 from controlplane.common.crypto import seal, unseal
 from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
-from controlplane.operations.kinds import Done, Progress, StepFailedError, StepRetryError, Wait
+from controlplane.operations.operations import Done, Progress, StepFailedError, StepRetryError, Wait
 
 RESTARTS_TOLERATED = 4
 POLL_S = 0.25

@@ -1,7 +1,7 @@
 from rest_framework import serializers
 
-from controlplane.clusters.kinds import ClusterCreate, ClusterCreateInputs
 from controlplane.clusters.models import KIND_CHOICES, PHASE_CHOICES
+from controlplane.clusters.operations import ClusterCreate, ClusterCreateInputs
 from controlplane.common.serializers import Shape, page_serializer
 from controlplane.operations.serializers import OperationSerializer
 from controlplane.operations.shapes import plan_shape

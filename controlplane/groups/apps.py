@@ -7,8 +7,8 @@ class GroupsConfig(AppConfig):
 
     def ready(self) -> None:
         from controlplane.groups.deletion import GroupDelete
-        from controlplane.groups.kinds import OffsetReset, OffsetRestore
-        from controlplane.operations.kinds import register
+        from controlplane.groups.operations import OffsetReset, OffsetRestore
+        from controlplane.operations.operations import register
 
         for kind in (OffsetReset(), OffsetRestore(), GroupDelete()):
             register(kind)

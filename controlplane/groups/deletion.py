@@ -23,7 +23,8 @@ from controlplane.groups.standing import (
     partitions_of,
     require_idle,
 )
-from controlplane.operations.kinds import (
+from controlplane.operations.models import Plan
+from controlplane.operations.operations import (
     Done,
     Phase,
     PlanContext,
@@ -34,7 +35,6 @@ from controlplane.operations.kinds import (
     Wait,
     warning,
 )
-from controlplane.operations.models import Plan
 
 GONE = "GROUP_ID_NOT_FOUND"
 

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from controlplane.clusters.kinds_base import ClusterOperationKind
+from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.problems import Conflict
 from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import TP, CommittedOffset
-from controlplane.operations.kinds import StepFailedError
 from controlplane.operations.models import Plan
+from controlplane.operations.operations import StepFailedError
 
 IDLE_STATES = frozenset({"Empty", "Dead"})
 POLL_S = 0.2

@@ -16,7 +16,8 @@ from controlplane.audit.services import Actor, audit_record
 from controlplane.common.problems import Problem
 from controlplane.gateway.errors import GatewayError
 from controlplane.operations import leases, outbox
-from controlplane.operations.kinds import (
+from controlplane.operations.models import Operation, Plan, Step
+from controlplane.operations.operations import (
     Done,
     OperationKind,
     Progress,
@@ -26,7 +27,6 @@ from controlplane.operations.kinds import (
     StepSpec,
     Wait,
 )
-from controlplane.operations.models import Operation, Plan, Step
 from controlplane.operations.plans import plan_secrets, required_kind
 from controlplane.operations.rules import (
     UNWIND_DEADLINE_S,

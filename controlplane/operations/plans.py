@@ -10,8 +10,14 @@ from controlplane.audit.services import Actor
 from controlplane.common.crypto import seal, unseal
 from controlplane.common.hashing import content_hash
 from controlplane.common.problems import Conflict, Gone, Invalid, NotFound, field_problem
-from controlplane.operations.kinds import OperationKind, PlanContext, kind_names, kind_of, warning
 from controlplane.operations.models import Plan
+from controlplane.operations.operations import (
+    OperationKind,
+    PlanContext,
+    kind_names,
+    kind_of,
+    warning,
+)
 from controlplane.operations.states import PLAN_EXPIRED, PLAN_OPEN, PLAN_STALE, PLAN_USED
 from controlplane.tenants.models import Tenant
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from drf_spectacular.extensions import OpenApiSerializerFieldExtension
 
-from controlplane.operations.kinds import kind_names
+from controlplane.operations.operations import kind_names
 
 
 class KindFieldSchema(OpenApiSerializerFieldExtension):  # type: ignore[misc] # untyped base

@@ -12,7 +12,7 @@ from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_fiel
 from rest_framework import serializers
 
 from controlplane.common.serializers import Shape
-from controlplane.operations.kinds import OperationKind, kind_names, kind_of
+from controlplane.operations.operations import OperationKind, kind_names, kind_of
 from controlplane.operations.serializers import CLUSTER_ID_MAX, PlanCoreSerializer
 
 ShapeClass = type[serializers.Serializer[Any]]

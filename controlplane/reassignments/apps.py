@@ -6,7 +6,7 @@ class ReassignmentsConfig(AppConfig):
     label = "reassignments"
 
     def ready(self) -> None:
-        from controlplane.operations.kinds import register
-        from controlplane.reassignments.kinds import Reassignment
+        from controlplane.operations.operations import register
+        from controlplane.reassignments.operations import Reassignment
 
         register(Reassignment())

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
-from controlplane.operations.kinds import warning
+from controlplane.operations.operations import warning
 from controlplane.reassignments.planner import Move
 from controlplane.reassignments.selectors import Truth
 from controlplane.reassignments.throttle import RATE_KEYS

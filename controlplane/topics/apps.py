@@ -6,8 +6,8 @@ class TopicsConfig(AppConfig):
     label = "topics"
 
     def ready(self) -> None:
-        from controlplane.operations.kinds import register
-        from controlplane.topics.kinds import (
+        from controlplane.operations.operations import register
+        from controlplane.topics.operations import (
             TopicCreate,
             TopicDelete,
             TopicPartitions,

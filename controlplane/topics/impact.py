@@ -6,7 +6,7 @@ from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import TP, AclBinding, TopicDescription
-from controlplane.operations.kinds import warning
+from controlplane.operations.operations import warning
 from controlplane.topics.selectors import log_bounds
 
 ALIVE_STATES = frozenset({"Stable", "PreparingRebalance", "CompletingRebalance"})

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from controlplane.common.words import counted
-from controlplane.operations.kinds import warning
+from controlplane.operations.operations import warning
 
 DAY_MS = 86_400_000
 PRODUCER_BATCH_BYTES = 16_384

@@ -5,7 +5,7 @@ import json
 import pytest
 from rest_framework import serializers
 
-from controlplane.operations.kinds import kind_names, kind_of
+from controlplane.operations.operations import kind_names, kind_of
 from tests.controlplane.rest.surface import (
     INPUTS,
     address,

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from controlplane.common.serializers import Shape
-from controlplane.operations.kinds import kind_names, kind_of
+from controlplane.operations.operations import kind_names, kind_of
 from controlplane.tenants.views import TenantView
 from tests.controlplane.rest.surface import INPUTS, document, operations, send
 from tests.controlplane.support import client_for

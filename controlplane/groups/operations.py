@@ -27,7 +27,8 @@ from controlplane.groups.standing import (
     partitions_of,
     require_idle,
 )
-from controlplane.operations.kinds import (
+from controlplane.operations.models import Plan
+from controlplane.operations.operations import (
     Done,
     Phase,
     PlanContext,
@@ -39,7 +40,6 @@ from controlplane.operations.kinds import (
     Wait,
     warning,
 )
-from controlplane.operations.models import Plan
 
 MEMBER_ERRORS = frozenset(
     {"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS", "NON_EMPTY_GROUP"}

@@ -7,13 +7,14 @@ is under way. The throttle goes on every way out.
 from dataclasses import asdict
 from typing import Any
 
-from controlplane.clusters.kinds_base import ClusterOperationKind
+from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import TP
-from controlplane.operations.kinds import (
+from controlplane.operations.models import Plan
+from controlplane.operations.operations import (
     Done,
     Phase,
     PlanContext,
@@ -24,7 +25,6 @@ from controlplane.operations.kinds import (
     StepSpec,
     Wait,
 )
-from controlplane.operations.models import Plan
 from controlplane.reassignments import planner
 from controlplane.reassignments.inputs import ReassignmentInputs
 from controlplane.reassignments.planner import Move, Replicas, Survey

@@ -4,14 +4,15 @@ from typing import Any
 
 from rest_framework import serializers
 
-from controlplane.clusters.kinds_base import ClusterOperationKind
+from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.serializers import Shape
 from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import SET_ON_TOPIC, NewTopic, TopicDescription
-from controlplane.operations.kinds import (
+from controlplane.operations.models import Plan
+from controlplane.operations.operations import (
     Done,
     Phase,
     PlanContext,
@@ -22,7 +23,6 @@ from controlplane.operations.kinds import (
     StepSpec,
     Wait,
 )
-from controlplane.operations.models import Plan
 from controlplane.topics import rules
 from controlplane.topics.impact import deletion_impact, groups_reading
 from controlplane.topics.internal import is_dangerous, refuse_internal, refuse_reserved

@@ -5,7 +5,7 @@ from controlplane.clusters.models import CREATING, DELETING, Cluster
 from controlplane.clusters.selectors import cluster_row
 from controlplane.common.problems import Conflict
 from controlplane.gateway.port import ClusterGateway
-from controlplane.operations.kinds import OperationKind, PlanContext, StepContext
+from controlplane.operations.operations import OperationKind, PlanContext, StepContext
 
 
 class ClusterOperationKind(OperationKind):

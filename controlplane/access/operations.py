@@ -12,14 +12,15 @@ from controlplane.access.inputs import (
 )
 from controlplane.access.selectors import SERVICE_USERS
 from controlplane.access.serializers import AclDiffSerializer
-from controlplane.clusters.kinds_base import ClusterOperationKind
+from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.crypto import new_password
 from controlplane.common.problems import Conflict, NotFound, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import AclBinding
-from controlplane.operations.kinds import (
+from controlplane.operations.models import Operation, Plan
+from controlplane.operations.operations import (
     Done,
     Phase,
     PlanContext,
@@ -29,7 +30,6 @@ from controlplane.operations.kinds import (
     Wait,
     warning,
 )
-from controlplane.operations.models import Operation, Plan
 from controlplane.operations.services import secret_keep, secret_peek
 
 POLL_S = 0.2

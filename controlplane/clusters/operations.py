@@ -11,7 +11,6 @@ from rest_framework import serializers
 from controlplane.clusters import provisioning
 from controlplane.clusters.connections import drop_gateway, gateway_for
 from controlplane.clusters.hosts import Host, HostsUnavailableError, hosts
-from controlplane.clusters.kinds_base import ClusterOperationKind
 from controlplane.clusters.models import (
     CREATING,
     DELETED,
@@ -25,6 +24,7 @@ from controlplane.clusters.models import (
     Broker,
     Cluster,
 )
+from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.clusters.placement import NoRoomError, Placement, place
 from controlplane.clusters.selectors import cluster_row
 from controlplane.clusters.specs import ADMIN_MECHANISM, ADMIN_USER, BROKER_USER, RESERVED
@@ -32,7 +32,8 @@ from controlplane.common.crypto import new_password, seal
 from controlplane.common.problems import Conflict, Unavailable, field_problem
 from controlplane.common.serializers import Shape
 from controlplane.common.words import counted
-from controlplane.operations.kinds import (
+from controlplane.operations.models import Operation, Plan
+from controlplane.operations.operations import (
     Done,
     OperationKind,
     Phase,
@@ -43,7 +44,6 @@ from controlplane.operations.kinds import (
     Wait,
     warning,
 )
-from controlplane.operations.models import Operation, Plan
 from controlplane.operations.states import ACTIVE_STATES, CANCELLED, SUCCEEDED
 from controlplane.tenants.models import Tenant
 

@@ -11,9 +11,7 @@ from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset
-from controlplane.groups.inputs import GroupDeleteInputs
-from controlplane.groups.serializers import GroupDeletionDiffSerializer
-from controlplane.groups.standing import (
+from controlplane.groups.group_state import (
     POLL_S,
     GroupOperationKind,
     Targets,
@@ -23,6 +21,8 @@ from controlplane.groups.standing import (
     partitions_of,
     require_idle,
 )
+from controlplane.groups.inputs import GroupDeleteInputs
+from controlplane.groups.serializers import GroupDeletionDiffSerializer
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,

@@ -13,10 +13,7 @@ from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset, OffsetAt
 from controlplane.groups import planner
-from controlplane.groups.inputs import OffsetResetInputs, OffsetRestoreInputs
-from controlplane.groups.planner import PartitionFacts, PlannedOffset
-from controlplane.groups.serializers import OffsetDiffSerializer
-from controlplane.groups.standing import (
+from controlplane.groups.group_state import (
     POLL_S,
     GroupOperationKind,
     Targets,
@@ -27,6 +24,9 @@ from controlplane.groups.standing import (
     partitions_of,
     require_idle,
 )
+from controlplane.groups.inputs import OffsetResetInputs, OffsetRestoreInputs
+from controlplane.groups.planner import PartitionFacts, PlannedOffset
+from controlplane.groups.serializers import OffsetDiffSerializer
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,

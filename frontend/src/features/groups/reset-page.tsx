@@ -16,7 +16,7 @@ import { usePage } from "@/lib/page";
 import { useMakePlan } from "@/lib/plans";
 import { isRefusal } from "@/lib/problem";
 import type { GroupDetail } from "@/lib/types";
-import { Standing } from "./standing";
+import { GroupState } from "./group-state";
 import { type ResetInputs, ResetForm } from "./reset-form";
 
 const route = getRouteApi("/app/clusters/$clusterId/groups/$group/reset");
@@ -71,7 +71,7 @@ export function ResetPage() {
             </Card>
             <Card title="Where the group stands">
               <PartView query={query} name="group">
-                {(group) => <Standing group={group} />}
+                {(group) => <GroupState group={group} />}
               </PartView>
             </Card>
             </div>

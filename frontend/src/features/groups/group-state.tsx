@@ -3,7 +3,7 @@ import { formatInteger } from "@/lib/format";
 import type { GroupDetail } from "@/lib/types";
 
 /** Per topic: how much is held, how much of it is unread. */
-export function Standing({ group }: { group: GroupDetail }) {
+export function GroupState({ group }: { group: GroupDetail }) {
   const topics = [...new Set(group.offsets.map((row) => row.topic))].sort();
   if (topics.length === 0) return <Empty title="No committed offsets">There is nothing to reset yet.</Empty>;
   return (

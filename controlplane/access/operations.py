@@ -70,7 +70,7 @@ class UserCreate(ClusterOperationKind):
                 "after": {"username": username, "mechanism": inputs["mechanism"], "acls": rows},
             },
             summary=f"Create the login {username} with {counted(len(rows), 'grant')}.",
-            basis={"exists": False},
+            preconditions={"exists": False},
             warnings=[]
             if rows
             else [warning("no-grants", "Without a grant the login can do nothing.", "info")],
@@ -122,7 +122,7 @@ class UserDelete(ClusterOperationKind):
                 "after": None,
             },
             summary=f"Delete the login {username} and {counted(len(rows), 'rule')} about it.",
-            basis={"mechanisms": mechanisms, "acls": rows},
+            preconditions={"mechanisms": mechanisms, "acls": rows},
             warnings=[
                 warning(
                     "clients-lose-access",
@@ -143,7 +143,7 @@ class UserDelete(ClusterOperationKind):
                     if error.code != "RESOURCE_NOT_FOUND":
                         raise
             return Done()
-        bindings = bindings_of(context.basis["acls"])
+        bindings = bindings_of(context.preconditions["acls"])
         if step == "grants":
             gateway.delete_acls(bindings)
             return Done(detail=counted(len(bindings), "rule"))
@@ -171,7 +171,7 @@ class UserRotate(ClusterOperationKind):
                 "after": {"mechanisms": mechanisms, "password": "new"},
             },
             summary=f"Give {username} a new password.",
-            basis={"mechanisms": mechanisms},
+            preconditions={"mechanisms": mechanisms},
             warnings=[
                 warning(
                     "old-password-ends",
@@ -181,12 +181,12 @@ class UserRotate(ClusterOperationKind):
         )
 
     def prepare(self, operation: Operation, plan: Plan) -> None:
-        mechanisms = plan.basis["mechanisms"]
+        mechanisms = plan.preconditions["mechanisms"]
         keep_new_password(operation, plan.inputs["username"], ",".join(mechanisms))
 
     def run(self, context: StepContext, step: str) -> Done | Wait:
         gateway, username = self.gateway(context), context.inputs["username"]
-        mechanisms = context.basis["mechanisms"]
+        mechanisms = context.preconditions["mechanisms"]
         if step == "credential":
             password = secret_peek(context.operation)["password"]
             for mechanism in mechanisms:
@@ -212,7 +212,7 @@ class AclCreate(ClusterOperationKind):
             resource=_resource(added),
             diff={"before": [], "after": added},
             summary=f"Add {counted(len(added), 'access rule')}.",
-            basis={"added": added},
+            preconditions={"added": added},
             warnings=_acl_warnings(bindings_of(added)),
         )
 
@@ -253,7 +253,7 @@ class AclDelete(ClusterOperationKind):
             resource=_resource(removed),
             diff={"before": removed, "after": []},
             summary=f"Remove {counted(len(removed), 'access rule')}.",
-            basis={"removed": removed},
+            preconditions={"removed": removed},
             warnings=warnings if lifted else [],
         )
 

@@ -98,7 +98,7 @@ class ClusterCreate(OperationKind):
             diff={"before": None, "after": {"brokers": [asdict(row) for row in placed]}},
             summary=f"Start {counted(count, 'broker')} on"
             f" {counted(len({p.host_id for p in placed}), 'host')}.",
-            basis={"placement": [asdict(row) for row in placed]},
+            preconditions={"placement": [asdict(row) for row in placed]},
             warnings=_create_warnings(count, len(racks)),
         )
 
@@ -178,7 +178,7 @@ class ClusterRegister(OperationKind):
             resource=f"cluster/{inputs['name']}",
             diff={"before": None, "after": {"bootstrap_servers": inputs["bootstrap_servers"]}},
             summary=f"Govern the cluster at {inputs['bootstrap_servers']}.",
-            basis={"name": inputs["name"]},
+            preconditions={"name": inputs["name"]},
         )
 
     def lock(self, plan: Plan) -> str | None:
@@ -249,7 +249,7 @@ class ClusterDelete(ClusterOperationKind):
             summary=f"Delete {counted(len(brokers), 'broker')} and all their data."
             if managed
             else "Stop governing this cluster; it goes on running.",
-            basis={"brokers": brokers},
+            preconditions={"brokers": brokers},
             warnings=[warning("data-loss", "Every topic on this cluster is deleted.", "danger")]
             if managed
             else [],

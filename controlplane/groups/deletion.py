@@ -15,10 +15,10 @@ from controlplane.groups.group_state import (
     POLL_S,
     GroupOperationKind,
     Targets,
-    basis_of,
     check_idle,
     has_moved,
     partitions_of,
+    preconditions_of,
     require_idle,
 )
 from controlplane.groups.inputs import GroupDeleteInputs
@@ -76,7 +76,7 @@ class GroupDelete(GroupOperationKind):
                 "offsets": rows,
             },
             summary=f"Delete {group} and its place in {counted(len(rows), 'partition')}.",
-            basis={"offsets": basis_of(_places(committed))},
+            preconditions={"offsets": preconditions_of(_places(committed))},
             warnings=_warnings(rows, lag),
             confirm_phrase=group,
         )
@@ -84,9 +84,9 @@ class GroupDelete(GroupOperationKind):
     def run(self, context: StepContext, step: str) -> Done | Wait:
         gateway, group = self.gateway(context), context.inputs["group"]
         if step == "check":
-            return _check(gateway, group, context.basis["offsets"])
+            return _check(gateway, group, context.preconditions["offsets"])
         if step == "delete":
-            return _delete(gateway, group, context.basis["offsets"])
+            return _delete(gateway, group, context.preconditions["offsets"])
         if _exists(gateway, group):
             return Wait(seconds=POLL_S, detail="the coordinator still knows it")
         return Done(detail="gone")
@@ -149,7 +149,7 @@ def _exists(gateway: ClusterGateway, group: str) -> bool:
 def _check(gateway: ClusterGateway, group: str, planned: dict[str, Any]) -> Done:
     """Nothing may have moved since the plan; no group is our own earlier try."""
     there = require_idle(gateway, group)
-    now = basis_of(_places(gateway.group_offsets([group]).get(group, {})))
+    now = preconditions_of(_places(gateway.group_offsets([group]).get(group, {})))
     if not there and not now:
         return Done(detail="it is gone already")
     for name in sorted({*now, *planned}):

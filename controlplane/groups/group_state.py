@@ -56,7 +56,7 @@ def has_moved(partition: str, planned: int | None, now: int | None) -> StepFaile
     )
 
 
-def basis_of(offsets: Targets) -> dict[str, Any]:
+def preconditions_of(offsets: Targets) -> dict[str, Any]:
     return {f"{tp.topic}-{tp.partition}": offset for tp, offset in sorted(offsets.items())}
 
 

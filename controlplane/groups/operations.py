@@ -17,11 +17,11 @@ from controlplane.groups.group_state import (
     POLL_S,
     GroupOperationKind,
     Targets,
-    basis_of,
     check_idle,
     has_moved,
     offset_of,
     partitions_of,
+    preconditions_of,
     require_idle,
 )
 from controlplane.groups.inputs import OffsetResetInputs, OffsetRestoreInputs
@@ -72,7 +72,7 @@ class _OffsetKind(GroupOperationKind):
             resource=f"group/{group}",
             diff={"partitions": [row_dict(row) for row in rows]},
             summary=_summary(group, len(moved), sums),
-            basis=basis_of({row.tp: row.from_offset for row in rows}),
+            preconditions=preconditions_of({row.tp: row.from_offset for row in rows}),
             warnings=_warnings(group, rows, sums, is_new=is_new and sums.uncommitted == len(rows)),
             impact={
                 "records_reread": sums.reread,
@@ -81,13 +81,13 @@ class _OffsetKind(GroupOperationKind):
             },
         )
 
-    def basis_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
+    def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
         """The targets stay as confirmed; only the group and its offsets must not have moved."""
         gateway, group = self.gateway(context), plan.inputs["group"]
         check_idle(gateway, group)
         committed = gateway.group_offsets([group]).get(group, {})
         in_scope = [TP(row["topic"], row["partition"]) for row in plan.diff["partitions"]]
-        return basis_of({tp: offset_of(committed.get(tp)) for tp in in_scope})
+        return preconditions_of({tp: offset_of(committed.get(tp)) for tp in in_scope})
 
     def run(self, context: StepContext, step: str) -> Done | Wait:
         gateway, group = self.gateway(context), context.inputs["group"]

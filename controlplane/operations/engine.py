@@ -156,7 +156,7 @@ def _context(operation: Operation, token: str) -> StepContext:
         tenant=operation.tenant,
         inputs=plan.inputs,
         diff=plan.diff,
-        basis=plan.basis,
+        preconditions=plan.preconditions,
         memo=dict(operation.memo),
         secrets=plan_secrets(plan),
         heartbeat=lambda: _keep(operation.id, token),

@@ -37,7 +37,7 @@ class Plan(models.Model):
     inputs = models.JSONField()
     diff = models.JSONField()
     impact = models.JSONField()
-    basis = models.JSONField()
+    preconditions = models.JSONField()
     secret_token = models.TextField(blank=True)
     plan_hash = models.CharField(max_length=64)
     confirm_phrase = models.CharField(max_length=300, null=True)  # noqa: DJ001 - absent, not empty

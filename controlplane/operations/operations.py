@@ -84,12 +84,12 @@ def warning(code: str, text: str, severity: str = "warning") -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanDraft:
-    """What a kind decided. `basis` is what must still hold when the plan is executed."""
+    """What a kind decided. `preconditions` are what must still hold when the plan is executed."""
 
     resource: str
     diff: dict[str, Any]
     summary: str
-    basis: dict[str, Any]
+    preconditions: dict[str, Any]
     warnings: list[dict[str, str]] = field(default_factory=list)
     impact: dict[str, Any] = field(default_factory=dict)
     confirm_phrase: str | None = None
@@ -111,7 +111,7 @@ class StepContext:
     tenant: Tenant
     inputs: dict[str, Any]
     diff: dict[str, Any]
-    basis: dict[str, Any]
+    preconditions: dict[str, Any]
     memo: dict[str, Any]
     secrets: dict[str, Any]
     heartbeat: Callable[[], None]
@@ -142,9 +142,9 @@ class OperationKind(ABC):
     def run(self, context: StepContext, step: str) -> Done | Wait:
         """One idempotent step. It may run again after a crash at any point."""
 
-    def basis_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
-        """The plan's basis as the world is now; another value makes the plan stale."""
-        return self.plan(context, plan.inputs).basis
+    def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
+        """The plan's preconditions as the world is now; other values make the plan stale."""
+        return self.plan(context, plan.inputs).preconditions
 
     def lock(self, plan: Plan) -> str | None:
         """Only one operation at a time may hold this name; None needs no lock."""

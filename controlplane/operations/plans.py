@@ -48,7 +48,7 @@ def plan_create(
         inputs=checked,
         diff=draft.diff,
         impact={"summary": draft.summary, "warnings": draft.warnings, **draft.impact},
-        basis=draft.basis,
+        preconditions=draft.preconditions,
         secret_token=seal(secrets) if secrets else "",
         confirm_phrase=draft.confirm_phrase,
         reverts=reverts,
@@ -58,7 +58,7 @@ def plan_create(
     if kind.undo(plan) is None:
         plan.impact["warnings"] = [*draft.warnings, warning("no-undo", kind.no_undo)]
     plan.plan_hash = content_hash(
-        [plan.kind, plan.cluster_id, plan.resource, checked, draft.diff, draft.basis]
+        [plan.kind, plan.cluster_id, plan.resource, checked, draft.diff, draft.preconditions]
     )
     plan.save(force_insert=True)
     return plan
@@ -121,7 +121,7 @@ def check_confirmable(plan: Plan, *, plan_hash: str, confirm: str) -> None:
 
 
 def check_fresh(plan: Plan, actor: Actor) -> None:
-    """Compare the plan's basis with the world now; mark and refuse a stale plan."""
+    """Compare the plan's preconditions with the world now; mark and refuse a stale plan."""
     difference = staleness(plan, actor)
     if difference:
         plan.leave_open(PLAN_STALE)
@@ -132,17 +132,19 @@ def check_fresh(plan: Plan, actor: Actor) -> None:
 
 
 def staleness(plan: Plan, actor: Actor) -> str:
-    """What differs between the plan's basis and now; empty when nothing does."""
+    """What differs between the plan's preconditions and now; empty when nothing does."""
     kind = required_kind(plan.kind)
     context = PlanContext(
         tenant=plan.tenant, cluster_id=plan.cluster_id, actor=actor, secrets=plan_secrets(plan)
     )
     try:
-        now = kind.basis_now(context, plan)
+        now = kind.preconditions_now(context, plan)
     except (Invalid, Conflict, NotFound) as refusal:
         return refusal.detail
     changed = sorted(
-        key for key in {*now, *plan.basis} if content_hash(now.get(key)) != _hash_of(plan, key)
+        key
+        for key in {*now, *plan.preconditions}
+        if content_hash(now.get(key)) != _hash_of(plan, key)
     )
     return ", ".join(changed)
 
@@ -152,7 +154,7 @@ def plan_secrets(plan: Plan) -> dict[str, Any]:
 
 
 def _hash_of(plan: Plan, key: str) -> str:
-    return content_hash(plan.basis.get(key))
+    return content_hash(plan.preconditions.get(key))
 
 
 def _checked_inputs(

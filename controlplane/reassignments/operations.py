@@ -93,7 +93,9 @@ class Reassignment(ClusterOperationKind):
                 "brokers": [asdict(load) for load in loads],
             },
             summary=f"Move {counted(len(moves), 'partition')}, {counted(total, 'byte')}.",
-            basis={"before": {f"{m.tp.topic}-{m.tp.partition}": list(m.before) for m in moves}},
+            preconditions={
+                "before": {f"{m.tp.topic}-{m.tp.partition}": list(m.before) for m in moves}
+            },
             warnings=plan_warnings(gateway, moves, truth, throttle),
             impact={
                 "bytes_to_move": total,
@@ -106,7 +108,7 @@ class Reassignment(ClusterOperationKind):
     def lock(self, plan: Plan) -> str | None:
         return f"{plan.cluster_id}:reassignment"
 
-    def basis_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
+    def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
         """The same partitions' replicas now; sizes may grow meanwhile."""
         now = assignment_now(self.gateway(context), moves_in(plan.diff))
         return {"before": {f"{tp.topic}-{tp.partition}": list(now[tp]) for tp in sorted(now)}}

@@ -79,7 +79,7 @@ class TopicCreate(ClusterOperationKind):
             diff={"before": None, "after": inputs},
             summary=f"Create {name}: {counted(inputs['partitions'], 'partition')},"
             f" {counted(inputs['replication_factor'], 'replica')} each.",
-            basis={"exists": False},
+            preconditions={"exists": False},
             warnings=rules.create_warnings(
                 replication_factor=inputs["replication_factor"],
                 configs=inputs["configs"],
@@ -162,15 +162,15 @@ class TopicUpdate(ClusterOperationKind):
                 "effective_after": {key: after.get(key) for key in changes},
             },
             summary=f"Change {counted(len(changes), 'setting')} of {topic.name}.",
-            basis={"configs": before, "topic_id": topic.topic_id},
+            preconditions={"configs": before, "topic_id": topic.topic_id},
             warnings=warnings,
         )
 
-    def basis_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
+    def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
         gateway = self.gateway(context)
         own, _, _ = _settings(gateway, plan.inputs["name"])
         topic = described_topic(gateway, plan.inputs["name"])
-        keys = plan.basis["configs"]
+        keys = plan.preconditions["configs"]
         return {"configs": {key: own.get(key) for key in keys}, "topic_id": topic.topic_id}
 
     def run(self, context: StepContext, step: str) -> Done | Wait:
@@ -225,7 +225,7 @@ class TopicPartitions(ClusterOperationKind):
             resource=f"topic/{topic.name}",
             diff={"before": {"partitions": have}, "after": {"partitions": want}},
             summary=f"Add {counted(want - have, 'partition')} to {topic.name}.",
-            basis={"partitions": have, "topic_id": topic.topic_id},
+            preconditions={"partitions": have, "topic_id": topic.topic_id},
             warnings=rules.partitions_warnings(
                 keyed_hint="compact" in (effective.get("cleanup.policy") or ""),
                 groups=len(groups_reading(gateway, topic.name)),
@@ -273,7 +273,7 @@ class TopicDelete(ClusterOperationKind):
                 "after": None,
             },
             summary=f"Delete {topic.name} and its data for good.",
-            basis={"topic_id": topic.topic_id, "partitions": len(topic.partitions)},
+            preconditions={"topic_id": topic.topic_id, "partitions": len(topic.partitions)},
             warnings=warnings,
             impact=impact,
             confirm_phrase=topic.name,
@@ -282,7 +282,7 @@ class TopicDelete(ClusterOperationKind):
     def run(self, context: StepContext, step: str) -> Done | Wait:
         gateway, name = self.gateway(context), context.inputs["name"]
         found = gateway.describe_topics([name]).get(name)
-        ours = found is not None and found.topic_id == context.basis["topic_id"]
+        ours = found is not None and found.topic_id == context.preconditions["topic_id"]
         if step == "delete":
             if ours:
                 try:

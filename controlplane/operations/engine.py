@@ -29,7 +29,7 @@ from controlplane.operations.operations import (
 )
 from controlplane.operations.plans import plan_secrets, required_kind
 from controlplane.operations.rules import (
-    UNWIND_DEADLINE_S,
+    ROLLBACK_DEADLINE_S,
     Finish,
     backoff_s,
     next_action,
@@ -79,7 +79,7 @@ def tick(operation_id: str) -> bool:
     steps = list(operation.steps.all())
     action = next_action(
         state=operation.state,
-        unwinding=operation.unwinding,
+        rolling_back=operation.rolling_back,
         failed=operation.error is not None,
         steps=steps,
     )
@@ -99,7 +99,7 @@ def tick(operation_id: str) -> bool:
 
 
 def _enter(operation: Operation, token: str) -> None:
-    """Start a pending operation; turn a cancelled one round."""
+    """Start a pending operation; roll a cancelled one back."""
     if operation.state == PENDING:
         with transaction.atomic():
             row = _mine(operation.id, token)
@@ -107,26 +107,26 @@ def _enter(operation: Operation, token: str) -> None:
                 row.move_to(RUNNING)
                 row.started_at = timezone.now()
                 row.save()
-    operation.refresh_from_db(fields=["state", "unwinding", "error", "memo"])
-    if operation.state == CANCELLING and not operation.unwinding:
+    operation.refresh_from_db(fields=["state", "rolling_back", "error", "memo"])
+    if operation.state == CANCELLING and not operation.rolling_back:
         with transaction.atomic():
             row = _mine(operation.id, token)
             if row is not None:
-                _turn_round(row)
+                _roll_back(row)
                 row.save()
-        operation.refresh_from_db(fields=["state", "unwinding", "error", "memo"])
+        operation.refresh_from_db(fields=["state", "rolling_back", "error", "memo"])
 
 
-def _turn_round(operation: Operation) -> None:
-    """From here on the unwind steps run: what was not done is skipped, ALWAYS runs again."""
-    operation.unwinding = True
+def _roll_back(operation: Operation) -> None:
+    """From here on the rollback steps run: what was not done is skipped, ALWAYS runs again."""
+    operation.rolling_back = True
     phases = phases_of_way(state=operation.state)
     nothing_done = not operation.steps.exclude(state=STEP_PENDING).exists()
     operation.steps.exclude(phase__in=phases).filter(state__in=[STEP_PENDING, STEP_RUNNING]).update(
         state=STEP_SKIPPED
     )
-    unwind = operation.steps.filter(phase__in=phases)
-    unwind.update(
+    rollback = operation.steps.filter(phase__in=phases)
+    rollback.update(
         state=STEP_SKIPPED if nothing_done else STEP_PENDING,
         started_at=None,
         finished_at=None,
@@ -140,7 +140,7 @@ def _begin(operation: Operation, step: Step, token: str) -> None:
         row = _mine(operation.id, token)
         if row is None:
             return
-        if step.phase == "verify" and row.state == RUNNING and not row.unwinding:
+        if step.phase == "verify" and row.state == RUNNING and not row.rolling_back:
             row.move_to(VERIFYING)
             row.save()
         if step.started_at is None:
@@ -234,27 +234,27 @@ def _settle(
 
 def _fail(operation: Operation, step: Step, error: dict[str, Any]) -> None:
     error = {**error, "step": step.name}
-    if operation.unwinding:
-        # Unwinding itself failed: say so, keep the first cause, go on with what is left.
-        operation.error = {**(operation.error or error), "unwind_incomplete": step.name}
+    if operation.rolling_back:
+        # The rollback itself failed: say so, keep the first cause, go on with what is left.
+        operation.error = {**(operation.error or error), "rollback_incomplete": step.name}
     elif operation.state != CANCELLING:
         step.save()
         operation.error = error
-        _turn_round(operation)
+        _roll_back(operation)
         if step.phase in phases_of_way(state=operation.state):
             step.refresh_from_db()  # an ALWAYS step that failed on the way runs again now
 
 
 def _with_deadline(operation: Operation, spec: StepSpec, step: Step, outcome: _Outcome) -> _Outcome:
-    """A step that is not done within its deadline fails; an unwind step gets longer."""
+    """A step that is not done within its deadline fails; a rollback step gets longer."""
     if isinstance(outcome, Done):
         return outcome
-    limit_s = max(spec.deadline_s, UNWIND_DEADLINE_S if operation.unwinding else 0.0)
-    if isinstance(outcome, _Failed) and not operation.unwinding:
+    limit_s = max(spec.deadline_s, ROLLBACK_DEADLINE_S if operation.rolling_back else 0.0)
+    if isinstance(outcome, _Failed) and not operation.rolling_back:
         return outcome
     elapsed_s = (timezone.now() - (step.started_at or timezone.now())).total_seconds()
     if elapsed_s <= limit_s:
-        # While unwinding, a refusal is tried again until the deadline: nothing may stay behind.
+        # While rolling back, a refusal is tried again until the deadline: nothing may stay behind.
         return _Retry(outcome.error["detail"]) if isinstance(outcome, _Failed) else outcome
     detail = outcome.error["detail"] if isinstance(outcome, _Failed) else outcome.detail
     problem = Problem(
@@ -279,7 +279,7 @@ def _finish(operation: Operation, kind: OperationKind, token: str, state: str) -
         if row is None:
             return
         if row.state == CANCELLING and state == SUCCEEDED:
-            # Cancelled between the last step and here: the next tick turns it round.
+            # Cancelled between the last step and here: the next tick rolls it back.
             row.lease_token, row.lease_expires_at = "", None
             row.save()
             outbox.enqueue(outbox.TICK, [row.id])

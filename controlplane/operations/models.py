@@ -67,7 +67,7 @@ class Operation(models.Model):
     cluster_id = models.CharField(max_length=40, null=True, db_index=True)  # noqa: DJ001 - absent, not empty
     resource = models.CharField(max_length=400)
     state = models.CharField(max_length=20, choices=STATE_CHOICES, default=PENDING)
-    unwinding = models.BooleanField(default=False)
+    rolling_back = models.BooleanField(default=False)
     memo = models.JSONField(default=dict)
     error = models.JSONField(null=True)
     actor = models.CharField(max_length=200)

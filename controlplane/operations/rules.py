@@ -17,7 +17,7 @@ from controlplane.operations.states import (
 
 BACKOFF_FIRST_S = 0.25
 BACKOFF_MAX_S = 5.0
-UNWIND_DEADLINE_S = 600.0
+ROLLBACK_DEADLINE_S = 600.0
 
 _FORWARD = {"execute": 0, "always": 0, "verify": 0}
 _AFTER_FAILURE = {"restore": 0, "always": 1}
@@ -43,14 +43,14 @@ class Finish:
 
 
 def next_action(
-    *, state: str, unwinding: bool, failed: bool, steps: Sequence[StepView]
+    *, state: str, rolling_back: bool, failed: bool, steps: Sequence[StepView]
 ) -> RunStep | Finish:
     """The first step still to do on this way, else the end that this way leads to.
 
-    `failed`: an error is recorded; after unwinding the operation ends as failed.
+    `failed`: an error is recorded; after rolling back the operation ends as failed.
     """
     cancelled = state == CANCELLING
-    ranks = _FORWARD if not unwinding else _AFTER_CANCEL if cancelled else _AFTER_FAILURE
+    ranks = _FORWARD if not rolling_back else _AFTER_CANCEL if cancelled else _AFTER_FAILURE
     todo = [
         (ranks[step.phase], step.index)
         for step in steps
@@ -64,7 +64,7 @@ def next_action(
 
 
 def phases_of_way(*, state: str) -> frozenset[str]:
-    """The phases that unwinding runs, given whether it was cancelled."""
+    """The phases that rolling back runs, given whether it was cancelled."""
     return frozenset(_AFTER_CANCEL if state == CANCELLING else _AFTER_FAILURE)
 
 

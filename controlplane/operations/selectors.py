@@ -74,7 +74,7 @@ def operation_dict(operation: Operation) -> dict[str, Any]:
         "id": operation.id,
         "kind": operation.kind,
         "state": operation.state,
-        "unwinding": operation.unwinding,
+        "rolling_back": operation.rolling_back,
         "cluster_id": operation.cluster_id,
         "resource": operation.resource,
         "summary": operation.plan.impact.get("summary", ""),

@@ -38,7 +38,7 @@ class ProgressSerializer(Shape):
 class OperationErrorSerializer(ProblemCoreSerializer):
     step = serializers.CharField(required=False)
     kafka_error = serializers.CharField(required=False)
-    unwind_incomplete = serializers.CharField(required=False)
+    rollback_incomplete = serializers.CharField(required=False)
 
 
 class OutcomeSerializer(Shape):
@@ -49,7 +49,7 @@ class OperationSerializer(Shape):
     id = serializers.CharField()
     kind = KindField()
     state = serializers.ChoiceField(STATE_CHOICES)
-    unwinding = serializers.BooleanField()
+    rolling_back = serializers.BooleanField()
     cluster_id = serializers.CharField(allow_null=True)
     resource = serializers.CharField()
     summary = serializers.CharField()

@@ -120,7 +120,7 @@ def operation_cancel(*, tenant: Tenant, actor: Actor, operation_id: str) -> Oper
 
 
 def is_cancellable(operation: Operation) -> bool:
-    if operation.unwinding:
+    if operation.rolling_back:
         return False
     kind = required_kind(operation.kind)
     if operation.state == PENDING:

@@ -2,7 +2,7 @@
 
     pending ──► running ──► verifying ──► succeeded ──► reverted
        │           │  │         │  │
-       │           │  └────► failed◄┘   (after the unwind steps have run)
+       │           │  └────► failed◄┘   (after the rollback steps have run)
        └──► cancelling ──► cancelled | failed
     running, verifying ──► cancelling
 

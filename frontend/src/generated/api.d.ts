@@ -1298,12 +1298,12 @@ export interface components {
             reverted_by: string | null;
             revertible: boolean;
             reverts: string | null;
+            rolling_back: boolean;
             /** Format: date-time */
             started_at: string | null;
             state: components["schemas"]["OperationStateEnum"];
             steps: components["schemas"]["Step"][];
             summary: string;
-            unwinding: boolean;
         };
         /** @enum {string} */
         OperationEnum: "ALL" | "READ" | "WRITE" | "CREATE" | "DELETE" | "ALTER" | "DESCRIBE" | "CLUSTER_ACTION" | "DESCRIBE_CONFIGS" | "ALTER_CONFIGS" | "IDEMPOTENT_WRITE";
@@ -1313,11 +1313,11 @@ export interface components {
             errors?: components["schemas"]["ProblemError"][];
             kafka_error?: string;
             retryable: boolean;
+            rollback_incomplete?: string;
             status: number;
             step?: string;
             title: string;
             type: string;
-            unwind_incomplete?: string;
         };
         OperationInputRequest: {
             /** @default  */

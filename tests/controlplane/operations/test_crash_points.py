@@ -64,7 +64,7 @@ def test_killed_before_the_end_is_written(world, operation, monkeypatch):
     assert drive(operation).state == "succeeded"
 
 
-@pytest.mark.parametrize("point", ["_turn_round", "_run", "_settle"])
+@pytest.mark.parametrize("point", ["_roll_back", "_run", "_settle"])
 def test_killed_while_cancelling(world, monkeypatch, point):
     world.gateway.add_topic("big", partitions=2, records=50)
     before = [part.replicas for part in world.gateway.topics["big"].partitions]

@@ -50,3 +50,31 @@ def test_a_plans_preconditions_are_kept(at):
     assert new.get_model("operations", "Plan").objects.get().preconditions == {"exists": False}
     back = at("0001_initial")
     assert back.get_model("operations", "Plan").objects.get().basis == {"exists": False}
+
+
+def operation_of(apps, plan, **fields):
+    values = {"id": "op_1", "kind": plan.kind, "resource": plan.resource, "actor": "user:test"}
+    return apps.get_model("operations", "Operation").objects.create(
+        **values | fields, plan=plan, tenant_id=plan.tenant_id
+    )
+
+
+def test_an_operation_that_rolls_back_goes_on_doing_so(at):
+    old = at("0002_rename_basis")
+    error = {"code": "step-timeout", "step": "move"}
+    plan = plan_of(old, preconditions={})
+    operation_of(old, plan, unwinding=True, error=error | {"unwind_incomplete": "throttle"})
+    row = at("0003_rename_unwinding").get_model("operations", "Operation").objects.get()
+    assert row.rolling_back
+    assert row.error == error | {"rollback_incomplete": "throttle"}
+    row = at("0002_rename_basis").get_model("operations", "Operation").objects.get()
+    assert row.unwinding
+    assert row.error == error | {"unwind_incomplete": "throttle"}
+
+
+def test_an_error_without_a_failed_rollback_stays_as_it_is(at):
+    old = at("0002_rename_basis")
+    operation_of(old, plan_of(old, preconditions={}), error={"code": "gone"})
+    row = at("0003_rename_unwinding").get_model("operations", "Operation").objects.get()
+    assert row.error == {"code": "gone"}
+    assert not row.rolling_back

@@ -34,9 +34,9 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("state", "unwinding", "failed", "rows", "expected"), CASES)
-def test_next_action(state, unwinding, failed, rows, expected):
-    found = next_action(state=state, unwinding=unwinding, failed=failed, steps=steps(*rows))
+@pytest.mark.parametrize(("state", "rolling_back", "failed", "rows", "expected"), CASES)
+def test_next_action(state, rolling_back, failed, rows, expected):
+    found = next_action(state=state, rolling_back=rolling_back, failed=failed, steps=steps(*rows))
     assert found == expected
 
 

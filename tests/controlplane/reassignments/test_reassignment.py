@@ -153,7 +153,7 @@ def test_beat_lifts_a_throttle_whose_operation_died(orders, settings):
     no_throttle(orders)
 
 
-def test_a_broker_that_is_away_while_unwinding_is_waited_for(orders):
+def test_a_broker_that_is_away_while_rolling_back_is_waited_for(orders):
     plan = orders.plan(
         "reassignment", topics=["orders"], target_brokers=[1, 2, 3], throttle_bytes_per_s=5_000
     )

@@ -149,8 +149,8 @@ class Rules:
 
     window_s: int = 30
     trend_s: int = 600
-    knots_lookback_s: int = 24 * 3600
-    knots_gap_max_s: int = 300
+    offset_samples_lookback_s: int = 24 * 3600
+    offset_samples_gap_max_s: int = 300
     samples_min: int = 5
     span_min_s: int = 180
     quiet_s: int = 300

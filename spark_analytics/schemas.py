@@ -94,7 +94,7 @@ GROUP_SNAPSHOT = StructType(
         StructField("log_end_offset", LongType()),
     ]
 )
-LOG_END_KNOT = StructType(
+OFFSET_SAMPLE = StructType(
     [
         StructField("cluster_id", StringType()),
         StructField("topic", StringType()),

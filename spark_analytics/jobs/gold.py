@@ -11,7 +11,7 @@ from spark_analytics.io import run_files
 from spark_analytics.jobs.silver import read_silver
 from spark_analytics.transforms.group_expiry import group_expiry
 from spark_analytics.transforms.group_lag import group_lag
-from spark_analytics.transforms.knots import log_end_knots
+from spark_analytics.transforms.offset_samples import offset_samples
 from spark_analytics.transforms.positions import positions
 from spark_analytics.transforms.topic_retention import topic_retention
 
@@ -31,7 +31,7 @@ def write_gold(
     """Write every gold table of [from, to); rows by table."""
     topics = read_silver(lake, config, "topic_snapshot")
     groups = read_silver(lake, config, "group_snapshot")
-    stands = positions(groups, topics, log_end_knots(topics), config.rules).persist()
+    stands = positions(groups, topics, offset_samples(topics), config.rules).persist()
     tables = {
         "group_lag": group_lag(stands, config.rules),
         "topic_retention": topic_retention(topics),

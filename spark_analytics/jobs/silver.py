@@ -22,19 +22,19 @@ FILES_MAX = 4
 
 def read_bronze(lake: Lake, config: RunConfig, clusters: Sequence[ClusterInput]) -> DataFrame:
     """What a run may see of bronze; listed once, for its folders are many."""
-    from_ms = config.from_ts_ms - config.rules.knots_lookback_s * 1000
+    from_ms = config.from_ts_ms - config.rules.offset_samples_lookback_s * 1000
     ids = [cluster.cluster_id for cluster in clusters]
     rows = lake.read_bronze(ids, from_ms, config.to_ts_ms)
     return reduce(lakes.within_offsets, clusters, rows)
 
 
 def build_silver(lake: Lake, config: RunConfig, bronze: DataFrame) -> None:
-    """Topics as far back as log-end knots are wanted, groups as far back as trends look."""
+    """Topics as far back as offset samples are wanted, groups as far back as trends look."""
     rules = config.rules
-    knots_from_ms = config.from_ts_ms - rules.knots_lookback_s * 1000
+    samples_from_ms = config.from_ts_ms - rules.offset_samples_lookback_s * 1000
     trend_back_s = max(rules.trend_s, rules.quiet_s) * 2
     groups_from_ms = config.from_ts_ms - trend_back_s * 1000
-    topics = lakes.sampled(bronze, contracts.KIND_TOPIC, knots_from_ms, config.to_ts_ms)
+    topics = lakes.sampled(bronze, contracts.KIND_TOPIC, samples_from_ms, config.to_ts_ms)
     groups = lakes.sampled(bronze, contracts.KIND_GROUP, groups_from_ms, config.to_ts_ms)
     _write(lake, config, "topic_snapshot", topic_snapshots(topics, rules.window_s))
     _write(lake, config, "group_snapshot", group_snapshots(groups, rules.window_s))

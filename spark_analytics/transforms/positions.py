@@ -23,7 +23,9 @@ _SERIES = ("cluster_id", "group", "topic", "partition")
 _OF_TOPIC = ("size_bytes", "oldest_ts_ms", "retention_ms", "retention_bytes")
 
 
-def positions(groups: DataFrame, topics: DataFrame, knots: DataFrame, rules: Rules) -> DataFrame:
+def positions(
+    groups: DataFrame, topics: DataFrame, offset_samples: DataFrame, rules: Rules
+) -> DataFrame:
     """Silver → one row per group, partition and window.
 
     Adds to `schemas.GROUP_SNAPSHOT`: the topic's `size_bytes`, `oldest_ts_ms`, `retention_ms`,
@@ -34,7 +36,9 @@ def positions(groups: DataFrame, topics: DataFrame, knots: DataFrame, rules: Rul
     """
     of_topic = topics.select(*_PARTITION, "window_ms", *_OF_TOPIC)
     joined = groups.join(of_topic, on=[*_PARTITION, "window_ms"], how="left")
-    return _judged(_with_history(_with_lags(with_first_unread(joined, knots, rules)), rules), rules)
+    return _judged(
+        _with_history(_with_lags(with_first_unread(joined, offset_samples, rules)), rules), rules
+    )
 
 
 def _with_lags(rows: DataFrame) -> DataFrame:

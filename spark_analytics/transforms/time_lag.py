@@ -1,10 +1,10 @@
-"""How old is the oldest record that a group has not read? By bracketing its offset with knots.
+"""How old is the oldest record that a group has not read? By bracketing its offset with samples.
 
-The first unread record, at the committed offset, was appended after the last knot at or below that
-offset and not after the first knot above it; its time is interpolated between the two. Below the
-oldest knot nothing is extrapolated, and across a gap, left by a collector that was down, nothing is
-interpolated: the time is null and the method says `out_of_history`. A group that stands at the
-first record of the log needs no estimate, that record's time is known.
+The first unread record, at the committed offset, was appended after the last sample at or below
+that offset and not after the first sample above it; its time is interpolated between the two. Below
+the oldest sample nothing is extrapolated, and across a gap, left by a collector that was down,
+nothing is interpolated: the time is null and the method says `out_of_history`. A group that stands
+at the first record of the log needs no estimate, that record's time is known.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SERIES = ("cluster_id", "topic", "partition")
 
 
-def with_first_unread(positions: DataFrame, knots: DataFrame, rules: Rules) -> DataFrame:
+def with_first_unread(positions: DataFrame, offset_samples: DataFrame, rules: Rules) -> DataFrame:
     """Positions of groups + `first_unread_ms`, `method`, `there_by_ms`.
 
     Expects cluster_id, topic, partition, ts_ms, committed_offset, log_start_offset,
@@ -32,12 +32,12 @@ def with_first_unread(positions: DataFrame, knots: DataFrame, rules: Rules) -> D
     `ts_ms`, and null exactly when `method` is out_of_history, no_commit or null (log end unknown).
     `there_by_ms` is the first known instant at which the record was there, `ts_ms` at the latest.
     """
-    bracketed = _with_brackets(positions, knots).withColumn("closing", _closing())
+    bracketed = _with_brackets(positions, offset_samples).withColumn("closing", _closing())
     caught_up = F.col("committed_offset") >= F.col("log_end_offset")
     at_first_record = (F.col("committed_offset") <= F.col("log_start_offset")) & F.col(
         "oldest_ts_ms"
     ).isNotNull()
-    is_gap = F.col("closing.ts_ms") - F.col("left.ts_ms") > rules.knots_gap_max_s * 1000
+    is_gap = F.col("closing.ts_ms") - F.col("left.ts_ms") > rules.offset_samples_gap_max_s * 1000
     inside_history = (F.col("left.ts_ms") <= F.col("ts_ms")) & ~is_gap
     method = (
         F.when(F.col("committed_offset") < 0, Method.NO_COMMIT.value)
@@ -63,18 +63,18 @@ def with_first_unread(positions: DataFrame, knots: DataFrame, rules: Rules) -> D
     )
 
 
-def _with_brackets(positions: DataFrame, knots: DataFrame) -> DataFrame:
-    """The knots around each committed offset, as `left` and `right`; an as-of join by sorting.
+def _with_brackets(positions: DataFrame, offset_samples: DataFrame) -> DataFrame:
+    """The samples around each committed offset, as `left` and `right`; an as-of join by sorting.
 
-    Both kinds of rows are laid on one line by offset. Going up, the last knot seen is `left`
-    (equal offsets: the latest); going down, the last knot seen is `right` (equal: the earliest).
+    Both kinds of rows are laid on one line by offset. Going up, the last sample seen is `left`
+    (equal offsets: the latest); going down, the last sample seen is `right` (equal: the earliest).
     """
-    knot_rows = knots.select(
+    sample_rows = offset_samples.select(
         *_SERIES,
         F.col("log_end_offset").alias("at_offset"),
         F.lit(0).alias("is_position"),
         F.col("ts_ms").alias("at_ms"),
-        F.struct("ts_ms", "log_end_offset").alias("knot"),
+        F.struct("ts_ms", "log_end_offset").alias("sample"),
         F.lit(None).alias("position"),
     )
     others = [name for name in positions.columns if name not in _SERIES]
@@ -83,7 +83,7 @@ def _with_brackets(positions: DataFrame, knots: DataFrame) -> DataFrame:
         F.col("committed_offset").alias("at_offset"),
         F.lit(1).alias("is_position"),
         F.col("ts_ms").alias("at_ms"),
-        F.lit(None).alias("knot"),
+        F.lit(None).alias("sample"),
         F.struct(*others).alias("position"),
     )
     up_to_here = (Window.unboundedPreceding, Window.currentRow)
@@ -93,17 +93,17 @@ def _with_brackets(positions: DataFrame, knots: DataFrame) -> DataFrame:
         F.col("at_offset").desc(), F.col("is_position").desc(), F.col("at_ms").desc()
     ).rowsBetween(*up_to_here)
     return (
-        knot_rows.unionByName(position_rows)
-        .withColumn("left", F.last("knot", ignorenulls=True).over(upwards))
-        .withColumn("right", F.last("knot", ignorenulls=True).over(downwards))
+        sample_rows.unionByName(position_rows)
+        .withColumn("left", F.last("sample", ignorenulls=True).over(upwards))
+        .withColumn("right", F.last("sample", ignorenulls=True).over(downwards))
         .filter(F.col("is_position") == 1)
         .select(*_SERIES, "position.*", "left", "right")
     )
 
 
 def _closing() -> Column:
-    """The upper bracket: the position's own sample when it is still open (no knot above it yet) or
-    its knot is younger than the sample.
+    """The upper bracket: the position's own log end when it is still open (no sample above it yet)
+    or the sample above is younger than the position.
     """
     own = F.struct(F.col("ts_ms"), F.col("log_end_offset"))
     return F.when(F.col("right.ts_ms") <= F.col("ts_ms"), F.col("right")).otherwise(own)

@@ -18,11 +18,11 @@ def gold(slices: list[Row], rules: Rules) -> dict[str, list[Row]]:
     topics = last_slices([s for s in slices if s["kind"] == "topic"], rules)
     groups = last_slices([s for s in slices if s["kind"] == "group"], rules)
     series = log_ends(topics)
-    all_knots = {key: knots(samples) for key, samples in series.items()}
+    all_samples = {key: offset_samples(samples) for key, samples in series.items()}
     stands = [
         stand
         for part in by_series(groups).values()
-        for stand in judge(part, topics, all_knots, rules)
+        for stand in judge(part, topics, all_samples, rules)
     ]
     return {
         "group_lag": group_lag(stands, rules),
@@ -50,7 +50,7 @@ def log_ends(topics: list[Row]) -> dict[tuple, list[tuple[int, int]]]:
     return series
 
 
-def knots(samples: list[tuple[int, int]]) -> list[tuple[int, int]]:
+def offset_samples(samples: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Those that no later sample is below; flat runs need not be compressed for the meaning."""
     return [
         (ts, end)
@@ -79,7 +79,7 @@ def first_unread(  # noqa: PLR0911 - one return a rule
     right_offset, right_ms = min(above) if above else (end, now)
     if right_ms > now:
         right_offset, right_ms = end, now
-    if right_ms - left_ms > rules.knots_gap_max_s * 1000:
+    if right_ms - left_ms > rules.offset_samples_gap_max_s * 1000:
         return None, "out_of_history"
     share = (at - left_offset) / (right_offset - left_offset)
     return left_ms + share * (right_ms - left_ms), "interpolated"
@@ -112,7 +112,7 @@ def by_series(groups: list[Row]) -> dict[tuple, list[Row]]:
     return series
 
 
-def judge(part: list[Row], topics: list[Row], all_knots, rules: Rules) -> list[Row]:
+def judge(part: list[Row], topics: list[Row], all_samples, rules: Rules) -> list[Row]:
     of_topic = {}
     for one in topics:
         for i, p in enumerate(one["partition"]):
@@ -127,14 +127,14 @@ def judge(part: list[Row], topics: list[Row], all_knots, rules: Rules) -> list[R
     for i, q in enumerate(part):
         key = (q["cluster_id"], q["topic"], q["partition"])
         q.update(of_topic.get((*key, q["window_ms"]), nothing))
-        series = all_knots.get(key, [])
+        series = all_samples.get(key, [])
         q["first_unread_ms"], q["method"] = first_unread(q, series, rules)
         committed = q["committed"] >= 0
         q["lag"] = max(0, q["end"] - q["committed"]) if committed and q["end"] is not None else None
         q["lost"] = max(0, q["start"] - q["committed"]) if committed else None
         age_ms = None if q["first_unread_ms"] is None else q["ts_ms"] - q["first_unread_ms"]
         q["time_lag"] = age_ms / 1000 if committed and age_ms is not None else None
-        # The first knot above the committed offset proves that the record was there by then.
+        # The first sample above the committed offset proves that the record was there by then.
         above = [(end, ts) for ts, end in series if end > q["committed"]]
         there_ms = min(min(above)[1] if above else q["ts_ms"], q["ts_ms"])
         bound_ms = q["ts_ms"] - there_ms

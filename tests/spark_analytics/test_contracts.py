@@ -40,7 +40,7 @@ clusters = st.builds(
 
 @given(given_clusters=st.lists(clusters, max_size=3).map(tuple), lookback_s=st.integers(1, 10**6))
 def test_a_configuration_survives_its_file(given_clusters, lookback_s):
-    rules = Rules(knots_lookback_s=lookback_s)
+    rules = Rules(offset_samples_lookback_s=lookback_s)
     config = RunConfig(**{**USUAL, "clusters": given_clusters, "rules": rules})
     assert RunConfig.from_json(config.to_json()) == config
 

@@ -13,7 +13,7 @@ from spark_analytics.contracts import Rules
 from spark_analytics.transforms import telemetry
 from spark_analytics.transforms.group_expiry import group_expiry
 from spark_analytics.transforms.group_lag import group_lag
-from spark_analytics.transforms.knots import log_end_knots
+from spark_analytics.transforms.offset_samples import offset_samples
 from spark_analytics.transforms.positions import positions
 from spark_analytics.transforms.snapshots import group_snapshots, topic_snapshots
 from spark_analytics.transforms.topic_retention import topic_retention
@@ -36,7 +36,7 @@ def bronze(spark, slices, kind):
 def spark_gold(spark, slices, rules=RULES):
     topics = topic_snapshots(bronze(spark, slices, "topic"), rules.window_s).persist()
     groups = group_snapshots(bronze(spark, slices, "group"), rules.window_s)
-    stands = positions(groups, topics, log_end_knots(topics), rules).persist()
+    stands = positions(groups, topics, offset_samples(topics), rules).persist()
     found = {
         "group_lag": group_lag(stands, rules),
         "topic_retention": topic_retention(topics),
@@ -261,7 +261,7 @@ def test_a_stopped_group_loses_its_oldest_unread_record_first(both):
     assert expiry["status"] == "WATCH"
 
 
-def test_before_the_oldest_knot_nothing_is_made_up(both):
+def test_before_the_oldest_sample_nothing_is_made_up(both):
     row = last(both, "group_lag", "before-history")
     assert row["lag_records"] == 500
     assert (row["lag_seconds"], row["method"]) == (None, "out_of_history")
@@ -335,7 +335,7 @@ def test_no_data_gives_no_rows(spark):
         topic_snapshots(stands[0], RULES.window_s),
         group_snapshots(stands[1], RULES.window_s),
     )
-    found = positions(groups, topics, log_end_knots(topics), RULES)
+    found = positions(groups, topics, offset_samples(topics), RULES)
     assert group_lag(found, RULES).collect() == topic_retention(topics).collect() == []
 
 

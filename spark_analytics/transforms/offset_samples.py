@@ -1,4 +1,4 @@
-"""Log-end knots: when the log of a partition had reached which offset."""
+"""Offset samples: when the log of a partition had reached which offset."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 _SERIES = ("cluster_id", "topic", "partition")
 
 
-def log_end_knots(topics: DataFrame) -> DataFrame:
-    """Topic snapshots → `schemas.LOG_END_KNOT`, rising in time and in offset.
+def offset_samples(topics: DataFrame) -> DataFrame:
+    """Topic snapshots → `schemas.OFFSET_SAMPLE`, rising in time and in offset.
 
-    A knot above a later log end is dropped: those records were truncated away, or the topic was
-    made anew. Of a flat run only the first and the last knot are kept.
+    A sample above a later log end is dropped: those records were truncated away, or the topic was
+    recreated. Of a flat run only the first and the last sample are kept.
     """
     from_now_on = (
         Window.partitionBy(*_SERIES)
@@ -39,5 +39,5 @@ def log_end_knots(topics: DataFrame) -> DataFrame:
         .withColumn("before", F.lag("log_end_offset").over(in_time))
         .withColumn("after", F.lead("log_end_offset").over(in_time))
         .filter(~F.coalesce(in_flat_run, F.lit(False)))
-        .select(*(field.name for field in schemas.LOG_END_KNOT.fields))
+        .select(*(field.name for field in schemas.OFFSET_SAMPLE.fields))
     )

@@ -1,4 +1,4 @@
-"""Logins and grants of a cluster."""
+"""Users and ACLs of a cluster."""
 
 from console.pages.shared import asked
 from console.parts import Part

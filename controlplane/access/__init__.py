@@ -1,1 +1,1 @@
-"""Logins (SCRAM users) and grants (ACLs) of a cluster."""
+"""SCRAM users and ACLs of a cluster."""

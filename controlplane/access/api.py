@@ -17,7 +17,7 @@ class UsersView(TenantView):
         "kafka_user_list",
         answers={200: KafkaUserListSerializer},
         tag=TAG,
-        summary="Logins of a cluster",
+        summary="Users of a cluster",
     )
     def get(self, request: Request, cluster_id: str) -> Response:
         cluster = cluster_row(self.tenant, cluster_id)

@@ -1,4 +1,4 @@
-"""The demo client's login and grants, made idempotently by an ordinary operation."""
+"""The demo client's user and ACLs, made idempotently by an ordinary operation."""
 
 import json
 from collections.abc import Callable
@@ -24,7 +24,7 @@ Wait = Callable[[Operation], bool]
 
 def credentials(*, wait: Wait) -> dict[str, str]:
     """A client's whole configuration; the password is kept in a private file after its one
-    showing. A login whose file is lost gets a new password.
+    showing. A user whose file is lost gets a new password.
     """
     tenant = Tenant.objects.get(slug=TENANT)
     cluster = Cluster.objects.filter(
@@ -42,7 +42,7 @@ def credentials(*, wait: Wait) -> dict[str, str]:
         if exists
         else (
             "user.create",
-            {"username": USERNAME, "mechanism": MECHANISM, "acls": grants()},
+            {"username": USERNAME, "mechanism": MECHANISM, "acls": acls()},
         )
     )
     secret = _run(tenant, cluster, kind, inputs, wait)
@@ -58,7 +58,7 @@ def credentials(*, wait: Wait) -> dict[str, str]:
     return client
 
 
-def grants() -> list[dict[str, str]]:
+def acls() -> list[dict[str, str]]:
     """Read, write and describe `demo.*`; read as any group `demo-*`."""
     common = {"principal": f"User:{USERNAME}", "host": "*", "permission": "ALLOW"}
     topic = {"resource_type": "TOPIC", "resource_name": "demo.", "pattern_type": "PREFIXED"}

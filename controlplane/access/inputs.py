@@ -1,4 +1,4 @@
-"""What users may say about logins and grants."""
+"""What users may say about users and ACLs."""
 
 from typing import Any
 
@@ -108,7 +108,7 @@ def bindings_of(rows: list[dict[str, Any]]) -> list[AclBinding]:
 
 
 def check_own_principal(username: str, rows: list[dict[str, Any]]) -> None:
-    """Grants that come with a new login are that login's."""
+    """ACLs that come with a new user are that user's."""
     for index, row in enumerate(rows):
         if row["principal"] != f"User:{username}":
             raise field_problem(

@@ -40,13 +40,13 @@ _VERIFY = StepSpec(
 
 
 class UserCreate(ClusterOperationKind):
-    """A new login with a generated password, and its first grants."""
+    """A new user with a generated password, and its first ACLs."""
 
     name = "user.create"
     inputs = UserCreateInputs
     steps = (
-        StepSpec(name="credential", title="Store the login"),
-        StepSpec(name="grants", title="Give its grants"),
+        StepSpec(name="credential", title="Store the credential"),
+        StepSpec(name="acls", title="Add its ACLs"),
         _VERIFY,
     )
 
@@ -62,18 +62,18 @@ class UserCreate(ClusterOperationKind):
         rows = inputs.setdefault("acls", [])
         check_own_principal(username, rows)
         if mechanisms_of(gateway, username):
-            raise Conflict(f"There is a login {username} already.", code="name-taken")
+            raise Conflict(f"There is a user {username} already.", code="name-taken")
         return PlanDraft(
             resource=f"user/{username}",
             diff={
                 "before": None,
                 "after": {"username": username, "mechanism": inputs["mechanism"], "acls": rows},
             },
-            summary=f"Create the login {username} with {counted(len(rows), 'grant')}.",
+            summary=f"Create the user {username} with {counted(len(rows), 'ACL')}.",
             preconditions={"exists": False},
             warnings=[]
             if rows
-            else [warning("no-grants", "Without a grant the login can do nothing.", "info")],
+            else [warning("no-acls", "Without an ACL the user can do nothing.", "info")],
         )
 
     def prepare(self, operation: Operation, plan: Plan) -> None:
@@ -87,11 +87,11 @@ class UserCreate(ClusterOperationKind):
             secret = secret_peek(context.operation)
             gateway.upsert_user(username, mechanism, secret["password"])
             return Done(detail=mechanism)
-        if step == "grants":
+        if step == "acls":
             gateway.create_acls(bindings)
-            return Done(detail=counted(len(bindings), "grant"))
+            return Done(detail=counted(len(bindings), "ACL"))
         if mechanism not in mechanisms_of(gateway, username):
-            return Wait(seconds=POLL_S, detail="the login is not seen yet")
+            return Wait(seconds=POLL_S, detail="the user is not seen yet")
         return verify_acls(gateway, present=bindings)
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
@@ -99,14 +99,14 @@ class UserCreate(ClusterOperationKind):
 
 
 class UserDelete(ClusterOperationKind):
-    """Remove a login in every mechanism, and every rule about it."""
+    """Remove a user in every mechanism, and every rule about it."""
 
     name = "user.delete"
-    no_undo = "This cannot be undone: a login made again has another password."
+    no_undo = "This cannot be undone: a user made again has another password."
     inputs = UserInputs
     steps = (
-        StepSpec(name="credential", title="Remove the login"),
-        StepSpec(name="grants", title="Remove its rules"),
+        StepSpec(name="credential", title="Remove the credential"),
+        StepSpec(name="acls", title="Remove its ACLs"),
         _VERIFY,
     )
 
@@ -121,12 +121,12 @@ class UserDelete(ClusterOperationKind):
                 "before": {"username": username, "mechanisms": mechanisms, "acls": rows},
                 "after": None,
             },
-            summary=f"Delete the login {username} and {counted(len(rows), 'rule')} about it.",
+            summary=f"Delete the user {username} and {counted(len(rows), 'ACL')} about it.",
             preconditions={"mechanisms": mechanisms, "acls": rows},
             warnings=[
                 warning(
                     "clients-lose-access",
-                    "Clients with this login are refused at their next connection.",
+                    "Clients of this user are refused at their next connection.",
                     "danger",
                 )
             ],
@@ -144,16 +144,16 @@ class UserDelete(ClusterOperationKind):
                         raise
             return Done()
         bindings = bindings_of(context.preconditions["acls"])
-        if step == "grants":
+        if step == "acls":
             gateway.delete_acls(bindings)
             return Done(detail=counted(len(bindings), "rule"))
         if mechanisms_of(gateway, username):
-            return Wait(seconds=POLL_S, detail="the login is still seen")
+            return Wait(seconds=POLL_S, detail="the user is still seen")
         return verify_acls(gateway, absent=bindings)
 
 
 class UserRotate(ClusterOperationKind):
-    """A new password for an existing login; open connections go on."""
+    """A new password for an existing user; open connections go on."""
 
     name = "user.rotate"
     no_undo = "This cannot be undone: the old password does not come back."
@@ -193,7 +193,7 @@ class UserRotate(ClusterOperationKind):
                 gateway.upsert_user(username, mechanism, password)
             return Done(detail=", ".join(mechanisms))
         if set(mechanisms) - set(mechanisms_of(gateway, username)):
-            return Wait(seconds=POLL_S, detail="the login is not seen yet")
+            return Wait(seconds=POLL_S, detail="the user is not seen yet")
         return Done()
 
 
@@ -297,7 +297,7 @@ def mechanisms_of(gateway: ClusterGateway, username: str) -> list[str]:
 def existing_mechanisms(gateway: ClusterGateway, username: str) -> list[str]:
     found = mechanisms_of(gateway, username)
     if not found:
-        raise NotFound(f"There is no login {username}.")
+        raise NotFound(f"There is no user {username}.")
     return found
 
 
@@ -308,7 +308,7 @@ def acls_of(gateway: ClusterGateway, username: str) -> list[AclBinding]:
 
 def check_not_service_user(username: str) -> None:
     if username in SERVICE_USERS:
-        raise Conflict(f"{username} is the service's own login.", code="service-login")
+        raise Conflict(f"{username} is the service's own user.", code="service-user")
 
 
 def keep_new_password(operation: Operation, username: str, mechanism: str) -> None:
@@ -325,7 +325,7 @@ def _resource(rows: list[dict[str, Any]]) -> str:
 def _acl_warnings(bindings: list[AclBinding]) -> list[dict[str, str]]:
     found = []
     if any(binding.principal == "User:*" for binding in bindings):
-        found.append(warning("everyone", "User:* means every login on this cluster.", "danger"))
+        found.append(warning("everyone", "User:* means every user on this cluster.", "danger"))
     if any(b.resource_name == "*" and b.permission == "ALLOW" for b in bindings):
         found.append(
             warning("every-resource", "The name * covers everything, also later.", "warning")

@@ -1,4 +1,4 @@
-"""Reads: logins and grants through a gateway."""
+"""Reads: users and ACLs through a gateway."""
 
 from dataclasses import asdict
 from typing import Any
@@ -11,7 +11,7 @@ SERVICE_USERS = frozenset({ADMIN_USER, BROKER_USER})
 
 
 def user_list(cluster: Cluster, gateway: ClusterGateway) -> list[dict[str, Any]]:
-    """Logins; `managed` marks those that the service itself needs."""
+    """Users; `managed` marks those that the service itself needs."""
     del cluster  # every selector takes it; this one needs only the way in
     mechanisms: dict[str, list[str]] = {}
     for credential in gateway.list_users():

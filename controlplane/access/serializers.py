@@ -6,7 +6,7 @@ from controlplane.common.serializers import Shape
 class KafkaUserSerializer(Shape):
     username = serializers.CharField()
     mechanisms = serializers.ListField(child=serializers.CharField())
-    managed = serializers.BooleanField(help_text="The service's own login.")
+    managed = serializers.BooleanField(help_text="The service's own user.")
 
 
 class KafkaUserListSerializer(Shape):

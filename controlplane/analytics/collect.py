@@ -87,7 +87,7 @@ def _sample_and_publish(cluster: Cluster) -> int:
     try:
         watch.publisher.publish(records)
     except PublishError:
-        # The topic may have been deleted under us, the login changed: start from nothing.
+        # The topic may have been deleted under us, the password changed: start from nothing.
         _forget(cluster.id)
         raise
     return len(records)

@@ -72,7 +72,7 @@ class KafkaPublisher:
 def producer_settings(spec: ConnectionSpec) -> dict[str, Any]:
     """How the collector writes."""
     return {
-        **login_settings(spec),
+        **security_settings(spec),
         "client.id": "penstock-collector",
         "acks": "all",
         "enable.idempotence": True,
@@ -84,7 +84,7 @@ def producer_settings(spec: ConnectionSpec) -> dict[str, Any]:
     }
 
 
-def login_settings(spec: ConnectionSpec) -> dict[str, Any]:
+def security_settings(spec: ConnectionSpec) -> dict[str, Any]:
     """Librdkafka's names for the way in."""
     found: dict[str, Any] = {
         "bootstrap.servers": ",".join(spec.bootstrap_servers),

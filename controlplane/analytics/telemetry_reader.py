@@ -9,7 +9,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from controlplane.analytics.check import Key
-from controlplane.analytics.publisher import login_settings
+from controlplane.analytics.publisher import security_settings
 from controlplane.gateway.kafka_link import ConnectionSpec
 from spark_analytics import contracts
 
@@ -29,7 +29,7 @@ def records_since(
     Raises:
         TelemetryReadError: the brokers refused, or did not deliver within `timeout_s`.
     """
-    settings = {**login_settings(spec), "group.id": "penstock-analytics-check"}
+    settings = {**security_settings(spec), "group.id": "penstock-analytics-check"}
     consumer = Consumer({**settings, "enable.auto.commit": False, "enable.partition.eof": False})
     try:
         return _read(consumer, since_ms, time.monotonic() + timeout_s)

@@ -29,7 +29,7 @@ CLUSTER_CONFIG = {"offsets.topic.num.partitions": "8"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoAccess:
-    """The login and key of the demo, kept in a file that only its owner reads."""
+    """The account and key of the demo, kept in a file that only its owner reads."""
 
     username: str
     password: str

@@ -32,7 +32,7 @@ class Cluster(models.Model):
     security_protocol = models.CharField(max_length=20)
     sasl_mechanism = models.CharField(max_length=20, blank=True)
     admin_username = models.CharField(max_length=200, blank=True)
-    # Fernet token of {"admin": …, "broker": …}; empty for clusters without a login.
+    # Fernet token of {"admin": …, "broker": …}; empty for clusters without authentication.
     secrets_token = models.TextField(blank=True)
     config = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -100,7 +100,7 @@ def await_registration(cluster: Cluster) -> Done | Wait:
 
 
 def verify_cluster(cluster: Cluster) -> Done | Wait:
-    """The administrator's login works, there is a controller, the topics can be read."""
+    """The administrator is let in, there is a controller, the topics can be read."""
     gateway = gateway_for(cluster)
     description = gateway.describe_cluster()
     if description.controller_id is None:

@@ -22,9 +22,9 @@ class GatewayError(Exception):
         """For REST: the cluster is away (503), or it refuses (409) in Kafka's own words."""
         if self.retriable:
             return Unavailable(str(self), code="cluster-unreachable")
-        if self.code in LOGIN_REFUSED:
+        if self.code in AUTHENTICATION_REFUSED:
             return Conflict(
-                "The cluster does not accept the administrator login that it was registered with"
+                "The cluster does not accept the administrator user that it was registered with"
                 f" (authentication failed): {self.detail or self.code}",
                 code="cluster-authentication-failed",
                 kafka_error=self.code,
@@ -32,7 +32,7 @@ class GatewayError(Exception):
         return Conflict(self.detail or self.code, code="refused-by-cluster", kafka_error=self.code)
 
 
-LOGIN_REFUSED = frozenset(
+AUTHENTICATION_REFUSED = frozenset(
     {"SASL_AUTHENTICATION_FAILED", "UNSUPPORTED_SASL_MECHANISM", "ILLEGAL_SASL_STATE"}
 )
 UNREACHABLE = "unreachable"

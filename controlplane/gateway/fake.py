@@ -256,7 +256,7 @@ class FakeGateway:
         self._called("alter_broker_configs")
         _apply(self.broker_overrides[broker_id], changes)
 
-    # -- users and grants ---------------------------------------------------------------------
+    # -- users and ACLs -----------------------------------------------------------------------
     def list_users(self) -> list[ScramCredential]:
         self._called("list_users")
         return [

@@ -1,4 +1,4 @@
-"""The half of KafkaGateway about users and grants."""
+"""The half of KafkaGateway about users and ACLs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -51,7 +51,7 @@ class KafkaAccessMixin:
         self._alter_user(UserScramCredentialDeletion(username, mechanism), username)
 
     def _alter_user(self, change: Any, username: str) -> None:
-        what = f"change the login {username}"
+        what = f"change the user {username}"
         answer = self._link.call(
             lambda admin: admin.alter_user_scram_credentials([change]), what=what, write=True
         )

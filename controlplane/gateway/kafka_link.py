@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 from kafka.admin import KafkaAdminClient
 from kafka.errors import BrokerResponseError, KafkaError, UnsupportedVersionError, for_code
 
+from controlplane.gateway.authentication import check_authentication
 from controlplane.gateway.errors import GatewayError, timed_out, unreachable
-from controlplane.gateway.login import check_login
 
 log = logging.getLogger(__name__)
 R = TypeVar("R")
@@ -98,7 +98,7 @@ class KafkaLink:
 
     def _connect(self) -> Any:
         spec = self._spec
-        check_login(spec)
+        check_authentication(spec)
         timeout_ms = int(spec.timeout_s * 1000)
         try:
             return KafkaAdminClient(

@@ -17,7 +17,7 @@ def deletion_impact(
 ) -> tuple[dict[str, Any], list[dict[str, str]]]:
     """({groups, acls, bytes, records}, warnings)."""
     readers = groups_reading(gateway, topic.name)
-    grants = acls_on(gateway, topic.name)
+    acls = acls_on(gateway, topic.name)
     starts, ends = log_bounds(gateway, [topic])
     records = sum(ends[tp].offset - starts[tp].offset for tp in ends if tp in starts)
     leaders = {TP(topic.name, part.partition): part.leader for part in topic.partitions}
@@ -41,7 +41,7 @@ def deletion_impact(
         warnings.append(
             warning("active-readers", f"Reading it right now: {', '.join(active)}.", "danger")
         )
-    impact = {"groups": sorted(readers), "acls": grants, "bytes": held, "records": records}
+    impact = {"groups": sorted(readers), "acls": acls, "bytes": held, "records": records}
     return impact, warnings
 
 

@@ -1,4 +1,4 @@
-"""The demo: topics, a client's login and grants, made by the ordinary REST operations."""
+"""The demo: topics, a client's user and ACLs, made by the ordinary REST operations."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ def ensure_topics(api: Api, cluster_id: str) -> None:
 
 
 def ensure_client(api: Api, cluster: dict[str, Any], client_file: Path) -> dict[str, str]:
-    """Make the demo login once; its password is shown once, so it is kept in a 0600 file."""
+    """Make the demo user once; its password is shown once, so it is kept in a 0600 file."""
     if client_file.exists():
         client: dict[str, str] = json.loads(client_file.read_text())
         if client.get("cluster_id") == cluster["id"]:
             return client
     users = {user["username"] for user in api.get(f"/clusters/{cluster['id']}/users")["data"]}
     if CLIENT_USER in users:
-        # The file with its password is gone: make the login anew rather than guess.
+        # The file with its password is gone: create the user again rather than guess.
         api.run("user.delete", cluster["id"], {"username": CLIENT_USER}, confirm=CLIENT_USER)
-    inputs = {"username": CLIENT_USER, "mechanism": "SCRAM-SHA-512", "acls": _grants()}
+    inputs = {"username": CLIENT_USER, "mechanism": "SCRAM-SHA-512", "acls": _acls()}
     operation = api.run("user.create", cluster["id"], inputs)
     secret = api.post(f"/operations/{operation['id']}/secret")
     client = {
@@ -75,8 +75,8 @@ def _bootstrap(cluster: dict[str, Any]) -> str:
     return servers if isinstance(servers, str) else ",".join(servers)
 
 
-def _grants() -> list[dict[str, str]]:
-    def grant(resource_type: str, name: str, operation: str) -> dict[str, str]:
+def _acls() -> list[dict[str, str]]:
+    def acl(resource_type: str, name: str, operation: str) -> dict[str, str]:
         return {
             "principal": f"User:{CLIENT_USER}",
             "host": "*",
@@ -87,5 +87,5 @@ def _grants() -> list[dict[str, str]]:
             "pattern_type": "PREFIXED",
         }
 
-    topics = [grant("TOPIC", "demo.", operation) for operation in ("READ", "WRITE", "DESCRIBE")]
-    return [*topics, grant("GROUP", "demo-", "READ")]
+    topics = [acl("TOPIC", "demo.", operation) for operation in ("READ", "WRITE", "DESCRIBE")]
+    return [*topics, acl("GROUP", "demo-", "READ")]

@@ -96,7 +96,7 @@ class Service:
         api = Api(self._config.url, access["api_key"])
         cluster = next(c for c in api.get("/clusters")["data"] if c["name"] == "demo")
         progress.note("cluster demo is RUNNING")
-        progress.begin("topics, a client login, a workload")
+        progress.begin("topics, a client user, a workload")
         client_file = self._config.data_dir / "demo-client.json"
         demo.ensure_topics(api, cluster["id"])
         client = demo.ensure_client(api, cluster, client_file)

@@ -12,11 +12,11 @@ def plan_topic(console: Console, name: str) -> Locator:
     return console.plan()
 
 
-def plan_grant(console: Console, user: str, topic: str) -> Locator:
+def plan_acls(console: Console, user: str, topic: str) -> Locator:
     """That the user may produce to the topic."""
     console.open("access")
     console.page.get_by_label(f"Actions for {user}", exact=True).click()
-    console.page.get_by_role("menuitem", name="Grant access").click()
+    console.page.get_by_role("menuitem", name="Add ACLs").click()
     dialog = console.dialog()
     dialog.get_by_text("Produce", exact=True).click()
     dialog.get_by_label("Topic", exact=True).fill(topic)

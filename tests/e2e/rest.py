@@ -52,7 +52,7 @@ class Rest:
         return self.finished(operation["id"])
 
     def new_user(self, cluster_id: str, username: str, **inputs: Any) -> Any:
-        """A login made by an ordinary operation: {username, password, mechanism}."""
+        """A user made by an ordinary operation: {username, password, mechanism}."""
         operation = self.run("user.create", cluster_id, username=username, **inputs)
         return self.post(f"/api/v1/operations/{operation['id']}/secret")
 

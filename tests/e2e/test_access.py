@@ -1,4 +1,4 @@
-"""A login and its rights, made and taken away in the console; the brokers obey."""
+"""A user and its ACLs, made and taken away in the console; the brokers obey."""
 
 import os
 import re
@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from tests.controlplane.live.clients import Clients
 from tests.e2e.conftest import bootstrap_of
-from tests.e2e.flows import plan_grant
+from tests.e2e.flows import plan_acls
 from tests.e2e.pages import Console
 from tests.e2e.rest import Rest, wait_for
 
@@ -16,25 +16,25 @@ USER = f"e2e-shop-{os.getpid()}"
 TOPIC = f"e2e.access-{os.getpid()}"
 
 
-def test_a_user_is_served_only_while_granted(console: Console, rest: Rest) -> None:
+def test_a_user_is_served_only_while_an_acl_lets_it(console: Console, rest: Rest) -> None:
     rest.run("topic.create", console.cluster_id, name=TOPIC, partitions=1, replication_factor=3)
     app = Clients(bootstrap_of(rest, console.cluster_id), create_user(console))
     assert refused(app)
 
-    grant(console)
+    add_acls(console)
     wait_for(lambda: not refused(app), 20)
     acls = rest.get(f"/api/v1/clusters/{console.cluster_id}/acls")["data"]
     mine = [row for row in acls if row["principal"] == f"User:{USER}"]
     assert {row["operation"] for row in mine} == {"WRITE", "DESCRIBE"}
 
-    revoke(console)
+    remove_acls(console)
     wait_for(lambda: refused(app), 20)
     rest.run("user.delete", console.cluster_id, username=USER)
     rest.run("topic.delete", console.cluster_id, name=TOPIC)
 
 
 def test_a_user_made_with_access_is_served_at_once(console: Console, rest: Rest) -> None:
-    """Login and rights in one plan."""
+    """User and ACLs in one plan."""
     cluster_id, user, topic = console.cluster_id, f"{USER}-2", f"{TOPIC}-2"
     rest.run("topic.create", cluster_id, name=topic, partitions=1, replication_factor=3)
     console.open("access")
@@ -77,22 +77,22 @@ def shown_password(console: Console, user: str) -> dict[str, str]:
     return {"username": user, "password": password, "mechanism": "SCRAM-SHA-512"}
 
 
-def grant(console: Console) -> None:
-    expect(plan_grant(console, USER, TOPIC)).to_contain_text(TOPIC)
+def add_acls(console: Console) -> None:
+    expect(plan_acls(console, USER, TOPIC)).to_contain_text(TOPIC)
     console.confirm()
     console.close_dialog()
     expect(console.row("Users", USER)).to_contain_text(f"describe, write {TOPIC}")
 
 
-def revoke(console: Console) -> None:
+def remove_acls(console: Console) -> None:
     page = console.page
-    page.get_by_role("tab", name=re.compile("Grants")).click()
-    page.get_by_label("Search grants").fill(USER)
-    rows = console.row("Grants", USER)
+    page.get_by_role("tab", name=re.compile("ACLs")).click()
+    page.get_by_label("Search ACLs").fill(USER)
+    rows = console.row("ACLs", USER)
     expect(rows).to_have_count(2)
     for box in rows.get_by_role("checkbox").all():
         box.check()
-    console.click("Revoke 2 rules")
+    console.click("Remove 2 ACLs")
     expect(console.plan()).to_contain_text(TOPIC)
     phrase = page.get_by_test_id("confirm-phrase")
     if phrase.count():

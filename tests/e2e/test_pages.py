@@ -98,8 +98,8 @@ def test_access(console: Console, rest: Rest) -> None:
     users = rest.get(f"/api/v1/clusters/{console.cluster_id}/users")["data"]
     for user in users:
         expect(console.row("Users", user["username"]).first).to_contain_text(user["mechanisms"][0])
-    console.page.get_by_role("tab", name=re.compile("Grants")).click()
-    expect(console.row("Grants", "User:demo-app").first).to_contain_text("may")
+    console.page.get_by_role("tab", name=re.compile("ACLs")).click()
+    expect(console.row("ACLs", "User:demo-app").first).to_contain_text("may")
 
 
 def test_operations_and_one_with_its_plan(console: Console, rest: Rest) -> None:

@@ -34,7 +34,7 @@ PAGES = {
     "group-members": "/clusters/{cluster}/groups/demo-fraud-check?tab=members",
     "reset": "/clusters/{cluster}/groups/demo-fraud-check/reset",
     "access": "/clusters/{cluster}/access",
-    "access-grants": "/clusters/{cluster}/access?tab=grants",
+    "access-acls": "/clusters/{cluster}/access?tab=acls",
     "reassign": "/clusters/{cluster}/reassign?topic=demo.orders",
     "analytics": "/clusters/{cluster}/analytics",
     "operations": "/operations",

@@ -45,12 +45,12 @@ def test_a_topic(console: Console, rest: Rest, service: LocalService) -> None:
     rest.run("topic.delete", console.cluster_id, name=NAME)
 
 
-def test_a_grant(console: Console, rest: Rest, service: LocalService) -> None:
+def test_an_acl(console: Console, rest: Rest, service: LocalService) -> None:
     cluster_id = console.cluster_id
     rest.run("topic.create", cluster_id, name=NAME, partitions=1, replication_factor=3)
     app = Clients(bootstrap_of(rest, cluster_id), rest.new_user(cluster_id, USER))
     assert refused(app, NAME)
-    flows.plan_grant(console, USER, NAME)
+    flows.plan_acls(console, USER, NAME)
     confirm_and_kill(console, rest, service, "acl.create", "create")
     wait_for(lambda: not refused(app, NAME), 20)
     rest.run("user.delete", cluster_id, username=USER)

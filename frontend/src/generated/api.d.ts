@@ -338,7 +338,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Logins of a cluster */
+        /** Users of a cluster */
         get: operations["kafka_user_list"];
         put?: never;
         post?: never;
@@ -1092,7 +1092,7 @@ export interface components {
             warnings: components["schemas"]["Warning"][];
         };
         KafkaUser: {
-            /** @description The service's own login. */
+            /** @description The service's own user. */
             managed: boolean;
             mechanisms: string[];
             username: string;

@@ -32,7 +32,7 @@ export const listSearch = (raw: ListSearch & SearchSchemaInput): ListSearch => (
 
 export const TOPIC_TABS = ["partitions", "configuration"] as const;
 export const GROUP_TABS = ["offsets", "members"] as const;
-export const ACCESS_TABS = ["users", "grants"] as const;
+export const ACCESS_TABS = ["users", "acls"] as const;
 
 const tabs =
   <T extends string>(known: readonly T[]) =>

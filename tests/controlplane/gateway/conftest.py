@@ -24,7 +24,7 @@ def login(bootstrap, username=ADMIN, password=PASSWORD, mechanism="SCRAM-SHA-256
 
 @pytest.fixture(scope="session")
 def secured(tmp_path_factory):
-    """Three brokers that ask everybody for a login and a grant; its bootstrap servers."""
+    """Three brokers that ask everybody for a user and an ACL; its bootstrap servers."""
     settings = {
         "group.initial.rebalance.delay.ms": "0",
         "offsets.topic.num.partitions": "2",

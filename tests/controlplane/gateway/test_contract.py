@@ -159,7 +159,7 @@ def test_broker_settings_are_set_and_taken_back(gateway):
     until(lambda: own() is None)
 
 
-def test_logins_come_change_and_go(gateway, name):
+def test_users_come_change_and_go(gateway, name):
     def mechanisms():
         return {row.mechanism for row in gateway.list_users() if row.username == name}
 

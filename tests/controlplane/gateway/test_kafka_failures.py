@@ -93,7 +93,7 @@ def test_a_wrong_password_is_told_and_costs_no_patience(secured, gateway_to):
 
 @pytest.mark.cluster
 @pytest.mark.timeout(120)
-def test_a_login_without_grants_is_refused_and_with_them_served(kafka, secured):
+def test_a_user_without_acls_is_refused_and_with_them_served(kafka, secured):
     kafka.create_topic(NewTopic(name="grants", partitions=1, replication_factor=3))
     kafka.upsert_user("granted", "SCRAM-SHA-512", "its-password")
     producer = Producer(
@@ -115,7 +115,7 @@ def test_a_login_without_grants_is_refused_and_with_them_served(kafka, secured):
     kafka.create_acls([rule])
     deadline_s = time.monotonic() + 10
     while refused_to_produce(producer, "grants"):
-        assert time.monotonic() < deadline_s, "the grant is not seen"
+        assert time.monotonic() < deadline_s, "the ACL is not seen"
     kafka.delete_acls([rule])
     kafka.delete_user("granted", "SCRAM-SHA-512")
 

@@ -41,7 +41,7 @@ def cluster(service):
 @pytest.fixture(scope="session")
 def clients(service, cluster):
     """A client that may do everything, made by an ordinary operation."""
-    grants = [
+    acls = [
         {
             "principal": "User:everything",
             "operation": "ALL",
@@ -50,6 +50,6 @@ def clients(service, cluster):
         }
         for kind in ("TOPIC", "GROUP")
     ]
-    operation = service.run("user.create", username="everything", acls=grants)
+    operation = service.run("user.create", username="everything", acls=acls)
     secret = service.post(f"/operations/{operation['id']}/secret")
     return Clients(cluster["bootstrap_servers"], secret)

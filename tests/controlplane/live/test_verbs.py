@@ -78,7 +78,7 @@ def test_a_refused_topic_is_refused_in_the_brokers_words(service, cluster):
     assert caught.value.problem["errors"][0]["pointer"] == "/inputs/replication_factor"
 
 
-def test_a_user_without_a_grant_is_refused_and_with_it_served(service, cluster):
+def test_a_user_without_an_acl_is_refused_and_with_it_served(service, cluster):
     service.run("topic.create", name="t.acl", partitions=1, replication_factor=3)
     plan = service.plan("user.create", username="app")
     operation = service.run_through_kills(plan, ("credential", AFTER))
@@ -91,19 +91,19 @@ def test_a_user_without_a_grant_is_refused_and_with_it_served(service, cluster):
     with pytest.raises(KafkaException, match=r"(?i)authoriz"):
         app.produce("t.acl", 1)
 
-    grant = {
+    acl = {
         "principal": "User:app",
         "operation": "WRITE",
         "resource_type": "TOPIC",
         "resource_name": "t.",
         "pattern_type": "PREFIXED",
     }
-    plan = service.plan("acl.create", bindings=[grant])
-    granted = service.run_through_kills(plan, ("create", AFTER))
-    assert granted["state"] == "succeeded"
+    plan = service.plan("acl.create", bindings=[acl])
+    added = service.run_through_kills(plan, ("create", AFTER))
+    assert added["state"] == "succeeded"
     produce_when_allowed(app, "t.acl")
 
-    denial = {**grant, "permission": "DENY", "resource_name": "t.acl", "pattern_type": "LITERAL"}
+    denial = {**acl, "permission": "DENY", "resource_name": "t.acl", "pattern_type": "LITERAL"}
     denied = service.run("acl.create", bindings=[denial])
     refused_soon(app, "t.acl")
     undo = service.post(f"/operations/{denied['id']}/undo-plan")
@@ -111,7 +111,7 @@ def test_a_user_without_a_grant_is_refused_and_with_it_served(service, cluster):
     produce_when_allowed(app, "t.acl")
 
     plan = service.plan("user.delete", username="app")
-    assert service.run_through_kills(plan, ("grants", BEFORE))["state"] == "succeeded"
+    assert service.run_through_kills(plan, ("acls", BEFORE))["state"] == "succeeded"
     users = service.get(f"/clusters/{service.cluster_id}/users")["data"]
     assert "app" not in [row["username"] for row in users]
     acls = service.get(f"/clusters/{service.cluster_id}/acls")["data"]

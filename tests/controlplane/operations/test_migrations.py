@@ -78,3 +78,44 @@ def test_an_error_without_a_failed_rollback_stays_as_it_is(at):
     row = at("0003_rename_unwinding").get_model("operations", "Operation").objects.get()
     assert row.error == {"code": "gone"}
     assert not row.rolling_back
+
+
+def words_of(apps):
+    plan = apps.get_model("operations", "Plan").objects.get()
+    row = apps.get_model("operations", "Operation").objects.get()
+    steps = list(row.steps.order_by("index").values_list("name", flat=True))
+    return [said["code"] for said in plan.impact["warnings"]], steps, row.error
+
+
+def test_what_rows_say_of_users_and_acls_follows(at):
+    before = (
+        ["no-grants", "no-undo"],
+        ["credential", "grants"],
+        {"code": "service-login", "step": "grants", "status": 409},
+    )
+    after = (
+        ["no-acls", "no-undo"],
+        ["credential", "acls"],
+        {"code": "service-user", "step": "acls", "status": 409},
+    )
+    old = at("0003_rename_unwinding")
+    impact = {"summary": "", "warnings": [{"code": code} for code in before[0]]}
+    row = operation_of(
+        old, plan_of(old, kind="user.create", preconditions={}, impact=impact), error=before[2]
+    )
+    for index, name in enumerate(before[1]):
+        row.steps.create(index=index, name=name, title="", phase="execute")
+    assert words_of(at("0004_users_and_acls")) == after
+    assert words_of(at("0003_rename_unwinding")) == before
+
+
+def test_a_topic_that_is_called_grants_keeps_its_name(at):
+    old = at("0003_rename_unwinding")
+    operation_of(
+        old,
+        plan_of(old, resource="topic/grants", preconditions={}, inputs={"name": "grants"}),
+        error={"code": "refused", "step": "grants"},
+    )
+    row = at("0004_users_and_acls").get_model("operations", "Operation").objects.get()
+    assert (row.resource, row.error["step"]) == ("topic/grants", "grants")
+    assert row.plan.inputs == {"name": "grants"}

@@ -1,4 +1,4 @@
-"""Refusals say what is in the way: which thing, which login, which name."""
+"""Refusals say what is in the way: which thing, which user, which name."""
 
 import pytest
 
@@ -72,7 +72,7 @@ def test_analytics_of_what_is_not_computed_yet_is_empty(owner, ids, path):
 
 
 @pytest.mark.parametrize("code", ["SASL_AUTHENTICATION_FAILED", "UNSUPPORTED_SASL_MECHANISM"])
-def test_a_refused_administrator_login_is_said_to_be_that(world, owner, ids, code):
+def test_a_refused_administrator_is_said_to_be_that(world, owner, ids, code):
     world.gateway.fail_next("list_topics", GatewayError(code, "Authentication failed"))
     found = problem(owner.get(f"/api/v1/clusters/{ids['cluster']}/topics"), 409)
     assert found["code"] == "cluster-authentication-failed"

@@ -16,7 +16,7 @@ POLL_S = 0.1
 
 
 class Command(BaseCommand):
-    help = "Make the demo client's login and grants; print its configuration."
+    help = "Make the demo client's user and ACLs; print its configuration."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", dest="as_json")

@@ -13,10 +13,10 @@ interface AclDiffProps {
   added: boolean;
 }
 
-/** Grants that come or go, as sentences; those that change nothing are left to the plan's warnings. */
+/** ACLs that come or go, as sentences; those that change nothing are left to the plan's warnings. */
 export function AclDiff({ bindings: rows, added }: AclDiffProps) {
   return (
-    <ul style={{ margin: 0, paddingLeft: 0, listStyle: "none", fontSize: "0.8125rem" }} aria-label="Grants">
+    <ul style={{ margin: 0, paddingLeft: 0, listStyle: "none", fontSize: "0.8125rem" }} aria-label="ACLs">
       {rows.map((acl, index) => (
         <li key={index} style={{ display: "flex", gap: 8, padding: "4px 0" }}>
           <strong className={added ? "ps-ok" : "ps-bad"} aria-label={added ? "added" : "removed"}>

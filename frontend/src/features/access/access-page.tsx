@@ -16,7 +16,7 @@ import { useSession } from "@/lib/session";
 import type { AclBinding, KafkaUser } from "@/lib/types";
 import { AclTable } from "./acl-table";
 import { asRules } from "./acl-words";
-import { GrantForm } from "./grant-form";
+import { AclForm } from "./acl-form";
 import { NewUserForm } from "./new-user-form";
 import { UserTable } from "./user-table";
 
@@ -27,7 +27,7 @@ interface AccessParts {
   acls: AclBinding[];
 }
 
-type Form = { kind: "user" } | { kind: "grant"; principal?: string } | null;
+type Form = { kind: "user" } | { kind: "acl"; principal?: string } | null;
 
 export function AccessPage() {
   const { clusterId } = route.useParams();
@@ -42,7 +42,7 @@ export function AccessPage() {
     setForm(null);
     setRequest(next);
   };
-  const drafts = { user: `new-user/${clusterId}`, grant: `grant/${clusterId}` };
+  const drafts = { user: `new-user/${clusterId}`, acl: `acl/${clusterId}` };
   const users = query.data?.parts.users.data ?? [];
   const acls = query.data?.parts.acls.data ?? [];
   const tab = search.tab ?? "users";
@@ -51,12 +51,12 @@ export function AccessPage() {
     <>
       <PageHeader
         title="Access"
-        sub="Who may connect, and what they may do. The brokers enforce it: a denial wins over any grant."
+        sub="Who may connect, and what they may do. The brokers enforce it: DENY wins over any ALLOW."
         actions={
           canWrite && (
             <>
-              <Button variant="default" leftSection={<IconKey size={15} />} onClick={() => setForm({ kind: "grant" })}>
-                Grant access
+              <Button variant="default" leftSection={<IconKey size={15} />} onClick={() => setForm({ kind: "acl" })}>
+                Add ACLs
               </Button>
               <Button leftSection={<IconUserPlus size={15} />} onClick={() => setForm({ kind: "user" })}>
                 New user
@@ -68,11 +68,11 @@ export function AccessPage() {
       <Tabs
         value={tab}
         keepMounted={false}
-        onChange={(value) => void navigate({ search: { tab: value === "grants" ? "grants" : undefined }, replace: true })}
+        onChange={(value) => void navigate({ search: { tab: value === "acls" ? "acls" : undefined }, replace: true })}
       >
         <Tabs.List mb={12}>
           <Tabs.Tab value="users">Users{users.length > 0 && ` (${users.length})`}</Tabs.Tab>
-          <Tabs.Tab value="grants">Grants{acls.length > 0 && ` (${acls.length})`}</Tabs.Tab>
+          <Tabs.Tab value="acls">ACLs{acls.length > 0 && ` (${acls.length})`}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="users">
           <Card>
@@ -82,7 +82,7 @@ export function AccessPage() {
                   users={rows}
                   acls={acls}
                   canWrite={canWrite}
-                  onGrant={(username) => setForm({ kind: "grant", principal: `User:${username}` })}
+                  onAddAcls={(username) => setForm({ kind: "acl", principal: `User:${username}` })}
                   onRotate={(username) => plan({ kind: "user.rotate", cluster_id: clusterId, inputs: { username } })}
                   onDelete={(username) => plan({ kind: "user.delete", cluster_id: clusterId, inputs: { username } })}
                   empty={
@@ -95,7 +95,7 @@ export function AccessPage() {
             </PartView>
           </Card>
         </Tabs.Panel>
-        <Tabs.Panel value="grants">
+        <Tabs.Panel value="acls">
           <Card>
             <PartView query={query} name="acls">
               {(rows) => (
@@ -104,10 +104,10 @@ export function AccessPage() {
                   canWrite={canWrite}
                   view={search}
                   onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
-                  onRevoke={(bindings) => plan({ kind: "acl.delete", cluster_id: clusterId, inputs: { bindings: asRules(bindings) } })}
+                  onRemove={(bindings) => plan({ kind: "acl.delete", cluster_id: clusterId, inputs: { bindings: asRules(bindings) } })}
                   empty={
-                    <Empty icon={<IconShieldLock size={20} />} title="No grants yet">
-                      Without a grant a user can connect, but neither read nor write.
+                    <Empty icon={<IconShieldLock size={20} />} title="No ACLs yet">
+                      Without an ACL a user can connect, but neither read nor write.
                     </Empty>
                   }
                 />
@@ -123,12 +123,12 @@ export function AccessPage() {
         onClose={() => setForm(null)}
         onPlan={(inputs) => plan({ kind: "user.create", cluster_id: clusterId, inputs })}
       />
-      <GrantForm
-        key={form?.kind === "grant" ? `open-${form.principal ?? ""}` : "closed"}
-        opened={form?.kind === "grant"}
-        principal={form?.kind === "grant" ? form.principal : undefined}
+      <AclForm
+        key={form?.kind === "acl" ? `open-${form.principal ?? ""}` : "closed"}
+        opened={form?.kind === "acl"}
+        principal={form?.kind === "acl" ? form.principal : undefined}
         users={users}
-        draft={form?.kind === "grant" ? `${drafts.grant}/${form.principal ?? ""}` : "closed"}
+        draft={form?.kind === "acl" ? `${drafts.acl}/${form.principal ?? ""}` : "closed"}
         onClose={() => setForm(null)}
         onPlan={(bindings) => plan({ kind: "acl.create", cluster_id: clusterId, inputs: { bindings: asRules(bindings) } })}
       />
@@ -138,7 +138,7 @@ export function AccessPage() {
         onClose={() => setRequest(null)}
         onStarted={() => {
           if (request?.kind === "user.create") clearDrafts(drafts.user);
-          if (request?.kind === "acl.create") clearDrafts(drafts.grant);
+          if (request?.kind === "acl.create") clearDrafts(drafts.acl);
         }}
       />
     </>

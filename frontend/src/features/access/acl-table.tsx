@@ -15,11 +15,11 @@ interface AclTableProps {
   canWrite: boolean;
   view: TableView & { q?: string };
   onView: (view: TableView & { q?: string }) => void;
-  onRevoke: (bindings: AclBinding[]) => void;
+  onRemove: (bindings: AclBinding[]) => void;
   empty: ReactNode;
 }
 
-export function AclTable({ acls, canWrite, view, onView, onRevoke, empty }: AclTableProps) {
+export function AclTable({ acls, canWrite, view, onView, onRemove, empty }: AclTableProps) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const needle = view.q?.toLowerCase() ?? "";
   const rows = acls.filter((acl) => Object.values(acl).join(" ").toLowerCase().includes(needle));
@@ -69,14 +69,14 @@ export function AclTable({ acls, canWrite, view, onView, onRevoke, empty }: AclT
   return (
     <>
       <div className="ps-toolbar">
-        <SearchBox value={view.q ?? ""} label="Search grants" onChange={(q) => onView({ ...view, q: q || undefined, page: undefined })} />
+        <SearchBox value={view.q ?? ""} label="Search ACLs" onChange={(q) => onView({ ...view, q: q || undefined, page: undefined })} />
         {picked.length > 0 && (
-          <Button color="red" variant="light" ml="auto" onClick={() => onRevoke(picked)}>
-            Revoke {plural(picked.length, "rule")}
+          <Button color="red" variant="light" ml="auto" onClick={() => onRemove(picked)}>
+            Remove {plural(picked.length, "ACL")}
           </Button>
         )}
       </div>
-      <DataTable rows={rows} columns={columns} rowId={idOf} label="Grants" defaultSort="principal" view={view} onView={onView} empty={empty} />
+      <DataTable rows={rows} columns={columns} rowId={idOf} label="ACLs" defaultSort="principal" view={view} onView={onView} empty={empty} />
     </>
   );
 }

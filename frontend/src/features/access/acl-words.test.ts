@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EMPTY_GRANT, grantBindings, grantSummary, templateBindings } from "./acl-words";
+import { EMPTY_ACL, aclBindings, aclSummary, templateBindings } from "./acl-words";
 
 const target = { principal: "User:app", name: "demo.", prefixed: true, group: "workers" };
 
@@ -14,15 +14,15 @@ describe("access words", () => {
   });
 
   it("makes no rules of a form that says too little", () => {
-    expect(grantBindings(EMPTY_GRANT, "app")).toBeNull();
-    expect(grantBindings({ ...EMPTY_GRANT, name: "demo" }, " ")).toBeNull();
-    const bare = { ...EMPTY_GRANT.custom, operations: [] };
-    expect(grantBindings({ ...EMPTY_GRANT, purpose: "custom", name: "demo", custom: bare }, "app")).toBeNull();
+    expect(aclBindings(EMPTY_ACL, "app")).toBeNull();
+    expect(aclBindings({ ...EMPTY_ACL, name: "demo" }, " ")).toBeNull();
+    const bare = { ...EMPTY_ACL.custom, operations: [] };
+    expect(aclBindings({ ...EMPTY_ACL, purpose: "custom", name: "demo", custom: bare }, "app")).toBeNull();
   });
 
   it("makes one rule for each operation by hand, on the cluster under its own name", () => {
     const custom = { permission: "DENY", type: "CLUSTER", operations: ["ALTER", "CREATE"], host: " " };
-    expect(grantBindings({ ...EMPTY_GRANT, purpose: "custom", prefixed: true, custom }, " app ")).toEqual(
+    expect(aclBindings({ ...EMPTY_ACL, purpose: "custom", prefixed: true, custom }, " app ")).toEqual(
       ["ALTER", "CREATE"].map((operation) => ({
         principal: "User:app",
         host: "*",
@@ -38,6 +38,6 @@ describe("access words", () => {
   it("sums a principal's rules up by resource, denials said as such", () => {
     const bindings = templateBindings("consume", target);
     const deny = { ...bindings[0], permission: "DENY", operation: "WRITE" } as (typeof bindings)[number];
-    expect(grantSummary([...bindings, deny])).toBe("read, describe, not write demo.*; read group workers");
+    expect(aclSummary([...bindings, deny])).toBe("read, describe, not write demo.*; read group workers");
   });
 });

@@ -2,7 +2,7 @@
 import type { AclBinding, AclRule } from "@/lib/types";
 
 /** "read, describe demo.*; read group workers" for a list of one principal's rules. */
-export function grantSummary(acls: AclBinding[]): string {
+export function aclSummary(acls: AclBinding[]): string {
   const byResource = new Map<string, string[]>();
   for (const acl of acls) {
     const name = acl.pattern_type === "PREFIXED" ? `${acl.resource_name}*` : acl.resource_name;
@@ -40,8 +40,8 @@ export function templateBindings(purpose: "consume" | "produce", target: Target)
   return target.group ? [...bindings, rule(target, "READ", "GROUP", target.group)] : bindings;
 }
 
-/** What the grant form holds. */
-export interface Grant {
+/** What the form of an ACL holds. */
+export interface AclInput {
   purpose: Purpose;
   /** The topic, or in a rule by hand the resource's name. */
   name: string;
@@ -51,7 +51,7 @@ export interface Grant {
   custom: { permission: string; type: string; operations: string[]; host: string };
 }
 
-export const EMPTY_GRANT: Grant = {
+export const EMPTY_ACL: AclInput = {
   purpose: "consume",
   name: "",
   prefixed: false,
@@ -59,16 +59,16 @@ export const EMPTY_GRANT: Grant = {
   custom: { permission: "ALLOW", type: "TOPIC", operations: ["READ"], host: "*" },
 };
 
-export const isOnCluster = (grant: Grant): boolean => grant.purpose === "custom" && grant.custom.type === "CLUSTER";
+export const isOnCluster = (acl: AclInput): boolean => acl.purpose === "custom" && acl.custom.type === "CLUSTER";
 
 /** The rules that the form asks for; null while it says too little. */
-export function grantBindings(grant: Grant, username: string): AclBinding[] | null {
-  const { purpose, custom, prefixed } = grant;
-  const name = grant.name.trim();
+export function aclBindings(acl: AclInput, username: string): AclBinding[] | null {
+  const { purpose, custom, prefixed } = acl;
+  const name = acl.name.trim();
   const principal = `User:${username.trim()}`;
-  const onCluster = isOnCluster(grant);
+  const onCluster = isOnCluster(acl);
   if (username.trim() === "" || (!onCluster && name === "")) return null;
-  if (purpose !== "custom") return templateBindings(purpose, { principal, name, prefixed, group: grant.group.trim() || undefined });
+  if (purpose !== "custom") return templateBindings(purpose, { principal, name, prefixed, group: acl.group.trim() || undefined });
   if (custom.operations.length === 0) return null;
   return custom.operations.map((operation) => ({
     principal,

@@ -18,7 +18,7 @@ const press = (name: string) => fireEvent.click(screen.getByRole("button", { nam
 describe("new user", () => {
   beforeEach(() => sessionStorage.clear());
 
-  it("makes one plan of a login and its access", () => {
+  it("makes one plan of a user and its access", () => {
     const onPlan = open();
     fill("User name", "orders-service");
     press("Next: access");
@@ -37,7 +37,7 @@ describe("new user", () => {
     });
   });
 
-  it("makes a login without access as well, and no plan of a name that is none", () => {
+  it("makes a user without access as well, and no plan of a name that is none", () => {
     const onPlan = open();
     fill("User name", "no spaces");
     press("Next: access");

@@ -3,8 +3,8 @@ import { useState } from "react";
 import { Notice } from "@/components/notice";
 import { useDraft } from "@/lib/draft";
 import type { AclRule } from "@/lib/types";
-import { asRules, EMPTY_GRANT, grantBindings } from "./acl-words";
-import { GrantFields } from "./grant-fields";
+import { asRules, EMPTY_ACL, aclBindings } from "./acl-words";
+import { AclFields } from "./acl-fields";
 
 type Mechanism = (typeof MECHANISMS)[number];
 
@@ -25,15 +25,15 @@ interface NewUserFormProps {
   onPlan: (inputs: NewUser) => void;
 }
 
-/** A login, and in the second step what it may do: one plan makes both. */
+/** A user, and in the second step what it may do: one plan makes both. */
 export function NewUserForm({ opened, draft, onClose, onPlan }: NewUserFormProps) {
   const [username, setUsername] = useDraft(`${draft}/username`, "");
   const [mechanism, setMechanism] = useDraft<Mechanism>(`${draft}/mechanism`, MECHANISMS[0]);
-  const [grant, setGrant] = useDraft(`${draft}/grant`, EMPTY_GRANT);
+  const [acl, setAcl] = useDraft(`${draft}/acl`, EMPTY_ACL);
   const [step, setStep] = useState(0);
   const [told, setTold] = useState(false);
   const named = NAME.test(username);
-  const bindings = grantBindings(grant, username);
+  const bindings = aclBindings(acl, username);
   const leaveFirst = (then: () => void) => {
     setTold(true);
     if (named) then();
@@ -48,7 +48,7 @@ export function NewUserForm({ opened, draft, onClose, onPlan }: NewUserFormProps
       <form onSubmit={submit}>
         <Stack gap="md">
           <Stepper active={step} size="xs" iconSize={24} onStepClick={(next) => (next === 0 ? setStep(0) : leaveFirst(() => setStep(1)))}>
-            <Stepper.Step label="Login" />
+            <Stepper.Step label="User" />
             <Stepper.Step label="Access" />
           </Stepper>
           {step === 0 ? (
@@ -79,7 +79,7 @@ export function NewUserForm({ opened, draft, onClose, onPlan }: NewUserFormProps
               <div style={{ fontSize: "0.8125rem" }}>
                 What <span className="ps-mono">{username}</span> may do. More rules can be added later.
               </div>
-              <GrantFields value={grant} onChange={setGrant} />
+              <AclFields value={acl} onChange={setAcl} />
             </>
           )}
           <Group justify="flex-end" gap={8}>

@@ -6,13 +6,13 @@ import { DataTable } from "@/components/data-table";
 import { DeleteItem } from "@/components/more-menu";
 import { plural } from "@/lib/format";
 import type { AclBinding, KafkaUser } from "@/lib/types";
-import { grantSummary } from "./acl-words";
+import { aclSummary } from "./acl-words";
 
 interface UserTableProps {
   users: KafkaUser[];
   acls: AclBinding[];
   canWrite: boolean;
-  onGrant: (username: string) => void;
+  onAddAcls: (username: string) => void;
   onRotate: (username: string) => void;
   onDelete: (username: string) => void;
   empty: ReactNode;
@@ -20,7 +20,7 @@ interface UserTableProps {
 
 const column = createColumnHelper<KafkaUser>();
 
-export function UserTable({ users, acls, canWrite, onGrant, onRotate, onDelete, empty }: UserTableProps) {
+export function UserTable({ users, acls, canWrite, onAddAcls, onRotate, onDelete, empty }: UserTableProps) {
   const of = (user: KafkaUser) => acls.filter((acl) => acl.principal === `User:${user.username}`);
   const columns = [
     column.accessor("username", {
@@ -38,7 +38,7 @@ export function UserTable({ users, acls, canWrite, onGrant, onRotate, onDelete, 
     }),
     column.accessor((row) => row.mechanisms.join(", "), { id: "mechanisms", header: "Signs in with", meta: { hideBelow: "sm" } }),
     column.accessor((row) => of(row).length, {
-      id: "grants",
+      id: "acls",
       header: "May",
       cell: ({ row }) => {
         if (row.original.managed) return <span className="ps-muted">everything: super user of the service</span>;
@@ -46,7 +46,7 @@ export function UserTable({ users, acls, canWrite, onGrant, onRotate, onDelete, 
         if (mine.length === 0) return <span className="ps-warn">nothing yet</span>;
         return (
           <span title={plural(mine.length, "rule")}>
-            {grantSummary(mine)}
+            {aclSummary(mine)}
             {mine.some((acl) => acl.permission === "DENY") && <span className="ps-tag ps-bad">DENY</span>}
           </span>
         );
@@ -66,8 +66,8 @@ export function UserTable({ users, acls, canWrite, onGrant, onRotate, onDelete, 
               </ActionIcon>
             </Menu.Target>
             <Menu.Dropdown>
-              <Menu.Item leftSection={<IconKey size={15} />} onClick={() => onGrant(row.original.username)}>
-                Grant access
+              <Menu.Item leftSection={<IconKey size={15} />} onClick={() => onAddAcls(row.original.username)}>
+                Add ACLs
               </Menu.Item>
               <Menu.Item leftSection={<IconRefresh size={15} />} onClick={() => onRotate(row.original.username)}>
                 New password

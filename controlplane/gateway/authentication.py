@@ -1,6 +1,6 @@
-"""Whether a cluster refuses a login: asked before the admin client is made.
+"""Whether a cluster refuses a user: asked before the admin client is made.
 
-The admin library takes a refused login for a broker that is away and tries again until its time
+The admin library takes a refused user for a broker that is away and tries again until its time
 is up. librdkafka tells the two apart at once.
 """
 
@@ -21,8 +21,8 @@ POLL_S = 0.05
 REFUSED = KafkaError._AUTHENTICATION  # noqa: SLF001 - librdkafka's own codes are public all the same
 
 
-def check_login(spec: "ConnectionSpec") -> None:
-    """Pass when a broker lets the login in, or when none answers in `PROBE_S_MAX` seconds.
+def check_authentication(spec: "ConnectionSpec") -> None:
+    """Pass when a broker lets the user in, or when none answers in `PROBE_S_MAX` seconds.
 
     Raises:
         GatewayError: SASL_AUTHENTICATION_FAILED, with the broker's words.
@@ -42,7 +42,7 @@ def check_login(spec: "ConnectionSpec") -> None:
         if refusals:
             raise GatewayError(
                 "SASL_AUTHENTICATION_FAILED",
-                f"login {spec.username!r} by {spec.sasl_mechanism}: {refusals[0]}",
+                f"user {spec.username!r} by {spec.sasl_mechanism}: {refusals[0]}",
             )
         with contextlib.suppress(KafkaException):
             client.list_topics(timeout=POLL_S)
@@ -52,7 +52,7 @@ def check_login(spec: "ConnectionSpec") -> None:
 def _settings(spec: "ConnectionSpec") -> dict[str, Any]:
     return {
         "bootstrap.servers": ",".join(spec.bootstrap_servers),
-        "client.id": "penstock-login",
+        "client.id": "penstock-authentication",
         "security.protocol": spec.security_protocol,
         "sasl.mechanism": spec.sasl_mechanism or "",
         "sasl.username": spec.username or "",

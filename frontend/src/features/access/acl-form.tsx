@@ -1,10 +1,10 @@
 import { Autocomplete, Button, Group, Modal, Stack } from "@mantine/core";
 import { useDraft } from "@/lib/draft";
 import type { AclBinding, KafkaUser } from "@/lib/types";
-import { EMPTY_GRANT, grantBindings } from "./acl-words";
-import { GrantFields } from "./grant-fields";
+import { EMPTY_ACL, aclBindings } from "./acl-words";
+import { AclFields } from "./acl-fields";
 
-interface GrantFormProps {
+interface AclFormProps {
   opened: boolean;
   principal?: string;
   users: KafkaUser[];
@@ -15,16 +15,16 @@ interface GrantFormProps {
 }
 
 /** Rules for a user who is there already. */
-export function GrantForm({ opened, principal, users, draft, onClose, onPlan }: GrantFormProps) {
+export function AclForm({ opened, principal, users, draft, onClose, onPlan }: AclFormProps) {
   const [user, setUser] = useDraft(`${draft}/user`, principal?.replace(/^User:/, "") ?? "");
-  const [grant, setGrant] = useDraft(`${draft}/grant`, EMPTY_GRANT);
-  const bindings = grantBindings(grant, user);
+  const [acl, setAcl] = useDraft(`${draft}/acl`, EMPTY_ACL);
+  const bindings = aclBindings(acl, user);
   const submit = (event: React.FormEvent) => {
     event.preventDefault();
     if (bindings) onPlan(bindings);
   };
   return (
-    <Modal opened={opened} onClose={onClose} title={<strong>Grant access</strong>} size="lg">
+    <Modal opened={opened} onClose={onClose} title={<strong>Add ACLs</strong>} size="lg">
       <form onSubmit={submit}>
         <Stack gap="md">
           <Autocomplete
@@ -35,7 +35,7 @@ export function GrantForm({ opened, principal, users, draft, onClose, onPlan }: 
             size="sm"
             data-autofocus={principal ? undefined : true}
           />
-          <GrantFields value={grant} onChange={setGrant} />
+          <AclFields value={acl} onChange={setAcl} />
           <Group justify="flex-end" gap={8}>
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -1,13 +1,13 @@
 import { Checkbox, Group, MultiSelect, SegmentedControl, Select, TextInput } from "@mantine/core";
-import { type Grant, isOnCluster, OPERATIONS, type Purpose } from "./acl-words";
+import { type AclInput, isOnCluster, OPERATIONS, type Purpose } from "./acl-words";
 
-interface GrantFieldsProps {
-  value: Grant;
-  onChange: (value: Grant) => void;
+interface AclFieldsProps {
+  value: AclInput;
+  onChange: (value: AclInput) => void;
 }
 
 /** "Consume", "produce", or any rule by hand; for whom is asked elsewhere. */
-export function GrantFields({ value, onChange }: GrantFieldsProps) {
+export function AclFields({ value, onChange }: AclFieldsProps) {
   const { purpose, custom } = value;
   return (
     <>
@@ -56,7 +56,7 @@ export function GrantFields({ value, onChange }: GrantFieldsProps) {
   );
 }
 
-function CustomFields({ value, onChange }: { value: Grant["custom"]; onChange: (value: Grant["custom"]) => void }) {
+function CustomFields({ value, onChange }: { value: AclInput["custom"]; onChange: (value: AclInput["custom"]) => void }) {
   return (
     <>
       <Group grow align="flex-start">
@@ -66,7 +66,7 @@ function CustomFields({ value, onChange }: { value: Grant["custom"]; onChange: (
           allowDeselect={false}
           data={[
             { value: "ALLOW", label: "Allow" },
-            { value: "DENY", label: "Deny (wins over every grant)" },
+            { value: "DENY", label: "Deny (wins over every ALLOW)" },
           ]}
           value={value.permission}
           onChange={(permission) => permission && onChange({ ...value, permission })}

@@ -26,6 +26,7 @@ from controlplane.operations.operations import (
     PlanContext,
     PlanDraft,
     StepContext,
+    StepRun,
     StepSpec,
     Wait,
     warning,
@@ -34,9 +35,16 @@ from controlplane.operations.services import secret_keep, secret_peek
 
 POLL_S = 0.2
 SERVICE_PREFIX = "penstock-"
-_VERIFY = StepSpec(
-    name="verify", title="The brokers read it back", phase=Phase.VERIFY, deadline_s=30.0
-)
+
+
+def _verified_by(run: StepRun) -> StepSpec:
+    return StepSpec(
+        name="verify",
+        title="The brokers read it back",
+        run=run,
+        phase=Phase.VERIFY,
+        deadline_s=30.0,
+    )
 
 
 class UserCreate(ClusterOperationKind):
@@ -44,11 +52,6 @@ class UserCreate(ClusterOperationKind):
 
     name = "user.create"
     inputs = UserCreateInputs
-    steps = (
-        StepSpec(name="credential", title="Store the credential"),
-        StepSpec(name="acls", title="Add its ACLs"),
-        _VERIFY,
-    )
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway, username = self.gateway(context), inputs["username"]
@@ -79,23 +82,31 @@ class UserCreate(ClusterOperationKind):
     def prepare(self, operation: Operation, plan: Plan) -> None:
         keep_new_password(operation, plan.inputs["username"], plan.inputs["mechanism"])
 
-    def run(self, context: StepContext, step: str) -> Done | Wait:
+    def store_credential(self, context: StepContext) -> Done:
+        username, mechanism = context.inputs["username"], context.inputs["mechanism"]
+        secret = secret_peek(context.operation)
+        self.gateway(context).upsert_user(username, mechanism, secret["password"])
+        return Done(detail=mechanism)
+
+    def add_acls(self, context: StepContext) -> Done:
+        bindings = bindings_of(context.inputs.get("acls", []))
+        self.gateway(context).create_acls(bindings)
+        return Done(detail=counted(len(bindings), "ACL"))
+
+    def verify(self, context: StepContext) -> Done | Wait:
         gateway, inputs = self.gateway(context), context.inputs
-        username, mechanism = inputs["username"], inputs["mechanism"]
-        bindings = bindings_of(inputs.get("acls", []))
-        if step == "credential":
-            secret = secret_peek(context.operation)
-            gateway.upsert_user(username, mechanism, secret["password"])
-            return Done(detail=mechanism)
-        if step == "acls":
-            gateway.create_acls(bindings)
-            return Done(detail=counted(len(bindings), "ACL"))
-        if mechanism not in mechanisms_of(gateway, username):
+        if inputs["mechanism"] not in mechanisms_of(gateway, inputs["username"]):
             return Wait(seconds=POLL_S, detail="the user is not seen yet")
-        return verify_acls(gateway, present=bindings)
+        return verify_acls(gateway, present=bindings_of(inputs.get("acls", [])))
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "user.delete", {"username": plan.inputs["username"]}
+
+    steps = (
+        StepSpec(name="credential", title="Store the credential", run=store_credential),
+        StepSpec(name="acls", title="Add its ACLs", run=add_acls),
+        _verified_by(verify),
+    )
 
 
 class UserDelete(ClusterOperationKind):
@@ -104,11 +115,6 @@ class UserDelete(ClusterOperationKind):
     name = "user.delete"
     no_undo = "This cannot be undone: a user made again has another password."
     inputs = UserInputs
-    steps = (
-        StepSpec(name="credential", title="Remove the credential"),
-        StepSpec(name="acls", title="Remove its ACLs"),
-        _VERIFY,
-    )
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway, username = self.gateway(context), inputs["username"]
@@ -133,23 +139,32 @@ class UserDelete(ClusterOperationKind):
             confirm_phrase=username,
         )
 
-    def run(self, context: StepContext, step: str) -> Done | Wait:
+    def remove_credential(self, context: StepContext) -> Done:
         gateway, username = self.gateway(context), context.inputs["username"]
-        if step == "credential":
-            for mechanism in mechanisms_of(gateway, username):
-                try:
-                    gateway.delete_user(username, mechanism)
-                except GatewayError as error:
-                    if error.code != "RESOURCE_NOT_FOUND":
-                        raise
-            return Done()
+        for mechanism in mechanisms_of(gateway, username):
+            try:
+                gateway.delete_user(username, mechanism)
+            except GatewayError as error:
+                if error.code != "RESOURCE_NOT_FOUND":
+                    raise
+        return Done()
+
+    def remove_acls(self, context: StepContext) -> Done:
         bindings = bindings_of(context.preconditions["acls"])
-        if step == "acls":
-            gateway.delete_acls(bindings)
-            return Done(detail=counted(len(bindings), "rule"))
-        if mechanisms_of(gateway, username):
+        self.gateway(context).delete_acls(bindings)
+        return Done(detail=counted(len(bindings), "rule"))
+
+    def verify(self, context: StepContext) -> Done | Wait:
+        gateway = self.gateway(context)
+        if mechanisms_of(gateway, context.inputs["username"]):
             return Wait(seconds=POLL_S, detail="the user is still seen")
-        return verify_acls(gateway, absent=bindings)
+        return verify_acls(gateway, absent=bindings_of(context.preconditions["acls"]))
+
+    steps = (
+        StepSpec(name="credential", title="Remove the credential", run=remove_credential),
+        StepSpec(name="acls", title="Remove its ACLs", run=remove_acls),
+        _verified_by(verify),
+    )
 
 
 class UserRotate(ClusterOperationKind):
@@ -158,7 +173,6 @@ class UserRotate(ClusterOperationKind):
     name = "user.rotate"
     no_undo = "This cannot be undone: the old password does not come back."
     inputs = UserInputs
-    steps = (StepSpec(name="credential", title="Store the new password"), _VERIFY)
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway, username = self.gateway(context), inputs["username"]
@@ -184,24 +198,29 @@ class UserRotate(ClusterOperationKind):
         mechanisms = plan.preconditions["mechanisms"]
         keep_new_password(operation, plan.inputs["username"], ",".join(mechanisms))
 
-    def run(self, context: StepContext, step: str) -> Done | Wait:
-        gateway, username = self.gateway(context), context.inputs["username"]
-        mechanisms = context.preconditions["mechanisms"]
-        if step == "credential":
-            password = secret_peek(context.operation)["password"]
-            for mechanism in mechanisms:
-                gateway.upsert_user(username, mechanism, password)
-            return Done(detail=", ".join(mechanisms))
-        if set(mechanisms) - set(mechanisms_of(gateway, username)):
+    def store_credential(self, context: StepContext) -> Done:
+        gateway, mechanisms = self.gateway(context), context.preconditions["mechanisms"]
+        password = secret_peek(context.operation)["password"]
+        for mechanism in mechanisms:
+            gateway.upsert_user(context.inputs["username"], mechanism, password)
+        return Done(detail=", ".join(mechanisms))
+
+    def verify(self, context: StepContext) -> Done | Wait:
+        seen = mechanisms_of(self.gateway(context), context.inputs["username"])
+        if set(context.preconditions["mechanisms"]) - set(seen):
             return Wait(seconds=POLL_S, detail="the user is not seen yet")
         return Done()
+
+    steps = (
+        StepSpec(name="credential", title="Store the new password", run=store_credential),
+        _verified_by(verify),
+    )
 
 
 class AclCreate(ClusterOperationKind):
     name = "acl.create"
     inputs = AclInputs
     diff_shape = AclDiffSerializer
-    steps = (StepSpec(name="create", title="Add the rules"), _VERIFY)
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         have = set(self.gateway(context).list_acls())
@@ -219,22 +238,27 @@ class AclCreate(ClusterOperationKind):
     def lock(self, plan: Plan) -> str | None:  # noqa: ARG002 - rules do not exclude each other
         return None
 
-    def run(self, context: StepContext, step: str) -> Done | Wait:
-        gateway, added = self.gateway(context), bindings_of(context.diff["after"])
-        if step == "create":
-            gateway.create_acls(added)
-            return Done(detail=counted(len(added), "rule"))
-        return verify_acls(gateway, present=added)
+    def create(self, context: StepContext) -> Done:
+        added = bindings_of(context.diff["after"])
+        self.gateway(context).create_acls(added)
+        return Done(detail=counted(len(added), "rule"))
+
+    def verify(self, context: StepContext) -> Done | Wait:
+        return verify_acls(self.gateway(context), present=bindings_of(context.diff["after"]))
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "acl.delete", {"bindings": plan.diff["after"]}
+
+    steps = (
+        StepSpec(name="create", title="Add the rules", run=create),
+        _verified_by(verify),
+    )
 
 
 class AclDelete(ClusterOperationKind):
     name = "acl.delete"
     inputs = AclInputs
     diff_shape = AclDiffSerializer
-    steps = (StepSpec(name="delete", title="Remove the rules"), _VERIFY)
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         have = set(self.gateway(context).list_acls())
@@ -260,15 +284,21 @@ class AclDelete(ClusterOperationKind):
     def lock(self, plan: Plan) -> str | None:  # noqa: ARG002 - rules do not exclude each other
         return None
 
-    def run(self, context: StepContext, step: str) -> Done | Wait:
-        gateway, removed = self.gateway(context), bindings_of(context.diff["before"])
-        if step == "delete":
-            gateway.delete_acls(removed)
-            return Done(detail=counted(len(removed), "rule"))
-        return verify_acls(gateway, absent=removed)
+    def delete(self, context: StepContext) -> Done:
+        removed = bindings_of(context.diff["before"])
+        self.gateway(context).delete_acls(removed)
+        return Done(detail=counted(len(removed), "rule"))
+
+    def verify(self, context: StepContext) -> Done | Wait:
+        return verify_acls(self.gateway(context), absent=bindings_of(context.diff["before"]))
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "acl.create", {"bindings": plan.diff["before"]}
+
+    steps = (
+        StepSpec(name="delete", title="Remove the rules", run=delete),
+        _verified_by(verify),
+    )
 
 
 def verify_acls(

@@ -63,19 +63,32 @@ class ClusterCreateInputs(Shape):
     )
 
 
-class ClusterCreate(OperationKind):
+class _RemovesBrokers(OperationKind):
+    """The way down of a managed cluster: of one that is deleted and of one that was cancelled."""
+
+    def remove(self, context: StepContext) -> Done:
+        cluster = cluster_of(context)
+        if cluster.kind == REGISTERED:
+            return _let_go(cluster)
+        return provisioning.write_desired(cluster, state="deleted")
+
+    def await_removed(self, context: StepContext) -> Done | Wait:
+        cluster = cluster_of(context)
+        if cluster.kind == REGISTERED:
+            return _let_go(cluster)
+        return provisioning.await_deleted(cluster)
+
+    def purge(self, context: StepContext) -> Done:
+        cluster = cluster_of(context)
+        if cluster.kind == REGISTERED:
+            return _let_go(cluster)
+        return provisioning.purge(cluster)
+
+
+class ClusterCreate(_RemovesBrokers):
     name = "cluster.create"
     inputs = ClusterCreateInputs
     cancellable = True
-    steps = (
-        StepSpec(name="desired", title="Tell the hosts what to run"),
-        StepSpec(name="processes", title="Broker processes start"),
-        StepSpec(name="registration", title="Brokers register with the cluster"),
-        StepSpec(name="verify", title="The cluster answers its administrator", phase=Phase.VERIFY),
-        StepSpec(name="remove", title="Stop and delete brokers", phase=Phase.TEARDOWN),
-        StepSpec(name="removed", title="Brokers are gone", phase=Phase.TEARDOWN),
-        StepSpec(name="purge", title="Clear ZooKeeper", phase=Phase.TEARDOWN),
-    )
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         check_name_free(context.tenant, inputs["name"])
@@ -125,18 +138,19 @@ class ClusterCreate(OperationKind):
         operation.cluster_id = cluster.id
         operation.save(update_fields=["cluster_id"])
 
-    def run(self, context: StepContext, step: str) -> Done | Wait:
-        cluster = cluster_row(context.tenant, context.operation.cluster_id or "")
-        if step == "desired":
-            return provisioning.write_desired(cluster, state="running")
-        if step == "processes":
-            return provisioning.await_processes(cluster)
-        if step == "registration":
-            return provisioning.await_registration(cluster)
-        if step == "verify":
-            context.memo["outcome"] = {"cluster_id": cluster.id}
-            return provisioning.verify_cluster(cluster)
-        return run_removal(cluster, step)
+    def write_desired(self, context: StepContext) -> Done:
+        return provisioning.write_desired(cluster_of(context), state="running")
+
+    def await_processes(self, context: StepContext) -> Done | Wait:
+        return provisioning.await_processes(cluster_of(context))
+
+    def await_registration(self, context: StepContext) -> Done | Wait:
+        return provisioning.await_registration(cluster_of(context))
+
+    def verify(self, context: StepContext) -> Done | Wait:
+        cluster = cluster_of(context)
+        context.memo["outcome"] = {"cluster_id": cluster.id}
+        return provisioning.verify_cluster(cluster)
 
     def finish(self, operation: Operation) -> None:
         if operation.state == CANCELLED:
@@ -144,6 +158,38 @@ class ClusterCreate(OperationKind):
         else:
             phase = RUNNING if operation.state == SUCCEEDED else FAILED
             Cluster.objects.filter(pk=operation.cluster_id).update(phase=phase)
+
+    steps = (
+        StepSpec(name="desired", title="Tell the hosts what to run", run=write_desired),
+        StepSpec(name="processes", title="Broker processes start", run=await_processes),
+        StepSpec(
+            name="registration", title="Brokers register with the cluster", run=await_registration
+        ),
+        StepSpec(
+            name="verify",
+            title="The cluster answers its administrator",
+            run=verify,
+            phase=Phase.VERIFY,
+        ),
+        StepSpec(
+            name="remove",
+            title="Stop and delete brokers",
+            run=_RemovesBrokers.remove,
+            phase=Phase.TEARDOWN,
+        ),
+        StepSpec(
+            name="removed",
+            title="Brokers are gone",
+            run=_RemovesBrokers.await_removed,
+            phase=Phase.TEARDOWN,
+        ),
+        StepSpec(
+            name="purge",
+            title="Clear ZooKeeper",
+            run=_RemovesBrokers.purge,
+            phase=Phase.TEARDOWN,
+        ),
+    )
 
 
 class ClusterRegisterInputs(Shape):
@@ -163,10 +209,6 @@ class ClusterRegister(OperationKind):
     name = "cluster.register"
     inputs = ClusterRegisterInputs
     secret_inputs = ("password",)
-    steps = (
-        StepSpec(name="connect", title="The cluster answers", deadline_s=30.0),
-        StepSpec(name="verify", title="Its topics can be read", phase=Phase.VERIFY),
-    )
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         check_name_free(context.tenant, inputs["name"])
@@ -202,14 +244,14 @@ class ClusterRegister(OperationKind):
         operation.cluster_id = cluster.id
         operation.save(update_fields=["cluster_id"])
 
-    def run(self, context: StepContext, step: str) -> Done | Wait:
-        cluster = cluster_row(context.tenant, context.operation.cluster_id or "")
-        gateway = gateway_for(cluster)
-        if step == "connect":
-            brokers = gateway.describe_cluster().brokers
-            return Done(detail=f"{counted(len(brokers), 'broker')} answering")
+    def connect(self, context: StepContext) -> Done:
+        brokers = gateway_for(cluster_of(context)).describe_cluster().brokers
+        return Done(detail=f"{counted(len(brokers), 'broker')} answering")
+
+    def verify(self, context: StepContext) -> Done:
+        cluster = cluster_of(context)
         context.memo["outcome"] = {"cluster_id": cluster.id}
-        return Done(detail=f"{len(gateway.list_topics())} topics")
+        return Done(detail=f"{len(gateway_for(cluster).list_topics())} topics")
 
     def finish(self, operation: Operation) -> None:
         if operation.state == SUCCEEDED:
@@ -217,19 +259,19 @@ class ClusterRegister(OperationKind):
         else:
             mark_deleted(operation.cluster_id)
 
+    steps = (
+        StepSpec(name="connect", title="The cluster answers", run=connect, deadline_s=30.0),
+        StepSpec(name="verify", title="Its topics can be read", run=verify, phase=Phase.VERIFY),
+    )
+
 
 class NoInputs(Shape):
     """Nothing to say beyond the cluster itself."""
 
 
-class ClusterDelete(ClusterOperationKind):
+class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
     name = "cluster.delete"
     inputs = NoInputs
-    steps = (
-        StepSpec(name="remove", title="Stop and delete brokers"),
-        StepSpec(name="removed", title="Brokers are gone"),
-        StepSpec(name="purge", title="Clear ZooKeeper", phase=Phase.VERIFY),
-    )
 
     def plan(
         self,
@@ -272,25 +314,29 @@ class ClusterDelete(ClusterOperationKind):
             )
         Cluster.objects.filter(pk=plan.cluster_id).update(phase=DELETING)
 
-    def run(self, context: StepContext, step: str) -> Done | Wait:
-        return run_removal(self.cluster(context), step)
-
     def finish(self, operation: Operation) -> None:
         if operation.state == SUCCEEDED:
             mark_deleted(operation.cluster_id)
         else:
             Cluster.objects.filter(pk=operation.cluster_id).update(phase=FAILED)
 
+    steps = (
+        StepSpec(name="remove", title="Stop and delete brokers", run=_RemovesBrokers.remove),
+        StepSpec(name="removed", title="Brokers are gone", run=_RemovesBrokers.await_removed),
+        StepSpec(
+            name="purge", title="Clear ZooKeeper", run=_RemovesBrokers.purge, phase=Phase.VERIFY
+        ),
+    )
 
-def run_removal(cluster: Cluster, step: str) -> Done | Wait:
-    if cluster.kind == REGISTERED:
-        drop_gateway(cluster.id)
-        return Done(detail="it is not ours to stop")
-    if step == "remove":
-        return provisioning.write_desired(cluster, state="deleted")
-    if step == "removed":
-        return provisioning.await_deleted(cluster)
-    return provisioning.purge(cluster)
+
+def cluster_of(context: StepContext) -> Cluster:
+    """The row of the cluster that the step is about."""
+    return cluster_row(context.tenant, context.operation.cluster_id or "")
+
+
+def _let_go(cluster: Cluster) -> Done:
+    drop_gateway(cluster.id)
+    return Done(detail="it is not ours to stop")
 
 
 def mark_deleted(cluster_id: str | None) -> None:

@@ -44,16 +44,6 @@ class GroupDelete(GroupOperationKind):
     no_undo = "This cannot be undone: the group has no offsets that could be committed again."
     inputs = GroupDeleteInputs
     diff_shape = GroupDeletionDiffSerializer
-    steps = (
-        StepSpec(name="check", title="The group is empty and where the plan saw it"),
-        StepSpec(name="delete", title="Delete the group"),
-        StepSpec(
-            name="verify",
-            title="Its coordinator does not know it any more",
-            phase=Phase.VERIFY,
-            deadline_s=30.0,
-        ),
-    )
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway, group = self.gateway(context), inputs["group"]
@@ -81,13 +71,16 @@ class GroupDelete(GroupOperationKind):
             confirm_phrase=group,
         )
 
-    def run(self, context: StepContext, step: str) -> Done | Wait:
-        gateway, group = self.gateway(context), context.inputs["group"]
-        if step == "check":
-            return _check(gateway, group, context.preconditions["offsets"])
-        if step == "delete":
-            return _delete(gateway, group, context.preconditions["offsets"])
-        if _exists(gateway, group):
+    def check(self, context: StepContext) -> Done:
+        planned = context.preconditions["offsets"]
+        return _check(self.gateway(context), context.inputs["group"], planned)
+
+    def delete(self, context: StepContext) -> Done:
+        planned = context.preconditions["offsets"]
+        return _delete(self.gateway(context), context.inputs["group"], planned)
+
+    def verify(self, context: StepContext) -> Done | Wait:
+        if _exists(self.gateway(context), context.inputs["group"]):
             return Wait(seconds=POLL_S, detail="the coordinator still knows it")
         return Done(detail="gone")
 
@@ -103,6 +96,18 @@ class GroupDelete(GroupOperationKind):
                 for row in kept
             ],
         }
+
+    steps = (
+        StepSpec(name="check", title="The group is empty and where the plan saw it", run=check),
+        StepSpec(name="delete", title="Delete the group", run=delete),
+        StepSpec(
+            name="verify",
+            title="Its coordinator does not know it any more",
+            run=verify,
+            phase=Phase.VERIFY,
+            deadline_s=30.0,
+        ),
+    )
 
 
 def _vanishing(

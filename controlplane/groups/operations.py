@@ -50,11 +50,6 @@ class _OffsetKind(GroupOperationKind):
     """What resetting and restoring share: everything but how the targets are found."""
 
     diff_shape = OffsetDiffSerializer
-    steps = (
-        StepSpec(name="check", title="The group is empty and where the plan saw it"),
-        StepSpec(name="commit", title="Commit the planned offsets"),
-        StepSpec(name="verify", title="Read back and compare", phase=Phase.VERIFY, deadline_s=30.0),
-    )
 
     @abstractmethod
     def rows(self, gateway: ClusterGateway, inputs: dict[str, Any]) -> list[PlannedOffset]:
@@ -89,14 +84,15 @@ class _OffsetKind(GroupOperationKind):
         in_scope = [TP(row["topic"], row["partition"]) for row in plan.diff["partitions"]]
         return preconditions_of({tp: offset_of(committed.get(tp)) for tp in in_scope})
 
-    def run(self, context: StepContext, step: str) -> Done | Wait:
-        gateway, group = self.gateway(context), context.inputs["group"]
-        before, after = _targets(context.diff)
-        if step == "check":
-            return _check(gateway, group, before, after)
-        if step == "commit":
-            return _commit(gateway, group, before, after)
-        return _verify(gateway, group, after)
+    def check(self, context: StepContext) -> Done:
+        return _check(self.gateway(context), context.inputs["group"], *_targets(context.diff))
+
+    def commit(self, context: StepContext) -> Done:
+        return _commit(self.gateway(context), context.inputs["group"], *_targets(context.diff))
+
+    def verify(self, context: StepContext) -> Done | Wait:
+        _, after = _targets(context.diff)
+        return _verify(self.gateway(context), context.inputs["group"], after)
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         before, _ = _targets(plan.diff)
@@ -107,6 +103,18 @@ class _OffsetKind(GroupOperationKind):
                 for tp, offset in before.items()
             ],
         }
+
+    steps = (
+        StepSpec(name="check", title="The group is empty and where the plan saw it", run=check),
+        StepSpec(name="commit", title="Commit the planned offsets", run=commit),
+        StepSpec(
+            name="verify",
+            title="Read back and compare",
+            run=verify,
+            phase=Phase.VERIFY,
+            deadline_s=30.0,
+        ),
+    )
 
 
 class OffsetReset(_OffsetKind):

@@ -90,7 +90,7 @@ def tick(operation_id: str) -> bool:
     _begin(operation, step, token)
     context = _context(operation, token)
     try:
-        outcome = _run(kind, context, step)
+        outcome = _run(kind, context, kind.step(step.name))
     except LeaseLostError:
         log.warning("%s: the lease was lost during %s", operation.id, step.name)
         return False
@@ -172,13 +172,13 @@ def _keep(operation_id: str, token: str) -> None:
         raise LeaseLostError(operation_id)
 
 
-def _run(kind: OperationKind, context: StepContext, step: Step) -> _Outcome:
+def _run(kind: OperationKind, context: StepContext, spec: StepSpec) -> _Outcome:
     try:
-        return kind.run(context, step.name)
+        return spec.run(kind, context)
     except LeaseLostError:
         raise
     except Exception as error:  # noqa: BLE001 - a bug in a step ends the operation, not the worker
-        return _outcome_of(error, context.operation.id, step.name)
+        return _outcome_of(error, context.operation.id, spec.name)
 
 
 def _outcome_of(error: Exception, operation_id: str, step_name: str) -> _Outcome:
@@ -209,7 +209,7 @@ def _settle(
         operation.memo = memo
         kind = required_kind(operation.kind)
         now = timezone.now()
-        outcome = _with_deadline(operation, kind.steps[step.index], step, outcome)
+        outcome = _with_deadline(operation, kind.step(step.name), step, outcome)
         wait_s = 0.0
         if isinstance(outcome, Done):
             step.state, step.finished_at = STEP_DONE, now

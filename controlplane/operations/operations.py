@@ -34,14 +34,6 @@ class Phase(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepSpec:
-    name: str
-    title: str
-    phase: Phase = Phase.EXECUTE
-    deadline_s: float = 120.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
     done: int
     total: int
@@ -117,6 +109,23 @@ class StepContext:
     heartbeat: Callable[[], None]
 
 
+StepRun = Callable[[Any, StepContext], Done | Wait]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepSpec:
+    """One step of a kind. `run` is the kind's method, taken from its class.
+
+    It does at most one idempotent thing and may run again after a crash at any point.
+    """
+
+    name: str
+    title: str
+    run: StepRun
+    phase: Phase = Phase.EXECUTE
+    deadline_s: float = 120.0
+
+
 class OperationKind(ABC):
     """Stateless behaviour of one kind of operation."""
 
@@ -138,9 +147,12 @@ class OperationKind(ABC):
             GatewayError: the cluster cannot be read.
         """
 
-    @abstractmethod
-    def run(self, context: StepContext, step: str) -> Done | Wait:
-        """One idempotent step. It may run again after a crash at any point."""
+    def step(self, name: str) -> StepSpec:
+        """The step of this name; one that an earlier version had, and this one not, fails."""
+        for spec in self.steps:
+            if spec.name == name:
+                return spec
+        return StepSpec(name=name, title=name, run=_unknown_step)
 
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
         """The plan's preconditions as the world is now; other values make the plan stale."""
@@ -164,12 +176,27 @@ class OperationKind(ABC):
         return None
 
 
+def _unknown_step(kind: OperationKind, context: StepContext) -> Done:
+    del context
+    raise StepFailedError(
+        "unknown-step", f"This version of the service has no such step of {kind.name}."
+    )
+
+
 _KINDS: dict[str, OperationKind] = {}
 
 
 def register(kind: OperationKind) -> None:
+    """Offer a kind.
+
+    Raises:
+        ValueError: another kind has its name, or two of its steps have one name.
+    """
     if kind.name in _KINDS and type(_KINDS[kind.name]) is not type(kind):
         raise ValueError(f"two kinds are called {kind.name}")
+    names = [spec.name for spec in kind.steps]
+    if len(set(names)) < len(names):
+        raise ValueError(f"two steps of {kind.name} have one name: {', '.join(names)}")
     _KINDS[kind.name] = kind
 
 

@@ -42,24 +42,6 @@ class Reassignment(ClusterOperationKind):
     inputs = ReassignmentInputs
     diff_shape = ReassignmentDiffSerializer
     cancellable = True
-    steps = (
-        StepSpec(name="throttle", title="Limit replication"),
-        StepSpec(name="move", title="Move replicas", deadline_s=7 * DAY_S),
-        StepSpec(name="stop", title="Stop moves under way", phase=Phase.RESTORE),
-        StepSpec(
-            name="move-back",
-            title="Move back what had arrived",
-            phase=Phase.TEARDOWN,
-            deadline_s=7 * DAY_S,
-        ),
-        StepSpec(name="unthrottle", title="Lift the limit", phase=Phase.ALWAYS),
-        StepSpec(
-            name="verify",
-            title="Data is on the new brokers and gone from the old",
-            phase=Phase.VERIFY,
-            deadline_s=300.0,
-        ),
-    )
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway = self.gateway(context)
@@ -113,38 +95,37 @@ class Reassignment(ClusterOperationKind):
         now = assignment_now(self.gateway(context), moves_in(plan.diff))
         return {"before": {f"{tp.topic}-{tp.partition}": list(now[tp]) for tp in sorted(now)}}
 
-    def run(self, context: StepContext, step: str) -> Done | Wait:
-        gateway, moves = self.gateway(context), moves_in(context.diff)
-        if step == "throttle":
-            return self._throttle(context, gateway, moves)
-        if step == "move":
-            throttle_renew(context.operation.id)
-            return self._move(context, gateway, moves)
-        if step == "stop":
-            return _stop(gateway, moves)
-        if step == "move-back":
-            throttle_renew(context.operation.id)
-            return self._move(context, gateway, [_reversed(move) for move in moves])
-        if step == "unthrottle":
-            return Done(detail=throttle_release(gateway, context.operation.id))
-        return _verify(gateway, moves)
-
-    def _throttle(self, context: StepContext, gateway: ClusterGateway, moves: list[Move]) -> Done:
+    def throttle(self, context: StepContext) -> Done:
         bytes_per_s = context.inputs.get("throttle_bytes_per_s")
         if not bytes_per_s:
             return Done(detail="no limit was asked for")
         throttle_set(
-            gateway,
+            self.gateway(context),
             operation_id=context.operation.id,
             cluster_id=context.operation.cluster_id or "",
-            moves=moves,
+            moves=moves_in(context.diff),
             bytes_per_s=bytes_per_s,
         )
         return Done(detail=f"{bytes_per_s} bytes/s per broker")
 
-    def _move(
-        self, context: StepContext, gateway: ClusterGateway, moves: list[Move]
-    ) -> Done | Wait:
+    def move(self, context: StepContext) -> Done | Wait:
+        return self._move(context, moves_in(context.diff))
+
+    def move_back(self, context: StepContext) -> Done | Wait:
+        return self._move(context, [_reversed(move) for move in moves_in(context.diff)])
+
+    def stop(self, context: StepContext) -> Done | Wait:
+        return _stop(self.gateway(context), moves_in(context.diff))
+
+    def unthrottle(self, context: StepContext) -> Done:
+        return Done(detail=throttle_release(self.gateway(context), context.operation.id))
+
+    def verify(self, context: StepContext) -> Done | Wait:
+        return _verify(self.gateway(context), moves_in(context.diff))
+
+    def _move(self, context: StepContext, moves: list[Move]) -> Done | Wait:
+        gateway = self.gateway(context)
+        throttle_renew(context.operation.id)
         found = survey_now(gateway, moves)
         if found.foreign:
             tp = found.foreign[0].tp
@@ -171,6 +152,27 @@ class Reassignment(ClusterOperationKind):
         if plan.inputs.get("throttle_bytes_per_s"):
             inputs["throttle_bytes_per_s"] = plan.inputs["throttle_bytes_per_s"]
         return self.name, inputs
+
+    steps = (
+        StepSpec(name="throttle", title="Limit replication", run=throttle),
+        StepSpec(name="move", title="Move replicas", run=move, deadline_s=7 * DAY_S),
+        StepSpec(name="stop", title="Stop moves under way", run=stop, phase=Phase.RESTORE),
+        StepSpec(
+            name="move-back",
+            title="Move back what had arrived",
+            run=move_back,
+            phase=Phase.TEARDOWN,
+            deadline_s=7 * DAY_S,
+        ),
+        StepSpec(name="unthrottle", title="Lift the limit", run=unthrottle, phase=Phase.ALWAYS),
+        StepSpec(
+            name="verify",
+            title="Data is on the new brokers and gone from the old",
+            run=verify,
+            phase=Phase.VERIFY,
+            deadline_s=300.0,
+        ),
+    )
 
 
 def move_dict(move: Move) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from controlplane.operations.operations import (
     Progress,
     StepContext,
     StepFailedError,
+    StepRun,
     StepSpec,
     Wait,
 )
@@ -34,12 +35,16 @@ NAME = r"^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$"
 PARTITIONS_MAX = 10_000
 CONFIG_VALUE_MAX = 10_000
 POLL_S = 0.2
-VERIFY_WHOLE = StepSpec(
-    name="verify",
-    title="Every partition has a leader and all its replicas",
-    phase=Phase.VERIFY,
-    deadline_s=60.0,
-)
+
+
+def _whole_by(run: StepRun) -> StepSpec:
+    return StepSpec(
+        name="verify",
+        title="Every partition has a leader and all its replicas",
+        run=run,
+        phase=Phase.VERIFY,
+        deadline_s=60.0,
+    )
 
 
 def name_field() -> serializers.RegexField:
@@ -60,10 +65,6 @@ class TopicCreateInputs(Shape):
 class TopicCreate(ClusterOperationKind):
     name = "topic.create"
     inputs = TopicCreateInputs
-    steps = (
-        StepSpec(name="create", title="Create the topic"),
-        VERIFY_WHOLE,
-    )
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway = self.gateway(context)
@@ -87,16 +88,9 @@ class TopicCreate(ClusterOperationKind):
             ),
         )
 
-    def run(self, context: StepContext, step: str) -> Done | Wait:
-        gateway, inputs = self.gateway(context), context.inputs
-        if step == "create":
-            return self._create(gateway, inputs)
-        return verify_topic(
-            gateway, inputs["name"], partitions=inputs["partitions"], configs=inputs["configs"]
-        )
-
-    def _create(self, gateway: ClusterGateway, inputs: dict[str, Any]) -> Done:
+    def create(self, context: StepContext) -> Done:
         """The plan saw no such topic, so one of the planned shape is our own earlier try."""
+        gateway, inputs = self.gateway(context), context.inputs
         found = gateway.describe_topics([inputs["name"]]).get(inputs["name"])
         if found is None:
             try:
@@ -111,8 +105,22 @@ class TopicCreate(ClusterOperationKind):
             )
         return Done(detail=counted(inputs["partitions"], "partition"))
 
+    def verify(self, context: StepContext) -> Done | Wait:
+        inputs = context.inputs
+        return verify_topic(
+            self.gateway(context),
+            inputs["name"],
+            partitions=inputs["partitions"],
+            configs=inputs["configs"],
+        )
+
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "topic.delete", {"name": plan.inputs["name"]}
+
+    steps = (
+        StepSpec(name="create", title="Create the topic", run=create),
+        _whole_by(verify),
+    )
 
 
 class TopicUpdateInputs(Shape):
@@ -128,10 +136,6 @@ class TopicUpdate(ClusterOperationKind):
     name = "topic.update"
     inputs = TopicUpdateInputs
     diff_shape = ConfigDiffSerializer
-    steps = (
-        StepSpec(name="alter", title="Change the configuration"),
-        StepSpec(name="verify", title="The brokers read it back", phase=Phase.VERIFY),
-    )
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway = self.gateway(context)
@@ -173,13 +177,14 @@ class TopicUpdate(ClusterOperationKind):
         keys = plan.preconditions["configs"]
         return {"configs": {key: own.get(key) for key in keys}, "topic_id": topic.topic_id}
 
-    def run(self, context: StepContext, step: str) -> Done | Wait:
-        gateway, name = self.gateway(context), context.inputs["name"]
+    def alter(self, context: StepContext) -> Done:
         wanted = context.diff["after"]["configs"]
-        if step == "alter":
-            gateway.alter_topic_configs(name, wanted)
-            return Done(detail=", ".join(sorted(wanted)))
-        own, _, _ = _settings(gateway, name)
+        self.gateway(context).alter_topic_configs(context.inputs["name"], wanted)
+        return Done(detail=", ".join(sorted(wanted)))
+
+    def verify(self, context: StepContext) -> Done | Wait:
+        wanted = context.diff["after"]["configs"]
+        own, _, _ = _settings(self.gateway(context), context.inputs["name"])
         differing = sorted(key for key, value in wanted.items() if own.get(key) != value)
         if differing:
             return Wait(seconds=POLL_S, detail=f"not seen yet: {', '.join(differing)}")
@@ -187,6 +192,11 @@ class TopicUpdate(ClusterOperationKind):
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return self.name, {"name": plan.inputs["name"], "configs": plan.diff["before"]["configs"]}
+
+    steps = (
+        StepSpec(name="alter", title="Change the configuration", run=alter),
+        StepSpec(name="verify", title="The brokers read it back", run=verify, phase=Phase.VERIFY),
+    )
 
 
 class TopicPartitionsInputs(Shape):
@@ -198,10 +208,6 @@ class TopicPartitions(ClusterOperationKind):
     name = "topic.partitions"
     no_undo = "Partitions can be added, never removed: this cannot be undone."
     inputs = TopicPartitionsInputs
-    steps = (
-        StepSpec(name="add", title="Add partitions"),
-        VERIFY_WHOLE,
-    )
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway = self.gateway(context)
@@ -232,14 +238,21 @@ class TopicPartitions(ClusterOperationKind):
             ),
         )
 
-    def run(self, context: StepContext, step: str) -> Done | Wait:
+    def add(self, context: StepContext) -> Done:
         gateway, inputs = self.gateway(context), context.inputs
-        if step == "add":
-            topic = described_topic(gateway, inputs["name"])
-            if len(topic.partitions) < inputs["partitions"]:
-                gateway.create_partitions(inputs["name"], inputs["partitions"])
-            return Done(detail=counted(inputs["partitions"], "partition"))
-        return verify_topic(gateway, inputs["name"], partitions=inputs["partitions"], configs={})
+        topic = described_topic(gateway, inputs["name"])
+        if len(topic.partitions) < inputs["partitions"]:
+            gateway.create_partitions(inputs["name"], inputs["partitions"])
+        return Done(detail=counted(inputs["partitions"], "partition"))
+
+    def verify(self, context: StepContext) -> Done | Wait:
+        name, partitions = context.inputs["name"], context.inputs["partitions"]
+        return verify_topic(self.gateway(context), name, partitions=partitions, configs={})
+
+    steps = (
+        StepSpec(name="add", title="Add partitions", run=add),
+        _whole_by(verify),
+    )
 
 
 class TopicDeleteInputs(Shape):
@@ -250,12 +263,6 @@ class TopicDelete(ClusterOperationKind):
     name = "topic.delete"
     no_undo = "This cannot be undone: the records are gone with the topic."
     inputs = TopicDeleteInputs
-    steps = (
-        StepSpec(name="delete", title="Delete the topic"),
-        StepSpec(
-            name="verify", title="No broker knows it any more", phase=Phase.VERIFY, deadline_s=60.0
-        ),
-    )
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway = self.gateway(context)
@@ -279,21 +286,36 @@ class TopicDelete(ClusterOperationKind):
             confirm_phrase=topic.name,
         )
 
-    def run(self, context: StepContext, step: str) -> Done | Wait:
-        gateway, name = self.gateway(context), context.inputs["name"]
-        found = gateway.describe_topics([name]).get(name)
-        ours = found is not None and found.topic_id == context.preconditions["topic_id"]
-        if step == "delete":
-            if ours:
-                try:
-                    gateway.delete_topic(name)
-                except GatewayError as error:
-                    if error.code != "UNKNOWN_TOPIC_OR_PARTITION":
-                        raise
-            return Done(detail="the controller took it")
-        if ours:
+    def delete(self, context: StepContext) -> Done:
+        if self._is_there(context):
+            try:
+                self.gateway(context).delete_topic(context.inputs["name"])
+            except GatewayError as error:
+                if error.code != "UNKNOWN_TOPIC_OR_PARTITION":
+                    raise
+        return Done(detail="the controller took it")
+
+    def verify(self, context: StepContext) -> Done | Wait:
+        if self._is_there(context):
             return Wait(seconds=POLL_S, detail="brokers are still deleting")
         return Done(detail="gone from the metadata")
+
+    def _is_there(self, context: StepContext) -> bool:
+        """The planned topic, not another one that was made under its name since."""
+        name = context.inputs["name"]
+        found = self.gateway(context).describe_topics([name]).get(name)
+        return found is not None and found.topic_id == context.preconditions["topic_id"]
+
+    steps = (
+        StepSpec(name="delete", title="Delete the topic", run=delete),
+        StepSpec(
+            name="verify",
+            title="No broker knows it any more",
+            run=verify,
+            phase=Phase.VERIFY,
+            deadline_s=60.0,
+        ),
+    )
 
 
 def verify_topic(

@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from django.db.models import F, Q
+from django.db.models import F
 from django.utils import timezone
 
 from controlplane.analytics.models import CollectorState
@@ -22,6 +22,7 @@ from controlplane.analytics.schedule import COLLECT_INTERVAL_S
 from controlplane.analytics.slices import slices
 from controlplane.clusters.connections import connection_spec, gateway_for
 from controlplane.clusters.models import DEGRADED, RUNNING, UPDATING, Cluster
+from controlplane.common import leases
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.kafka_link import ConnectionSpec
 
@@ -62,18 +63,18 @@ def collect_cluster(cluster_id: str) -> bool:
         _forget(cluster_id)
         return False
     began = timezone.now()
-    before = _take_lease(cluster_id, began)
-    if before is None:
+    before, _ = CollectorState.objects.get_or_create(pk=cluster_id)
+    rows = CollectorState.objects.filter(pk=cluster_id)
+    token = leases.claim(rows, LEASE, last_started_at=began)
+    if token is None:
         return False
     try:
         count = _sample_and_publish(cluster)
     except (GatewayError, SampleLateError, PublishError) as error:
         log.warning("collector of %s: %s", cluster_id, error)
-        CollectorState.objects.filter(pk=cluster_id).update(
-            lease_until=None, failures=F("failures") + 1, last_error=str(error)[:400]
-        )
+        leases.release(rows, token, failures=F("failures") + 1, last_error=str(error)[:400])
         return False
-    _record_success(before, began, count)
+    _record_success(before, token, began, count)
     return True
 
 
@@ -93,24 +94,15 @@ def _sample_and_publish(cluster: Cluster) -> int:
     return len(records)
 
 
-def _take_lease(cluster_id: str, now: datetime) -> CollectorState | None:
-    """The state before, or None while somebody else holds the lease."""
-    state, _ = CollectorState.objects.get_or_create(pk=cluster_id)
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
-    taken = CollectorState.objects.filter(free, pk=cluster_id).update(
-        lease_until=now + LEASE, last_started_at=now
-    )
-    return state if taken else None
-
-
-def _record_success(before: CollectorState, began: datetime, count: int) -> None:
+def _record_success(before: CollectorState, token: str, began: datetime, count: int) -> None:
     now = timezone.now()
     late_ms = 0
     if before.last_started_at is not None:
         since_s = (began - before.last_started_at).total_seconds()
         late_ms = max(0, int((since_s - COLLECT_INTERVAL_S) * 1000))
-    CollectorState.objects.filter(pk=before.pk).update(
-        lease_until=None,
+    leases.release(
+        CollectorState.objects.filter(pk=before.pk),
+        token,
         first_sample_at=before.first_sample_at or now,
         last_sample_at=now,
         took_ms=int((now - began).total_seconds() * 1000),

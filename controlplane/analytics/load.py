@@ -16,14 +16,13 @@ from django.db import DataError, IntegrityError, connection, models, transaction
 from django.utils import timezone
 
 from controlplane.analytics.models import (
-    RUNNING,
-    SUCCEEDED,
     AnalyticsRun,
     GoldGroupExpiry,
     GoldGroupLag,
     GoldTopicRetention,
     RunCluster,
 )
+from controlplane.operations.states import SUCCEEDED
 from spark_analytics.contracts import GOLD_TABLES, RunResult
 
 MODELS: Mapping[str, type[models.Model]] = {
@@ -39,7 +38,8 @@ class LoadError(Exception):
 
 
 def load_result(run: AnalyticsRun, result: RunResult) -> bool:
-    """Put the rows in and mark the run succeeded. False when the run is not running any more.
+    """Put the rows in and mark the run succeeded. False when the run is not running any more, or
+    somebody else's to follow.
 
     Raises:
         LoadError: a file is missing, has another number of rows, or rows that do not fit.
@@ -54,10 +54,10 @@ def load_result(run: AnalyticsRun, result: RunResult) -> bool:
 def _load(run: AnalyticsRun, result: RunResult) -> bool:
     with transaction.atomic():
         # First the run row: it is the lock, and whoever comes second finds it taken.
-        mine = AnalyticsRun.objects.filter(pk=run.pk, state=RUNNING).update(
-            state=SUCCEEDED,
+        mine = AnalyticsRun.move_all(
+            AnalyticsRun.objects.filter(pk=run.pk, lease_token=run.lease_token),
+            SUCCEEDED,
             finished_at=timezone.now(),
-            lease_until=None,
             formula_version=result.formula_version,
             rows_in=sum(cluster.records_in for cluster in result.clusters),
             rows_rejected=sum(cluster.records_rejected for cluster in result.clusters),

@@ -4,12 +4,14 @@ from django.db import models
 from django.db.models import Q
 
 from controlplane.common.ids import new_id
+from controlplane.common.models import Leased, Stateful
+from controlplane.operations.states import (
+    ANALYTICS_RUN_ACTIVE_STATES,
+    ANALYTICS_RUN_MOVES,
+    ANALYTICS_RUN_STATE_CHOICES,
+    QUEUED,
+)
 
-QUEUED, RUNNING = "queued", "running"
-SUCCEEDED, FAILED, CANCELLED = "succeeded", "failed", "cancelled"
-RUN_STATES = (QUEUED, RUNNING, SUCCEEDED, FAILED, CANCELLED)
-RUN_STATE_CHOICES = [(state, state) for state in RUN_STATES]
-ACTIVE_STATES = (QUEUED, RUNNING)
 BY_SCHEDULE, BY_HAND = "schedule", "manual"
 TRIGGER_CHOICES = [(BY_SCHEDULE, BY_SCHEDULE), (BY_HAND, BY_HAND)]
 
@@ -18,14 +20,13 @@ def new_run_id() -> str:
     return new_id("run")
 
 
-class CollectorState(models.Model):
-    """The last sample of one cluster; `lease_until` keeps two collectors apart."""
+class CollectorState(Leased):
+    """The last sample of one cluster; the lease keeps two collectors apart."""
 
     cluster_id = models.CharField(primary_key=True, max_length=40)
     first_sample_at = models.DateTimeField(null=True)
     last_sample_at = models.DateTimeField(null=True)
     last_started_at = models.DateTimeField(null=True)
-    lease_until = models.DateTimeField(null=True)
     took_ms = models.PositiveIntegerField(default=0)
     # How much later than one interval after the one before this sample began.
     lateness_ms = models.PositiveIntegerField(default=0)
@@ -38,12 +39,13 @@ class CollectorState(models.Model):
         return f"collector of {self.cluster_id}"
 
 
-class AnalyticsRun(models.Model):
+class AnalyticsRun(Stateful, Leased):
     """One Spark run. Its process is found again by `host` and the pid file in `work_dir`."""
 
+    moves = ANALYTICS_RUN_MOVES
     id = models.CharField(primary_key=True, max_length=40, default=new_run_id)
     job = models.CharField(max_length=20, default="telemetry")
-    state = models.CharField(max_length=20, choices=RUN_STATE_CHOICES, default=QUEUED)
+    state = models.CharField(max_length=20, choices=ANALYTICS_RUN_STATE_CHOICES, default=QUEUED)
     trigger = models.CharField(max_length=20, choices=TRIGGER_CHOICES)
     requested_by = models.CharField(max_length=200, blank=True)
     from_ts_ms = models.BigIntegerField()
@@ -51,7 +53,6 @@ class AnalyticsRun(models.Model):
     attempt = models.PositiveSmallIntegerField(default=0)
     host = models.CharField(max_length=200, blank=True)
     work_dir = models.TextField(blank=True)
-    lease_until = models.DateTimeField(null=True)
     heartbeat_at = models.DateTimeField(null=True)
     deadline_at = models.DateTimeField(null=True)
     cancel_requested = models.BooleanField(default=False)
@@ -72,7 +73,7 @@ class AnalyticsRun(models.Model):
             # Two sessions on one checkpoint would fight; the database keeps them apart.
             models.UniqueConstraint(
                 fields=["job"],
-                condition=Q(state__in=ACTIVE_STATES),
+                condition=Q(state__in=ANALYTICS_RUN_ACTIVE_STATES),
                 name="analytics_one_active_run",
             )
         ]

@@ -9,7 +9,6 @@ from django.db.models import Exists, F, Max, OuterRef, Prefetch, QuerySet
 
 from controlplane.analytics.due import verdict_after_s
 from controlplane.analytics.models import (
-    SUCCEEDED,
     AnalyticsRun,
     CollectorState,
     GoldGroupExpiry,
@@ -22,6 +21,7 @@ from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import cluster_row
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso
+from controlplane.operations.states import SUCCEEDED
 from controlplane.tenants.models import Tenant
 from spark_analytics.contracts import Rules
 

@@ -4,8 +4,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from controlplane.analytics.models import RUN_STATE_CHOICES, TRIGGER_CHOICES
+from controlplane.analytics.models import TRIGGER_CHOICES
 from controlplane.common.serializers import Shape, page_serializer
+from controlplane.operations.states import ANALYTICS_RUN_STATE_CHOICES
 from spark_analytics.contracts import Method, Risk, Status, Trend
 
 STATUS_CHOICES = [(status.value, status.value) for status in Status]
@@ -101,7 +102,7 @@ class RunClusterSerializer(Shape):
 
 class AnalyticsRunSerializer(Shape):
     id = serializers.CharField()
-    state = serializers.ChoiceField(RUN_STATE_CHOICES)
+    state = serializers.ChoiceField(ANALYTICS_RUN_STATE_CHOICES)
     trigger = serializers.ChoiceField(TRIGGER_CHOICES)
     attempt = serializers.IntegerField()
     to = serializers.DateTimeField()

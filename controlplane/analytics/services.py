@@ -12,10 +12,8 @@ from django.utils import timezone
 from controlplane.analytics import collect, due
 from controlplane.analytics.conf import AnalyticsConf
 from controlplane.analytics.models import (
-    ACTIVE_STATES,
     BY_HAND,
     BY_SCHEDULE,
-    SUCCEEDED,
     AnalyticsRun,
     CollectorState,
     GoldGroupExpiry,
@@ -28,6 +26,7 @@ from controlplane.audit.services import Actor, audit_record
 from controlplane.clusters.models import Cluster
 from controlplane.common.problems import Conflict
 from controlplane.operations import outbox
+from controlplane.operations.states import ANALYTICS_RUN_ACTIVE_STATES, SUCCEEDED
 from controlplane.tenants.models import Tenant
 from spark_analytics.contracts import Rules
 
@@ -73,7 +72,7 @@ def run_request(conf: AnalyticsConf, *, tenant: Tenant, actor: Actor) -> Analyti
 
 
 def _active_already() -> Conflict:
-    active = AnalyticsRun.objects.filter(state__in=ACTIVE_STATES).first()
+    active = AnalyticsRun.objects.filter(state__in=ANALYTICS_RUN_ACTIVE_STATES).first()
     told = f"The run {active.pk} is {active.state}" if active else "A run was active a moment ago"
     return Conflict(
         f"{told}; one runs at a time.",
@@ -90,9 +89,9 @@ def run_cancel(run: AnalyticsRun, *, tenant: Tenant, actor: Actor) -> None:
         Conflict: it has ended already.
     """
     with transaction.atomic():
-        asked = AnalyticsRun.objects.filter(pk=run.pk, state__in=ACTIVE_STATES).update(
-            cancel_requested=True
-        )
+        asked = AnalyticsRun.objects.filter(
+            pk=run.pk, state__in=ANALYTICS_RUN_ACTIVE_STATES
+        ).update(cancel_requested=True)
         if not asked:
             raise Conflict(f"The run {run.pk} is {run.state} already.", code="run-ended")
         audit_record(
@@ -109,7 +108,7 @@ def forget_old(conf: AnalyticsConf) -> int:
     for model in (GoldGroupLag, GoldTopicRetention, GoldGroupExpiry):
         gone += model.objects.filter(ts_ms__lt=before_ms).delete()[0]
     AnalyticsRun.objects.filter(created_at__lt=now - RUNS_KEPT).exclude(
-        state__in=ACTIVE_STATES
+        state__in=ANALYTICS_RUN_ACTIVE_STATES
     ).delete()
     return gone
 

@@ -15,20 +15,21 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from django.db.models import F, Q
+from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from controlplane.analytics import process, services
 from controlplane.analytics.conf import AnalyticsConf, conf
 from controlplane.analytics.launch import LEASE_FILE, launch
 from controlplane.analytics.load import LoadError, load_result
-from controlplane.analytics.models import (
-    ACTIVE_STATES,
+from controlplane.analytics.models import AnalyticsRun
+from controlplane.common import leases
+from controlplane.operations.states import (
+    ANALYTICS_RUN_ACTIVE_STATES,
     CANCELLED,
     FAILED,
     QUEUED,
     RUNNING,
-    AnalyticsRun,
 )
 from spark_analytics.contracts import PROGRESS_FILE, RESULT_FILE, ContractError, RunResult
 
@@ -43,17 +44,18 @@ def tick() -> None:
     """Start what is due, follow what runs, finish what is done."""
     now = timezone.now()
     settings = conf()
-    run = AnalyticsRun.objects.filter(state__in=ACTIVE_STATES).first()
+    active = AnalyticsRun.objects.filter(state__in=ANALYTICS_RUN_ACTIVE_STATES)
+    run = active.first() or services.run_schedule(settings)
     if run is None:
-        run = services.run_schedule(settings)
-        if run is None:
-            return
-    if not _take(run, now):
         return
+    token = leases.claim(active.filter(pk=run.pk), TICK_LEASE)
+    if token is None:
+        return
+    run.refresh_from_db()
     try:
         _step(run, settings, now)
     finally:
-        AnalyticsRun.objects.filter(pk=run.pk).update(lease_until=None)
+        leases.release(AnalyticsRun.objects.filter(pk=run.pk), token)
 
 
 def stop_here() -> None:
@@ -64,19 +66,14 @@ def stop_here() -> None:
     _end(process.find(Path(run.work_dir)))
     # A finished result stays where it is, and the attempt does not count.
     if not (Path(run.work_dir) / RESULT_FILE).exists():
-        AnalyticsRun.objects.filter(pk=run.pk, state=RUNNING).update(
-            state=QUEUED, attempt=F("attempt") - 1
+        AnalyticsRun.move_all(
+            AnalyticsRun.objects.filter(pk=run.pk), QUEUED, attempt=F("attempt") - 1
         )
 
 
-def _take(run: AnalyticsRun, now: datetime) -> bool:
-    free = Q(lease_until=None) | Q(lease_until__lt=now)
-    taken = AnalyticsRun.objects.filter(free, pk=run.pk, state__in=ACTIVE_STATES).update(
-        lease_until=now + TICK_LEASE
-    )
-    if taken:
-        run.refresh_from_db()
-    return bool(taken)
+def _held(run: AnalyticsRun) -> QuerySet[AnalyticsRun]:
+    """The row, while it is ours: what a tick finds out after it lost its lease does not count."""
+    return AnalyticsRun.objects.filter(pk=run.pk, lease_token=run.lease_token)
 
 
 def _step(run: AnalyticsRun, settings: AnalyticsConf, now: datetime) -> None:
@@ -93,16 +90,22 @@ def _step(run: AnalyticsRun, settings: AnalyticsConf, now: datetime) -> None:
 
 
 def _launch(run: AnalyticsRun, settings: AnalyticsConf, now: datetime, here: str) -> None:
-    run.attempt += 1
-    run.state = RUNNING
-    run.host = here
-    run.work_dir = str(settings.runs_dir / f"{run.id}-{run.attempt}")
-    run.started_at = run.started_at or now
-    run.heartbeat_at = now
-    run.deadline_at = now + timedelta(seconds=settings.deadline_s)
-    run.progress = {"phase": "starting", "done": 0, "total": 0, "message": ""}
-    # The row first: a process that nobody knows of could not be ended.
-    run.save()
+    # The row first: a process that nobody knows of could not be ended. Only what a launch is
+    # about is written: whoever asks to cancel meanwhile is not overwritten.
+    launched = AnalyticsRun.move_all(
+        _held(run),
+        RUNNING,
+        attempt=run.attempt + 1,
+        host=here,
+        work_dir=str(settings.runs_dir / f"{run.id}-{run.attempt + 1}"),
+        started_at=run.started_at or now,
+        heartbeat_at=now,
+        deadline_at=now + timedelta(seconds=settings.deadline_s),
+        progress={"phase": "starting", "done": 0, "total": 0, "message": ""},
+    )
+    if not launched:
+        return
+    run.refresh_from_db()
     try:
         launch(run, settings)
     except OSError as error:
@@ -114,7 +117,7 @@ def _follow(run: AnalyticsRun, now: datetime) -> None:
     if work.exists():
         os.utime(work / LEASE_FILE) if (work / LEASE_FILE).exists() else None
     running = process.find(work)
-    AnalyticsRun.objects.filter(pk=run.pk).update(heartbeat_at=now, progress=_progress(work))
+    _held(run).update(heartbeat_at=now, progress=_progress(work))
     if run.cancel_requested:
         _end(running)
         _finish(run, CANCELLED, "")
@@ -150,16 +153,14 @@ def _again(run: AnalyticsRun, reason: str) -> None:
         _finish(run, FAILED, reason)
         return
     log.warning("analytics run %s, attempt %s: %s; starting again", run.id, run.attempt, reason)
-    AnalyticsRun.objects.filter(pk=run.pk, state=RUNNING).update(state=QUEUED, error=reason[:400])
+    AnalyticsRun.move_all(_held(run), QUEUED, error=reason[:400])
 
 
 def _finish(run: AnalyticsRun, state: str, error: str) -> None:
     if error:
         log.warning("analytics run %s %s: %s", run.id, state, error)
-    AnalyticsRun.objects.filter(pk=run.pk, state__in=ACTIVE_STATES).update(
-        state=state, error=error[:400], finished_at=timezone.now()
-    )
-    _tidy(run)
+    if AnalyticsRun.move_all(_held(run), state, error=error[:400], finished_at=timezone.now()):
+        _tidy(run)
 
 
 def _end(running: process.RunProcess | None) -> None:

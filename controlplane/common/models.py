@@ -1,10 +1,59 @@
-"""Idempotency keys: one stored answer per (tenant, key) for a day."""
+"""Idempotency keys, and the columns of rows that have a lease or a state."""
+
+from typing import Any, ClassVar, Self
 
 from django.db import models
+from django.db.models import QuerySet
+
+from controlplane.common.transitions import Transitions
+
+
+class Leased(models.Model):
+    """A row that one worker at a time works on; `leases` takes and gives the lease."""
+
+    lease_token = models.CharField(max_length=40, blank=True)
+    lease_expires_at = models.DateTimeField(null=True)
+
+    class Meta:
+        abstract = True
+
+    def drop_lease(self) -> None:
+        """Give the lease back with whatever else changes; the caller holds the row and saves."""
+        self.lease_token, self.lease_expires_at = "", None
+
+
+class Stateful(models.Model):
+    """A row whose `state` moves by a table and not otherwise."""
+
+    moves: ClassVar[Transitions]
+    state: Any
+
+    class Meta:
+        abstract = True
+
+    def move_to(self, state: str) -> None:
+        """Change the state; the caller holds the row and saves.
+
+        Raises:
+            IllegalTransitionError: the table has no such move.
+        """
+        self.moves.check(self.state, state)
+        self.state = state
+
+    @classmethod
+    def move_all(cls, rows: QuerySet[Self], state: str, **also: Any) -> int:
+        """Move those of `rows` that may go there, with `also` as their new values; how many did.
+
+        It is one UPDATE: of two that move a row at once, one finds it moved.
+        """
+        return rows.filter(state__in=cls.moves.sources(state)).update(state=state, **also)
 
 
 class IdempotencyKey(models.Model):
-    """What a request with this key did. `response` is null while the first one still runs."""
+    """What a request with this key did: one stored answer per (tenant, key) for a day.
+
+    `response` is null while the first one still runs.
+    """
 
     tenant_id = models.CharField(max_length=40)
     key = models.CharField(max_length=200)

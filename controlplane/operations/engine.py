@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from controlplane.audit.services import Actor, audit_record
+from controlplane.common import leases
 from controlplane.common.problems import Problem
 from controlplane.gateway.errors import GatewayError
-from controlplane.operations import leases, outbox
+from controlplane.operations import outbox
 from controlplane.operations.models import Operation, Plan, Step
 from controlplane.operations.operations import (
     Done,
@@ -36,6 +38,7 @@ from controlplane.operations.rules import (
     phases_of_way,
 )
 from controlplane.operations.states import (
+    ACTIVE_STATES,
     CANCELLING,
     PENDING,
     REVERTED,
@@ -68,7 +71,7 @@ _Outcome = Done | Wait | _Retry | _Failed
 
 def tick(operation_id: str) -> bool:
     """Take one step of an operation, if nobody else is at it. True when a step was taken."""
-    token = leases.claim(operation_id)
+    token = claim(operation_id)
     if token is None:
         return False
     operation = (Operation.objects.select_related("plan", "tenant").prefetch_related("steps")).get(
@@ -98,6 +101,16 @@ def tick(operation_id: str) -> bool:
     return True
 
 
+def claim(operation_id: str) -> str | None:
+    """A fresh token, or None when the operation is over or someone else holds it."""
+    rows = Operation.objects.filter(pk=operation_id, state__in=ACTIVE_STATES)
+    return leases.claim(rows, _lease_length())
+
+
+def _lease_length() -> timedelta:
+    return timedelta(seconds=settings.OPERATION_LEASE_S)
+
+
 def _enter(operation: Operation, token: str) -> None:
     """Start a pending operation; roll a cancelled one back."""
     if operation.state == PENDING:
@@ -122,16 +135,10 @@ def _roll_back(operation: Operation) -> None:
     operation.rolling_back = True
     phases = phases_of_way(state=operation.state)
     nothing_done = not operation.steps.exclude(state=STEP_PENDING).exists()
-    operation.steps.exclude(phase__in=phases).filter(state__in=[STEP_PENDING, STEP_RUNNING]).update(
-        state=STEP_SKIPPED
-    )
+    Step.move_all(operation.steps.exclude(phase__in=phases), STEP_SKIPPED)
     rollback = operation.steps.filter(phase__in=phases)
-    rollback.update(
-        state=STEP_SKIPPED if nothing_done else STEP_PENDING,
-        started_at=None,
-        finished_at=None,
-        attempts=0,
-    )
+    rollback.update(started_at=None, finished_at=None, attempts=0)
+    Step.move_all(rollback, STEP_SKIPPED if nothing_done else STEP_PENDING)
 
 
 def _begin(operation: Operation, step: Step, token: str) -> None:
@@ -145,7 +152,8 @@ def _begin(operation: Operation, step: Step, token: str) -> None:
             row.save()
         if step.started_at is None:
             step.started_at = timezone.now()
-        step.state = STEP_RUNNING
+        if step.state != STEP_RUNNING:  # else its worker died, or it had to wait
+            step.move_to(STEP_RUNNING)
         step.save(update_fields=["state", "started_at"])
 
 
@@ -168,7 +176,7 @@ class LeaseLostError(Exception):
 
 
 def _keep(operation_id: str, token: str) -> None:
-    if not leases.renew(operation_id, token):
+    if not leases.renew(Operation.objects.filter(pk=operation_id), token, _lease_length()):
         raise LeaseLostError(operation_id)
 
 
@@ -212,7 +220,8 @@ def _settle(
         outcome = _with_deadline(operation, kind.step(step.name), step, outcome)
         wait_s = 0.0
         if isinstance(outcome, Done):
-            step.state, step.finished_at = STEP_DONE, now
+            step.move_to(STEP_DONE)
+            step.finished_at = now
             _note(step, outcome.detail, outcome.progress)
         elif isinstance(outcome, Wait):
             wait_s = outcome.seconds
@@ -222,11 +231,12 @@ def _settle(
             step.attempts += 1
             step.detail = outcome.detail
         else:
-            step.state, step.finished_at = STEP_FAILED, now
+            step.move_to(STEP_FAILED)
+            step.finished_at = now
             step.detail = outcome.error["detail"]
             _fail(operation, step, outcome.error)
         step.save()
-        operation.lease_token, operation.lease_expires_at = "", None
+        operation.drop_lease()
         operation.next_run_at = now + timedelta(seconds=wait_s)
         operation.save()
         outbox.enqueue(outbox.TICK, [operation.id], countdown_s=wait_s)
@@ -280,14 +290,14 @@ def _finish(operation: Operation, kind: OperationKind, token: str, state: str) -
             return
         if row.state == CANCELLING and state == SUCCEEDED:
             # Cancelled between the last step and here: the next tick rolls it back.
-            row.lease_token, row.lease_expires_at = "", None
+            row.drop_lease()
             row.save()
             outbox.enqueue(outbox.TICK, [row.id])
             return
         row.move_to(state)
         row.finished_at = timezone.now()
         row.lock_key = None
-        row.lease_token, row.lease_expires_at = "", None
+        row.drop_lease()
         row.save()
         kind.finish(row)
         Plan.objects.filter(pk=row.plan_id).update(secret_token="")

@@ -3,17 +3,18 @@
 from django.db import models
 
 from controlplane.common.ids import new_id
+from controlplane.common.models import Leased, Stateful
 from controlplane.operations.states import (
-    OPERATION_STATES,
+    OPERATION_MOVES,
     PENDING,
+    PLAN_MOVES,
     PLAN_OPEN,
     PLAN_STATE_CHOICES,
     STATE_CHOICES,
+    STEP_MOVES,
     STEP_PENDING,
     STEP_STATE_CHOICES,
     TERMINAL_STATES,
-    check_move,
-    check_plan_move,
 )
 from controlplane.tenants.models import Tenant
 
@@ -26,9 +27,10 @@ def new_operation_id() -> str:
     return new_id("op")
 
 
-class Plan(models.Model):
+class Plan(Stateful):
     """What would be done and why it is safe or not; confirmed by its hash."""
 
+    moves = PLAN_MOVES
     id = models.CharField(primary_key=True, max_length=40, default=new_plan_id)
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
     kind = models.CharField(max_length=60)
@@ -52,14 +54,13 @@ class Plan(models.Model):
 
     def leave_open(self, state: str) -> bool:
         """Move an open plan to one of its ends; False when another one was quicker."""
-        check_plan_move(PLAN_OPEN, state)
-        moved = Plan.objects.filter(pk=self.pk, state=PLAN_OPEN).update(state=state)
-        return bool(moved)
+        return bool(Plan.move_all(Plan.objects.filter(pk=self.pk), state))
 
 
-class Operation(models.Model):
+class Operation(Stateful, Leased):
     """A confirmed plan under way. Only the engine moves its state."""
 
+    moves = OPERATION_MOVES
     id = models.CharField(primary_key=True, max_length=40, default=new_operation_id)
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE)
     plan = models.OneToOneField(Plan, on_delete=models.PROTECT, related_name="operation")
@@ -76,8 +77,6 @@ class Operation(models.Model):
         "self", null=True, on_delete=models.SET_NULL, related_name="reverted_by"
     )
     lock_key = models.CharField(max_length=500, null=True, unique=True)  # noqa: DJ001 - absent, not empty
-    lease_token = models.CharField(max_length=40, blank=True)
-    lease_expires_at = models.DateTimeField(null=True)
     next_run_at = models.DateTimeField(auto_now_add=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -95,20 +94,16 @@ class Operation(models.Model):
         ]
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(state__in=OPERATION_STATES), name="operation_state_known"
+                condition=models.Q(state__in=OPERATION_MOVES.states), name="operation_state_known"
             )
         ]
 
     def __str__(self) -> str:
         return f"{self.id} {self.kind} {self.state}"
 
-    def move_to(self, state: str) -> None:
-        """Change the state by the table; the caller saves."""
-        check_move(self.state, state)
-        self.state = state
 
-
-class Step(models.Model):
+class Step(Stateful):
+    moves = STEP_MOVES
     operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="steps")
     index = models.PositiveSmallIntegerField()
     name = models.CharField(max_length=60)

@@ -11,7 +11,7 @@ from controlplane.operations.models import Operation, Plan, Step
 from controlplane.operations.plans import plan_state, required_kind
 from controlplane.operations.rules import eta_s, fraction_done
 from controlplane.operations.services import is_cancellable
-from controlplane.operations.states import ACTIVE_STATES, OPERATION_STATES, STEP_RUNNING, SUCCEEDED
+from controlplane.operations.states import ACTIVE_STATES, OPERATION_MOVES, STEP_RUNNING, SUCCEEDED
 from controlplane.tenants.models import Tenant
 
 
@@ -49,8 +49,8 @@ def filtered(
     elif state:
         asked = state.split(",")
         for name in asked:
-            if name not in OPERATION_STATES:
-                known = ", ".join(OPERATION_STATES)
+            if name not in OPERATION_MOVES.states:
+                known = ", ".join(OPERATION_MOVES.states)
                 raise field_problem("/state", f"{name!r} is no state; there are: active, {known}.")
         rows = rows.filter(state__in=asked)
     return rows

@@ -4,13 +4,13 @@ from datetime import timedelta
 
 from celery import shared_task
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
+from controlplane.common import leases
 from controlplane.common.idempotency import forget_old_keys
 from controlplane.operations import engine, outbox
 from controlplane.operations.models import Operation, Plan
-from controlplane.operations.states import ACTIVE_STATES, PLAN_EXPIRED, PLAN_OPEN
+from controlplane.operations.states import ACTIVE_STATES, PLAN_EXPIRED
 
 # A tick that is due for longer than this was lost with its worker or its queue.
 LOST_AFTER = timedelta(seconds=2)
@@ -28,7 +28,7 @@ def sweep() -> int:
     now = timezone.now()
     lost = list(
         Operation.objects.filter(state__in=ACTIVE_STATES, next_run_at__lt=now - LOST_AFTER)
-        .filter(Q(lease_expires_at=None) | Q(lease_expires_at__lt=now))
+        .filter(leases.free(now))
         .values_list("pk", flat=True)[:100]
     )
     if lost:
@@ -46,8 +46,6 @@ def drain_outbox() -> int:
 @shared_task(name="operations.housekeeping")
 def housekeeping() -> None:
     now = timezone.now()
-    Plan.objects.filter(state=PLAN_OPEN, expires_at__lt=now).update(
-        state=PLAN_EXPIRED, secret_token=""
-    )
+    Plan.move_all(Plan.objects.filter(expires_at__lt=now), PLAN_EXPIRED, secret_token="")
     Plan.objects.filter(operation=None, created_at__lt=now - PLANS_KEPT).delete()
     forget_old_keys()

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from controlplane.analytics.models import RUNNING, AnalyticsRun
+from controlplane.analytics.models import AnalyticsRun
+from controlplane.operations.states import RUNNING
 from spark_analytics.contracts import FORMULA_VERSION, GOLD_TABLES, ClusterResult, RunResult
 
 WINDOW_MS = 30_000

@@ -11,8 +11,9 @@ from rest_framework.test import APIClient
 
 from controlplane.analytics import selectors
 from controlplane.analytics.load import load_result
-from controlplane.analytics.models import CANCELLED, SUCCEEDED, AnalyticsRun, CollectorState
+from controlplane.analytics.models import AnalyticsRun, CollectorState
 from controlplane.analytics.schedule import TICK
+from controlplane.operations.states import CANCELLED, SUCCEEDED
 from controlplane.tenants.services import api_key_create
 from spark_analytics.contracts import ClusterResult
 from tests.controlplane.analytics import rows

@@ -151,13 +151,13 @@ def test_collecting_publishes_and_notes_when(world, publishers):
     (publisher,) = publishers
     assert {row["topic"] for row in rows_of(publisher.records)} >= {"orders"}
     state = CollectorState.objects.get(pk=world.cluster.id)
-    assert (state.samples, state.failures, state.lease_until) == (2, 0, None)
+    assert (state.samples, state.failures, state.lease_expires_at) == (2, 0, None)
     assert state.first_sample_at <= state.last_sample_at
 
 
 def test_two_collectors_never_sample_at_once(world, publishers):
     CollectorState.objects.create(
-        pk=world.cluster.id, lease_until=timezone.now() + timedelta(seconds=20)
+        pk=world.cluster.id, lease_expires_at=timezone.now() + timedelta(seconds=20)
     )
     assert not collect.collect_cluster(world.cluster.id)
     assert publishers == []
@@ -165,7 +165,7 @@ def test_two_collectors_never_sample_at_once(world, publishers):
 
 def test_a_lease_that_ran_out_is_taken(world, publishers):
     CollectorState.objects.create(
-        pk=world.cluster.id, lease_until=timezone.now() - timedelta(seconds=1)
+        pk=world.cluster.id, lease_expires_at=timezone.now() - timedelta(seconds=1)
     )
     assert collect.collect_cluster(world.cluster.id)
 
@@ -183,7 +183,7 @@ def test_a_cluster_that_is_away_is_noted_and_tried_again(world, publishers):
     world.gateway.offline = True
     assert not collect.collect_cluster(world.cluster.id)
     state = CollectorState.objects.get(pk=world.cluster.id)
-    assert (state.failures, state.lease_until) == (1, None)
+    assert (state.failures, state.lease_expires_at) == (1, None)
     assert "fake cluster is off" in state.last_error
     world.gateway.offline = False
     assert collect.collect_cluster(world.cluster.id)
@@ -216,3 +216,19 @@ def test_only_clusters_that_are_up_are_watched(world, publishers, phase):
     assert collect.watched_cluster_ids() == []
     assert not collect.collect_cluster(world.cluster.id)
     assert publishers == []
+
+
+def test_a_collector_that_lost_its_lease_does_not_give_back_another_one_s(
+    world, publishers, monkeypatch
+):
+    real = collect._sample_and_publish
+
+    def overtaken(cluster):
+        CollectorState.objects.filter(pk=cluster.pk).update(lease_token="another collector's")
+        return real(cluster)
+
+    monkeypatch.setattr(collect, "_sample_and_publish", overtaken)
+    collect.collect_cluster(world.cluster.id)
+    state = CollectorState.objects.get(pk=world.cluster.id)
+    assert (state.lease_token, state.samples) == ("another collector's", 0)
+    assert state.lease_expires_at is not None

@@ -6,15 +6,13 @@ import pytest
 
 from controlplane.analytics.load import LoadError, load_result
 from controlplane.analytics.models import (
-    CANCELLED,
-    RUNNING,
-    SUCCEEDED,
     AnalyticsRun,
     GoldGroupExpiry,
     GoldGroupLag,
     GoldTopicRetention,
     RunCluster,
 )
+from controlplane.operations.states import CANCELLED, RUNNING, SUCCEEDED
 from spark_analytics.contracts import ClusterResult
 from tests.controlplane.analytics import rows
 

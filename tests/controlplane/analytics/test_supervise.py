@@ -15,15 +15,11 @@ from django.utils import timezone
 
 from controlplane.analytics import process, supervise
 from controlplane.analytics.models import (
-    CANCELLED,
-    FAILED,
-    QUEUED,
-    RUNNING,
-    SUCCEEDED,
     AnalyticsRun,
     CollectorState,
     GoldGroupLag,
 )
+from controlplane.operations.states import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
 from spark_analytics.contracts import RunConfig
 from tests.controlplane.analytics import rows
 
@@ -205,10 +201,12 @@ def test_a_tick_that_died_leaves_a_lease_that_runs_out(stand_in):
     stand_in(HANG)
     run, _ = ticked_until_hanging()
     in_a_moment = timezone.now() + timedelta(seconds=30)
-    AnalyticsRun.objects.filter(pk=run.pk).update(lease_until=in_a_moment, cancel_requested=True)
+    AnalyticsRun.objects.filter(pk=run.pk).update(
+        lease_expires_at=in_a_moment, cancel_requested=True
+    )
     supervise.tick()
     assert AnalyticsRun.objects.get(pk=run.pk).state == RUNNING
-    AnalyticsRun.objects.filter(pk=run.pk).update(lease_until=timezone.now())
+    AnalyticsRun.objects.filter(pk=run.pk).update(lease_expires_at=timezone.now())
     assert tick_until(CANCELLED)
 
 
@@ -250,3 +248,36 @@ def test_another_process_with_our_pid_is_left_alone(tmp_path):
     stranger = process.RunProcess(mine, 1)
     assert not process.is_alive(stranger)
     process.end(stranger)
+
+
+def test_who_asks_to_cancel_during_a_launch_is_heard(stand_in, monkeypatch):
+    stand_in(HANG)
+    read = AnalyticsRun.refresh_from_db
+
+    def asked_after_reading(run, *args, **named):
+        read(run, *args, **named)
+        AnalyticsRun.objects.filter(pk=run.pk, state=QUEUED).update(cancel_requested=True)
+
+    monkeypatch.setattr(AnalyticsRun, "refresh_from_db", asked_after_reading)
+    supervise.tick()
+    run = AnalyticsRun.objects.get()
+    assert (run.state, run.cancel_requested) == (RUNNING, True)
+    assert tick_until(CANCELLED)
+
+
+def test_a_tick_that_lost_its_lease_changes_nothing(stand_in, monkeypatch):
+    """It saw the process gone; meanwhile another worker took over and started it again."""
+    stand_in(HANG)
+    run, _ = ticked_until_hanging()
+    os.kill(process.find(Path(run.work_dir)).pid, 9)
+    real = process.last_words
+
+    def overtaken(work_dir, limit=300):
+        AnalyticsRun.objects.filter(pk=run.pk).update(lease_token="another worker's", attempt=2)
+        return real(work_dir, limit)
+
+    monkeypatch.setattr(process, "last_words", overtaken)
+    supervise.tick()
+    found = AnalyticsRun.objects.get(pk=run.pk)
+    assert (found.state, found.attempt, found.error) == (RUNNING, 2, "")
+    assert found.lease_token == "another worker's"

@@ -8,7 +8,7 @@ import pytest
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 
-from controlplane.operations import engine, leases, outbox
+from controlplane.operations import engine, outbox
 from controlplane.operations.models import Operation, OutboxMessage, Plan
 from controlplane.operations.services import operation_cancel
 from controlplane.operations.tasks import drain_outbox, sweep
@@ -156,21 +156,22 @@ def test_a_queue_that_refuses_in_the_middle_keeps_order_and_rest(world, operatio
 # -- leases ------------------------------------------------------------------------------------
 def test_a_lease_of_an_ended_operation_cannot_be_had(world, operation):
     drive(operation)
-    assert leases.claim(operation.id) is None
-    assert leases.claim("op_nothing") is None
+    assert engine.claim(operation.id) is None
+    assert engine.claim("op_nothing") is None
 
 
 def test_who_lost_the_lease_cannot_renew_begin_settle_or_finish(world, operation):
-    old = leases.claim(operation.id)
+    old = engine.claim(operation.id)
     expire(operation)
-    new = leases.claim(operation.id)
+    new = engine.claim(operation.id)
     assert new
-    assert not leases.renew(operation.id, old)
+    with pytest.raises(engine.LeaseLostError):
+        engine._keep(operation.id, old)
     assert engine._mine(operation.id, old) is None
     engine._finish(operation, engine.required_kind(operation.kind), old, "succeeded")
     operation.refresh_from_db()
     assert operation.state == "pending"
-    assert leases.renew(operation.id, new)
+    engine._keep(operation.id, new)
 
 
 def test_a_heartbeat_that_finds_the_lease_gone_stops_the_step(world, operation):
@@ -179,7 +180,7 @@ def test_a_heartbeat_that_finds_the_lease_gone_stops_the_step(world, operation):
     def slow(topic, *, validate_only=False):
         world.gateway.create_topic = real
         expire(operation)
-        assert leases.claim(operation.id)
+        assert engine.claim(operation.id)
         with pytest.raises(engine.LeaseLostError):
             engine._keep(operation.id, "the old token")
         raise engine.LeaseLostError(operation.id)

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from controlplane.common.problems import Conflict, Gone, Problem
 from controlplane.gateway.errors import GatewayError, unreachable
-from controlplane.operations import engine, leases, outbox, plans
+from controlplane.operations import engine, outbox, plans
 from controlplane.operations.models import Operation, OutboxMessage
 from controlplane.operations.services import operation_cancel, operation_start
 from controlplane.operations.tasks import housekeeping, sweep
@@ -29,13 +29,9 @@ def expire_lease(operation):
     Operation.objects.filter(pk=operation.pk).update(lease_expires_at=past, next_run_at=past)
 
 
-def test_one_holder_at_a_time(operation):
-    token = leases.claim(operation.id)
-    assert token
-    assert leases.claim(operation.id) is None
+def test_a_tick_leaves_an_operation_that_another_one_holds(operation):
+    assert engine.claim(operation.id)
     assert engine.tick(operation.id) is False
-    assert leases.renew(operation.id, token)
-    assert not leases.renew(operation.id, "someone else")
 
 
 def test_killed_before_the_outcome_is_stored_the_step_runs_again(world, operation):
@@ -61,7 +57,7 @@ def test_an_outcome_after_the_lease_was_lost_does_not_count(world, operation):
     def slow(topic, *, validate_only=False):
         world.gateway.create_topic = real
         expire_lease(operation)
-        assert leases.claim(operation.id)
+        assert engine.claim(operation.id)
         real(topic, validate_only=validate_only)
 
     world.gateway.create_topic = slow
@@ -105,7 +101,7 @@ def test_outbox_is_sent_after_commit_and_never_from_inside(world):
 def test_sweep_leaves_fresh_and_held_operations_alone(world, operation):
     assert sweep() == 0
     expire_lease(operation)
-    leases.claim(operation.id)
+    engine.claim(operation.id)
     assert sweep() == 0
 
 

@@ -31,7 +31,9 @@ def test_two_steps_of_one_name_are_refused():
         name = "topic.twice"
         steps = (TopicCreate.steps[0], TopicCreate.steps[0])
 
-    with pytest.raises(ValueError, match=r"two steps of topic\.twice have one name: create, create"):
+    with pytest.raises(
+        ValueError, match=r"two steps of topic\.twice have one name: create, create"
+    ):
         register(Twice())
     assert kind_of("topic.twice") is None
 

@@ -4,8 +4,9 @@ import pytest
 from django.apps import apps
 from rest_framework.test import APIClient
 
-from controlplane.analytics.models import SUCCEEDED, AnalyticsRun, RunCluster
+from controlplane.analytics.models import AnalyticsRun, RunCluster
 from controlplane.gateway.types import TP
+from controlplane.operations.states import SUCCEEDED
 from controlplane.tenants.services import api_key_create
 from tests.controlplane.support import ACTOR
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from controlplane.analytics.models import QUEUED, AnalyticsRun
+from controlplane.analytics.models import AnalyticsRun
 from controlplane.gateway.errors import GatewayError
+from controlplane.operations.states import QUEUED
 from tests.controlplane.rest.surface import problem
 from tests.controlplane.support import client_for
 

@@ -1,0 +1,92 @@
+"""One lease for operations, analytics runs and collectors: taken, kept, lost, given back."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from controlplane.analytics.models import AnalyticsRun, CollectorState
+from controlplane.common import leases
+from controlplane.common.models import Leased
+from controlplane.operations.models import Operation
+
+LENGTH = timedelta(seconds=30)
+
+
+@pytest.fixture(params=["operation", "analytics run", "collector"])
+def rows(request, world):
+    """A query of one row that nobody holds."""
+    if request.param == "operation":
+        row = world.start(world.plan("topic.create", name="orders"))
+    elif request.param == "analytics run":
+        row = AnalyticsRun.objects.create(from_ts_ms=0, to_ts_ms=1)
+    else:
+        row = CollectorState.objects.create(pk=world.cluster.id)
+    return type(row).objects.filter(pk=row.pk)
+
+
+def run_out(rows):
+    rows.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
+
+
+def test_every_model_with_a_lease_is_tried_here():
+    assert set(Leased.__subclasses__()) == {Operation, AnalyticsRun, CollectorState}
+
+
+def test_one_holder_at_a_time(rows):
+    token = leases.claim(rows, LENGTH)
+    assert token
+    assert leases.claim(rows, LENGTH) is None
+    assert rows.get().lease_token == token
+    assert timedelta() < rows.get().lease_expires_at - timezone.now() <= LENGTH
+
+
+def test_a_lease_that_ran_out_is_taken_with_another_token(rows):
+    first = leases.claim(rows, LENGTH)
+    run_out(rows)
+    second = leases.claim(rows, LENGTH)
+    assert second
+    assert second != first
+
+
+def test_only_the_holder_renews(rows):
+    token = leases.claim(rows, LENGTH)
+    before = rows.get().lease_expires_at
+    assert not leases.renew(rows, "someone else", LENGTH)
+    assert rows.get().lease_expires_at == before
+    assert leases.renew(rows, token, 2 * LENGTH)
+    assert rows.get().lease_expires_at > before
+
+
+def test_who_lost_the_lease_neither_renews_it_nor_gives_it_back(rows):
+    lost = leases.claim(rows, LENGTH)
+    run_out(rows)
+    token = leases.claim(rows, LENGTH)
+    assert not leases.renew(rows, lost, LENGTH)
+    assert not leases.release(rows, lost)
+    assert rows.get().lease_token == token
+    assert leases.claim(rows, LENGTH) is None
+
+
+def test_a_lease_given_back_is_free(rows):
+    token = leases.claim(rows, LENGTH)
+    assert leases.release(rows, token)
+    assert (rows.get().lease_token, rows.get().lease_expires_at) == ("", None)
+    assert leases.claim(rows, LENGTH)
+
+
+def test_a_row_that_is_not_there_is_not_taken(rows):
+    assert leases.claim(rows.none(), LENGTH) is None
+    assert leases.claim(rows.filter(lease_token="held by nobody"), LENGTH) is None
+    assert rows.get().lease_expires_at is None
+
+
+def test_what_changes_with_a_lease_changes_only_for_who_gets_it(world):
+    row = CollectorState.objects.create(pk=world.cluster.id)
+    rows = CollectorState.objects.filter(pk=row.pk)
+    token = leases.claim(rows, LENGTH, slices=3)
+    assert leases.claim(rows, LENGTH, slices=4) is None
+    assert not leases.release(rows, "someone else", slices=5)
+    assert rows.get().slices == 3
+    assert leases.release(rows, token, slices=6)
+    assert rows.get().slices == 6

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyspark.sql.types import (
     ArrayType,
+    DataType,
     DoubleType,
     IntegerType,
     LongType,
@@ -11,6 +14,9 @@ from pyspark.sql.types import (
     StructField,
     StructType,
 )
+
+from spark_analytics import contracts
+from spark_analytics.contracts import ColumnType, GoldTable
 
 _LONGS = ArrayType(LongType())
 _INTS = ArrayType(IntegerType())
@@ -104,54 +110,18 @@ OFFSET_SAMPLE = StructType(
     ]
 )
 
-GROUP_LAG = StructType(
-    [
-        StructField("cluster_id", StringType()),
-        StructField("group", StringType()),
-        StructField("topic", StringType()),
-        StructField("ts_ms", LongType()),
-        StructField("sampled_ms", LongType()),
-        StructField("partitions", IntegerType()),
-        StructField("lag_records", LongType()),
-        StructField("lag_seconds", DoubleType()),
-        StructField("lag_seconds_at_least", DoubleType()),
-        StructField("method", StringType()),
-        StructField("trend", StringType()),
-        StructField("trend_records_per_s", DoubleType()),
-        StructField("produce_records_per_s", DoubleType()),
-        StructField("consume_records_per_s", DoubleType()),
-        StructField("eta_seconds", DoubleType()),
-        StructField("lost_records", LongType()),
-        StructField("members", IntegerType()),
-        StructField("state", StringType()),
-        StructField("status", StringType()),
-    ]
-)
-TOPIC_RETENTION = StructType(
-    [
-        StructField("cluster_id", StringType()),
-        StructField("topic", StringType()),
-        StructField("ts_ms", LongType()),
-        StructField("sampled_ms", LongType()),
-        StructField("partitions", IntegerType()),
-        StructField("bytes", LongType()),
-        StructField("records", LongType()),
-        StructField("age_seconds", DoubleType()),
-        StructField("retention_ms", LongType()),
-        StructField("retention_bytes", LongType()),
-    ]
-)
-GROUP_EXPIRY = StructType(
-    [
-        StructField("cluster_id", StringType()),
-        StructField("topic", StringType()),
-        StructField("group", StringType()),
-        StructField("ts_ms", LongType()),
-        StructField("oldest_unread_expires_in_s", DoubleType()),
-        StructField("first_loss_in_s", DoubleType()),
-        StructField("method", StringType()),
-        StructField("lost_records", LongType()),
-        StructField("status", StringType()),
-    ]
-)
-GOLD = {"group_lag": GROUP_LAG, "topic_retention": TOPIC_RETENTION, "group_expiry": GROUP_EXPIRY}
+_TYPES: Mapping[ColumnType, DataType] = {
+    ColumnType.STRING: StringType(),
+    ColumnType.INT: IntegerType(),
+    ColumnType.LONG: LongType(),
+    ColumnType.DOUBLE: DoubleType(),
+}
+
+
+def _gold(table: GoldTable) -> StructType:
+    return StructType([StructField(column.name, _TYPES[column.type]) for column in table.columns])
+
+
+GROUP_LAG = _gold(contracts.GROUP_LAG)
+TOPIC_RETENTION = _gold(contracts.TOPIC_RETENTION)
+GROUP_EXPIRY = _gold(contracts.GROUP_EXPIRY)

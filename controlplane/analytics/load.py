@@ -85,7 +85,9 @@ def _load(run: AnalyticsRun, result: RunResult) -> bool:
                 ts_ms__lt=result.to_ts_ms,
             ).delete()
             rows = _rows(Path(run.work_dir) / f"{table}.jsonl", table, result, computed)
-            count = _insert(model, (*GOLD_TABLES[table], "run_id"), ((*r, run.pk) for r in rows))
+            count = _insert(
+                model, (*GOLD_TABLES[table].column_names, "run_id"), ((*r, run.pk) for r in rows)
+            )
             if count != result.rows.get(table, 0):
                 raise LoadError(f"{table}.jsonl has {count} rows, not {result.rows.get(table, 0)}")
     return True
@@ -102,7 +104,7 @@ def _partial(result: RunResult) -> str:
 
 
 def _rows(path: Path, table: str, result: RunResult, computed: set[str]) -> Iterator[list[Any]]:
-    columns = GOLD_TABLES[table]
+    columns = GOLD_TABLES[table].column_names
     try:
         with path.open(encoding="utf-8") as file:
             for line in file:

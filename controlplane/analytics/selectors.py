@@ -7,6 +7,7 @@ from typing import Any
 
 from django.db.models import Exists, F, Max, OuterRef, Prefetch, QuerySet
 
+from controlplane.analytics.answers import EXPIRY, LAG_POINT, RETENTION, shown
 from controlplane.analytics.due import verdict_after_s
 from controlplane.analytics.models import (
     AnalyticsRun,
@@ -154,50 +155,15 @@ def _first_verdict_due(state: CollectorState) -> datetime | None:
 
 
 def lag_dict(row: GoldGroupLag) -> dict[str, Any]:
-    return {
-        "group": row.group,
-        "topic": row.topic,
-        "ts": iso_ms(row.sampled_ms),
-        "partitions": row.partitions,
-        "lag_records": row.lag_records,
-        "lag_seconds": row.lag_seconds,
-        "lag_seconds_at_least": row.lag_seconds_at_least,
-        "method": row.method,
-        "trend": row.trend,
-        "trend_records_per_s": row.trend_records_per_s,
-        "produce_records_per_s": row.produce_records_per_s,
-        "consume_records_per_s": row.consume_records_per_s,
-        "eta_seconds": row.eta_seconds,
-        "lost_records": row.lost_records,
-        "members": row.members,
-        "state": row.state,
-        "status": row.status,
-    }
+    return {"ts": iso_ms(row.sampled_ms), **shown(row, LAG_POINT)}
 
 
 def retention_dict(row: GoldTopicRetention, groups: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "topic": row.topic,
-        "ts": iso_ms(row.sampled_ms),
-        "partitions": row.partitions,
-        "bytes": row.bytes,
-        "records": row.records,
-        "age_seconds": row.age_seconds,
-        "retention_ms": row.retention_ms,
-        "retention_bytes": row.retention_bytes,
-        "groups": groups,
-    }
+    return {"ts": iso_ms(row.sampled_ms), **shown(row, RETENTION), "groups": groups}
 
 
 def expiry_dict(row: GoldGroupExpiry) -> dict[str, Any]:
-    return {
-        "group": row.group,
-        "oldest_unread_expires_in_s": row.oldest_unread_expires_in_s,
-        "first_loss_in_s": row.first_loss_in_s,
-        "method": row.method,
-        "lost_records": row.lost_records,
-        "status": row.status,
-    }
+    return shown(row, EXPIRY)
 
 
 def run_dict(row: AnalyticsRun) -> dict[str, Any]:

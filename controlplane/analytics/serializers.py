@@ -1,38 +1,39 @@
 """The shapes of this room's answers, for the OpenAPI document."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rest_framework import serializers
 
+from controlplane.analytics.answers import EXPIRY, LAG_POINT, RETENTION
 from controlplane.analytics.models import TRIGGER_CHOICES
 from controlplane.common.serializers import Shape, page_serializer
 from controlplane.operations.states import ANALYTICS_RUN_STATE_CHOICES
-from spark_analytics.contracts import Method, Risk, Status, Trend
+from spark_analytics.contracts import GROUP_LAG, Column, ColumnType
 
-STATUS_CHOICES = [(status.value, status.value) for status in Status]
-TREND_CHOICES = [(trend.value, trend.value) for trend in Trend]
-METHOD_CHOICES = [(method.value, method.value) for method in Method]
-RISK_CHOICES = [(risk.value, risk.value) for risk in Risk]
+AnyField = serializers.Field[Any, Any, Any, Any]
+
+_FIELDS: Mapping[ColumnType, type[AnyField]] = {
+    ColumnType.STRING: serializers.CharField,
+    ColumnType.INT: serializers.IntegerField,
+    ColumnType.LONG: serializers.IntegerField,
+    ColumnType.DOUBLE: serializers.FloatField,
+}
 
 
-class LagPointSerializer(Shape):
-    group = serializers.CharField()
-    topic = serializers.CharField()
-    ts = serializers.DateTimeField()
-    partitions = serializers.IntegerField()
-    lag_records = serializers.IntegerField(allow_null=True)
-    lag_seconds = serializers.FloatField(allow_null=True)
-    lag_seconds_at_least = serializers.FloatField(allow_null=True)
-    method = serializers.ChoiceField(METHOD_CHOICES, allow_null=True)
-    trend = serializers.ChoiceField(TREND_CHOICES)
-    trend_records_per_s = serializers.FloatField(allow_null=True)
-    produce_records_per_s = serializers.FloatField(allow_null=True)
-    consume_records_per_s = serializers.FloatField(allow_null=True)
-    eta_seconds = serializers.FloatField(allow_null=True)
-    lost_records = serializers.IntegerField(allow_null=True)
-    members = serializers.IntegerField(allow_null=True)
-    state = serializers.CharField(allow_null=True)
-    status = serializers.ChoiceField(STATUS_CHOICES)
+def _shape(name: str, columns: Sequence[Column], **more: AnyField) -> type[Shape]:
+    """A serializer of gold columns and of `more`."""
+    return type(name, (Shape,), {column.name: _field(column) for column in columns} | more)
+
+
+def _field(column: Column) -> AnyField:
+    if column.choices:
+        choices = [(choice.value, choice.value) for choice in column.choices]
+        return serializers.ChoiceField(choices, allow_null=column.null)
+    return _FIELDS[column.type](allow_null=column.null)
+
+
+LagPointSerializer = _shape("LagPointSerializer", LAG_POINT, ts=serializers.DateTimeField())
 
 
 def _as_of(name: str, item: serializers.BaseSerializer[Any]) -> type[Shape]:
@@ -46,29 +47,13 @@ def _as_of(name: str, item: serializers.BaseSerializer[Any]) -> type[Shape]:
 
 
 LagSerializer = _as_of("LagSerializer", LagPointSerializer(many=True))
-
-
-class GroupExpirySerializer(Shape):
-    group = serializers.CharField()
-    oldest_unread_expires_in_s = serializers.FloatField(allow_null=True)
-    first_loss_in_s = serializers.FloatField(allow_null=True)
-    method = serializers.ChoiceField(METHOD_CHOICES, allow_null=True)
-    lost_records = serializers.IntegerField()
-    status = serializers.ChoiceField(RISK_CHOICES)
-
-
-class TopicRetentionSerializer(Shape):
-    topic = serializers.CharField()
-    ts = serializers.DateTimeField()
-    partitions = serializers.IntegerField()
-    bytes = serializers.IntegerField(allow_null=True)
-    records = serializers.IntegerField(allow_null=True)
-    age_seconds = serializers.FloatField(allow_null=True)
-    retention_ms = serializers.IntegerField(allow_null=True)
-    retention_bytes = serializers.IntegerField(allow_null=True)
-    groups = GroupExpirySerializer(many=True)
-
-
+GroupExpirySerializer = _shape("GroupExpirySerializer", EXPIRY)
+TopicRetentionSerializer = _shape(
+    "TopicRetentionSerializer",
+    RETENTION,
+    ts=serializers.DateTimeField(),
+    groups=GroupExpirySerializer(many=True),
+)
 RetentionSerializer = _as_of("RetentionSerializer", TopicRetentionSerializer(many=True))
 
 
@@ -120,7 +105,7 @@ class AnalyticsRunSerializer(Shape):
     error = serializers.CharField(allow_blank=True)
     clusters = RunClusterSerializer(many=True)
 
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+    def get_fields(self) -> dict[str, AnyField]:
         # `from` is a word of the language and cannot be written as an attribute.
         return {**super().get_fields(), "from": serializers.DateTimeField()}
 
@@ -131,12 +116,12 @@ AnalyticsRunPageSerializer = page_serializer(AnalyticsRunSerializer)
 class LagQuerySerializer(Shape):
     """What may stand behind the question mark; anything else that cannot be read is a 422."""
 
-    group = serializers.CharField(required=False, max_length=255)
-    topic = serializers.CharField(required=False, max_length=249)
+    group = serializers.CharField(required=False, max_length=GROUP_LAG.column("group").length_max)
+    topic = serializers.CharField(required=False, max_length=GROUP_LAG.column("topic").length_max)
     to = serializers.DateTimeField(required=False)
     latest = serializers.BooleanField(default=False)
 
-    def get_fields(self) -> dict[str, serializers.Field[Any, Any, Any, Any]]:
+    def get_fields(self) -> dict[str, AnyField]:
         return {**super().get_fields(), "from": serializers.DateTimeField(required=False)}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from spark_analytics.contracts import RunConfig
+    from spark_analytics.contracts import GoldTable, RunConfig
     from spark_analytics.io.lake import Lake
 
 
@@ -33,27 +33,27 @@ def write_gold(
     groups = read_silver(lake, config, "group_snapshot")
     stands = positions(groups, topics, offset_samples(topics), config.rules).persist()
     tables = {
-        "group_lag": group_lag(stands, config.rules),
-        "topic_retention": topic_retention(topics),
-        "group_expiry": group_expiry(stands, config.rules),
+        contracts.GROUP_LAG: group_lag(stands, config.rules),
+        contracts.TOPIC_RETENTION: topic_retention(topics),
+        contracts.GROUP_EXPIRY: group_expiry(stands, config.rules),
     }
     counts = {}
     try:
-        for done, (name, rows) in enumerate(tables.items()):
-            on_table(done, name)
-            counts[name] = run_files.write_rows(
-                config.work_dir, name, _rows(rows, name, config.from_ts_ms, config.to_ts_ms)
+        for done, (table, rows) in enumerate(tables.items()):
+            on_table(done, table.name)
+            counts[table.name] = run_files.write_rows(
+                config.work_dir, table.name, _rows(rows, table, config.from_ts_ms, config.to_ts_ms)
             )
     finally:
         stands.unpersist()
     return counts
 
 
-def _rows(table: DataFrame, name: str, from_ms: int, to_ms: int) -> Iterator[Mapping[str, Any]]:
-    columns = contracts.GOLD_TABLES[name]
+def _rows(
+    rows: DataFrame, table: GoldTable, from_ms: int, to_ms: int
+) -> Iterator[Mapping[str, Any]]:
     in_range = (F.col("ts_ms") >= from_ms) & (F.col("ts_ms") < to_ms)
     # Ordered, so that the same input gives the same bytes; in one task, for one short job.
-    key = [c for c in ("cluster_id", "topic", "group", "ts_ms") if c in columns]
-    ordered = table.filter(in_range).select(*columns).coalesce(1).sortWithinPartitions(*key)
-    for row in ordered.toLocalIterator():
+    chosen = rows.filter(in_range).select(*table.column_names)
+    for row in chosen.coalesce(1).sortWithinPartitions(*table.key).toLocalIterator():
         yield row.asDict()

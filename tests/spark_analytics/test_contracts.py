@@ -9,13 +9,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spark_analytics import schemas
 from spark_analytics.contracts import (
+    CHOICE_LENGTH_MAX,
+    GOLD_TABLES,
     ClusterInput,
     ClusterResult,
+    ColumnType,
     ContractError,
+    Method,
+    Risk,
     Rules,
     RunConfig,
     RunResult,
+    Status,
+    Trend,
 )
 
 USUAL = {
@@ -84,3 +92,27 @@ def test_what_is_no_configuration_or_result_is_refused(text):
         RunConfig.from_json(text)
     with pytest.raises(ContractError):
         RunResult.from_json(text)
+
+
+@pytest.mark.parametrize("table", GOLD_TABLES.values(), ids=lambda table: table.name)
+def test_a_gold_table_holds_together(table):
+    names = table.column_names
+    assert len(set(names)) == len(names) >= len(table.key) > 0
+    assert set(table.key) <= set(names)
+    assert not any(table.column(name).null for name in table.key)
+    for column in table.columns:
+        assert (column.length_max is not None) == (column.type is ColumnType.STRING), column
+
+
+def test_no_choice_is_longer_than_its_column():
+    words = [word for choices in (Status, Trend, Method, Risk) for word in choices]
+    assert len(words) > 20
+    assert max(len(word) for word in words) <= CHOICE_LENGTH_MAX
+
+
+@pytest.mark.parametrize("name", GOLD_TABLES)
+def test_spark_s_schema_is_the_contract_s(name):
+    schema = getattr(schemas, name.upper())
+    assert [(field.name, field.dataType.simpleString()) for field in schema] == [
+        (column.name, column.type.value) for column in GOLD_TABLES[name].columns
+    ]

@@ -38,14 +38,14 @@ def spark_gold(spark, slices, rules=RULES):
     groups = group_snapshots(bronze(spark, slices, "group"), rules.window_s)
     stands = positions(groups, topics, offset_samples(topics), rules).persist()
     found = {
-        "group_lag": group_lag(stands, rules),
-        "topic_retention": topic_retention(topics),
-        "group_expiry": group_expiry(stands, rules),
+        contracts.GROUP_LAG: group_lag(stands, rules),
+        contracts.TOPIC_RETENTION: topic_retention(topics),
+        contracts.GROUP_EXPIRY: group_expiry(stands, rules),
     }
-    rows = {name: [row.asDict() for row in table.collect()] for name, table in found.items()}
-    for name, table in found.items():
-        assert table.schema.simpleString() == schemas.GOLD[name].simpleString()
-        assert tuple(table.columns) == contracts.GOLD_TABLES[name]
+    rows = {}
+    for table, frame in found.items():
+        assert frame.dtypes == [(column.name, column.type.value) for column in table.columns]
+        rows[table.name] = [row.asDict() for row in frame.collect()]
     stands.unpersist()
     topics.unpersist()
     return rows

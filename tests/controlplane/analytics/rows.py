@@ -8,19 +8,32 @@ from typing import Any
 
 from controlplane.analytics.models import AnalyticsRun
 from controlplane.operations.states import RUNNING
-from spark_analytics.contracts import FORMULA_VERSION, GOLD_TABLES, ClusterResult, RunResult
+from spark_analytics.contracts import (
+    FORMULA_VERSION,
+    GOLD_TABLES,
+    GROUP_EXPIRY,
+    GROUP_LAG,
+    TOPIC_RETENTION,
+    ClusterResult,
+    GoldTable,
+    RunResult,
+)
 
 WINDOW_MS = 30_000
 T0_MS = 1_760_000_010_000 - 1_760_000_010_000 % WINDOW_MS
 
 
+def gold_row(table: GoldTable, **values: Any) -> dict[str, Any]:
+    """A row of the table, null where no value is given."""
+    unknown = values.keys() - set(table.column_names)
+    assert not unknown, f"{table.name} has no {sorted(unknown)}"
+    return {**dict.fromkeys(table.column_names), **values}
+
+
 def lag_row(cluster_id: str, ts_ms: int, **more: Any) -> dict[str, Any]:
-    return {
-        **dict.fromkeys(GOLD_TABLES["group_lag"]),
-        "cluster_id": cluster_id,
+    values = {
         "group": "g",
         "topic": "t",
-        "ts_ms": ts_ms,
         "sampled_ms": ts_ms + 20_000,
         "partitions": 1,
         "trend": "steady",
@@ -31,15 +44,13 @@ def lag_row(cluster_id: str, ts_ms: int, **more: Any) -> dict[str, Any]:
         "state": "Stable",
         "members": 1,
         "lost_records": 0,
-        **more,
     }
+    return gold_row(GROUP_LAG, **{**values, "cluster_id": cluster_id, "ts_ms": ts_ms, **more})
 
 
 def retention_row(cluster_id: str, ts_ms: int, **more: Any) -> dict[str, Any]:
-    return {
-        "cluster_id": cluster_id,
+    values = {
         "topic": "t",
-        "ts_ms": ts_ms,
         "sampled_ms": ts_ms + 20_000,
         "partitions": 1,
         "bytes": 1000,
@@ -47,23 +58,20 @@ def retention_row(cluster_id: str, ts_ms: int, **more: Any) -> dict[str, Any]:
         "age_seconds": 60.0,
         "retention_ms": 3_600_000,
         "retention_bytes": -1,
-        **more,
     }
+    return gold_row(TOPIC_RETENTION, **{**values, "cluster_id": cluster_id, "ts_ms": ts_ms, **more})
 
 
 def expiry_row(cluster_id: str, ts_ms: int, **more: Any) -> dict[str, Any]:
-    return {
-        "cluster_id": cluster_id,
+    values = {
         "topic": "t",
         "group": "g",
-        "ts_ms": ts_ms,
         "oldest_unread_expires_in_s": 3540.0,
-        "first_loss_in_s": None,
         "method": "interpolated",
         "lost_records": 0,
         "status": "SAFE",
-        **more,
     }
+    return gold_row(GROUP_EXPIRY, **{**values, "cluster_id": cluster_id, "ts_ms": ts_ms, **more})
 
 
 def running(work_dir: Path, **fields: Any) -> AnalyticsRun:

@@ -1,6 +1,8 @@
 """Which sentences the overview says, worst first."""
 
 from console.pages.attention import attention
+from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag
+from controlplane.analytics.selectors import expiry_dict, lag_dict
 
 AS_OF = "2026-01-02T00:00:00Z"
 
@@ -15,7 +17,8 @@ def gold(*rows):
 
 
 def point(group, status, topic="t", records=1234):
-    return {"group": group, "topic": topic, "status": status, "lag_records": records}
+    row = GoldGroupLag(group=group, topic=topic, status=status, lag_records=records, sampled_ms=0)
+    return lag_dict(row)
 
 
 def said(*arguments):
@@ -39,13 +42,10 @@ def test_brokers_that_are_still_coming_are_no_alarm():
 
 
 def expiring(status, oldest_s, loss_s):
-    group = {
-        "group": "g",
-        "status": status,
-        "oldest_unread_expires_in_s": oldest_s,
-        "first_loss_in_s": loss_s,
-    }
-    return attention(cluster(True), gold(), gold({"topic": "t", "groups": [group]}))
+    row = GoldGroupExpiry(
+        group="g", status=status, oldest_unread_expires_in_s=oldest_s, first_loss_in_s=loss_s
+    )
+    return attention(cluster(True), gold(), gold({"topic": "t", "groups": [expiry_dict(row)]}))
 
 
 def test_the_first_loss_is_said_not_the_age_of_today_s_oldest_record():

@@ -1,6 +1,7 @@
 """The formulas again, slowly and in plain Python; written from the definitions, not from Spark's.
 
-Works on telemetry slices (dictionaries), gives gold rows (dictionaries) of all windows.
+Works on telemetry slices (dictionaries), gives gold rows (dictionaries) of all windows. A row's
+`method` is the set of those that are true of it: of two partitions of equal age either one's is.
 """
 
 from __future__ import annotations
@@ -192,15 +193,15 @@ def group_lag(stands: list[Row], rules: Rules) -> list[Row]:
         untimed = [q for q in unread if q["time_lag"] is None]
         behind = [q for q in parts if q["behind"]]
         method = (
-            "no_commit"
+            {"no_commit"}
             if not committed
-            else None
+            else {None}
             if not known
-            else "out_of_history"
+            else {"out_of_history"}
             if untimed
-            else "caught_up"
+            else {"caught_up"}
             if not unread
-            else max(unread, key=lambda q: q["time_lag"])["method"]
+            else methods_at(max(q["time_lag"] for q in unread), unread, lambda q: q["time_lag"])
         )
         rows.append(
             {
@@ -268,6 +269,11 @@ def group_lag(stands: list[Row], rules: Rules) -> list[Row]:
     return [{k: v for k, v in row.items() if not k.startswith("_")} for row in rows]
 
 
+def methods_at(value: float, parts: list[Row], of) -> set[str | None]:
+    """The methods of the partitions that have that value, to a microsecond."""
+    return {q["method"] for q in parts if of(q) is not None and abs(of(q) - value) < 1e-6}
+
+
 def status(row: Row, enough: bool, rules: Rules) -> str:  # noqa: PLR0911 - one return a rule
     stuck = row["_stuck"] is not None and row["_stuck"] >= rules.quiet_s
     if row["_no_commit"]:
@@ -312,33 +318,33 @@ def expiry(stands: list[Row], rules: Rules) -> list[Row]:
     rows = []
     ranks = ["SAFE", "UNKNOWN", "WATCH", "AT_RISK", "LOSING"]
     for (cluster, group, topic, window), parts in sorted(rolled(stands).items()):
-        judged = [(*expires(q), risk(q, rules), q["method"]) for q in parts]
+        expiries = [left for q in parts if (left := expires(q)) is not None]
+        methods = {q["method"] for q in parts if q["method"] is not None} or {None}
         losses = [loss for q in parts if (loss := first_loss(q)) is not None]
-        known = [j for j in judged if j[0] is not None]
-        soonest = min(known, key=lambda j: j[0]) if known else None
         rows.append(
             {
                 "cluster_id": cluster,
                 "topic": topic,
                 "group": group,
                 "ts_ms": window,
-                "oldest_unread_expires_in_s": soonest[0] if soonest else None,
+                "oldest_unread_expires_in_s": min(expiries, default=None),
                 "first_loss_in_s": min(losses, default=None),
+                "method": methods_at(min(expiries), parts, expires) if expiries else methods,
                 "lost_records": total(q["lost"] for q in parts) or 0,
-                "status": max((j[-2] for j in judged), key=ranks.index),
+                "status": max((risk(q, rules) for q in parts), key=ranks.index),
             }
         )
     return rows
 
 
-def expires(q: Row) -> tuple[float | None]:
+def expires(q: Row) -> float | None:
     if q["end"] is None or q["end"] <= max(q["committed"], q["start"]):
-        return (None,)
+        return None
     limits = []
     if q["retention_ms"] is not None and q["retention_ms"] >= 0:
         born = q["first_unread_ms"] if q["first_unread_ms"] is not None else q["oldest_ts_ms"]
         if born is None:
-            return (None,)
+            return None
         limits.append(max(0.0, (born + q["retention_ms"] - q["ts_ms"]) / 1000))
     held = q["end"] - q["start"]
     if (
@@ -351,11 +357,11 @@ def expires(q: Row) -> tuple[float | None]:
         if each > 0:
             unread = q["end"] - max(q["committed"], q["start"])
             limits.append(max(0.0, q["retention_bytes"] - unread * each) / (q["p"] * each))
-    return (min(limits) if limits else None,)
+    return min(limits, default=None)
 
 
 def keeps_up(q: Row) -> bool:
-    (left,) = expires(q)
+    left = expires(q)
     if left is None or q["behind"] or q["time_lag"] is None:
         return False
     return q["time_lag"] < left
@@ -363,7 +369,7 @@ def keeps_up(q: Row) -> bool:
 
 def first_loss(q: Row) -> float | None:
     """The lag in time grows by 1 - consume / produce each second, until it is all that is kept."""
-    (left,) = expires(q)
+    left = expires(q)
     if left is None or q["p"] is None or q["c"] is None or keeps_up(q):
         return None
     growth = 0.0 if q["c"] > 0 else 1.0
@@ -383,7 +389,7 @@ def kept(q: Row) -> float:
 
 
 def risk(q: Row, rules: Rules) -> str:  # noqa: PLR0911 - one return a rule
-    (left,) = expires(q)
+    left = expires(q)
     if q["committed"] < 0 or q["end"] is None:
         return "UNKNOWN"
     if q["lost"]:

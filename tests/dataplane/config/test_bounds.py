@@ -13,7 +13,22 @@ from dataplane.config.keys import log
 
 BASE = {"broker.id": "1", "zookeeper.connect": "x"}
 KEYS = [("topic", key) for key in TOPIC_CONFIGS.values()] + [("broker", key) for key in log.KEYS]
-NUMBERS = (ConfigType.INT, ConfigType.LONG, ConfigType.SHORT, ConfigType.DOUBLE)
+INTEGERS = (ConfigType.INT, ConfigType.LONG, ConfigType.SHORT)
+NUMBERS = (*INTEGERS, ConfigType.DOUBLE)
+NO_NUMBERS = ("soon", "", "1e", "0x10", "1_000", "NaN", "Infinity", "--1")
+
+NUMBER_KEYS = [one for one in KEYS if one[1].type in NUMBERS]
+BOOLEAN_KEYS = [one for one in KEYS if one[1].type is ConfigType.BOOLEAN]
+CHOICE_KEYS = [one for one in KEYS if one[1].choices]
+# Any text may be one of these, or their form is tested on its own.
+FREE = {
+    "follower.replication.throttled.replicas",
+    "leader.replication.throttled.replicas",
+    "log.dir",
+    "log.dirs",
+    "log.message.format.version",
+    "message.format.version",
+}
 
 
 def refusal(kind: str, key: ConfigKey, text: str) -> ConfigError:
@@ -27,37 +42,66 @@ def refusal(kind: str, key: ConfigKey, text: str) -> ConfigError:
     return error
 
 
-@pytest.mark.parametrize(("kind", "key"), KEYS, ids=lambda value: getattr(value, "name", value))
-def test_below_above_and_of_the_wrong_type(kind: str, key: ConfigKey) -> None:
-    if key.type in NUMBERS:
-        lowest, highest = key.bounds
-        for bound, by in ((lowest, -1), (highest, 1)):
-            if math.isinf(bound) or abs(bound) > 1e300:
-                continue
-            beyond = int(bound) + by if key.type is not ConfigType.DOUBLE else bound + by
-            error = refusal(kind, key, str(beyond))
-            assert str(int(bound)) in error.reason, "the allowed range is told"
-        for text in ("soon", "", "1e", "0x10", "1_000", "NaN", "Infinity", "--1"):
-            assert key.allowed in refusal(kind, key, text).reason
-        if key.type is not ConfigType.DOUBLE:
-            refusal(kind, key, "1.5")
-    elif key.type is ConfigType.BOOLEAN:
-        for text in ("yes", "1", ""):
-            assert "either true or false" in refusal(kind, key, text).reason
-    elif key.choices:
-        error = refusal(kind, key, "shred")
-        assert all(choice in error.reason for choice in key.choices)
+def each(keys: list[tuple[str, ConfigKey]]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize(
+        ("kind", "key"), keys, ids=[f"{kind}-{key.name}" for kind, key in keys]
+    )
 
 
-@pytest.mark.parametrize(("kind", "key"), KEYS, ids=lambda value: getattr(value, "name", value))
-def test_bounds_themselves_are_allowed(kind: str, key: ConfigKey) -> None:
-    if key.type not in NUMBERS:
-        return
-    for bound in key.bounds:
-        if math.isinf(bound):
-            continue
-        text = str(int(bound)) if key.type is not ConfigType.DOUBLE else repr(float(bound))
-        assert key.parse(text) == bound
+def ends(key: ConfigKey) -> list[tuple[float, int]]:
+    """The bounds that a text can name, each with the direction that leads out."""
+    lowest, highest = key.bounds
+    return [
+        (bound, by)
+        for bound, by in ((lowest, -1), (highest, 1))
+        if not math.isinf(bound) and abs(bound) < 1e300
+    ]
+
+
+def spelled(key: ConfigKey, number: float) -> str:
+    return str(int(number)) if key.type in INTEGERS else repr(float(number))
+
+
+def test_every_key_is_a_number_a_boolean_a_choice_or_free() -> None:
+    bound = {key.name for _, key in (*NUMBER_KEYS, *BOOLEAN_KEYS, *CHOICE_KEYS)}
+    assert {key.name for _, key in KEYS} - bound == FREE
+    assert bound.isdisjoint(FREE)
+
+
+@each(NUMBER_KEYS)
+def test_a_number_beyond_its_bounds_is_refused(kind: str, key: ConfigKey) -> None:
+    assert ends(key)
+    for bound, by in ends(key):
+        error = refusal(kind, key, spelled(key, int(bound) + by))
+        assert str(int(bound)) in error.reason, "the allowed range is told"
+
+
+@each(NUMBER_KEYS)
+def test_a_number_at_its_bounds_is_allowed(kind: str, key: ConfigKey) -> None:
+    assert ends(key)
+    for bound, _ in ends(key):
+        assert key.parse(spelled(key, bound)) == bound
+
+
+@each(NUMBER_KEYS)
+def test_what_is_no_number_is_refused(kind: str, key: ConfigKey) -> None:
+    for text in (*NO_NUMBERS, *(["1.5"] if key.type in INTEGERS else [])):
+        assert key.allowed in refusal(kind, key, text).reason
+
+
+@each(BOOLEAN_KEYS)
+def test_a_boolean_is_true_or_false(kind: str, key: ConfigKey) -> None:
+    assert [key.parse(text) for text in ("true", "false", " TRUE ")] == [True, False, True]
+    for text in ("yes", "1", ""):
+        assert "either true or false" in refusal(kind, key, text).reason
+
+
+@each(CHOICE_KEYS)
+def test_only_a_choice_is_allowed(kind: str, key: ConfigKey) -> None:
+    for choice in key.choices:
+        assert key.parse(choice) == ((choice,) if key.type is ConfigType.LIST else choice)
+    error = refusal(kind, key, "shred")
+    assert all(choice in error.reason for choice in key.choices)
 
 
 @pytest.mark.parametrize("kind", ["topic", "broker"])
@@ -75,12 +119,15 @@ def test_nothing_is_kept_for_no_time(name: str) -> None:
 
 
 def test_a_weaker_retention_key_is_not_looked_at() -> None:
-    BrokerConfig.parse({**BASE, "log.retention.hours": "0", "log.retention.ms": "5"})
+    config = BrokerConfig.parse({**BASE, "log.retention.hours": "0", "log.retention.ms": "5"})
+    assert TopicConfig.parse({}, config).get_int("retention.ms") == 5
 
 
 def test_compaction_needs_room_for_its_keys() -> None:
     key = BROKER_CONFIGS["log.cleaner.dedupe.buffer.size"]
     assert "1048576" in refusal("broker", key, str(1 << 20)).reason
     assert "1048576" in refusal("broker", key, "-1").reason
-    BrokerConfig.parse({**BASE, key.name: str((1 << 20) + 1)})
-    BrokerConfig.parse({**BASE, key.name: "0", "log.cleaner.enable": "false"})
+    enough = BrokerConfig.parse({**BASE, key.name: str((1 << 20) + 1)})
+    assert enough.get_int(key.name) == (1 << 20) + 1
+    unused = BrokerConfig.parse({**BASE, key.name: "0", "log.cleaner.enable": "false"})
+    assert unused.get_int(key.name) == 0

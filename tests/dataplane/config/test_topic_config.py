@@ -8,10 +8,11 @@ from dataplane.config import TOPIC_CONFIGS, TOPIC_SYNONYMS, BrokerConfig, Config
 from dataplane.config.broker_config import BROKER_CONFIGS
 
 
-def test_every_synonym_is_a_broker_key() -> None:
-    for name, synonyms in TOPIC_SYNONYMS.items():
-        assert name in TOPIC_CONFIGS
-        assert all(synonym in BROKER_CONFIGS for synonym, _factor in synonyms)
+@pytest.mark.parametrize("name", TOPIC_SYNONYMS)
+def test_every_synonym_is_a_broker_key_of_the_same_type(name: str) -> None:
+    assert TOPIC_SYNONYMS[name]
+    for synonym, factor in TOPIC_SYNONYMS[name]:
+        assert factor > 1 or BROKER_CONFIGS[synonym].type is TOPIC_CONFIGS[name].type
 
 
 def test_defaults_of_a_default_broker_are_the_topic_keys_own() -> None:
@@ -64,9 +65,18 @@ def test_the_topic_wins_over_the_broker() -> None:
 def test_a_bad_value_is_refused_by_name(overrides: dict[str, str]) -> None:
     with pytest.raises(ConfigError) as refused:
         TopicConfig.parse(overrides)
-    assert refused.value.key in overrides
+    assert refused.value.key == next(iter(overrides))
 
 
-@pytest.mark.parametrize("text", ["*", "0:1,12:3", ""])
-def test_throttled_replicas(text: str) -> None:
-    TopicConfig.parse({"leader.replication.throttled.replicas": text})
+@pytest.mark.parametrize(
+    ("text", "listed"), [("*", ("*",)), ("0:1,12:3", ("0:1", "12:3")), ("", ())]
+)
+def test_throttled_replicas(text: str, listed: tuple[str, ...]) -> None:
+    name = "leader.replication.throttled.replicas"
+    assert TopicConfig.parse({name: text}).get_list(name) == listed
+
+
+@pytest.mark.parametrize("text", ["0", "0:", ":1", "0:1:2", "*,0:1", "-1:2", "all"])
+def test_what_names_no_replicas_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="list of partition:broker pairs"):
+        TopicConfig.parse({"follower.replication.throttled.replicas": text})

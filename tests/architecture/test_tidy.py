@@ -46,7 +46,10 @@ def tracked(*patterns: str) -> list[Path]:
         text=True,
         check=True,
     )
-    return [path for line in listed.stdout.splitlines() if (path := REPOSITORY / line).is_file()]
+    found = [path for line in listed.stdout.splitlines() if (path := REPOSITORY / line).is_file()]
+    # A check of no files passes: who moves them moves the pattern too.
+    assert found, f"no files: {patterns}"
+    return found
 
 
 def sources() -> list[Path]:

@@ -114,7 +114,9 @@ def test_a_slow_cluster_gives_no_sample(gateway):
 
 def test_every_record_is_one_that_spark_believes(gateway):
     """The arrays that the contract names are there and as long as `partition`."""
-    for row in rows_of(slices("kc_1", Sampler().sample(gateway, budget_s=5))):
+    rows = rows_of(slices("kc_1", Sampler().sample(gateway, budget_s=5)))
+    assert {row["kind"] for row in rows} == set(contracts.SLICE_ARRAYS)
+    for row in rows:
         for name in contracts.SLICE_ARRAYS[row["kind"]]:
             assert len(row[name]) == len(row["partition"]) > 0
 

@@ -5,7 +5,7 @@ import json
 import re
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
@@ -40,8 +40,12 @@ def test_it_is_a_valid_openapi_3_1_document():
     assert list(OpenAPIV31SpecValidator(plain()).iter_errors()) == []
 
 
-def test_the_committed_document_is_this_one():
+def test_the_committed_document_is_this_one(tmp_path):
     call_command("export_openapi", check=True)
+    another = tmp_path / "openapi.json"
+    another.write_text("{}")
+    with pytest.raises(CommandError, match="out of date"):
+        call_command("export_openapi", check=True, output=another)
 
 
 def test_it_says_where_it_is_served():
@@ -61,6 +65,7 @@ def descendants(base):
 
 
 def test_every_answer_has_its_words():
+    assert document()["paths"]
     for path, methods in document()["paths"].items():
         for method, spec in methods.items():
             assert spec["summary"], (method, path)

@@ -129,7 +129,8 @@ async def test_a_child_that_died_without_zookeeper_is_fenced_when_it_is_back(
             await asyncio.sleep(0.01)
     newer = zookeeper.connect()
     await register(zookeeper, newer)
-    await asyncio.sleep(0.1)
+    await until(lambda: supervisor.report.state is BrokerState.RUNNING)
+    await supervisor.stop(2_000)
     assert await newer.exists("/brokers/ids/1") is not None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import types
 import uuid
 
@@ -17,6 +18,7 @@ from dataplane.config.broker_config import BrokerConfig
 from dataplane.handlers.registry import HANDLED, handler
 from dataplane.log.config import LogConfig
 from dataplane.log.partition_log import PartitionLog
+from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
 from dataplane.ports.fakes.background import InlineBackground
@@ -91,6 +93,13 @@ class Hosted:
         await self.groups.start()
         for partition in self.partitions.by_name.values():
             self.lead(partition.topic_partition)
+        return self
+
+    async def loaded(self) -> Hosted:
+        """Wait until what the group partitions hold has been read."""
+        async with asyncio.timeout(10):
+            while self.groups.list_groups()[0] is not ErrorCode.NONE:
+                await asyncio.sleep(0)
         return self
 
     async def stop(self) -> None:

@@ -126,9 +126,7 @@ async def test_what_was_committed_is_read_back_by_the_next_leader(started):
 
 async def test_a_new_epoch_of_the_same_leader_keeps_the_groups(started):
     hosted = await started()
-    joined = asyncio.create_task(hosted.groups.join(join()))
-    await asyncio.sleep(0.01)
-    member = (await joined).member_id
+    member = (await hosted.groups.join(join())).member_id
     hosted.lead(hosted.groups.partition_of("g"))
     assert hosted.groups.heartbeat("g", member, None, 1) is ErrorCode.NONE
 

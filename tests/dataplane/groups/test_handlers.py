@@ -1,7 +1,5 @@
 """Every group API in every version that is advertised, through codec and handler."""
 
-import asyncio
-
 import pytest
 
 from dataplane.handlers.registry import HANDLED
@@ -27,7 +25,7 @@ def struct(api: ApiKey, name: str):
 @pytest.fixture
 async def hosted():
     made = await Hosted(partition_count=1).start()
-    await asyncio.sleep(0.01)
+    await made.loaded()
     yield made
     await made.stop()
 

@@ -1,6 +1,5 @@
 """ACL, SCRAM and SASL APIs in every version, and what group APIs refuse without a grant."""
 
-import asyncio
 import hashlib
 import sys
 
@@ -37,7 +36,7 @@ async def hosted():
         authorizer_class_name="kafka.security.authorizer.AclAuthorizer",
         super_users="User:root",
     ).start()
-    await asyncio.sleep(0.01)
+    await made.loaded()
     made.connection.principal = ROOT
     yield made
     await made.stop()

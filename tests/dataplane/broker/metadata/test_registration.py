@@ -46,6 +46,12 @@ def registration(session, tmp_path, **options):
     )
 
 
+async def settle():
+    """The fake's ZooKeeper answers within a turn of the loop or two."""
+    for _ in range(50):
+        await asyncio.sleep(0)
+
+
 async def test_registers_and_leaves_its_session_id_for_the_supervisor(zookeeper, tmp_path):
     session, epochs = zookeeper.connect(), []
     made = registration(session, tmp_path / "deep" / "data", on_registered=epochs.append)
@@ -99,7 +105,8 @@ async def test_a_removed_registration_of_a_living_broker_is_followed_by_another(
     assert len(epochs) == 4
     assert first < epochs[1] < epochs[2] < epochs[3]
     await made.stop()
-    await asyncio.sleep(0.05)
+    await settle()
+    assert asyncio.all_tasks() == {asyncio.current_task()}, "nobody is left to register again"
     assert zookeeper.find(PATH) is None
 
 
@@ -125,7 +132,7 @@ async def test_an_earlier_life_is_waited_for(zookeeper, tmp_path):
     await earlier.create(PATH, ephemeral=True)
     made = registration(zookeeper.connect(), tmp_path)
     starting = asyncio.ensure_future(made.start())
-    await asyncio.sleep(0.05)
+    await settle()
     assert not starting.done()
     zookeeper.end_session(earlier.session_id)
     assert await starting == zookeeper.find(PATH).czxid

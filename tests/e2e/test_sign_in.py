@@ -50,6 +50,6 @@ def test_signed_out_is_out(stranger: Page, address: Address) -> None:
     stranger.get_by_role("button", name="Sign in").click()
     stranger.get_by_role("button", name="Account").click()
     stranger.get_by_role("menuitem", name="Sign out").click()
-    stranger.wait_for_url(re.compile("/login"))
+    expect(stranger).to_have_url(re.compile("/login"))
     stranger.goto("/audit")
-    stranger.wait_for_url(re.compile("/login"))
+    expect(stranger).to_have_url(re.compile("/login"))

@@ -1,15 +1,19 @@
-import { Button, Group, Progress, Stack } from "@mantine/core";
+/** An operation shown live, and the dialog that plans the next one: an operation can be undone by a plan, whose operation is shown live again. */
+import { Button, Group, Modal, Progress, Stack } from "@mantine/core";
+import { IconArrowBackUp } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { formatDuration } from "@/lib/format";
-import { useCancelOperation, useOperation } from "@/lib/plans";
-import { percentDone, TERMINAL } from "@/lib/types";
+import { kindLabel } from "@/lib/kinds";
+import { useCancelOperation, useOperation, useUndoPlan } from "@/lib/plans";
+import { type Operation, percentDone, type Plan, TERMINAL } from "@/lib/types";
 import { Lines } from "./card";
 import { Notice } from "./notice";
 import { OneTimeSecret } from "./one-time-secret";
 import { OperationSteps } from "./operation-steps";
+import { PlanReview } from "./plan-review";
 import { ProblemPanel } from "./problem-panel";
 import { OperationStatus } from "./status";
-import { UndoButton } from "./undo-button";
 
 interface OperationLiveProps {
   id: string;
@@ -64,5 +68,78 @@ export function OperationLive({ id, done, standalone = false }: OperationLivePro
       {operation.state === "succeeded" && operation.has_secret && <OneTimeSecret operationId={operation.id} />}
       {operation.state === "succeeded" && done}
     </Stack>
+  );
+}
+
+interface PlanDialogProps {
+  opened: boolean;
+  onClose: () => void;
+  title: string;
+  plan: Plan | undefined;
+  error?: unknown;
+  onReplan: () => void;
+  onStarted?: () => void;
+  done?: React.ReactNode;
+}
+
+/** A plan in a dialog: its effect, its confirmation, then the operation live until it is verified. */
+export function PlanDialog({ opened, onClose, title, plan, error, onReplan, onStarted, done }: PlanDialogProps) {
+  const [started, setStarted] = useState<{ planId: string; operationId: string } | null>(null);
+  const operationId = started && started.planId === plan?.id ? started.operationId : null;
+  const close = () => {
+    setStarted(null);
+    onClose();
+  };
+  let body = (
+    <div tabIndex={-1} data-autofocus style={{ outline: "none" }}>
+      <Lines rows={5} />
+    </div>
+  );
+  if (operationId) body = <OperationLive id={operationId} done={done} />;
+  else if (error) body = <ProblemPanel error={error} onRetry={onReplan} />;
+  else if (plan) {
+    body = (
+      <PlanReview
+        key={plan.id}
+        plan={plan}
+        takesFocus
+        onReplan={onReplan}
+        onCancel={close}
+        onStarted={(operation) => {
+          setStarted({ planId: plan.id, operationId: operation.id });
+          onStarted?.();
+        }}
+      />
+    );
+  }
+  return (
+    <Modal opened={opened} onClose={close} title={<strong>{title}</strong>} size="xl">
+      {body}
+    </Modal>
+  );
+}
+
+/** Plans the reverse of a finished operation and shows it for confirmation. */
+function UndoButton({ operation }: { operation: Operation }) {
+  const [opened, setOpened] = useState(false);
+  const undo = useUndoPlan();
+  const open = () => {
+    setOpened(true);
+    undo.mutate(operation.id);
+  };
+  return (
+    <>
+      <Button variant="default" leftSection={<IconArrowBackUp size={15} />} onClick={open}>
+        Undo
+      </Button>
+      <PlanDialog
+        opened={opened}
+        onClose={() => setOpened(false)}
+        title={`Undo: ${kindLabel(operation.kind).toLowerCase()}`}
+        plan={undo.data}
+        error={undo.error}
+        onReplan={() => undo.mutate(operation.id)}
+      />
+    </>
   );
 }

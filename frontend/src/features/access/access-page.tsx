@@ -5,7 +5,7 @@ import { useState } from "react";
 import { Card, PartView } from "@/components/card";
 import { Empty } from "@/components/empty";
 import { PageHeader } from "@/components/page-header";
-import { PlanFlow } from "@/components/plan-dialog";
+import { PlanFlow } from "@/components/plan-flow";
 import { Refused } from "@/components/refused";
 import { clearDrafts } from "@/lib/draft";
 import { kindLabel } from "@/lib/kinds";

@@ -10,7 +10,7 @@ import { DataTable } from "@/components/data-table";
 import { DeleteItem, MoreMenu } from "@/components/more-menu";
 import { OperationList } from "@/components/operation-list";
 import { PageHeader } from "@/components/page-header";
-import { PlanFlow } from "@/components/plan-dialog";
+import { PlanFlow } from "@/components/plan-flow";
 import { Refused } from "@/components/refused";
 import { RelTime } from "@/components/rel-time";
 import { Assignment } from "@/components/replicas";

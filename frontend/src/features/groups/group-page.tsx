@@ -12,7 +12,7 @@ import { LagHistory } from "@/components/lag-history";
 import { DeleteItem, MoreMenu } from "@/components/more-menu";
 import { PageHeader } from "@/components/page-header";
 import { partitionColumn, partitionId } from "@/components/partition-column";
-import { PlanFlow } from "@/components/plan-dialog";
+import { PlanFlow } from "@/components/plan-flow";
 import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { GroupState, LagStatus } from "@/components/status";

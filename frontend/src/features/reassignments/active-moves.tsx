@@ -1,16 +1,13 @@
-import type { UseQueryResult } from "@tanstack/react-query";
 import { Card } from "@/components/card";
 import { Assignment } from "@/components/replicas";
 import { formatInteger } from "@/lib/format";
-import type { Page } from "@/lib/page";
-import type { ReassignParts } from "./reassign-page";
+import type { ActiveReassignment } from "@/lib/types";
 
 /** Rows shown; a large move has its own operation page. */
 const SHOWN = 20;
 
 /** What the brokers say is moving right now, whoever asked for it. */
-export function ActiveMoves({ query }: { query: UseQueryResult<Page<ReassignParts>> }) {
-  const rows = query.data?.parts.reassignments.data ?? [];
+export function ActiveMoves({ rows }: { rows: ActiveReassignment[] }) {
   if (rows.length === 0) return null;
   return (
     <Card title={`On the move now: ${formatInteger(rows.length)}`}>

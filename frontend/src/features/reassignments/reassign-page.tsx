@@ -20,7 +20,7 @@ import { type MoveInputs, MoveForm } from "./move-form";
 
 const route = getRouteApi("/app/clusters/$clusterId/reassign");
 
-export interface ReassignParts {
+interface ReassignParts {
   cluster: Cluster;
   topics: TopicRow[];
   loads: BrokerLoad[];
@@ -58,7 +58,7 @@ export function ReassignPage() {
         <div className="ps-stack">
           {active === 0 && (
             <>
-              <ActiveMoves query={query} />
+              <ActiveMoves rows={query.data?.parts.reassignments.data ?? []} />
               <div className="ps-cols-2-1">
               <Card padded>
                 <PartView query={query} name="cluster">

@@ -6,7 +6,7 @@ import { ButtonLink } from "@/components/button-link";
 import { Card } from "@/components/card";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
-import { PlanFlow } from "@/components/plan-dialog";
+import { PlanFlow } from "@/components/plan-flow";
 import { clearDrafts, readDraft, writeDraft } from "@/lib/draft";
 import { parseProperties } from "@/lib/properties";
 import type { PlanRequest } from "@/lib/types";

@@ -6,7 +6,7 @@ import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
 import { DeleteItem, MoreMenu } from "@/components/more-menu";
 import { PageHeader } from "@/components/page-header";
-import { PlanFlow } from "@/components/plan-dialog";
+import { PlanFlow } from "@/components/plan-flow";
 import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { Empty } from "@/components/empty";

@@ -1,28 +1,20 @@
 /** What a form holds so far, kept for the life of the tab: a reload loses nothing. */
-import { useCallback, useState } from "react";
+import { useSessionStorage } from "@mantine/hooks";
+import { useState } from "react";
 
 const PREFIX = "penstock.draft.";
 
-/** A kept value of the same make as `initial`, else `initial`; an object's missing fields come from it. */
-export function readDraft<T>(key: string, initial: T): T {
-  try {
-    const text = sessionStorage.getItem(PREFIX + key);
-    if (text === null) return initial;
-    const kept = JSON.parse(text) as unknown;
-    if (!sameMake(kept, initial)) return initial;
-    return isRecord(initial) && isRecord(kept) ? ({ ...initial, ...pick(kept, initial) } as T) : (kept as T);
-  } catch {
-    // No storage (private mode), or something else wrote there: the form starts empty.
-    return initial;
-  }
-}
-
-export function writeDraft(key: string, value: unknown): void {
-  try {
-    sessionStorage.setItem(PREFIX + key, JSON.stringify(value));
-  } catch {
-    // Full or forbidden storage: the form works, a reload empties it.
-  }
+/** `useState` whose value is kept under `key` in the tab's session storage. Never for secrets. */
+export function useDraft<T>(key: string, initial: T): [T, (next: T) => void] {
+  const [start] = useState(initial);
+  // Without a default of its own the hook writes only what is typed: untouched fields stay as they are now.
+  const [kept, keep] = useSessionStorage<T | undefined>({
+    key: PREFIX + key,
+    getInitialValueInEffect: false,
+    sync: false,
+    deserialize: (text) => fitted(text, start),
+  });
+  return [kept ?? start, keep];
 }
 
 /** Forget one form: every draft whose key is `key` or lies below it. Without a key: all, when somebody signs out. */
@@ -37,17 +29,16 @@ export function clearDrafts(key = ""): void {
   }
 }
 
-/** `useState` whose value is kept under `key`. Never for secrets. */
-export function useDraft<T>(key: string, initial: T): [T, (next: T) => void] {
-  const [value, setValue] = useState(() => readDraft(key, initial));
-  const keep = useCallback(
-    (next: T) => {
-      setValue(next);
-      writeDraft(key, next);
-    },
-    [key],
-  );
-  return [value, keep];
+/** A kept value of the same make as `initial`, else undefined; an object's missing fields come from `initial`. */
+function fitted<T>(text: string | undefined, initial: T): T | undefined {
+  try {
+    const kept = JSON.parse(text ?? "") as unknown;
+    if (!sameMake(kept, initial)) return undefined;
+    return isRecord(initial) && isRecord(kept) ? ({ ...initial, ...pick(kept, initial) } as T) : (kept as T);
+  } catch {
+    // Something else wrote there: the form starts empty.
+    return undefined;
+  }
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);

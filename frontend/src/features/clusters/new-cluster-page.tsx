@@ -7,7 +7,7 @@ import { Card, PartView } from "@/components/card";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
-import { clearDrafts, readDraft, writeDraft } from "@/lib/draft";
+import { clearDrafts, useDraft } from "@/lib/draft";
 import { plural } from "@/lib/format";
 import { parseProperties } from "@/lib/properties";
 import type { Host, PlanRequest } from "@/lib/types";
@@ -54,9 +54,10 @@ export function NewClusterPage() {
   const overview = useOverview();
   const navigate = useNavigate();
   const [request, setRequest] = useState<PlanRequest | null>(null);
+  const [initialValues, keep] = useDraft<Values>(DRAFT, { name: "", broker_count: 3, host_ids: [], config: "" });
   const form = useForm<Values>({
-    initialValues: readDraft<Values>(DRAFT, { name: "", broker_count: 3, host_ids: [], config: "" }),
-    onValuesChange: (values) => writeDraft(DRAFT, values),
+    initialValues,
+    onValuesChange: keep,
     validate: {
       name: (value) => (NAME.test(value) ? null : "2 to 40 lower-case letters, digits and dashes, starting with a letter"),
       broker_count: (value) => (Number(value) >= 1 ? null : "At least one broker"),

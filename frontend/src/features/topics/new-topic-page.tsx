@@ -7,7 +7,7 @@ import { Card } from "@/components/card";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
-import { clearDrafts, readDraft, writeDraft } from "@/lib/draft";
+import { clearDrafts, useDraft } from "@/lib/draft";
 import { parseProperties } from "@/lib/properties";
 import type { PlanRequest } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
@@ -38,9 +38,10 @@ export function NewTopicPage() {
   const [request, setRequest] = useState<PlanRequest | null>(null);
   const brokers = cluster?.brokers.length ?? 3;
   const draft = `new-topic/${clusterId}`;
+  const [initialValues, keep] = useDraft(draft, { name: "", partitions: 6 as number | string, replication_factor: Math.min(3, brokers) as number | string, retention: "", cleanup: "", configs: "" });
   const form = useForm({
-    initialValues: readDraft(draft, { name: "", partitions: 6 as number | string, replication_factor: Math.min(3, brokers) as number | string, retention: "", cleanup: "", configs: "" }),
-    onValuesChange: (values) => writeDraft(draft, values),
+    initialValues,
+    onValuesChange: keep,
     validate: {
       name: (value) => (NAME.test(value) && value !== "." && value !== ".." ? null : "1 to 249 letters, digits, dots, dashes and underscores"),
       partitions: (value) => (Number(value) >= 1 ? null : "At least one"),

@@ -11,7 +11,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,6 +26,8 @@ from controlplane.gateway.errors import GatewayError
 
 log = logging.getLogger(__name__)
 
+OK, STALE, UNAVAILABLE = "ok", "stale", "unavailable"
+"""What a part's answer may be: the data of now, the last good data, none."""
 PART_DEADLINE_S = 4.0
 """Longest a page waits for one part."""
 POOL_THREADS = 12
@@ -56,11 +58,11 @@ class _Kept:
 
 @dataclass(slots=True)
 class PartRunner:
-    """Runs a page's parts. One per process; the clock is an argument for tests."""
+    """Runs a page's parts. One per process; clock and pool are arguments for tests."""
 
     monotonic: Callable[[], float] = time.monotonic
     wall: Callable[[], datetime] = lambda: datetime.now(UTC)
-    _pool: ThreadPoolExecutor = field(
+    pool: Executor = field(
         default_factory=lambda: ThreadPoolExecutor(POOL_THREADS, thread_name_prefix="page-part")
     )
     _kept: OrderedDict[str, _Kept] = field(default_factory=OrderedDict)
@@ -104,7 +106,7 @@ class PartRunner:
                 young: Future[Any] = Future()
                 young.set_result(kept.data)
                 return young
-            future = self._pool.submit(self._guarded, key, part.read)
+            future = self.pool.submit(self._guarded, key, part.read)
             self._running[key] = future
             return future
 
@@ -129,15 +131,15 @@ class PartRunner:
         with self._lock:
             kept = self._kept.get(key)
         as_of = kept.at if kept is not None and kept.data is data else self.wall()
-        return {"status": "ok", "as_of": iso(as_of), "reason": None, "data": data}
+        return {"status": OK, "as_of": iso(as_of), "reason": None, "data": data}
 
     def _degraded(self, key: str, reason: str) -> dict[str, Any]:
         with self._lock:
             kept = self._kept.get(key)
         if kept is None:
-            return {"status": "unavailable", "as_of": None, "reason": reason, "data": None}
+            return {"status": UNAVAILABLE, "as_of": None, "reason": reason, "data": None}
         return {
-            "status": "stale",
+            "status": STALE,
             "as_of": iso(kept.at),
             "reason": reason,
             "data": kept.data,

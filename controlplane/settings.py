@@ -151,6 +151,8 @@ SPECTACULAR_SETTINGS = {
         "StepStateEnum": "controlplane.operations.states.STEP_STATE_CHOICES",
         "PlanStateEnum": "controlplane.operations.states.PLAN_STATE_CHOICES",
         "RoleEnum": "controlplane.tenants.models.ROLE_CHOICES",
+        "PartStatusEnum": "console.serializers.PART_STATUS_CHOICES",
+        "AttentionSeverityEnum": "console.serializers.ATTENTION_SEVERITY_CHOICES",
     },
 }
 

@@ -1,8 +1,12 @@
-"""Which page name has which read model, and how many address segments follow it."""
+"""Which page has which read model, shape and address."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
+from rest_framework.serializers import Serializer
+
+from console import serializers as shapes
 from console.pages.access import access
 from console.pages.analytics import analytics
 from console.pages.cluster import cluster
@@ -16,20 +20,29 @@ from console.parts import Part
 
 @dataclass(frozen=True, slots=True)
 class Page:
+    """`build` gives the parts of a tenant's page; `address` follows its name, as in `urls`."""
+
     build: Callable[..., dict[str, Part]]
-    segments: int
+    shape: type[Serializer[Any]]
+    summary: str
+    address: str = ""
 
 
+_CLUSTER = "/<str:cluster_id>"
+
+# Names of topics and groups may hold slashes, so the last segment takes all the rest.
 PAGES: dict[str, Page] = {
-    "overview": Page(overview, 0),
-    "cluster": Page(cluster, 1),
-    "topics": Page(topics, 1),
-    "topic": Page(topic, 2),
-    "groups": Page(groups, 1),
-    "group": Page(group, 2),
-    "access": Page(access, 1),
-    "reassign": Page(reassign, 1),
-    "analytics": Page(analytics, 1),
-    "operations": Page(operations, 0),
-    "operation": Page(operation, 1),
+    "overview": Page(overview, shapes.OverviewPageSerializer, "The tenant's clusters"),
+    "cluster": Page(cluster, shapes.ClusterPageSerializer, "One cluster", _CLUSTER),
+    "topics": Page(topics, shapes.TopicsPageSerializer, "A cluster's topics", _CLUSTER),
+    "topic": Page(topic, shapes.TopicPageSerializer, "One topic", f"{_CLUSTER}/<path:topic>"),
+    "groups": Page(groups, shapes.GroupsPageSerializer, "A cluster's groups", _CLUSTER),
+    "group": Page(group, shapes.GroupPageSerializer, "One group", f"{_CLUSTER}/<path:group>"),
+    "access": Page(access, shapes.AccessPageSerializer, "Users and ACLs", _CLUSTER),
+    "reassign": Page(reassign, shapes.ReassignPageSerializer, "What can be moved", _CLUSTER),
+    "analytics": Page(analytics, shapes.AnalyticsPageSerializer, "Lag and retention", _CLUSTER),
+    "operations": Page(operations, shapes.OperationsPageSerializer, "Operations, newest first"),
+    "operation": Page(
+        operation, shapes.OperationPageSerializer, "One operation", "/<str:operation_id>"
+    ),
 }

@@ -1,5 +1,7 @@
 """What the tests of the control plane share: a tenant with a cluster, clients, a driver."""
 
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -91,3 +93,24 @@ def drive(operation: Operation, *, ticks: int = TICKS_MAX) -> Operation:
 
 def step(operation: Operation, name: str) -> Any:
     return operation.steps.get(name=name)
+
+
+class InPlace(Executor):
+    """Runs each call in the thread that asks for its result, so on that thread's database."""
+
+    def submit(self, call: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        return _Asked(lambda: call(*args, **kwargs))
+
+
+class _Asked(Future[Any]):
+    def __init__(self, call: Callable[[], Any]) -> None:
+        super().__init__()
+        self._call = call
+
+    def result(self, timeout: float | None = None) -> Any:
+        if not self.done():
+            try:
+                self.set_result(self._call())
+            except Exception as error:
+                self.set_exception(error)
+        return super().result(timeout)

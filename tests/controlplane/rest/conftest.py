@@ -4,11 +4,19 @@ import pytest
 from django.apps import apps
 from rest_framework.test import APIClient
 
+from console.parts import PartRunner
 from controlplane.analytics.models import AnalyticsRun, RunCluster
 from controlplane.gateway.types import TP
 from controlplane.operations.states import SUCCEEDED
 from controlplane.tenants.services import api_key_create
-from tests.controlplane.support import ACTOR
+from tests.controlplane.support import ACTOR, InPlace
+
+
+@pytest.fixture(autouse=True)
+def pages_read_in_place(monkeypatch):
+    """The console's pages see this test's transaction, and nothing that another test kept."""
+    monkeypatch.setattr("console.parts.close_old_connections", lambda: None)
+    monkeypatch.setattr("console.api.RUNNER", PartRunner(pool=InPlace()))
 
 
 @pytest.fixture

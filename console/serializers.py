@@ -1,0 +1,151 @@
+"""The shapes of the console's answers, for the OpenAPI document: pages and their parts."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from console.pages.attention import DANGER, WARNING
+from console.parts import OK, STALE, UNAVAILABLE
+from controlplane.access.serializers import AclBindingSerializer, KafkaUserSerializer
+from controlplane.analytics.serializers import (
+    AnalyticsRunSerializer,
+    CollectorSerializer,
+    LagSerializer,
+    RetentionSerializer,
+)
+from controlplane.clusters.serializers import (
+    ClientConfigSerializer,
+    ClusterSerializer,
+    HostSerializer,
+)
+from controlplane.common.serializers import Shape
+from controlplane.groups.serializers import GroupRowSerializer, GroupSerializer
+from controlplane.operations.serializers import OperationSerializer
+from controlplane.reassignments.serializers import ReassignmentSerializer
+from controlplane.topics.serializers import TopicRowSerializer, TopicSerializer
+
+PART_STATUS_CHOICES = [OK, STALE, UNAVAILABLE]
+ATTENTION_SEVERITY_CHOICES = [DANGER, WARNING]
+
+ShapeClass = type[serializers.Serializer[Any]]
+
+
+class AttentionSerializer(Shape):
+    cluster_id = serializers.CharField()
+    cluster_name = serializers.CharField()
+    severity = serializers.ChoiceField(ATTENTION_SEVERITY_CHOICES)
+    text = serializers.CharField()
+    group = serializers.CharField(allow_null=True)
+    topic = serializers.CharField(allow_null=True)
+    as_of = serializers.DateTimeField(allow_null=True)
+
+
+class ClusterSummarySerializer(Shape):
+    topics = serializers.IntegerField()
+    partitions = serializers.IntegerField()
+    under_replicated = serializers.IntegerField()
+    offline = serializers.IntegerField()
+    size_bytes = serializers.IntegerField(allow_null=True, help_text="Over all replicas.")
+
+
+class LoadSerializer(Shape):
+    id = serializers.IntegerField(help_text="The broker.")
+    leaders = serializers.IntegerField()
+    replicas = serializers.IntegerField()
+    size_bytes = serializers.IntegerField(
+        allow_null=True, help_text="null while its log directories cannot be read."
+    )
+
+
+@extend_schema_field({"$ref": "#/components/schemas/Plan"})
+class PlanField(serializers.JSONField):
+    """A plan of any kind: the document has one shape a kind and calls their union `Plan`."""
+
+
+def _part(name: str, data: serializers.Field[Any, Any, Any, Any]) -> ShapeClass:
+    """`{status, as_of, reason, data}` as component `<name>Part`; see `PartRunner.run`."""
+    fields = {
+        "status": serializers.ChoiceField(PART_STATUS_CHOICES),
+        "as_of": serializers.DateTimeField(allow_null=True, help_text="When the data was true."),
+        "reason": serializers.CharField(
+            allow_null=True, help_text="Why the part is stale or unavailable."
+        ),
+        "data": data,
+    }
+    return type(f"{name}PartSerializer", (Shape,), fields)
+
+
+def _one(shape: ShapeClass) -> ShapeClass:
+    return _part(_name(shape), shape(allow_null=True))
+
+
+def _list(shape: ShapeClass) -> ShapeClass:
+    return _part(f"{_name(shape)}List", shape(many=True, allow_null=True))
+
+
+def _name(shape: ShapeClass) -> str:
+    return shape.__name__.removesuffix("Serializer")
+
+
+def _page(name: str, parts: Mapping[str, ShapeClass]) -> ShapeClass:
+    """`{parts: {…}}` as component `<name>Page` of the console."""
+    made = {part: shape() for part, shape in parts.items()}
+    inner = type(f"Console{name}PartsSerializer", (Shape,), made)
+    return type(f"Console{name}PageSerializer", (Shape,), {"parts": inner()})
+
+
+CLUSTER, TOPIC, GROUP = _one(ClusterSerializer), _one(TopicSerializer), _one(GroupSerializer)
+TOPICS, GROUPS = _list(TopicRowSerializer), _list(GroupRowSerializer)
+OPERATION, OPERATIONS = _one(OperationSerializer), _list(OperationSerializer)
+LAG, RETENTION = _one(LagSerializer), _one(RetentionSerializer)
+COLLECTOR = _one(CollectorSerializer)
+LOADS, REASSIGNMENTS = _list(LoadSerializer), _list(ReassignmentSerializer)
+
+OverviewPageSerializer = _page(
+    "Overview",
+    {
+        "clusters": _list(ClusterSerializer),
+        "attention": _list(AttentionSerializer),
+        "operations": OPERATIONS,
+        "hosts": _list(HostSerializer),
+    },
+)
+ClusterPageSerializer = _page(
+    "Cluster",
+    {
+        "cluster": CLUSTER,
+        "summary": _one(ClusterSummarySerializer),
+        "loads": LOADS,
+        "reassignments": REASSIGNMENTS,
+        "operations": OPERATIONS,
+        "client_config": _one(ClientConfigSerializer),
+    },
+)
+TopicsPageSerializer = _page("Topics", {"topics": TOPICS})
+TopicPageSerializer = _page("Topic", {"topic": TOPIC, "retention": RETENTION})
+GroupsPageSerializer = _page("Groups", {"groups": GROUPS, "lag": LAG})
+GroupPageSerializer = _page(
+    "Group", {"group": GROUP, "lag": LAG, "retention": RETENTION, "collector": COLLECTOR}
+)
+AccessPageSerializer = _page(
+    "Access", {"users": _list(KafkaUserSerializer), "acls": _list(AclBindingSerializer)}
+)
+ReassignPageSerializer = _page(
+    "Reassign",
+    {"cluster": CLUSTER, "topics": TOPICS, "loads": LOADS, "reassignments": REASSIGNMENTS},
+)
+AnalyticsPageSerializer = _page(
+    "Analytics",
+    {
+        "lag": LAG,
+        "retention": RETENTION,
+        "runs": _list(AnalyticsRunSerializer),
+        "collector": COLLECTOR,
+    },
+)
+OperationsPageSerializer = _page("Operations", {"operations": OPERATIONS})
+OperationPageSerializer = _page(
+    "Operation", {"operation": OPERATION, "plan": _part("Plan", PlanField(allow_null=True))}
+)

@@ -1,21 +1,89 @@
-"""`GET /console/api/pages/<name>/<address…>`: one page's parts."""
+"""`/console/api`: the session of a person, and the pages."""
 
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.http import HttpRequest, JsonResponse
 from django.urls import URLPattern, path
+from django.utils.decorators import method_decorator
+from django.views.decorators.csrf import csrf_protect
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 
+from console import session
 from console.pages.registry import PAGES, Page
 from console.parts import RUNNER
-from controlplane.common.openapi import documented
+from console.serializers import LoginSerializer, SessionSerializer, TenantChoiceSerializer
+from controlplane.common.exception_handler import MEDIA_TYPE
+from controlplane.common.openapi import PROBLEM, documented
 from controlplane.common.problems import NotFound
 from controlplane.common.views import problem_response
+from controlplane.tenants.authentication import ConsoleSessionAuthentication
 from controlplane.tenants.views import TenantView
 
 TAG = "console"
 NO_STORE = {"Cache-Control": "no-store"}
+
+
+@method_decorator(csrf_protect, name="dispatch")
+class OwnSessionView(APIView):
+    """A person's own session, open to the signed-out too; each write is CSRF-checked."""
+
+    authentication_classes = (ConsoleSessionAuthentication,)
+    permission_classes = (AllowAny,)
+
+    def answer(self) -> Response:
+        return Response(session.session_dict(self.request), headers=NO_STORE)
+
+
+class SessionView(OwnSessionView):
+    @documented(
+        "console_session", answers={200: SessionSerializer}, tag=TAG, summary="Who is signed in"
+    )
+    def get(self, request: Request) -> Response:
+        del request
+        return self.answer()
+
+
+class LoginView(OwnSessionView):
+    @documented(
+        "console_login",
+        body=LoginSerializer,
+        answers={200: SessionSerializer, (429, MEDIA_TYPE): PROBLEM},
+        tag=TAG,
+        summary="Sign in",
+    )
+    def post(self, request: Request) -> Response:
+        given = LoginSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        session.sign_in(request, **given.validated_data)
+        return self.answer()
+
+
+class LogoutView(OwnSessionView):
+    @documented("console_logout", answers={200: SessionSerializer}, tag=TAG, summary="Sign out")
+    def post(self, request: Request) -> Response:
+        session.sign_out(request)
+        return self.answer()
+
+
+class TenantChoiceView(OwnSessionView):
+    @documented(
+        "console_tenant",
+        body=TenantChoiceSerializer,
+        answers={200: SessionSerializer},
+        tag=TAG,
+        summary="Act for another of one's tenants",
+    )
+    def post(self, request: Request) -> Response:
+        if not isinstance(request.user, User):
+            raise session.SignedOut
+        given = TenantChoiceSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        session.choose_tenant(request, request.user, given.validated_data["slug"])
+        return self.answer()
 
 
 def page_view(name: str, page: Page) -> type[TenantView]:

@@ -16,7 +16,7 @@ from asgiref.sync import sync_to_async
 from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
 
 from console.feeds import FEEDS, Feed, TooManyFeeds
-from console.http import access_of
+from console.session import access_of
 from controlplane.clusters import selectors as clusters
 from controlplane.common.problems import NotFound, Problem, Unavailable
 from controlplane.common.views import problem_response

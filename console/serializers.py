@@ -1,4 +1,4 @@
-"""The shapes of the console's answers, for the OpenAPI document: pages and their parts."""
+"""The console's bodies for the OpenAPI document: pages, their parts, the session."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,12 +24,48 @@ from controlplane.common.serializers import Shape
 from controlplane.groups.serializers import GroupRowSerializer, GroupSerializer
 from controlplane.operations.serializers import OperationSerializer
 from controlplane.reassignments.serializers import ReassignmentSerializer
+from controlplane.tenants.serializers import TenantSerializer
 from controlplane.topics.serializers import TopicRowSerializer, TopicSerializer
 
 PART_STATUS_CHOICES = [OK, STALE, UNAVAILABLE]
 ATTENTION_SEVERITY_CHOICES = [DANGER, WARNING]
 
 ShapeClass = type[serializers.Serializer[Any]]
+
+
+class TextField(serializers.CharField):
+    """Text as it was typed: nothing is trimmed, and a number is no text."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(trim_whitespace=False, **kwargs)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return str(super().to_internal_value(data))
+
+
+class LoginSerializer(Shape):
+    username = TextField()
+    password = TextField()
+
+
+class TenantChoiceSerializer(Shape):
+    slug = TextField()
+
+
+class SessionUserSerializer(Shape):
+    username = serializers.CharField()
+    email = serializers.CharField(allow_blank=True)
+    is_staff = serializers.BooleanField()
+
+
+class SessionSerializer(Shape):
+    user = SessionUserSerializer(allow_null=True)
+    tenant = TenantSerializer(allow_null=True)
+    tenants = TenantSerializer(many=True)
+    csrf_token = serializers.CharField()
+    can_write = serializers.BooleanField(help_text="In the current tenant.")
 
 
 class AttentionSerializer(Shape):

@@ -11,12 +11,12 @@ from typing import Any
 
 from django.contrib.auth import authenticate, login, logout
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest
 from django.middleware.csrf import get_token
 
-from console.http import access_of, answer, json_body, json_door
 from controlplane.audit.services import Actor, audit_record
-from controlplane.common.problems import NotFound, Problem, field_problem
+from controlplane.common.problems import NotFound, Problem
+from controlplane.tenants.context import AccessContext
 from controlplane.tenants.models import Membership
 from controlplane.tenants.permissions import SESSION_TENANT, user_access
 from controlplane.tenants.selectors import tenant_dict, user_tenants
@@ -29,6 +29,10 @@ USERNAME_MAX = 150
 
 class WrongCredentials(Problem):
     status, code, title = 401, "wrong-credentials", "User name or password is wrong"
+
+
+class SignedOut(Problem):
+    status, code, title = 401, "unauthenticated", "Nobody is signed in"
 
 
 class Attempts:
@@ -60,6 +64,19 @@ class Attempts:
 ATTEMPTS = Attempts()
 
 
+def access_of(request: HttpRequest) -> AccessContext:
+    """Who asks and for which tenant, where no view of the REST API's kind says so.
+
+    Raises:
+        SignedOut: no live session.
+        NotFound: the session's tenant is none of the user's.
+    """
+    user = request.user
+    if not isinstance(user, User) or not user.is_active:
+        raise SignedOut
+    return user_access(request, user)
+
+
 def session_dict(request: HttpRequest) -> dict[str, Any]:
     """Who is signed in, for which tenant; also plants the CSRF cookie."""
     base: dict[str, Any] = {"csrf_token": get_token(request)}
@@ -84,20 +101,15 @@ def session_dict(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-@json_door("GET")
-def session_view(request: HttpRequest) -> HttpResponseBase:
-    return answer(session_dict(request))
+def sign_in(request: HttpRequest, username: str, password: str) -> None:
+    """Open a session.
 
-
-@json_door("POST")
-def login_view(request: HttpRequest) -> HttpResponseBase:
-    body = json_body(request)
-    username, password = body.get("username"), body.get("password")
-    for name, value in (("username", username), ("password", password)):
-        if not isinstance(value, str) or not value:
-            raise field_problem(f"/{name}", "This is needed.", "required")
+    Raises:
+        WrongCredentials: and the next try may have to wait.
+        Problem: 429, this try has to wait.
+    """
     address = str(request.META.get("REMOTE_ADDR", ""))
-    key = (str(username)[:USERNAME_MAX].lower(), address)
+    key = (username[:USERNAME_MAX].lower(), address)
     wait_s = ATTEMPTS.wait_s(key)
     if wait_s > 0:
         raise Problem(
@@ -108,12 +120,24 @@ def login_view(request: HttpRequest) -> HttpResponseBase:
     user = authenticate(request, username=username, password=password)
     if user is None:
         ATTEMPTS.failed(key)
-        _audit_failed(request, str(username), address)
+        _audit_failed(request, username, address)
         raise WrongCredentials("Check both and try again.")
     ATTEMPTS.succeeded(key)
     login(request, user)
     _audit(request, "session.login")
-    return answer(session_dict(request))
+
+
+def sign_out(request: HttpRequest) -> None:
+    if isinstance(request.user, User):
+        _audit(request, "session.logout")
+    logout(request)
+
+
+def choose_tenant(request: HttpRequest, user: User, slug: str) -> None:
+    """Raises NotFound for a tenant that is none of the user's."""
+    if slug not in {tenant["slug"] for tenant in user_tenants(user)}:
+        raise NotFound("There is no such tenant.")
+    request.session[SESSION_TENANT] = slug
 
 
 def _audit_failed(request: HttpRequest, username: str, address: str) -> None:
@@ -138,26 +162,6 @@ def _audit_failed(request: HttpRequest, username: str, address: str) -> None:
             outcome="refused",
             data={"username": shown},
         )
-
-
-@json_door("POST")
-def logout_view(request: HttpRequest) -> HttpResponseBase:
-    if isinstance(request.user, User):
-        _audit(request, "session.logout")
-    logout(request)
-    return answer(session_dict(request))
-
-
-@json_door("POST")
-def tenant_view(request: HttpRequest) -> HttpResponseBase:
-    access_of(request)
-    slug = json_body(request).get("slug")
-    if not isinstance(slug, str) or not isinstance(request.user, User):
-        raise field_problem("/slug", "This is needed.", "required")
-    if slug not in {tenant["slug"] for tenant in user_tenants(request.user)}:
-        raise NotFound("There is no such tenant.")
-    request.session[SESSION_TENANT] = slug
-    return answer(session_dict(request))
 
 
 def _audit(request: HttpRequest, action: str) -> None:

@@ -2,13 +2,13 @@
 
 from django.urls import path, re_path
 
-from console import api, assets, events, session
+from console import api, assets, events
 
 urlpatterns = [
-    path("console/api/session", session.session_view),
-    path("console/api/login", session.login_view),
-    path("console/api/logout", session.logout_view),
-    path("console/api/tenant", session.tenant_view),
+    path("console/api/session", api.SessionView.as_view()),
+    path("console/api/login", api.LoginView.as_view()),
+    path("console/api/logout", api.LogoutView.as_view()),
+    path("console/api/tenant", api.TenantChoiceView.as_view()),
     *api.page_urls(),
     path("console/events", events.events_view),
     path("console/events/operations/<str:operation_id>", events.operation_events_view),

@@ -4,10 +4,13 @@ import json
 
 import pytest
 from django.contrib.auth.models import User
+from django.test import Client
 
 from console.session import FREE_ATTEMPTS, Attempts
 from controlplane.audit.models import AuditEvent
 from controlplane.tenants.services import membership_ensure
+from tests.controlplane.rest.surface import OWN_SESSION, document
+from tests.controlplane.rest.test_document import component, faults
 from tests.controlplane.support import tenant_make
 
 PASSWORD = "correct horse"
@@ -84,3 +87,50 @@ def test_a_page_has_only_get(client, ada):
     client.force_login(ada)
     answer = client.post("/console/api/pages/overview")
     assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD, OPTIONS")
+
+
+def test_the_session_is_what_the_document_says(client, ada):
+    assert set(document()["paths"]) >= OWN_SESSION
+    for session in (client.get("/console/api/session"), sign_in(client, PASSWORD)):
+        assert session["Cache-Control"] == "no-store"
+        assert faults(component("Session"), session.json()) == []
+
+
+@pytest.mark.parametrize("name", ["login", "logout", "tenant"])
+def test_a_write_without_the_csrf_token_is_refused(ada, name):
+    client = Client(enforce_csrf_checks=True)
+    answer = client.post(f"/console/api/{name}", "{}", content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (403, "csrf-failed")
+
+
+def test_signing_in_and_choosing_with_the_csrf_token(ada):
+    other = tenant_make("rival")
+    membership_ensure(tenant=other, user=ada, role="viewer")
+    client = Client(enforce_csrf_checks=True)
+    session = client.get("/console/api/session").json()
+
+    def post(name, body):
+        nonlocal session
+        token = {"X-CSRFToken": session["csrf_token"]}
+        answer = client.post(
+            f"/console/api/{name}", json.dumps(body), "application/json", headers=token
+        )
+        assert answer.status_code == 200, answer.content
+        session = answer.json()
+
+    post("login", {"username": "ada", "password": PASSWORD})
+    post("tenant", {"slug": "rival"})
+    assert (session["tenant"]["slug"], session["can_write"]) == ("rival", False)
+    post("logout", {})
+    assert session["user"] is None
+
+
+def test_a_tenant_of_others_cannot_be_chosen(client, ada):
+    tenant_make("rival")
+    client.force_login(ada)
+    body = json.dumps({"slug": "rival"})
+    answer = client.post("/console/api/tenant", body, content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (404, "not-found")
+    client.logout()
+    answer = client.post("/console/api/tenant", body, content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")

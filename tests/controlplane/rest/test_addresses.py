@@ -9,7 +9,6 @@ from tests.controlplane.rest.surface import (
     METHODS,
     address,
     body,
-    document,
     operations,
     problem,
     send,
@@ -66,7 +65,7 @@ def id_names(row):
     return {name: IDS[name] for name in row.parameters}
 
 
-@pytest.mark.parametrize("path", sorted(document()["paths"]))
+@pytest.mark.parametrize("path", sorted({row.path for row in ALL}))
 def test_other_methods_are_refused(owner, ids, state, path):
     row = next(row for row in ALL if row.path == path)
     offered = {row.method for row in ALL if row.path == path}

@@ -28,17 +28,17 @@ export function Card({ title, aside, children, padded = false }: CardProps) {
   );
 }
 
-interface PartProps<P, K extends keyof P> {
+interface PartProps<P extends Record<K, Part>, K extends keyof P> {
   query: UseQueryResult<Page<P>>;
   name: K;
-  children: (data: NonNullable<P[K]>, part: Part<P[K]>) => ReactNode;
+  children: (data: NonNullable<P[K]["data"]>) => ReactNode;
   /** Rows of the loading placeholder. */
   rows?: number;
   skeleton?: ReactNode;
 }
 
 /** One part of a page: loading, failed, unavailable with its reason, stale with its age, or the data. */
-export function PartView<P, K extends keyof P>({ query, name, children, rows = 4, skeleton }: PartProps<P, K>) {
+export function PartView<P extends Record<K, Part>, K extends keyof P>({ query, name, children, rows = 4, skeleton }: PartProps<P, K>) {
   if (query.isPending) return skeleton ?? <Lines rows={rows} />;
   if (query.isError && !query.data) {
     return (
@@ -67,7 +67,7 @@ export function PartView<P, K extends keyof P>({ query, name, children, rows = 4
           </Notice>
         </div>
       )}
-      {children(part.data as NonNullable<P[K]>, part)}
+      {children(part.data)}
     </>
   );
 }

@@ -1,4 +1,4 @@
-import { Anchor, Button, CopyButton } from "@mantine/core";
+import { Button, CopyButton } from "@mantine/core";
 import { toProblem } from "@/lib/problem";
 import { Notice } from "./notice";
 
@@ -17,17 +17,10 @@ export function ProblemPanel({ error, onRetry }: { error: unknown; onRetry?: () 
         <ul style={{ margin: "4px 0", paddingLeft: 18 }}>
           {problem.errors.map((item, index) => (
             <li key={index}>
-              <span className="ps-mono">{item.pointer ?? item.field ?? item.code}</span> {item.detail}
+              <span className="ps-mono">{item.pointer}</span> {item.detail}
             </li>
           ))}
         </ul>
-      )}
-      {problem.runbook_url && (
-        <p style={{ margin: "2px 0" }}>
-          <Anchor href={problem.runbook_url} size="sm">
-            Runbook
-          </Anchor>
-        </p>
       )}
       {problem.request_id && (
         <CopyButton value={problem.request_id}>

@@ -77,8 +77,3 @@ export function fingerprint(text: string): string {
   }
   return (hash >>> 0).toString(16).padStart(8, "0");
 }
-
-/** Path segments joined with each one encoded: topic and group names may hold any byte. */
-export function pathOf(...segments: (string | number)[]): string {
-  return segments.map((segment) => encodeURIComponent(String(segment))).join("/");
-}

@@ -3,8 +3,10 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/r
 import { useCallback } from "react";
 import { api, fingerprint } from "./api-client";
 import { useEvents } from "./live";
-import { isRefusal } from "./problem";
-import { type Operation, type Plan, type PlanRequest, TERMINAL } from "./types";
+import { ApiError, isRefusal } from "./problem";
+import { TERMINAL } from "./operations";
+import { type PageModel, pagePath } from "./page";
+import type { Operation, Plan, PlanRequest } from "./types";
 
 export function useMakePlan() {
   return useMutation({ mutationFn: (input: PlanRequest) => api.post<Plan>("/api/v1/plans", input) });
@@ -48,11 +50,11 @@ export function operationQuery(id: string) {
   return queryOptions({
     queryKey: ["operation", id],
     queryFn: async ({ signal }) => {
-      const page = await api.get<{ parts: { operation: { data: Operation } } }>(
-        `/console/api/pages/operation/${encodeURIComponent(id)}`,
-        signal,
-      );
-      return page.parts.operation.data;
+      const path = pagePath("operation/{operation_id}", { operation_id: id });
+      const page = await api.get<PageModel<"operation/{operation_id}">>(`/console/api/pages/${path}`, signal);
+      const { data, reason } = page.parts.operation;
+      if (data === null) throw new ApiError({ title: "The operation cannot be read right now", status: 503, detail: reason ?? undefined, retryable: true });
+      return data;
     },
   });
 }

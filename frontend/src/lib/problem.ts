@@ -1,23 +1,11 @@
 /** Errors as the REST API speaks them: RFC 9457 problem+json, plus what the network can do to us. */
 
-export interface FieldError {
-  pointer?: string;
-  field?: string;
-  code?: string;
-  detail: string;
-}
+import type { components } from "@/generated/api";
 
-export interface Problem {
-  type?: string;
-  title: string;
-  status: number;
-  detail?: string;
-  code?: string;
-  errors?: FieldError[];
-  request_id?: string;
-  runbook_url?: string;
-  retryable?: boolean;
-}
+type Whole = components["schemas"]["Problem"];
+
+/** A problem as the server tells it, or as much of one as is known when no server answered. */
+export type Problem = Pick<Whole, "title" | "status"> & Partial<Whole>;
 
 export class ApiError extends Error {
   readonly problem: Problem;
@@ -64,7 +52,7 @@ export function toProblem(error: unknown): Problem {
 export function fieldErrors(problem: Problem): Record<string, string> {
   const found: Record<string, string> = {};
   for (const error of problem.errors ?? []) {
-    const name = (error.pointer ?? error.field ?? "").replace(/^#/, "").split("/").filter(Boolean).pop();
+    const name = error.pointer.split("/").filter(Boolean).pop();
     if (name) found[name] = error.detail;
   }
   return found;

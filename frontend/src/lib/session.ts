@@ -2,22 +2,7 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, setCsrfToken } from "./api-client";
 import { clearDrafts } from "./draft";
-
-export interface Tenant {
-  id: string;
-  slug: string;
-  name: string;
-  role?: "owner" | "operator" | "viewer";
-}
-
-export interface Session {
-  user: { username: string; email?: string; is_staff: boolean } | null;
-  tenant: Tenant | null;
-  tenants: Tenant[];
-  csrf_token: string;
-  /** Whether this user may change things in the current tenant. */
-  can_write: boolean;
-}
+import type { Session } from "./types";
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],

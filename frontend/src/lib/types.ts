@@ -1,4 +1,4 @@
-/** Names for the REST API's shapes (generated from its OpenAPI document), and the few that only pages have. */
+/** Names for the shapes of the REST API and the console, all generated from the OpenAPI document. */
 import type { components } from "@/generated/api";
 
 type Schemas = components["schemas"];
@@ -35,20 +35,11 @@ export type TopicRetention = Schemas["TopicRetention"];
 export type AnalyticsRun = Schemas["AnalyticsRun"];
 export type ClientConfig = Schemas["ClientConfig"];
 export type Secret = Schemas["Secret"];
-export type Tenant = Schemas["Tenant"];
 export type Lag = Schemas["Lag"];
 export type Retention = Schemas["Retention"];
 export type Collector = Schemas["Collector"];
-
-/** What one broker carries; bytes are null while its log directories cannot be read. */
-export interface BrokerLoad {
-  id: number;
-  leaders: number;
-  replicas: number;
-  size_bytes: number | null;
-}
-
-/** States from which an operation moves no more. */
-export const TERMINAL: ReadonlySet<OperationState> = new Set(["succeeded", "failed", "cancelled", "reverted"]);
-
-export const percentDone = ({ progress }: Operation): number => (progress.total > 0 ? (100 * progress.done) / progress.total : 0);
+export type BrokerLoad = Schemas["Load"];
+export type ClusterSummary = Schemas["ClusterSummary"];
+export type Attention = Schemas["Attention"];
+export type Session = Schemas["Session"];
+export type AuditEventPage = Schemas["AuditEventPage"];

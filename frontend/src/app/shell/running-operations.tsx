@@ -1,7 +1,7 @@
 import { Loader, Tooltip, UnstyledButton } from "@mantine/core";
 import { IconCircleFilled } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
-import { TERMINAL } from "@/lib/types";
+import { TERMINAL } from "@/lib/operations";
 import { useOverview } from "@/lib/use-clusters";
 
 /** How many operations run right now, and whether this page is fed live. */

@@ -13,7 +13,6 @@ import { usePage } from "@/lib/page";
 import type { PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
-import type { AclBinding, KafkaUser } from "@/lib/types";
 import { AclTable } from "./acl-table";
 import { asRules } from "./acl-words";
 import { AclForm } from "./acl-form";
@@ -22,11 +21,6 @@ import { UserTable } from "./user-table";
 
 const route = getRouteApi("/app/clusters/$clusterId/access");
 
-interface AccessParts {
-  users: KafkaUser[];
-  acls: AclBinding[];
-}
-
 type Form = { kind: "user" } | { kind: "acl"; principal?: string } | null;
 
 export function AccessPage() {
@@ -34,7 +28,7 @@ export function AccessPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { data: session } = useSession();
-  const query = usePage<AccessParts>(`access/${clusterId}`);
+  const query = usePage("access/{cluster_id}", { cluster_id: clusterId });
   const [form, setForm] = useState<Form>(null);
   const [request, setRequest] = useState<PlanRequest | null>(null);
   const canWrite = session?.can_write === true;

@@ -17,22 +17,15 @@ import { useLag } from "@/lib/analytics";
 import { api } from "@/lib/api-client";
 import { formatBytes, formatDuration, formatInteger, plural } from "@/lib/format";
 import { endangered, furthestBehind, lossIn, newest, totalByGroup } from "@/lib/lag";
-import { type Page, usePage } from "@/lib/page";
+import { type PageModel, usePage } from "@/lib/page";
 import { toProblem } from "@/lib/problem";
 import { RANGES, type Range } from "@/lib/search";
 import { useSession } from "@/lib/session";
-import type { AnalyticsRun, Collector, Lag, Retention } from "@/lib/types";
+import type { AnalyticsRun, Lag, Retention } from "@/lib/types";
 import { LagTable } from "./lag-table";
 import { RetentionTable } from "./retention-table";
 
 const route = getRouteApi("/app/clusters/$clusterId/analytics");
-
-interface AnalyticsParts {
-  lag: Lag;
-  retention: Retention;
-  runs: AnalyticsRun[];
-  collector: Collector;
-}
 
 const BAD = new Set(["FALLING_BEHIND", "STALLED", "STOPPED", "DATA_LOST", "RETENTION_RISK"]);
 
@@ -113,7 +106,7 @@ function Runs({ runs }: { runs: AnalyticsRun[] }) {
 }
 
 /** A run under way is watched; otherwise nothing changes for minutes. */
-const pace = (page: Page<AnalyticsParts> | undefined): number =>
+const pace = (page: PageModel<"analytics/{cluster_id}"> | undefined): number =>
   page?.parts.runs.data?.some((run) => run.state === "queued" || run.state === "running") ? 3_000 : 30_000;
 
 export function AnalyticsPage() {
@@ -122,7 +115,7 @@ export function AnalyticsPage() {
   const navigate = route.useNavigate();
   const { data: session } = useSession();
   const range: Range = search.range ?? "1h";
-  const query = usePage<AnalyticsParts>(`analytics/${clusterId}`, pace);
+  const query = usePage("analytics/{cluster_id}", { cluster_id: clusterId }, pace);
   const history = useLag(clusterId, range);
   const parts = query.data?.parts;
   const runId = parts?.lag.data?.run_id;

@@ -14,20 +14,15 @@ import { SearchBox } from "@/components/search-box";
 import { Status } from "@/components/status";
 import { api } from "@/lib/api-client";
 import { isKind, kindLabel } from "@/lib/kinds";
-import type { AuditEvent } from "@/lib/types";
+import type { AuditEvent, AuditEventPage } from "@/lib/types";
 
 const route = getRouteApi("/app/audit");
-
-interface AuditPageAnswer {
-  data: AuditEvent[];
-  page: { next: string | null; has_more: boolean };
-}
 
 function useAudit() {
   return useInfiniteQuery({
     queryKey: ["page", "audit"],
     queryFn: ({ pageParam, signal }) =>
-      api.get<AuditPageAnswer>(`/api/v1/audit-events?page_size=100${pageParam ? `&cursor=${encodeURIComponent(pageParam)}` : ""}`, signal),
+      api.get<AuditEventPage>(`/api/v1/audit-events?page_size=100${pageParam ? `&cursor=${encodeURIComponent(pageParam)}` : ""}`, signal),
     initialPageParam: "",
     getNextPageParam: (last) => last.page.next ?? undefined,
   });

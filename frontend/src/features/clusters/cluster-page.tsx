@@ -17,35 +17,12 @@ import { Assignment } from "@/components/replicas";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { PhaseStatus, Status } from "@/components/status";
 import { formatBytes, formatInteger, plural } from "@/lib/format";
-import { type Page, usePage } from "@/lib/page";
-import type { PlanRequest } from "@/lib/types";
+import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
-import type { ActiveReassignment, Broker, BrokerLoad, Cluster, Operation } from "@/lib/types";
+import type { ActiveReassignment, Broker, BrokerLoad, Cluster, ClusterSummary, PlanRequest } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
 import { ConnectCard } from "./connect-card";
-
-export interface ClientConfig {
-  properties: string;
-  python: string;
-}
-
-interface ClusterSummary {
-  topics: number;
-  partitions: number;
-  under_replicated: number;
-  offline: number;
-  size_bytes: number | null;
-}
-
-interface ClusterParts {
-  cluster: Cluster;
-  summary: ClusterSummary;
-  loads: BrokerLoad[];
-  reassignments: ActiveReassignment[];
-  operations: Operation[];
-  client_config: ClientConfig;
-}
 
 type Row = Broker & Partial<Omit<BrokerLoad, "id">>;
 
@@ -163,7 +140,7 @@ function Actions({ cluster }: { cluster: Cluster }) {
 
 export function ClusterPage() {
   const { clusterId } = useParams({ from: "/app/clusters/$clusterId" });
-  const query = usePage<ClusterParts>(`cluster/${clusterId}`);
+  const query = usePage("cluster/{cluster_id}", { cluster_id: clusterId });
   const { data: session } = useSession();
   const parts = query.data?.parts;
   const cluster = parts?.cluster.data;
@@ -188,7 +165,7 @@ export function ClusterPage() {
         {cluster ? <Stats items={figures(cluster, parts.summary.data)} /> : query.isPending && <StatsSkeleton />}
         <Card title="Brokers">
           <PartView query={query} name="cluster">
-            {(found) => <BrokerTable cluster={found} page={query.data} />}
+            {(found) => <BrokerTable cluster={found} loads={parts?.loads.data ?? []} />}
           </PartView>
         </Card>
         {parts?.reassignments.data && parts.reassignments.data.length > 0 && (
@@ -213,8 +190,7 @@ export function ClusterPage() {
   );
 }
 
-function BrokerTable({ cluster, page }: { cluster: Cluster; page: Page<ClusterParts> | undefined }) {
-  const loads = page?.parts.loads.data ?? [];
+function BrokerTable({ cluster, loads }: { cluster: Cluster; loads: BrokerLoad[] }) {
   const rows: Row[] = cluster.brokers.map((broker) => ({ ...loads.find((load) => load.id === broker.id), ...broker }));
   const top = Math.max(...rows.map((row) => row.size_bytes ?? 0), 0);
   return <DataTable rows={rows} columns={columns(cluster.controller_id, top)} rowId={(row) => String(row.id)} label="Brokers" defaultSort="id" />;

@@ -1,9 +1,10 @@
 import { Tabs } from "@mantine/core";
 import { Link } from "@tanstack/react-router";
 import { CodeBlock } from "@/components/copy";
+import type { ClientConfig } from "@/lib/types";
 
 interface ConnectCardProps {
-  config: { properties: string; python: string };
+  config: ClientConfig;
   clusterId: string;
 }
 

@@ -12,9 +12,10 @@ import { RelTime } from "@/components/rel-time";
 import { Stats, StatsSkeleton } from "@/components/stats";
 import { PhaseStatus, Status } from "@/components/status";
 import { plural } from "@/lib/format";
+import { TERMINAL } from "@/lib/operations";
 import { useSession } from "@/lib/session";
-import { type Cluster, type Host, TERMINAL } from "@/lib/types";
-import { type Attention, useOverview } from "@/lib/use-clusters";
+import type { Attention, Cluster, Host } from "@/lib/types";
+import { useOverview } from "@/lib/use-clusters";
 
 const column = createColumnHelper<Cluster>();
 const columns = [

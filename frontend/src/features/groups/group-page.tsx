@@ -16,24 +16,16 @@ import { PlanFlow } from "@/components/plan-flow";
 import { Refused } from "@/components/refused";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { GroupState, LagStatus } from "@/components/status";
-import { pathOf } from "@/lib/api-client";
 import { formatDuration, formatInteger, plural } from "@/lib/format";
 import { worstByGroup } from "@/lib/lag";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
 import { GROUP_TABS, type Range } from "@/lib/search";
 import { useSession } from "@/lib/session";
-import type { Collector, GroupDetail, GroupMember, GroupOffset, Lag, LagPoint, PlanRequest, Retention } from "@/lib/types";
+import type { GroupDetail, GroupMember, GroupOffset, LagPoint, PlanRequest } from "@/lib/types";
 import { ExpiryTable, soonestExpiry } from "./expiry-table";
 
 const route = getRouteApi("/app/clusters/$clusterId/groups/$group");
-
-interface GroupParts {
-  group: GroupDetail;
-  lag: Lag;
-  retention: Retention;
-  collector: Collector;
-}
 
 const offset = createColumnHelper<GroupOffset>();
 const offsetColumns = (clusterId: string, top: number) => [
@@ -118,7 +110,7 @@ export function GroupPage() {
   const [range, setRange] = useState<Range>("1h");
   const [request, setRequest] = useState<PlanRequest | null>(null);
   const { data: session } = useSession();
-  const query = usePage<GroupParts>(`group/${pathOf(clusterId, name)}`);
+  const query = usePage("group/{cluster_id}/{group}", { cluster_id: clusterId, group: name });
   const parts = query.data?.parts;
   const group = parts?.group.data;
   const verdict = worstByGroup(parts?.lag.data?.data ?? []).get(name);

@@ -16,7 +16,7 @@ import { formatDuration, formatInteger, plural } from "@/lib/format";
 import { worstByGroup } from "@/lib/lag";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
-import type { GroupRow, Lag, LagPoint } from "@/lib/types";
+import type { GroupRow, LagPoint } from "@/lib/types";
 
 const route = getRouteApi("/app/clusters/$clusterId/groups");
 
@@ -73,7 +73,7 @@ export function GroupsPage() {
   const { clusterId } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const query = usePage<{ groups: GroupRow[]; lag: Lag }>(`groups/${clusterId}`);
+  const query = usePage("groups/{cluster_id}", { cluster_id: clusterId });
   const gold = query.data?.parts.lag.data;
   const verdicts = worstByGroup(gold?.data ?? []);
   const needle = search.q?.toLowerCase() ?? "";

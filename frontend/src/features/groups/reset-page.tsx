@@ -9,13 +9,11 @@ import { PlanReview } from "@/components/plan-review";
 import { ProblemPanel } from "@/components/problem-panel";
 import { Refused } from "@/components/refused";
 import { Wizard } from "@/components/wizard";
-import { pathOf } from "@/lib/api-client";
 import { clearDrafts } from "@/lib/draft";
 import { plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import { useMakePlan } from "@/lib/plans";
 import { isRefusal } from "@/lib/problem";
-import type { GroupDetail } from "@/lib/types";
 import { GroupState } from "./group-state";
 import { type ResetInputs, ResetForm } from "./reset-form";
 
@@ -29,7 +27,7 @@ const STEPS: [string, string][] = [
 
 export function ResetPage() {
   const { clusterId, group: name } = route.useParams();
-  const query = usePage<{ group: GroupDetail }>(`group/${pathOf(clusterId, name)}`);
+  const query = usePage("group/{cluster_id}/{group}", { cluster_id: clusterId, group: name });
   const [inputs, setInputs] = useState<ResetInputs | null>(null);
   const [operationId, setOperationId] = useState<string | null>(null);
   const plan = useMakePlan();

@@ -12,7 +12,7 @@ import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import { useOperation } from "@/lib/plans";
 import { isRefusal } from "@/lib/problem";
-import type { Operation, Plan } from "@/lib/types";
+import type { Operation } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
 
 function Facts({ operation }: { operation: Operation }) {
@@ -70,7 +70,7 @@ function Facts({ operation }: { operation: Operation }) {
 export function OperationPage() {
   const { operationId } = useParams({ from: "/app/operations/$operationId" });
   const { data: operation } = useOperation(operationId);
-  const page = usePage<{ operation: Operation; plan: Plan }>(`operation/${operationId}`, false);
+  const page = usePage("operation/{operation_id}", { operation_id: operationId }, false);
   if (isRefusal(page)) return <Refused error={page.error} />;
   return (
     <>

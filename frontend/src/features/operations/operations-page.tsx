@@ -6,8 +6,9 @@ import { OperationList } from "@/components/operation-list";
 import { PageHeader } from "@/components/page-header";
 import { SearchBox } from "@/components/search-box";
 import { kindLabel } from "@/lib/kinds";
+import { TERMINAL } from "@/lib/operations";
 import { usePage } from "@/lib/page";
-import { type Operation, TERMINAL } from "@/lib/types";
+import type { Operation } from "@/lib/types";
 import { useOverview } from "@/lib/use-clusters";
 
 const route = getRouteApi("/app/operations");
@@ -28,7 +29,7 @@ function matches(operation: Operation, state: string | undefined, needle: string
 export function OperationsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const query = usePage<{ operations: Operation[] }>("operations", 5_000);
+  const query = usePage("operations", {}, 5_000);
   const overview = useOverview();
   const clusters = overview.data?.parts.clusters.data ?? [];
   const needle = search.q?.toLowerCase() ?? "";

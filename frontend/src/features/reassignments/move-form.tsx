@@ -2,10 +2,9 @@ import { Button, Checkbox, Group, MultiSelect, NumberInput, SegmentedControl, Se
 import { useState } from "react";
 import { Notice } from "@/components/notice";
 import { usePage } from "@/lib/page";
-import { pathOf } from "@/lib/api-client";
 import { useDraft } from "@/lib/draft";
 import { formatBytes, plural } from "@/lib/format";
-import type { Cluster, TopicDetail, TopicRow } from "@/lib/types";
+import type { Cluster, TopicRow } from "@/lib/types";
 
 interface Move {
   topic: string;
@@ -165,7 +164,7 @@ const wrong = (ids: number[], known: number[]): string | null => {
 };
 
 function ExactTopic({ clusterId, topic, known, value, onChange }: ExactTopicProps) {
-  const query = usePage<{ topic: TopicDetail }>(`topic/${pathOf(clusterId, topic)}`, false);
+  const query = usePage("topic/{cluster_id}/{topic}", { cluster_id: clusterId, topic }, false);
   const [texts, setTexts] = useState<Record<number, string>>({});
   const partitions = query.data?.parts.topic.data?.partitions ?? [];
   const change = (partition: number, text: string) => {

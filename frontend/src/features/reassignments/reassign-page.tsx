@@ -13,19 +13,11 @@ import { clearDrafts } from "@/lib/draft";
 import { usePage } from "@/lib/page";
 import { useMakePlan } from "@/lib/plans";
 import { isRefusal } from "@/lib/problem";
-import type { ActiveReassignment, BrokerLoad, Cluster, TopicRow } from "@/lib/types";
 import { ActiveMoves } from "./active-moves";
 import { BrokerLoads } from "./broker-loads";
 import { type MoveInputs, MoveForm } from "./move-form";
 
 const route = getRouteApi("/app/clusters/$clusterId/reassign");
-
-interface ReassignParts {
-  cluster: Cluster;
-  topics: TopicRow[];
-  loads: BrokerLoad[];
-  reassignments: ActiveReassignment[];
-}
 
 const STEPS: [string, string][] = [
   ["Choose", "what moves, and where"],
@@ -36,7 +28,7 @@ const STEPS: [string, string][] = [
 export function ReassignPage() {
   const { clusterId } = route.useParams();
   const { topic } = route.useSearch();
-  const query = usePage<ReassignParts>(`reassign/${clusterId}`);
+  const query = usePage("reassign/{cluster_id}", { cluster_id: clusterId });
   const [inputs, setInputs] = useState<MoveInputs | null>(null);
   const [operationId, setOperationId] = useState<string | null>(null);
   const plan = useMakePlan();

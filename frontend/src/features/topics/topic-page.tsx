@@ -12,7 +12,6 @@ import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { Empty } from "@/components/empty";
 import { LagStatus } from "@/components/status";
 import { RelTime } from "@/components/rel-time";
-import { pathOf } from "@/lib/api-client";
 import { formatBytes, formatCompact, formatDuration, formatDurationMs, formatInteger, plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import type { PlanRequest } from "@/lib/types";
@@ -24,11 +23,6 @@ import { AddPartitions } from "./add-partitions";
 import { PartitionTable } from "./partition-table";
 
 const route = getRouteApi("/app/clusters/$clusterId/topics/$topic");
-
-interface TopicParts {
-  topic: TopicDetail;
-  retention: Retention;
-}
 
 const configOf = (topic: TopicDetail, name: string) => topic.configs.find((entry) => entry.name === name)?.value ?? null;
 
@@ -91,7 +85,7 @@ export function TopicPage() {
   const navigate = route.useNavigate();
   const leave = useNavigate();
   const { data: session } = useSession();
-  const query = usePage<TopicParts>(`topic/${pathOf(clusterId, name)}`);
+  const query = usePage("topic/{cluster_id}/{topic}", { cluster_id: clusterId, topic: name });
   const [request, setRequest] = useState<PlanRequest | null>(null);
   const [adding, setAdding] = useState(false);
   const topic = query.data?.parts.topic.data;

@@ -92,7 +92,7 @@ export function TopicsPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { data: session } = useSession();
-  const query = usePage<{ topics: TopicRow[] }>(`topics/${clusterId}`);
+  const query = usePage("topics/{cluster_id}", { cluster_id: clusterId });
   const all = (query.data?.parts.topics.data ?? []).map((topic) => ({ ...topic, internal: isInternal(topic) }));
   const needle = search.q?.toLowerCase() ?? "";
   const rows = all.filter(

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.groups.records import (
-    GroupKey,
-    GroupValue,
-    OffsetKey,
-    OffsetValue,
+    GroupMetadataKey,
+    GroupMetadataValue,
+    OffsetCommitKey,
+    OffsetCommitValue,
     decode_group_value,
     decode_key,
     decode_offset_value,
@@ -27,21 +27,21 @@ class DurableState:
     """Committed offsets by group, and the last stored metadata of each group."""
 
     def __init__(self) -> None:
-        self.offsets: dict[str, dict[TopicPartition, OffsetValue]] = {}
-        self.groups: dict[str, GroupValue] = {}
+        self.offsets: dict[str, dict[TopicPartition, OffsetCommitValue]] = {}
+        self.groups: dict[str, GroupMetadataValue] = {}
 
     def replay(self, record: Record) -> None:
         """Apply one record. ValueError when its bytes are not of a version that is known."""
         key = decode_key(record.key)
-        if isinstance(key, OffsetKey):
+        if isinstance(key, OffsetCommitKey):
             self._replay_offset(key, record.value)
-        elif isinstance(key, GroupKey):
+        elif isinstance(key, GroupMetadataKey):
             if record.value is None:
                 self.groups.pop(key.group_id, None)
             else:
                 self.groups[key.group_id] = decode_group_value(record.value)
 
-    def _replay_offset(self, key: OffsetKey, value: bytes | None) -> None:
+    def _replay_offset(self, key: OffsetCommitKey, value: bytes | None) -> None:
         partition = TopicPartition(key.topic, key.partition)
         if value is not None:
             self.offsets.setdefault(key.group_id, {})[partition] = decode_offset_value(value)

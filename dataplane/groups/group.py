@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from dataplane.groups.consumer_protocol import PROTOCOL_TYPE, topics_of_all
 from dataplane.groups.member import Member
-from dataplane.groups.records import GroupValue
+from dataplane.groups.records import GroupMetadataValue
 from dataplane.groups.requests import JoinedMember
 from dataplane.groups.states import CAN_REBALANCE, GroupState, check_move
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ClassicGroup:
-    """Soft state: rebuilt from the last stored `GroupValue` when a shard is loaded.
+    """Soft state: rebuilt from the last stored `GroupMetadataValue` when a shard is loaded.
 
     `initial_delay_left_ms` is not None during the first rebalance of an empty group, which waits
     for more members even when all known ones have joined.
@@ -48,7 +48,7 @@ class ClassicGroup:
         self._supporters: collections.Counter[str] = collections.Counter()
 
     @classmethod
-    def from_value(cls, group_id: str, value: GroupValue, *, now_ms: int) -> ClassicGroup:
+    def from_value(cls, group_id: str, value: GroupMetadataValue, *, now_ms: int) -> ClassicGroup:
         """The group as stored: Stable with members, else Empty."""
         group = cls(group_id, now_ms=value.state_timestamp_ms)
         if value.state_timestamp_ms < 0:
@@ -65,9 +65,9 @@ class ClassicGroup:
         group.refresh_subscriptions()
         return group
 
-    def to_value(self, assignments: Mapping[str, bytes]) -> GroupValue:
+    def to_value(self, assignments: Mapping[str, bytes]) -> GroupMetadataValue:
         """What is stored for this generation, with the assignment that is about to hold."""
-        return GroupValue(
+        return GroupMetadataValue(
             self.protocol_type or "",
             self.generation,
             self.protocol_name,

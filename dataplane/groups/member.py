@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from dataplane.groups.records import MemberValue
+from dataplane.groups.records import MemberMetadata
 from dataplane.groups.requests import Protocol
 
 if TYPE_CHECKING:
@@ -52,8 +52,8 @@ class Member:
         """The member's first choice among the candidates, which it supports all."""
         return next(protocol.name for protocol in self.protocols if protocol.name in candidates)
 
-    def to_value(self, protocol_name: str | None, assignment: bytes) -> MemberValue:
-        return MemberValue(
+    def to_value(self, protocol_name: str | None, assignment: bytes) -> MemberMetadata:
+        return MemberMetadata(
             self.member_id,
             self.group_instance_id,
             self.client_id,
@@ -65,7 +65,7 @@ class Member:
         )
 
     @classmethod
-    def from_value(cls, value: MemberValue, protocol_name: str | None) -> Member:
+    def from_value(cls, value: MemberMetadata, protocol_name: str | None) -> Member:
         """A member read back from the log: it supports only the protocol that was chosen then."""
         return cls(
             member_id=value.member_id,

@@ -9,8 +9,8 @@ from dataplane.groups.core import offset_write_error
 from dataplane.groups.outcome import Outcome
 from dataplane.groups.records import (
     NO_TIMESTAMP,
-    OffsetKey,
-    OffsetValue,
+    OffsetCommitKey,
+    OffsetCommitValue,
     Record,
     group_tombstone,
     offset_record,
@@ -115,7 +115,7 @@ class Offsets:
 
         out.write(
             [
-                offset_record(OffsetKey(group_id, *partition), _stored_value(asked, now_ms))
+                offset_record(OffsetCommitKey(group_id, *partition), _stored_value(asked, now_ms))
                 for partition, asked in accepted.items()
             ],
             stored,
@@ -206,7 +206,7 @@ class Offsets:
                 out.write(self._tombstones(group, doomed), lambda _error: Outcome())
 
     def _is_expired(
-        self, group: ClassicGroup, partition: TopicPartition, value: OffsetValue, now_ms: int
+        self, group: ClassicGroup, partition: TopicPartition, value: OffsetCommitValue, now_ms: int
     ) -> bool:
         if group.protocol_type is None:
             since_ms = value.commit_timestamp_ms
@@ -230,7 +230,7 @@ class Offsets:
     def _tombstones(
         self, group: ClassicGroup, partitions: Iterable[TopicPartition]
     ) -> list[Record]:
-        return [offset_tombstone(OffsetKey(group.group_id, *part)) for part in partitions]
+        return [offset_tombstone(OffsetCommitKey(group.group_id, *part)) for part in partitions]
 
     def _bury(
         self, group: ClassicGroup, doomed: list[TopicPartition], ticket: Ticket | None, out: Outcome
@@ -258,15 +258,17 @@ class Offsets:
             out.replies += carried_on.replies
 
 
-def _stored_value(asked: OffsetToCommit, now_ms: int) -> OffsetValue:
+def _stored_value(asked: OffsetToCommit, now_ms: int) -> OffsetCommitValue:
     committed_ms = (
         now_ms if asked.commit_timestamp_ms == NO_TIMESTAMP else asked.commit_timestamp_ms
     )
     expires_ms = NO_TIMESTAMP if asked.retention_ms < 0 else committed_ms + asked.retention_ms
-    return OffsetValue(asked.offset, asked.leader_epoch, asked.metadata, committed_ms, expires_ms)
+    return OffsetCommitValue(
+        asked.offset, asked.leader_epoch, asked.metadata, committed_ms, expires_ms
+    )
 
 
-def _answer(value: OffsetValue | None) -> CommittedOffset:
+def _answer(value: OffsetCommitValue | None) -> CommittedOffset:
     if value is None:
         return NOTHING_COMMITTED
     return CommittedOffset(value.offset, value.leader_epoch, value.metadata)

@@ -24,17 +24,17 @@ _VERSION_AND_LENGTH = struct.Struct(">hh")
 _VALUE_V3_HEAD = struct.Struct(">hqih")
 
 
-class OffsetKey(NamedTuple):
+class OffsetCommitKey(NamedTuple):
     group_id: str
     topic: str
     partition: int
 
 
-class GroupKey(NamedTuple):
+class GroupMetadataKey(NamedTuple):
     group_id: str
 
 
-class OffsetValue(NamedTuple):
+class OffsetCommitValue(NamedTuple):
     """One committed offset. `expire_timestamp_ms` is only set by clients that ask for retention."""
 
     offset: int
@@ -44,7 +44,7 @@ class OffsetValue(NamedTuple):
     expire_timestamp_ms: int = NO_TIMESTAMP
 
 
-class MemberValue(NamedTuple):
+class MemberMetadata(NamedTuple):
     member_id: str
     group_instance_id: str | None
     client_id: str
@@ -55,7 +55,7 @@ class MemberValue(NamedTuple):
     assignment: bytes
 
 
-class GroupValue(NamedTuple):
+class GroupMetadataValue(NamedTuple):
     """A group as of its last stable generation, or empty."""
 
     protocol_type: str
@@ -63,7 +63,7 @@ class GroupValue(NamedTuple):
     protocol: str | None
     leader: str | None
     state_timestamp_ms: int
-    members: tuple[MemberValue, ...]
+    members: tuple[MemberMetadata, ...]
 
 
 class Record(NamedTuple):
@@ -87,7 +87,7 @@ def encode_group_key(group_id: str) -> bytes:
     return bytes(out)
 
 
-def decode_key(data: bytes | memoryview) -> OffsetKey | GroupKey | None:
+def decode_key(data: bytes | memoryview) -> OffsetCommitKey | GroupMetadataKey | None:
     """The key; None for the versions of later protocols, which are skipped on replay."""
     found = _decode_offset_key_fast(data) if len(data) > _VERSION_AND_LENGTH.size else None
     if found is not None:
@@ -95,13 +95,13 @@ def decode_key(data: bytes | memoryview) -> OffsetKey | GroupKey | None:
     cursor = Cursor(data)
     version = cursor.int16()
     if version in (0, 1):
-        return OffsetKey(cursor.string(), cursor.string(), cursor.int32())
+        return OffsetCommitKey(cursor.string(), cursor.string(), cursor.int32())
     if version == GROUP_KEY_VERSION:
-        return GroupKey(cursor.string())
+        return GroupMetadataKey(cursor.string())
     return None
 
 
-def _decode_offset_key_fast(data: bytes | memoryview) -> OffsetKey | None:
+def _decode_offset_key_fast(data: bytes | memoryview) -> OffsetCommitKey | None:
     """Nearly every key of the topic, without a cursor: a coordinator loads millions of them.
 
     None sends the caller the long way, which says what is wrong.
@@ -118,10 +118,12 @@ def _decode_offset_key_fast(data: bytes | memoryview) -> OffsetKey | None:
     except struct.error:
         return None
     group_id = str(data[4 : topic_at - 2], "utf-8")
-    return OffsetKey(group_id, str(data[topic_at : topic_at + topic_length], "utf-8"), partition)
+    return OffsetCommitKey(
+        group_id, str(data[topic_at : topic_at + topic_length], "utf-8"), partition
+    )
 
 
-def encode_offset_value(value: OffsetValue) -> bytes:
+def encode_offset_value(value: OffsetCommitValue) -> bytes:
     explicit_expiry = value.expire_timestamp_ms != NO_TIMESTAMP
     out = bytearray(_INT16.pack(1 if explicit_expiry else 3))
     out += _INT64.pack(value.offset)
@@ -134,7 +136,7 @@ def encode_offset_value(value: OffsetValue) -> bytes:
     return bytes(out)
 
 
-def decode_offset_value(data: bytes | memoryview) -> OffsetValue:
+def decode_offset_value(data: bytes | memoryview) -> OffsetCommitValue:
     """ValueError for a version this release does not know, or bytes that end too early."""
     found = _decode_offset_value_fast(data) if len(data) >= _VALUE_V3_HEAD.size else None
     if found is not None:
@@ -148,10 +150,12 @@ def decode_offset_value(data: bytes | memoryview) -> OffsetValue:
     metadata = cursor.string()
     commit_timestamp_ms = cursor.int64()
     expire_timestamp_ms = cursor.int64() if version == 1 else NO_TIMESTAMP
-    return OffsetValue(offset, leader_epoch, metadata, commit_timestamp_ms, expire_timestamp_ms)
+    return OffsetCommitValue(
+        offset, leader_epoch, metadata, commit_timestamp_ms, expire_timestamp_ms
+    )
 
 
-def _decode_offset_value_fast(data: bytes | memoryview) -> OffsetValue | None:
+def _decode_offset_value_fast(data: bytes | memoryview) -> OffsetCommitValue | None:
     """Version 3, which is what is written now; None sends the caller the long way."""
     version, offset, leader_epoch, length = _VALUE_V3_HEAD.unpack_from(data)
     metadata_at = _VALUE_V3_HEAD.size
@@ -162,10 +166,10 @@ def _decode_offset_value_fast(data: bytes | memoryview) -> OffsetValue | None:
     except struct.error:
         return None
     metadata = str(data[metadata_at : metadata_at + length], "utf-8") if length else ""
-    return OffsetValue(offset, leader_epoch, metadata, commit_timestamp_ms)
+    return OffsetCommitValue(offset, leader_epoch, metadata, commit_timestamp_ms)
 
 
-def encode_group_value(value: GroupValue) -> bytes:
+def encode_group_value(value: GroupMetadataValue) -> bytes:
     out = bytearray(_INT16.pack(3))
     put_string(out, value.protocol_type)
     out += _INT32.pack(value.generation)
@@ -185,7 +189,7 @@ def encode_group_value(value: GroupValue) -> bytes:
     return bytes(out)
 
 
-def decode_group_value(data: bytes | memoryview) -> GroupValue:
+def decode_group_value(data: bytes | memoryview) -> GroupMetadataValue:
     """ValueError for a version this release does not know, or bytes that end too early."""
     cursor = Cursor(data)
     version = cursor.int16()
@@ -197,10 +201,12 @@ def decode_group_value(data: bytes | memoryview) -> GroupValue:
     leader = cursor.nullable_string()
     state_timestamp_ms = cursor.int64() if version >= 2 else NO_TIMESTAMP
     members = tuple(_decode_member(cursor, version) for _ in range(cursor.array_length()))
-    return GroupValue(protocol_type, generation, protocol, leader, state_timestamp_ms, members)
+    return GroupMetadataValue(
+        protocol_type, generation, protocol, leader, state_timestamp_ms, members
+    )
 
 
-def _decode_member(cursor: Cursor, version: int) -> MemberValue:
+def _decode_member(cursor: Cursor, version: int) -> MemberMetadata:
     member_id = cursor.string()
     group_instance_id = cursor.nullable_string() if version >= 3 else None
     client_id = cursor.string()
@@ -212,7 +218,7 @@ def _decode_member(cursor: Cursor, version: int) -> MemberValue:
     subscription = cursor.blob()
     assignment = cursor.blob()
     cursor.skip_tags()
-    return MemberValue(
+    return MemberMetadata(
         member_id,
         group_instance_id,
         client_id,
@@ -229,15 +235,15 @@ def _check_version(what: str, version: int, highest: int) -> None:
         raise ValueError(f"{what} value has version {version}, known are 0 to {highest}")
 
 
-def offset_record(key: OffsetKey, value: OffsetValue) -> Record:
+def offset_record(key: OffsetCommitKey, value: OffsetCommitValue) -> Record:
     return Record(encode_offset_key(*key), encode_offset_value(value))
 
 
-def offset_tombstone(key: OffsetKey) -> Record:
+def offset_tombstone(key: OffsetCommitKey) -> Record:
     return Record(encode_offset_key(*key), None)
 
 
-def group_record(group_id: str, value: GroupValue) -> Record:
+def group_record(group_id: str, value: GroupMetadataValue) -> Record:
     return Record(encode_group_key(group_id), encode_group_value(value))
 
 

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from dataplane.groups import records
 from dataplane.groups.partitioner import java_string_hash, partition_for
 from dataplane.groups.records import (
-    GroupKey,
-    GroupValue,
-    MemberValue,
-    OffsetKey,
-    OffsetValue,
+    GroupMetadataKey,
+    GroupMetadataValue,
+    MemberMetadata,
+    OffsetCommitKey,
+    OffsetCommitValue,
     decode_group_value,
     decode_key,
     decode_offset_value,
@@ -27,7 +27,7 @@ names = st.text(max_size=30).filter(lambda text: text.isprintable())
 int32 = st.integers(-(2**31), 2**31 - 1)
 int64 = st.integers(-(2**63), 2**63 - 1)
 members = st.builds(
-    MemberValue,
+    MemberMetadata,
     names.filter(bool),
     st.none() | names,
     names,
@@ -50,20 +50,20 @@ def test_group_key_bytes():
 
 
 def test_offset_value_bytes_version_3():
-    value = OffsetValue(5, 2, "m", 1000)
+    value = OffsetCommitValue(5, 2, "m", 1000)
     assert encode_offset_value(value).hex(" ") == (
         "00 03 00 00 00 00 00 00 00 05 00 00 00 02 00 01 6d 00 00 00 00 00 00 03 e8"
     )
 
 
 def test_offset_value_with_explicit_expiry_is_version_1():
-    value = OffsetValue(5, -1, "", 1000, 2000)
+    value = OffsetCommitValue(5, -1, "", 1000, 2000)
     assert encode_offset_value(value)[:2] == b"\0\x01"
     assert decode_offset_value(encode_offset_value(value)) == value
 
 
 def test_group_value_bytes_version_3():
-    value = GroupValue("consumer", 1, "range", "m1", 9, ())
+    value = GroupMetadataValue("consumer", 1, "range", "m1", 9, ())
     assert encode_group_value(value).hex(" ") == (
         "00 03 00 08 63 6f 6e 73 75 6d 65 72 00 00 00 01 00 05 72 61 6e 67 65 00 02 6d 31"
         " 00 00 00 00 00 00 00 09 00 00 00 00"
@@ -72,24 +72,24 @@ def test_group_value_bytes_version_3():
 
 @given(names, names, int32)
 def test_offset_keys_survive(group, topic, partition):
-    assert decode_key(encode_offset_key(group, topic, partition)) == OffsetKey(
+    assert decode_key(encode_offset_key(group, topic, partition)) == OffsetCommitKey(
         group, topic, partition
     )
 
 
 @given(names)
 def test_group_keys_survive(group):
-    assert decode_key(encode_group_key(group)) == GroupKey(group)
+    assert decode_key(encode_group_key(group)) == GroupMetadataKey(group)
 
 
 @given(int64, int32, names, int64)
 def test_offset_values_survive(offset, epoch, metadata, timestamp):
-    value = OffsetValue(offset, epoch, metadata, timestamp)
+    value = OffsetCommitValue(offset, epoch, metadata, timestamp)
     assert decode_offset_value(encode_offset_value(value)) == value
 
 
 groups = st.builds(
-    GroupValue,
+    GroupMetadataValue,
     names,
     int32,
     st.none() | names,
@@ -106,14 +106,14 @@ def test_group_values_survive(value):
 
 def test_older_offset_values_are_read():
     version_0 = bytes.fromhex("0000 0000000000000005 0001 6d 00000000000003e8")
-    assert decode_offset_value(version_0) == OffsetValue(5, -1, "m", 1000)
+    assert decode_offset_value(version_0) == OffsetCommitValue(5, -1, "m", 1000)
     version_2 = b"\0\x02" + version_0[2:]
-    assert decode_offset_value(version_2) == OffsetValue(5, -1, "m", 1000)
+    assert decode_offset_value(version_2) == OffsetCommitValue(5, -1, "m", 1000)
 
 
 def test_flexible_offset_value_is_read():
     version_4 = bytes.fromhex("0004 0000000000000005 00000002 02 6d 00000000000003e8 00")
-    assert decode_offset_value(version_4) == OffsetValue(5, 2, "m", 1000)
+    assert decode_offset_value(version_4) == OffsetCommitValue(5, 2, "m", 1000)
 
 
 def test_older_group_value_is_read():
@@ -122,13 +122,13 @@ def test_older_group_value_is_read():
         "0001 6d 0001 63 0001 68 00002710 00000002 aabb 00000001 cc"
     )
     value = decode_group_value(version_0)
-    assert value == GroupValue(
+    assert value == GroupMetadataValue(
         "c",
         3,
         "r",
         "m",
         -1,
-        (MemberValue("m", None, "c", "h", 10000, 10000, b"\xaa\xbb", b"\xcc"),),
+        (MemberMetadata("m", None, "c", "h", 10000, 10000, b"\xaa\xbb", b"\xcc"),),
     )
 
 
@@ -211,7 +211,7 @@ def nearly_good(draw, whole):
 
 
 keys = st.builds(encode_offset_key, names, names, int32) | st.builds(encode_group_key, names)
-values = st.builds(OffsetValue, int64, int32, names, int64, st.just(-1) | int64)
+values = st.builds(OffsetCommitValue, int64, int32, names, int64, st.just(-1) | int64)
 
 
 @pytest.mark.parametrize("buffer", [bytes, memoryview])
@@ -248,4 +248,4 @@ def test_a_damaged_key_is_a_value_error(data):
 
 
 def test_a_null_topic_reads_as_empty_either_way():
-    assert decode_key(b"\0\1\0\1g\xff\xff\0\0\0\7") == OffsetKey("g", "", 7)
+    assert decode_key(b"\0\1\0\1g\xff\xff\0\0\0\7") == OffsetCommitKey("g", "", 7)

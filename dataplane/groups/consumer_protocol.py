@@ -6,9 +6,11 @@ The coordinator reads subscriptions for two things only: offsets of subscribed t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
-from dataplane.groups.cursor import Cursor
+from dataplane.wire.codec import VERSION_BYTES, decode, leading_version
+from dataplane.wire.errors import WireError
+from dataplane.wire.schema import STRING, Message, array, field, struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,16 +18,25 @@ if TYPE_CHECKING:
 PROTOCOL_TYPE: Final = "consumer"
 
 
-def subscribed_topics(subscription: bytes) -> frozenset[str]:
-    """Topics of one ConsumerProtocolSubscription (int16 version, then topics in all versions).
+@struct
+class ConsumerProtocolSubscription(Message):
+    """What every version of a subscription begins with; the coordinator reads no further."""
 
-    ValueError when the bytes are something else: the protocol type is the client's own claim.
+    VERSIONS: ClassVar[tuple[int, int]] = (0, 0)
+
+    topics: list[str] = field(array(STRING), "0+")
+
+
+def subscribed_topics(subscription: bytes) -> frozenset[str]:
+    """Topics of one subscription (int16 version, then topics in all versions).
+
+    WireError when the bytes are something else: the protocol type is the client's own claim.
     """
-    cursor = Cursor(subscription)
-    version = cursor.int16()
+    version = leading_version(subscription)
     if version < 0:
-        raise ValueError(f"subscription has version {version}")
-    return frozenset(cursor.string() for _ in range(cursor.array_length()))
+        raise WireError(f"subscription has version {version}")
+    found, _end = decode(ConsumerProtocolSubscription, 0, subscription, VERSION_BYTES)
+    return frozenset(found.topics)
 
 
 def topics_of_all(subscriptions: Iterable[bytes]) -> frozenset[str] | None:

@@ -37,18 +37,18 @@ class DurableState:
             self._replay_offset(key, record.value)
         elif isinstance(key, GroupMetadataKey):
             if record.value is None:
-                self.groups.pop(key.group_id, None)
+                self.groups.pop(key.group, None)
             else:
-                self.groups[key.group_id] = decode_group_value(record.value)
+                self.groups[key.group] = decode_group_value(record.value)
 
     def _replay_offset(self, key: OffsetCommitKey, value: bytes | None) -> None:
         partition = TopicPartition(key.topic, key.partition)
         if value is not None:
-            self.offsets.setdefault(key.group_id, {})[partition] = decode_offset_value(value)
+            self.offsets.setdefault(key.group, {})[partition] = decode_offset_value(value)
             return
-        committed = self.offsets.get(key.group_id)
+        committed = self.offsets.get(key.group)
         if committed is None:
             return
         committed.pop(partition, None)
         if not committed:
-            del self.offsets[key.group_id]
+            del self.offsets[key.group]

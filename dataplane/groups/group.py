@@ -50,8 +50,8 @@ class ClassicGroup:
     @classmethod
     def from_value(cls, group_id: str, value: GroupMetadataValue, *, now_ms: int) -> ClassicGroup:
         """The group as stored: Stable with members, else Empty."""
-        group = cls(group_id, now_ms=value.state_timestamp_ms)
-        if value.state_timestamp_ms < 0:
+        group = cls(group_id, now_ms=value.current_state_timestamp_ms)
+        if value.current_state_timestamp_ms < 0:
             group.state_timestamp_ms = now_ms
         group.protocol_type = value.protocol_type or None
         group.generation = value.generation
@@ -68,15 +68,15 @@ class ClassicGroup:
     def to_value(self, assignments: Mapping[str, bytes]) -> GroupMetadataValue:
         """What is stored for this generation, with the assignment that is about to hold."""
         return GroupMetadataValue(
-            self.protocol_type or "",
-            self.generation,
-            self.protocol_name,
-            self.leader,
-            self.state_timestamp_ms,
-            tuple(
+            protocol_type=self.protocol_type or "",
+            generation=self.generation,
+            protocol=self.protocol_name,
+            leader=self.leader,
+            current_state_timestamp_ms=self.state_timestamp_ms,
+            members=[
                 member.to_value(self.protocol_name, assignments.get(member.member_id, b""))
                 for member in self.members.values()
-            ),
+            ],
         )
 
     # state

@@ -54,14 +54,14 @@ class Member:
 
     def to_value(self, protocol_name: str | None, assignment: bytes) -> MemberMetadata:
         return MemberMetadata(
-            self.member_id,
-            self.group_instance_id,
-            self.client_id,
-            self.client_host,
-            self.rebalance_timeout_ms,
-            self.session_timeout_ms,
-            self.metadata_for(protocol_name),
-            assignment,
+            member_id=self.member_id,
+            group_instance_id=self.group_instance_id,
+            client_id=self.client_id,
+            client_host=self.client_host,
+            rebalance_timeout_ms=self.rebalance_timeout_ms,
+            session_timeout_ms=self.session_timeout_ms,
+            subscription=self.metadata_for(protocol_name),
+            assignment=assignment,
         )
 
     @classmethod

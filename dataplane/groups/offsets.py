@@ -115,7 +115,7 @@ class Offsets:
 
         out.write(
             [
-                offset_record(OffsetCommitKey(group_id, *partition), _stored_value(asked, now_ms))
+                offset_record(_key(group_id, partition), _stored_value(asked, now_ms))
                 for partition, asked in accepted.items()
             ],
             stored,
@@ -230,7 +230,7 @@ class Offsets:
     def _tombstones(
         self, group: ClassicGroup, partitions: Iterable[TopicPartition]
     ) -> list[Record]:
-        return [offset_tombstone(OffsetCommitKey(group.group_id, *part)) for part in partitions]
+        return [offset_tombstone(_key(group.group_id, part)) for part in partitions]
 
     def _bury(
         self, group: ClassicGroup, doomed: list[TopicPartition], ticket: Ticket | None, out: Outcome
@@ -258,13 +258,21 @@ class Offsets:
             out.replies += carried_on.replies
 
 
+def _key(group_id: str, partition: TopicPartition) -> OffsetCommitKey:
+    return OffsetCommitKey(group=group_id, topic=partition.topic, partition=partition.partition)
+
+
 def _stored_value(asked: OffsetToCommit, now_ms: int) -> OffsetCommitValue:
     committed_ms = (
         now_ms if asked.commit_timestamp_ms == NO_TIMESTAMP else asked.commit_timestamp_ms
     )
     expires_ms = NO_TIMESTAMP if asked.retention_ms < 0 else committed_ms + asked.retention_ms
     return OffsetCommitValue(
-        asked.offset, asked.leader_epoch, asked.metadata, committed_ms, expires_ms
+        offset=asked.offset,
+        leader_epoch=asked.leader_epoch,
+        metadata=asked.metadata,
+        commit_timestamp_ms=committed_ms,
+        expire_timestamp_ms=expires_ms,
     )
 
 

@@ -1,5 +1,8 @@
 """Reads and writes declared messages: one specialised function per (struct, version).
 
+A request's version is in its header; what is stored inside records begins with its version
+(`decode_versioned`, `encode_versioned`).
+
 `compiler` writes the straight-line source of these functions at first use; here are the doors and
 the translation of every way in which bytes can be wrong into `WireError`.
 """
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_VERSION = _struct.Struct(">h")
+VERSION_BYTES = _VERSION.size
 _READERS: dict[tuple[type, int], Reader] = {}
 _WRITERS: dict[tuple[type, int], Writer] = {}
 
@@ -59,6 +64,30 @@ def encode_into(obj: object, version: int, out: bytearray) -> None:
 def encode(obj: object, version: int) -> bytes:
     """The bytes of `obj` in `version`, without header or size."""
     out = bytearray()
+    encode_into(obj, version, out)
+    return bytes(out)
+
+
+def leading_version(buf: memoryview | bytes) -> int:
+    """The int16 that what is stored inside a record begins with. WireError for fewer bytes."""
+    try:
+        version: int = _VERSION.unpack_from(buf)[0]
+    except _struct.error as error:
+        raise WireError(f"{len(buf)} bytes hold no version") from error
+    return version
+
+
+def decode_versioned(cls: type[T], buf: memoryview | bytes) -> T:
+    """Read one `cls` that follows its own version; what comes after it is not looked at.
+
+    Raises WireError when `cls` has no such version, and as `decode` does.
+    """
+    return decode(cls, leading_version(buf), buf, VERSION_BYTES)[0]
+
+
+def encode_versioned(obj: object, version: int) -> bytes:
+    """`version`, then the bytes of `obj` in it."""
+    out = bytearray(_VERSION.pack(version))
     encode_into(obj, version, out)
     return bytes(out)
 

@@ -192,7 +192,11 @@ def field(
 
 
 class Message:
-    """Base of requests and responses. `FLEXIBLE` is the first version with compact encodings."""
+    """Base of whatever has versions: requests, responses, keys and values inside records.
+
+    `FLEXIBLE` is the first version with compact encodings. Only requests and responses have an
+    `API_KEY`.
+    """
 
     __slots__ = ()
 

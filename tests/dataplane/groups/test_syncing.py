@@ -139,9 +139,9 @@ def test_when_the_last_member_leaves_the_group_is_empty_and_remembers_when():
     assert driver.leave(leader) is E.NONE
     assert driver.state == "Empty"
     stored = driver.shard.core.durable.groups[GROUP]
-    assert stored.members == ()
+    assert stored.members == []
     assert stored.generation == 2
-    assert stored.state_timestamp_ms == driver.clock.realtime_ms()
+    assert stored.current_state_timestamp_ms == driver.clock.realtime_ms()
 
 
 def test_leaving_starts_a_rebalance_for_the_others():

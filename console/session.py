@@ -1,12 +1,6 @@
-"""Sign-in for people: who am I, sign in, sign out, switch tenant.
+"""Sign-in for people: who am I, sign in, sign out, switch tenant."""
 
-Guessing is slowed down per user name and address: after `FREE_ATTEMPTS` wrong passwords each
-further try has to wait, at most `WAIT_MAX_S`.
-"""
-
-import time
-from collections import OrderedDict
-from collections.abc import Callable
+import math
 from typing import Any
 
 from django.contrib.auth import authenticate, login, logout
@@ -14,6 +8,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.middleware.csrf import get_token
 
+from console.throttle import USERNAME_MAX, login_throttles
 from controlplane.audit.services import Actor, audit_record
 from controlplane.common.problems import NotFound, Problem
 from controlplane.tenants.context import AccessContext
@@ -21,47 +16,17 @@ from controlplane.tenants.models import Membership
 from controlplane.tenants.permissions import SESSION_TENANT, user_access
 from controlplane.tenants.selectors import tenant_dict, user_tenants
 
-FREE_ATTEMPTS = 5
-WAIT_MAX_S = 60.0
-REMEMBERED = 4096
-USERNAME_MAX = 150
-
 
 class WrongCredentials(Problem):
     status, code, title = 401, "wrong-credentials", "User name or password is wrong"
 
 
+class TooManyAttempts(Problem):
+    status, code, title = 429, "slow-down", "Too many attempts to sign in"
+
+
 class SignedOut(Problem):
     status, code, title = 401, "unauthenticated", "Nobody is signed in"
-
-
-class Attempts:
-    """Failed sign-ins by (user name, address), bounded, in memory: one web process."""
-
-    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
-        self._monotonic = monotonic
-        self._failed: OrderedDict[tuple[str, str], tuple[int, float]] = OrderedDict()
-
-    def wait_s(self, key: tuple[str, str]) -> float:
-        """Seconds until this pair may try again."""
-        count, at = self._failed.get(key, (0, 0.0))
-        if count < FREE_ATTEMPTS:
-            return 0.0
-        pause_s = min(WAIT_MAX_S, 2.0 ** (count - FREE_ATTEMPTS))
-        return max(0.0, at + pause_s - self._monotonic())
-
-    def failed(self, key: tuple[str, str]) -> None:
-        count, _ = self._failed.get(key, (0, 0.0))
-        self._failed[key] = (count + 1, self._monotonic())
-        self._failed.move_to_end(key)
-        while len(self._failed) > REMEMBERED:
-            self._failed.popitem(last=False)
-
-    def succeeded(self, key: tuple[str, str]) -> None:
-        self._failed.pop(key, None)
-
-
-ATTEMPTS = Attempts()
 
 
 def access_of(request: HttpRequest) -> AccessContext:
@@ -105,24 +70,20 @@ def sign_in(request: HttpRequest, username: str, password: str) -> None:
     """Open a session.
 
     Raises:
-        WrongCredentials: and the next try may have to wait.
-        Problem: 429, this try has to wait.
+        WrongCredentials: and the attempt counts.
+        TooManyAttempts: this one has to wait.
     """
-    address = str(request.META.get("REMOTE_ADDR", ""))
-    key = (username[:USERNAME_MAX].lower(), address)
-    wait_s = ATTEMPTS.wait_s(key)
-    if wait_s > 0:
-        raise Problem(
-            f"Too many wrong passwords. Try again in {wait_s:.0f} s.",
-            status=429,
-            code="slow-down",
-        )
+    throttles = login_throttles(username)
+    for throttle in throttles:
+        if not throttle.allow_request(request):
+            wait_s = math.ceil(throttle.wait())
+            raise TooManyAttempts(f"Try again in {wait_s} s.", retry_after_s=wait_s)
     user = authenticate(request, username=username, password=password)
     if user is None:
-        ATTEMPTS.failed(key)
-        _audit_failed(request, username, address)
+        _audit_failed(request, username, str(request.META.get("REMOTE_ADDR", "")))
         raise WrongCredentials("Check both and try again.")
-    ATTEMPTS.succeeded(key)
+    for throttle in throttles:
+        throttle.forget(request)
     login(request, user)
     _audit(request, "session.login")
 

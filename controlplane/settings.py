@@ -6,6 +6,8 @@ import tempfile
 from pathlib import Path
 
 import environ
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from controlplane.common.keyfiles import key_from_file
 
@@ -114,6 +116,25 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     }
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 
+# -- cache: counts that all web processes share -------------------------------------------------
+CACHES = {
+    "default": {
+        "BACKEND": "django.core.cache.backends.redis.RedisCache",
+        "LOCATION": REDIS_URL,
+        "KEY_PREFIX": "penstock",
+        # A Redis that hangs costs half a second; whoever uses the cache does without it then.
+        "OPTIONS": {
+            "socket_connect_timeout": 0.5,
+            "socket_timeout": 0.5,
+            "retry": Retry(NoBackoff(), 0),
+        },
+    },
+    "process": {
+        "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
+        "OPTIONS": {"MAX_ENTRIES": 4096},
+    },
+}
+
 # -- REST -------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -127,6 +148,8 @@ REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "controlplane.common.exception_handler.problem_handler",
+    # Attempts to sign in by one user name from one address (`console.throttle`).
+    "DEFAULT_THROTTLE_RATES": {"login_burst": "5/min", "login_sustained": "60/hour"},
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
     "COERCE_DECIMAL_TO_STRING": False,
 }

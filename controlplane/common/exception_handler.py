@@ -47,8 +47,8 @@ def problem_handler(error: Exception, context: dict[str, Any]) -> Response | Non
     response = Response(body, status=problem.status, content_type=MEDIA_TYPE)
     if isinstance(error, exceptions.NotAuthenticated | exceptions.AuthenticationFailed):
         response["WWW-Authenticate"] = "Bearer"
-    if problem.retryable:
-        response["Retry-After"] = "2"
+    if problem.retry_after_s is not None:
+        response["Retry-After"] = str(problem.retry_after_s)
     return response
 
 

@@ -7,6 +7,7 @@ Raise the narrowest class; the exception handler renders it as application/probl
 from typing import Any
 
 TYPE_BASE = "https://penstock.dev/problems/"
+RETRY_AFTER_S = 2
 
 
 class Problem(Exception):  # noqa: N818 - the RFC's own word for it
@@ -14,6 +15,8 @@ class Problem(Exception):  # noqa: N818 - the RFC's own word for it
     code = "bad-request"
     title = "The request cannot be served"
     retryable = False
+    retry_after_s: int | None = None
+    """After how long the same request may succeed: the header Retry-After."""
 
     def __init__(
         self,
@@ -23,6 +26,7 @@ class Problem(Exception):  # noqa: N818 - the RFC's own word for it
         errors: list[dict[str, str]] | None = None,
         status: int | None = None,
         retryable: bool | None = None,
+        retry_after_s: int | None = None,
         **extra: Any,
     ) -> None:
         super().__init__(detail or self.title)
@@ -31,6 +35,7 @@ class Problem(Exception):  # noqa: N818 - the RFC's own word for it
         self.status = status or self.status
         self.errors = errors or []
         self.retryable = self.retryable if retryable is None else retryable
+        self.retry_after_s = retry_after_s or (RETRY_AFTER_S if self.retryable else None)
         self.extra = extra
 
     def as_dict(self) -> dict[str, Any]:

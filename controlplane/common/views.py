@@ -47,4 +47,7 @@ def problem_response(request: HttpRequest, problem: Problem) -> JsonResponse:
     body = problem.as_dict()
     body["request_id"] = getattr(request, "request_id", None)
     body["instance"] = request.path
-    return JsonResponse(body, status=problem.status, content_type=MEDIA_TYPE)
+    response = JsonResponse(body, status=problem.status, content_type=MEDIA_TYPE)
+    if problem.retry_after_s is not None:
+        response["Retry-After"] = str(problem.retry_after_s)
+    return response

@@ -1,6 +1,21 @@
 """The control plane's world and its one of everything, for pages that read them."""
 
+import pytest
+from django.core.cache import caches
+
 from tests.controlplane.conftest import world
 from tests.controlplane.rest.conftest import ids, pages_read_in_place
 
-__all__ = ["ids", "pages_read_in_place", "world"]
+__all__ = ["ids", "own_caches", "pages_read_in_place", "world"]
+
+LOCAL = "django.core.cache.backends.locmem.LocMemCache"
+
+
+@pytest.fixture(autouse=True)
+def own_caches(settings):
+    """Both caches in memory and empty: no Redis is asked that happens to run here."""
+    settings.CACHES = {
+        name: {"BACKEND": LOCAL, "LOCATION": f"test-{name}"} for name in settings.CACHES
+    }
+    for name in settings.CACHES:
+        caches[name].clear()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,151 +29,174 @@ def register(services: BrokerServices, listeners: Listeners) -> None:
     def per_topic_bytes() -> Mapping[str, float]:
         sizes: dict[str, float] = {}
         for partition in partitions:
-            label = f'topic="{partition.topic_partition.topic}"'
-            sizes[label] = sizes.get(label, 0) + partition.log.size_bytes
+            topic = partition.topic_partition.topic
+            sizes[topic] = sizes.get(topic, 0) + partition.log.size_bytes
         return sizes
 
-    metrics.gauge("partitions", "Replicas on this broker.", lambda: len(partitions))
-    metrics.gauge("leaders", "Replicas that lead here.", lambda: len(partitions.led()))
     metrics.gauge(
-        "under_replicated_partitions",
+        "kafka_server_replicamanager_partitioncount",
+        "Replicas on this broker.",
+        lambda: len(partitions),
+    )
+    metrics.gauge(
+        "kafka_server_replicamanager_leadercount",
+        "Replicas that lead here.",
+        lambda: len(partitions.led()),
+    )
+    metrics.gauge(
+        "kafka_server_replicamanager_underreplicatedpartitions",
         "Partitions led here whose ISR lacks a replica.",
         under_replicated,
     )
     metrics.gauge(
-        "under_min_isr_partitions",
+        "kafka_server_replicamanager_underminisrpartitioncount",
         "Partitions led here that refuse acks=all.",
         lambda: sum(1 for partition in partitions.led() if partition.is_under_min_isr()),
     )
     metrics.gauge(
-        "at_min_isr_partitions",
+        "kafka_server_replicamanager_atminisrpartitioncount",
         "Partitions led here that refuse acks=all if one more replica falls out of the ISR.",
         lambda: sum(1 for partition in partitions.led() if partition.is_at_min_isr()),
     )
     metrics.gauge(
-        "active_controller",
+        "kafka_controller_kafkacontroller_activecontrollercount",
         "1 on the broker that is the controller.",
         lambda: int(services.controller.is_active),
     )
     metrics.gauge(
-        "brokers", "Live brokers in the image.", lambda: len(services.metadata.image.brokers)
+        "kafka_controller_kafkacontroller_activebrokercount",
+        "Live brokers in the image.",
+        lambda: len(services.metadata.image.brokers),
     )
-    metrics.gauge("log_size_bytes", "Bytes of the logs here, by topic.", per_topic_bytes)
+    metrics.gauge(
+        "kafka_log_log_size",
+        "Bytes of the logs here, by topic.",
+        per_topic_bytes,
+        labels=("topic",),
+    )
     _register_waiting(services)
     _register_connections(metrics, listeners)
 
 
 def _register_waiting(services: BrokerServices) -> None:
     metrics, partitions = services.metrics, services.partitions
-    metrics.gauge(
-        "parked_fetches",
-        "Places where a fetch waits for data (one a partition it asks for).",
-        lambda: sum(partition.watchers for partition in partitions),
-    )
     purgatories = {
-        "produce": partitions.produce_deadlines,
-        "fetch": partitions.fetch_deadlines,
-        "delete_records": partitions.delete_records_deadlines,
+        "Produce": partitions.produce_deadlines,
+        "Fetch": partitions.fetch_deadlines,
+        "DeleteRecords": partitions.delete_records_deadlines,
     }
     metrics.gauge(
-        "purgatory_size",
+        "kafka_server_delayedoperationpurgatory_numdelayedoperations",
         "Requests that wait for replicas, for data, or for their deadline.",
-        lambda: {f'kind="{kind}"': len(each) for kind, each in purgatories.items()},
+        lambda: {name: len(each) for name, each in purgatories.items()},
+        labels=("delayedOperation",),
     )
     metrics.gauge(
-        "purgatory_expired",
-        "Requests whose deadline came before what they waited for, since the start.",
-        lambda: {f'kind="{kind}"': each.expired for kind, each in purgatories.items()},
+        "kafka_server_delayedoperationpurgatory_purgatorysize",
+        "Places where a fetch waits for data (one a partition it asks for).",
+        lambda: {"Fetch": sum(partition.watchers for partition in partitions)},
+        labels=("delayedOperation",),
     )
+    for name, each in purgatories.items():
+        metrics.counters(
+            f"kafka_server_delayed{name.lower()}metrics_expires_total",
+            f"{name} requests whose deadline came before what they waited for.",
+            functools.partial(getattr, each, "expired"),
+        )
     metrics.gauge(
-        "fetch_read_memory_bytes",
+        "penstock_fetch_read_memory_bytes",
         "Memory that fetches are read into before they are sent.",
         lambda: partitions.read_memory.size_bytes,
     )
     sessions = partitions.fetch_sessions.cache
-    metrics.gauge("fetch_sessions", "Incremental fetch sessions.", lambda: len(sessions))
     metrics.gauge(
-        "fetch_session_partitions",
+        "kafka_server_fetchsessioncache_numincrementalfetchsessions",
+        "Incremental fetch sessions.",
+        lambda: len(sessions),
+    )
+    metrics.gauge(
+        "kafka_server_fetchsessioncache_numincrementalfetchpartitionscached",
         "Partitions that fetch sessions remember.",
         lambda: sessions.partitions,
     )
-    metrics.gauge(
-        "fetch_session_evictions",
-        "Fetch sessions that made room for others, since the start.",
+    metrics.counters(
+        "kafka_server_fetchsessioncache_incrementalfetchsessionevictions_total",
+        "Fetch sessions that made room for others.",
         lambda: sessions.evictions,
     )
 
 
 def _register_connections(metrics: Metrics, listeners: Listeners) -> None:
-    metrics.gauge("connections", "Open connections by listener.", listeners.connection_counts)
+    metrics.gauge(
+        "kafka_server_socket_server_metrics_connection_count",
+        "Open connections by listener.",
+        listeners.connection_counts,
+        labels=("listener",),
+    )
     budget = listeners.receive_budget
     metrics.gauge(
-        "receive_buffer_bytes", "Grown receive buffers, all connections.", lambda: budget.used_bytes
+        "kafka_network_socketserver_memorypoolused",
+        "Grown receive buffers, all connections.",
+        lambda: budget.used_bytes,
     )
     metrics.gauge(
-        "receive_buffer_paused",
+        "penstock_receive_buffer_paused",
         "Connections that wait for room in the receive buffers, not read from meanwhile.",
         lambda: budget.paused,
     )
     metrics.gauge(
-        "receive_buffer_pauses",
+        "penstock_receive_buffer_pauses",
         "How often a connection had to wait for room in the receive buffers, since the start.",
         lambda: budget.pauses,
     )
     metrics.gauge(
-        "receive_buffer_refusals",
+        "penstock_receive_buffer_refusals",
         "Connections closed because the receive buffers were full, since the start.",
         lambda: budget.refused,
     )
-
-
-def _escaped(text: str) -> str:
-    """A path as the value of a label."""
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
 
 def register_storage(metrics: Metrics, logs: LogManager) -> None:
     """These can be asked from the moment on that logs are being opened."""
     progress = logs.progress
     metrics.gauge(
-        "remaining_logs_to_recover",
+        "kafka_log_logmanager_remaininglogstorecover",
         "Logs that the start has found and not opened yet, by directory.",
-        lambda: {
-            f'dir="{_escaped(path)}"': each.remaining_logs
-            for path, each in list(progress.directories.items())
-        },
+        lambda: {path: each.remaining_logs for path, each in list(progress.directories.items())},
+        labels=("dir",),
     )
     metrics.gauge(
-        "remaining_segments_to_recover",
+        "kafka_log_logmanager_remainingsegmentstorecover",
         "Segments still to be checked of the log that a thread of the start is at.",
         lambda: {
-            f'dir="{_escaped(path)}",thread="{number}"': worker.remaining_segments
+            (path, str(number)): worker.remaining_segments
             for path, each in list(progress.directories.items())
             for number, worker in enumerate(each.workers)
         },
+        labels=("dir", "threadNum"),
     )
     metrics.gauge(
-        "recovery_scanned_bytes",
+        "penstock_recovery_scanned_bytes",
         "Bytes of segments that the start has checked.",
         lambda: progress.scanned_bytes,
     )
     metrics.gauge(
-        "recovery_truncated_bytes",
+        "penstock_recovery_truncated_bytes",
         "Bytes behind damage that the start has cut.",
         lambda: progress.truncated_bytes,
     )
     metrics.gauge(
-        "recovery_rebuilt_segments",
+        "penstock_recovery_rebuilt_segments",
         "Segments whose indexes the start has written anew.",
         lambda: progress.rebuilt_segments,
     )
     metrics.gauge(
-        "recovery_damaged_files",
+        "penstock_recovery_damaged_files",
         "Checkpoints, epoch files and producer snapshots that could not be read.",
         lambda: progress.damaged_files,
     )
     metrics.gauge(
-        "offline_log_directories",
+        "kafka_log_logmanager_offlinelogdirectorycount",
         "Log directories that have failed.",
         lambda: sum(1 for report in logs.directories() if report.error),
     )
@@ -181,33 +205,29 @@ def register_storage(metrics: Metrics, logs: LogManager) -> None:
 
 def _register_cleaner(metrics: Metrics, cleaner: LogCleaner) -> None:
     metrics.gauge(
-        "cleaner_uncleanable_partitions",
+        "kafka_log_logcleanermanager_uncleanable_partitions_count",
         "Compacted logs set aside because they cannot be compacted.",
         lambda: len(cleaner.uncleanable),
     )
     metrics.gauge(
-        "cleaner_max_dirty_ratio",
-        "Largest dirty share of a compacted log at the last look.",
-        lambda: cleaner.dirtiest_ratio,
+        "kafka_log_logcleanermanager_max_dirty_percent",
+        "Largest dirty share of a compacted log at the last look, in percent.",
+        lambda: 100 * cleaner.dirtiest_ratio,
     )
     metrics.gauge(
-        "cleaner_rounds",
+        "penstock_cleaner_rounds",
         "Rounds of compaction since the start, by outcome.",
-        lambda: {
-            'outcome="done"': cleaner.stats.rounds,
-            'outcome="given_up"': cleaner.stats.rounds_given_up,
-        },
+        lambda: {"done": cleaner.stats.rounds, "given_up": cleaner.stats.rounds_given_up},
+        labels=("outcome",),
     )
     metrics.gauge(
-        "cleaner_bytes",
+        "penstock_cleaner_bytes",
         "Bytes of segments before and after compaction, since the start.",
-        lambda: {
-            'when="before"': cleaner.stats.bytes_before,
-            'when="after"': cleaner.stats.bytes_after,
-        },
+        lambda: {"before": cleaner.stats.bytes_before, "after": cleaner.stats.bytes_after},
+        labels=("when",),
     )
     metrics.gauge(
-        "cleaner_last_round_ms",
-        "How long the last round of compaction took.",
-        lambda: cleaner.stats.last_round_ms,
+        "kafka_log_logcleaner_max_clean_time_secs",
+        "How many seconds the last round of compaction took.",
+        lambda: cleaner.stats.last_round_ms / 1000,
     )

@@ -87,7 +87,8 @@ class Listeners:
             yield wanted.name, host, port, wanted.protocol.name
 
     def connection_counts(self) -> dict[str, float]:
-        return {f'listener="{each.name}"': each.connection_count for each in self._listeners}
+        """Open connections by the listener's name."""
+        return {each.name: each.connection_count for each in self._listeners}
 
     def sweep(self) -> None:
         now_s = asyncio.get_running_loop().time()

@@ -185,6 +185,8 @@ class Dispatcher:
     ) -> None:
         header = context.header
         key = ApiKey(header.api_key)
+        loop = asyncio.get_running_loop()
+        started_s = loop.time()
         reply: Reply | None = None
         try:
             response = await self._handle(handler, context, request)
@@ -199,6 +201,8 @@ class Dispatcher:
                 connection.authenticated()
             if context.connection.close_after_answer:
                 connection.close_after_answer()
+        times = self._metrics.request_times.labels(API_TABLE[key].name)
+        times.observe((loop.time() - started_s) * 1000)
         deferred.complete(reply)
 
     async def _handle(

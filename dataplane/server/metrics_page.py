@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from dataplane.wire.apis import API_TABLE
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 if TYPE_CHECKING:
     from dataplane.broker.metrics import Metrics
@@ -43,10 +43,11 @@ class MetricsPage:
             async with asyncio.timeout(REQUEST_TIMEOUT_S):
                 head = await reader.readuntil(b"\r\n\r\n")
             if head.startswith((b"GET /metrics ", b"GET / ")):
-                names = {int(key): spec.name for key, spec in API_TABLE.items()}
-                writer.write(_response("200 OK", self._metrics.exposition(names)))
+                writer.write(
+                    _response("200 OK", self._metrics.exposition(), CONTENT_TYPE_PLAIN_0_0_4)
+                )
             else:
-                writer.write(_response("404 Not Found", "only /metrics is here\n"))
+                writer.write(_response("404 Not Found", b"only /metrics is here\n", "text/plain"))
             await writer.drain()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass  # a scraper that went away or talks something else
@@ -54,10 +55,9 @@ class MetricsPage:
             writer.close()
 
 
-def _response(status: str, text: str) -> bytes:
-    body = text.encode()
+def _response(status: str, body: bytes, content_type: str) -> bytes:
     head = (
-        f"HTTP/1.0 {status}\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
+        f"HTTP/1.0 {status}\r\nContent-Type: {content_type}\r\n"
         f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
     )
     return head.encode() + body

@@ -111,8 +111,12 @@ def test_unknown_apis_do_not_fill_the_metrics(lone: LocalCluster, metrics_port: 
         with connected(lone) as sock:
             sock.sendall(framed(header(key, 0)))
             assert read_frame(sock) is None
-    names = [name for name in metrics(metrics_port) if name.startswith("penstock_requests_total")]
-    assert 'penstock_requests_total{api="unknown"}' in names
+    names = [
+        name
+        for name in metrics(metrics_port)
+        if name.startswith("kafka_network_requestmetrics_requests_total")
+    ]
+    assert 'kafka_network_requestmetrics_requests_total{request="unknown"}' in names
     assert not any("5" in name for name in names)
 
 
@@ -131,7 +135,7 @@ def test_frames_sent_by_halves_do_not_take_the_memory(
             seen = metrics(metrics_port)
             if seen["penstock_receive_buffer_paused"] > 0:
                 break
-        assert seen["penstock_receive_buffer_bytes"] <= RECEIVE_BYTES_MAX
+        assert seen["kafka_network_socketserver_memorypoolused"] <= RECEIVE_BYTES_MAX
         assert resident_bytes(lone) - before < GROWTH_BYTES_MAX
         assert_alive(lone)
         for _ in eventually(60, "who comes last is served too"):
@@ -139,10 +143,10 @@ def test_frames_sent_by_halves_do_not_take_the_memory(
                 if ask(honest, LARGE_REQUEST, 9) is not None:
                     break
         seen = metrics(metrics_port)
-        assert seen["penstock_receive_buffer_bytes"] <= RECEIVE_BYTES_MAX
+        assert seen["kafka_network_socketserver_memorypoolused"] <= RECEIVE_BYTES_MAX
         assert seen["penstock_receive_buffer_refusals"] > 0
     for _ in eventually(60, "the buffers are given back"):
-        if metrics(metrics_port)["penstock_receive_buffer_bytes"] == 0:
+        if metrics(metrics_port)["kafka_network_socketserver_memorypoolused"] == 0:
             break
 
 
@@ -162,7 +166,7 @@ def test_sizes_that_are_only_announced_cost_nothing(lone: LocalCluster, metrics_
     with contextlib.ExitStack() as held:
         for _ in range(50):
             held.enter_context(connected(lone)).sendall(struct.pack(">ih", 90 << 20, 0))
-        assert metrics(metrics_port)["penstock_receive_buffer_bytes"] == 0
+        assert metrics(metrics_port)["kafka_network_socketserver_memorypoolused"] == 0
         assert_alive(lone)
 
 
@@ -179,7 +183,7 @@ def test_a_slow_writer_is_answered_and_holds_up_nobody(lone: LocalCluster) -> No
 def test_half_open_and_half_closed_connections_leave_nothing(
     lone: LocalCluster, metrics_port: int
 ) -> None:
-    name = 'penstock_connections{listener="PLAINTEXT"}'
+    name = 'kafka_server_socket_server_metrics_connection_count{listener="PLAINTEXT"}'
     for _ in eventually(10, "the others' connections are gone"):
         start = metrics(metrics_port)[name]
         if start <= 1:

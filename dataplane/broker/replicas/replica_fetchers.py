@@ -109,25 +109,28 @@ class ReplicaFetchers:
     def _register_metrics(self) -> None:
         def by_fetcher(
             read: Callable[[ReplicaFetcher], float],
-        ) -> Callable[[], Mapping[str, float]]:
+        ) -> Callable[[], Mapping[tuple[str, ...], float]]:
             return lambda: {
-                f'leader="{leader}",fetcher="{number}"': read(fetcher)
+                (str(leader), str(number)): read(fetcher)
                 for (leader, number), fetcher in self._fetchers.items()
             }
 
         metrics = self._services.metrics
         metrics.gauge(
-            "replica_fetcher_partitions",
+            "penstock_replica_fetcher_partitions",
             "Partitions that a fetcher follows.",
             by_fetcher(lambda fetcher: len(fetcher.lags)),
+            labels=("leader", "fetcher"),
         )
         metrics.gauge(
-            "replica_fetcher_lag_max",
+            "kafka_server_replicafetchermanager_maxlag",
             "Records that the hindmost of a fetcher's replicas lacks of the leader's watermark.",
             by_fetcher(lambda fetcher: max(fetcher.lags, default=0)),
+            labels=("leader", "fetcher"),
         )
         metrics.gauge(
-            "replica_fetcher_failed_partitions",
+            "penstock_replica_fetcher_failed_partitions",
             "Partitions that a fetcher leaves out for a while, because the last answer failed.",
             by_fetcher(lambda fetcher: fetcher.failed),
+            labels=("leader", "fetcher"),
         )

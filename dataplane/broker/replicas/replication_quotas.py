@@ -7,6 +7,7 @@ a rate in the broker's properties file is not obeyed: a throttle belongs to a mo
 
 from __future__ import annotations
 
+import functools
 import logging
 from typing import TYPE_CHECKING
 
@@ -66,23 +67,26 @@ class ReplicationQuotas:
 
     def _register_metrics(self) -> None:
         def by_role(read: Callable[[ReplicationQuota], float]) -> Callable[[], Mapping[str, float]]:
-            return lambda: {f'role="{role}"': read(quota) for role, quota in self._by_role.items()}
+            return lambda: {role: read(quota) for role, quota in self._by_role.items()}
 
         metrics = self._services.metrics
         metrics.gauge(
-            "throttled_replication_bytes",
+            "penstock_throttled_replication_bytes",
             "Bytes of throttled replicas sent as leader and fetched as follower, since the start.",
             by_role(lambda quota: quota.bytes_total),
+            labels=("role",),
         )
+        for role, quota in self._by_role.items():
+            metrics.gauge(
+                f"kafka_server_{role}replication_byte_rate",
+                f"Bytes a second of throttled replicas as {role}, over the quotas' window.",
+                functools.partial(getattr, quota, "bytes_per_s"),
+            )
         metrics.gauge(
-            "throttled_replication_bytes_per_second",
-            "Rate of those bytes over the window of the replication quotas.",
-            by_role(lambda quota: quota.bytes_per_s),
-        )
-        metrics.gauge(
-            "throttled_replication_limit_bytes_per_second",
+            "penstock_throttled_replication_limit_bytes_per_second",
             "Bound of that rate; about 9.2e18 when there is none.",
             by_role(lambda quota: quota.bound_bytes_per_s),
+            labels=("role",),
         )
 
 

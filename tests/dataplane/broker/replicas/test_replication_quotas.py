@@ -83,10 +83,12 @@ async def test_what_was_set_before_the_start_holds_from_the_start(broker):
 async def test_the_metrics_tell_bytes_rate_and_bound(broker):
     await throttle(broker, "leader", 1000, "*")
     broker.partitions.quotas.leader.record(1500)
-    told = broker.services.metrics.exposition({})
-    assert 'penstock_throttled_replication_bytes{role="leader"} 1500' in told
-    assert 'penstock_throttled_replication_bytes_per_second{role="leader"} 1500.0' in told
-    assert 'penstock_throttled_replication_limit_bytes_per_second{role="leader"} 1000' in told
+    read = broker.services.metrics.registry.get_sample_value
+    leader = {"role": "leader"}
+    assert read("penstock_throttled_replication_bytes", leader) == 1500
+    assert read("kafka_server_leaderreplication_byte_rate") == 1500
+    assert read("kafka_server_followerreplication_byte_rate") == 0
+    assert read("penstock_throttled_replication_limit_bytes_per_second", leader) == 1000
 
 
 # -- the leader

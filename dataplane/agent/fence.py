@@ -8,13 +8,12 @@ or elsewhere, is never touched. Whoever starts the next child must have awaited 
 
 from __future__ import annotations
 
-import json
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dataplane.broker.metadata.registration import SESSION_FILE
 from dataplane.cluster import znodes
+from dataplane.cluster.session_file import SESSION_FILE, session_of
 from dataplane.ports.coordinator import BadVersionError, NoNodeError
 
 if TYPE_CHECKING:
@@ -28,15 +27,6 @@ def read_session(log_dir: str | Path, pid: int) -> int | None:
     try:
         return session_of((Path(log_dir) / SESSION_FILE).read_bytes(), pid)
     except OSError:
-        return None
-
-
-def session_of(content: bytes, pid: int) -> int | None:
-    """What a session file's content says of process `pid`; None when it is not about it."""
-    try:
-        said = json.loads(content)
-        return int(said["session_id"]) if int(said["pid"]) == pid else None
-    except (ValueError, KeyError, TypeError):
         return None
 
 

@@ -16,7 +16,7 @@ import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dataplane.broker.log_file import LOG_BYTES_MAX, LOG_FILE, set_aside
+from dataplane.runtime.log_file import LOG_FILE, LogFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -115,12 +115,10 @@ def spawn(
 ) -> Process:
     """Start a child in its own session, its output appended to `log_file`. Raises OSError.
 
-    The child is told the file, to keep it small while it runs (`dataplane.broker.log_file`). Here
+    The child is told the file, to keep it small while it runs (`dataplane.runtime.log_file`). Here
     that is done for children that end before they can.
     """
-    with contextlib.suppress(FileNotFoundError):
-        if log_file.stat().st_size > LOG_BYTES_MAX:
-            log_file.replace(set_aside(log_file))
+    LogFile(log_file).rename()
     with log_file.open("ab") as log:
         child = subprocess.Popen(
             list(command),
@@ -148,20 +146,3 @@ def adopt(identity: Identity) -> Process | None:
         process.release()
         return None
     return process
-
-
-def log_tail(log_file: Path, lines: int = 20, bytes_max: int = 16_384) -> list[str]:
-    """The last lines of a log, though it may just have begun anew."""
-    found = _end_of(log_file, bytes_max)
-    if len(found) < lines:
-        found = _end_of(set_aside(log_file), bytes_max) + found
-    return found[-lines:]
-
-
-def _end_of(log_file: Path, bytes_max: int) -> list[str]:
-    try:
-        with log_file.open("rb") as file:
-            file.seek(max(0, log_file.stat().st_size - bytes_max))
-            return file.read().decode(errors="replace").splitlines()
-    except OSError:
-        return []

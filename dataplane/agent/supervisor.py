@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dataplane.agent.fence import fence, read_session
-from dataplane.agent.processes import Identity, Process, adopt, log_tail, spawn
+from dataplane.agent.processes import Identity, Process, adopt, spawn
 from dataplane.agent.states import BrokerState, backoff_ms, check_move, quick_exits_after
 from dataplane.ports.coordinator import CoordinatorError
+from dataplane.runtime.log_file import LogFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -129,7 +130,7 @@ class Supervisor:
             self._process.release()
 
     def log_tail(self, lines: int = 20) -> list[str]:
-        return log_tail(self.spec.log_file, lines)
+        return LogFile(self.spec.log_file).tail(lines)
 
     # -- inside ---------------------------------------------------------------------------------
 

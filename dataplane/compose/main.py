@@ -10,8 +10,8 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from dataplane.broker import log_file
 from dataplane.config import BROKER_CONFIGS, BrokerConfig, ConfigError, parse_properties
+from dataplane.runtime import log_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

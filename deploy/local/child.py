@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from deploy.local.logfile import LogFile
+from dataplane.runtime.log_file import LogFile
 
 RESTART_DELAY_MAX_S = 15.0
 STEADY_AFTER_S = 20.0
+OLD_LOG_FILES = 2
 _PR_SET_PDEATHSIG = 1
 
 
@@ -35,7 +36,7 @@ class Child:
     def __init__(self, spec: ChildSpec, *, logs_dir: Path, environment: Mapping[str, str]) -> None:
         self.spec = spec
         self.log_path = logs_dir / f"{spec.name}.log"
-        self.log = LogFile(self.log_path)
+        self.log = LogFile(self.log_path, old_files=OLD_LOG_FILES)
         self.restarts = 0
         self._environment = {**environment, **spec.environment}
         self._process: subprocess.Popen[bytes] | None = None
@@ -56,7 +57,7 @@ class Child:
 
     def start(self) -> None:
         self.log_path.parent.mkdir(parents=True, exist_ok=True)
-        self.log.bound()
+        self.log.copy()
         with self.log_path.open("ab") as log:
             self._process = subprocess.Popen(
                 self.spec.command,
@@ -103,7 +104,7 @@ class Child:
         _kill_group(process.pid, signal.SIGKILL)
 
     def log_tail(self, lines: int = 15) -> str:
-        return self.log.tail(lines) or "(no log)"
+        return "\n".join(self.log.tail(lines)) or "(no log)"
 
 
 def wait_until(ready: Callable[[], bool], *, child: Child | None, timeout_s: float) -> bool:

@@ -145,7 +145,7 @@ class Service:
             for child in self._children:
                 # A full disk is no reason to stop serving: the next round tries again.
                 with contextlib.suppress(OSError):
-                    child.log.bound()
+                    child.log.copy()
                 exit_code = child.restart_if_exited()
                 if exit_code is not None:
                     name = child.spec.name

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local.child import Child, ChildSpec, wait_until
+from dataplane.runtime.log_file import LogFile
+from deploy.local.child import OLD_LOG_FILES, Child, ChildSpec, wait_until
 
 
 @pytest.fixture
@@ -88,3 +89,19 @@ def test_waiting_ends_when_the_part_does(start: Callable[..., Child]) -> None:
     began_s = time.monotonic()
     assert not wait_until(lambda: False, child=child, timeout_s=30)
     assert time.monotonic() - began_s < 20
+
+
+def test_a_restarted_part_appends_and_its_log_stays_bounded(tmp_path: Path) -> None:
+    bytes_max = 10_000
+    command = (sys.executable, "-c", f"print('x' * {bytes_max}); print('end')")
+    child = Child(
+        ChildSpec(name="part", command=command), logs_dir=tmp_path, environment=dict(os.environ)
+    )
+    child.log = LogFile(child.log_path, bytes_max=bytes_max, old_files=OLD_LOG_FILES)
+    for _ in range(OLD_LOG_FILES + 2):
+        child.start()
+        eventually(lambda: child.exit_code == 0)
+        child.stop()
+    assert child.log_tail(1) == "end"
+    assert len(list(tmp_path.iterdir())) == OLD_LOG_FILES + 1
+    assert all(log.stat().st_size <= bytes_max for log in tmp_path.glob("*.log.*"))

@@ -10,8 +10,8 @@ import asyncio
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from dataplane.agent.fence import fence, session_of
-from dataplane.broker.metadata.registration import SESSION_FILE
+from dataplane.agent.fence import fence
+from dataplane.cluster.session_file import SESSION_FILE, session_of
 from dataplane.compose.broker_process import BrokerProcess
 from dataplane.compose.environment import Environment
 from dataplane.config import BrokerConfig

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import json
 import logging
 from typing import TYPE_CHECKING
 
 from dataplane.broker.metadata.own_nodes import delete_own_node
 from dataplane.cluster import znodes
+from dataplane.cluster.session_file import SESSION_FILE, encode_session
 from dataplane.ports.coordinator import (
     ConnectionLossError,
     CoordinatorError,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-SESSION_FILE = ".penstock-session.json"
 RETRY_MS = 100
 
 
@@ -222,7 +221,7 @@ class Registration:
             watch.cancel()
 
     def _write_session_file(self, session_id: int) -> None:
-        content = json.dumps({"pid": self._process_id, "session_id": session_id}).encode()
+        content = encode_session(self._process_id, session_id)
         path = f"{self._log_dir}/{SESSION_FILE}"
         try:
             self._files.make_dirs(self._log_dir)

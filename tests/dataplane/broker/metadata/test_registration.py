@@ -9,7 +9,6 @@ import pytest
 
 from dataplane.broker.metadata import own_nodes
 from dataplane.broker.metadata.registration import (
-    SESSION_FILE,
     Registration,
     RegistrationError,
     ensure_cluster_id,
@@ -17,6 +16,7 @@ from dataplane.broker.metadata.registration import (
     epoch_floor,
 )
 from dataplane.cluster.image import BrokerInfo
+from dataplane.cluster.session_file import SESSION_FILE
 from dataplane.cluster.znodes import PERSISTENT_PATHS
 from dataplane.ports.fakes.clock import FakeClock
 from dataplane.ports.fakes.coordinator import FakeZooKeeper

@@ -9,17 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from dataplane.agent.processes import Process, log_tail, spawn
-from dataplane.broker.log_file import LOG_BYTES_MAX, LOG_FILE, set_aside
+from dataplane.agent.processes import Process, spawn
+from dataplane.runtime.log_file import LOG_BYTES_MAX, LOG_FILE, LogFile
 
 BYTES_MAX = 10_000
 # One line of 100 bytes for each that it is given, some by a bare write to either stream.
 WRITER = f"""
 import logging, os, sys
-from dataplane.broker.log_file import from_environment
-handler = from_environment()
-handler._bytes_max = handler._full_at_bytes = {BYTES_MAX}
-logging.basicConfig(handlers=[handler], format="%(message)s")
+from dataplane.runtime.log_file import from_environment
+logging.basicConfig(handlers=[from_environment(bytes_max={BYTES_MAX})], format="%(message)s")
 for number in range(int(sys.argv[1])):
     text = str(number).rjust(99)
     if number % 7 == 3:
@@ -44,7 +42,7 @@ async def test_a_small_log_is_left_alone(tmp_path: Path) -> None:
     log_file = tmp_path / "broker.log"
     await written(log_file, 90)
     assert numbers_in(log_file) == list(range(90))
-    assert not set_aside(log_file).exists()
+    assert not LogFile(log_file).old().exists()
 
 
 @pytest.mark.parametrize("lines", [101, 150, 1_003])
@@ -53,20 +51,20 @@ async def test_a_running_process_keeps_its_log_small_and_loses_no_line(
 ) -> None:
     log_file = tmp_path / "broker.log"
     await written(log_file, lines)
-    before, now = numbers_in(set_aside(log_file)), numbers_in(log_file)
+    before, now = numbers_in(LogFile(log_file).old()), numbers_in(log_file)
     assert before + now == list(range(lines))[-len(before + now) :]
     assert len(before) > 100
-    for path in (log_file, set_aside(log_file)):
+    for path in (log_file, LogFile(log_file).old()):
         assert path.stat().st_size <= BYTES_MAX + 200
-    assert sorted(tmp_path.iterdir()) == sorted([log_file, set_aside(log_file)])
+    assert sorted(tmp_path.iterdir()) == sorted([log_file, LogFile(log_file).old()])
 
 
 async def test_the_tail_reaches_back_into_what_was_set_aside(tmp_path: Path) -> None:
     log_file = tmp_path / "broker.log"
     await written(log_file, 103)
     assert len(numbers_in(log_file)) < 20
-    assert [int(line) for line in log_tail(log_file)] == list(range(83, 103))
-    assert log_tail(tmp_path / "none.log") == []
+    assert [int(line) for line in LogFile(log_file).tail()] == list(range(83, 103))
+    assert LogFile(tmp_path / "none.log").tail() == []
 
 
 async def test_a_full_log_is_set_aside_before_a_process_starts(tmp_path: Path) -> None:
@@ -75,7 +73,7 @@ async def test_a_full_log_is_set_aside_before_a_process_starts(tmp_path: Path) -
         full.truncate(LOG_BYTES_MAX + 1)
     await written(log_file, 1)
     assert numbers_in(log_file) == [0]
-    assert set_aside(log_file).stat().st_size == LOG_BYTES_MAX + 1
+    assert LogFile(log_file).old().stat().st_size == LOG_BYTES_MAX + 1
 
 
 def test_a_process_whose_output_is_no_such_file_moves_nothing(tmp_path: Path) -> None:
@@ -92,13 +90,13 @@ def test_a_process_whose_output_is_no_such_file_moves_nothing(tmp_path: Path) ->
         )
     assert numbers_in(tmp_path / "own.log") == list(range(300))
     assert log_file.read_text() == "of another process\n"
-    assert not set_aside(log_file).exists()
+    assert not LogFile(log_file).old().exists()
 
 
 async def test_a_directory_that_refuses_costs_no_line(tmp_path: Path) -> None:
     """The place of the old file is taken by a directory that is not empty."""
     log_file = tmp_path / "broker.log"
-    (set_aside(log_file) / "held").mkdir(parents=True)
+    (LogFile(log_file).old() / "held").mkdir(parents=True)
     await written(log_file, 300)
     lines = [line.strip() for line in log_file.read_text().splitlines()]
     assert [int(line) for line in lines if line.isdecimal()] == list(range(300))
@@ -119,5 +117,5 @@ logging.warning("the second")
 """
     process = spawn((sys.executable, "-c", script), log_file=log_file, generation=0)
     assert await process.wait() == 0
-    assert log_tail(set_aside(log_file), 1)[0].endswith("the first")
+    assert LogFile(LogFile(log_file).old()).tail(1)[0].endswith("the first")
     assert [line.split(": ")[-1] for line in log_file.read_text().splitlines()] == ["the second"]

@@ -1,8 +1,7 @@
-"""Logs stay small while a part writes, and across its restarts."""
+"""The log of a program that goes on in a file that is cut stays small while it writes."""
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local.child import Child, ChildSpec, wait_until
-from deploy.local.logfile import OLD_FILES, LogFile
+from dataplane.runtime.log_file import LogFile
+from deploy.local.child import wait_until
 
 BYTES_MAX = 10_000
+OLD_FILES = 2
 # One numbered line for each line that it is given: the test decides when it writes.
 ECHO = """
 import sys
@@ -24,7 +24,7 @@ for line in sys.stdin:
 
 @pytest.fixture
 def log(tmp_path: Path) -> LogFile:
-    return LogFile(tmp_path / "part.log", bytes_max=BYTES_MAX)
+    return LogFile(tmp_path / "part.log", bytes_max=BYTES_MAX, old_files=OLD_FILES)
 
 
 @pytest.fixture
@@ -53,9 +53,9 @@ def write(process: subprocess.Popen[str], log: LogFile, numbers: range) -> None:
 
 
 def test_a_small_log_is_left_alone(log: LogFile) -> None:
-    assert not log.bound()
+    assert not log.copy()
     log.path.write_bytes(b"x" * BYTES_MAX)
-    assert not log.bound()
+    assert not log.copy()
     assert log.path.stat().st_size == BYTES_MAX
 
 
@@ -63,7 +63,7 @@ def test_a_running_writer_goes_on_in_the_emptied_file(
     log: LogFile, writer: subprocess.Popen[str]
 ) -> None:
     write(writer, log, range(101))
-    assert log.bound()
+    assert log.copy()
     assert log.path.stat().st_size == 0
     write(writer, log, range(101, 103))
     # No hole of zeros where the writer stood before: it appends.
@@ -76,7 +76,7 @@ def test_old_files_are_bounded_in_number_and_size(
 ) -> None:
     for first in range(0, 1_500, 300):
         write(writer, log, range(first, first + 300))
-        assert log.bound()
+        assert log.copy()
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "part.log",
         *(f"part.log.{number}" for number in range(1, OLD_FILES + 1)),
@@ -88,22 +88,7 @@ def test_old_files_are_bounded_in_number_and_size(
 
 def test_the_tail_reaches_into_the_file_before(log: LogFile) -> None:
     log.path.write_text("".join(f"line {number}\n" for number in range(2_000)))
-    log.bound()
+    log.copy()
     with log.path.open("a") as more:
         more.write("after\n")
-    assert log.tail(2) == "line 1999\nafter"
-
-
-def test_a_restarted_part_appends_and_stays_bounded(tmp_path: Path) -> None:
-    command = (sys.executable, "-c", f"print('x' * {BYTES_MAX}); print('end')")
-    child = Child(
-        ChildSpec(name="part", command=command), logs_dir=tmp_path, environment=dict(os.environ)
-    )
-    child.log = LogFile(child.log_path, bytes_max=BYTES_MAX)
-    for _ in range(OLD_FILES + 2):
-        child.start()
-        assert wait_until(lambda: child.exit_code == 0, child=None, timeout_s=20)
-        child.stop()
-    assert child.log_tail(1) == "end"
-    assert len(list(tmp_path.iterdir())) == OLD_FILES + 1
-    assert all(log.stat().st_size <= BYTES_MAX for log in tmp_path.glob("*.log.*"))
+    assert log.tail(2) == ["line 1999", "after"]

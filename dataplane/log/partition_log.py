@@ -359,7 +359,7 @@ class PartitionLog(CompactableLog):
         self._active = self._segments.active
         self._after_cut()
         try:
-            self._bury(begun)
+            self._delete_async(begun)
             self._producers.drop_snapshots_from(end)
         except OSError as error:
             self._fail(error)

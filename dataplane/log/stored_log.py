@@ -21,7 +21,7 @@ from dataplane.log.reading.tail import Tail
 from dataplane.log.recovery.checkpoint_validation import Checkpointed, believed
 from dataplane.log.recovery.recovery import Recovery
 from dataplane.log.retention import deletable_prefix
-from dataplane.log.segment.pending_deletion import Graveyard
+from dataplane.log.segment.pending_deletion import SegmentsPendingDeletion
 from dataplane.log.segment.rolling import begin_segment, is_full, jitter_ms
 from dataplane.model.errors import ErrorCode, KafkaError
 
@@ -108,7 +108,7 @@ class StoredLog:
         # Largest timestamp that the active segment takes; not known yet while it is UNKNOWN_MS.
         self._roll_after_ms = UNKNOWN_MS
         self._tail = Tail(self.log_end_offset, self._active.size)
-        self._graveyard = Graveyard(clock, background)
+        self._pending_deletion = SegmentsPendingDeletion(clock, background)
         self._flusher = Flusher(
             fs,
             background,
@@ -291,7 +291,7 @@ class StoredLog:
         self._guard()
         slot = self._segments.slot_of(offset)
         try:
-            self._bury(self._segments.take_from(slot + 1))
+            self._delete_async(self._segments.take_from(slot + 1))
             self._active = self._segments.active
             offset = self._active.truncate_to(offset)
         except OSError as error:
@@ -317,7 +317,7 @@ class StoredLog:
             for segment in self._segments:
                 self._aborted.forget(segment.base_offset)
             old = list(self._segments)
-            self._bury(old)
+            self._delete_async(old)
             self._segments.replace_all(self._new_segment(offset))
         except OSError as error:
             raise self._fail(error) from error
@@ -396,7 +396,7 @@ class StoredLog:
             self.roll()
         try:
             dropped = self._segments.take_first(count)
-            self._bury(dropped)
+            self._delete_async(dropped)
         except OSError as error:
             raise self._fail(error) from error
         self._reader.forget()
@@ -406,8 +406,8 @@ class StoredLog:
         self.raise_log_start_offset(self._segments[0].base_offset)
         return count
 
-    def _bury(self, segments: list[LogSegment]) -> None:
-        self._graveyard.bury(segments, self._config.file_delete_delay_ms)
+    def _delete_async(self, segments: list[LogSegment]) -> None:
+        self._pending_deletion.add(segments, self._config.file_delete_delay_ms)
 
     def _new_segment(self, offset: int) -> LogSegment:
         place, now_ms = (self._fs, self.directory, offset), self._clock.realtime_ms()
@@ -437,7 +437,7 @@ class StoredLog:
 
     def tick(self) -> None:
         """Housekeeping without a deadline: `flush.ms`, unlinking, forgetting silent producers."""
-        self._graveyard.purge()
+        self._pending_deletion.purge()
         self._producers.expire(self._clock.realtime_ms(), self._producer_expiration_ms)
         is_due = self._clock.monotonic_ms() - self._flusher.last_flush_ms >= self._config.flush_ms
         if is_due and self._failure is None and self.recovery_point < self.log_end_offset:
@@ -462,7 +462,7 @@ class StoredLog:
         """Give the descriptors back without writing: the files are going, or the disk is bad."""
         for segment in self._segments:
             segment.release()
-        self._graveyard.release()
+        self._pending_deletion.release()
 
     def fail(self, error: OSError) -> None:
         """The directory is lost: refuse everything from now on."""

@@ -45,7 +45,7 @@ class CompactableLog(FetchableLog):
         stem = paths.segment_path(self.directory, cleaned.base_offset, "")
         try:
             publish(self._fs, stem, paths.CLEANED, paths.SWAP)
-            self._bury(sources)
+            self._delete_async(sources)
             publish(self._fs, stem, paths.SWAP, "")
             segment = LogSegment(
                 self._fs,
@@ -75,7 +75,7 @@ class CompactableLog(FetchableLog):
         self.directory = directory
         for segment in self._segments:
             segment.relocate(directory)
-        self._graveyard.relocate(directory)
+        self._pending_deletion.relocate(directory)
         self._epochs.relocate(directory)
         self._producers.relocate(directory)
         self._aborted.relocate(directory)

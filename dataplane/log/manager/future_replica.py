@@ -171,7 +171,7 @@ class ReplicaMover:
         move = self._moves.pop(tp, None)
         if move is not None:
             move.future.release()
-            self._manager.doom(move.target, move.future.directory, tp)
+            self._manager.delete_directory_async(move.target, move.future.directory, tp)
 
     def lose(self, directory: LogDirectory) -> None:
         """A directory has failed: what moves there, or from there, does not move any more."""

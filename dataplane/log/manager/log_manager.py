@@ -9,10 +9,10 @@ from dataplane.log import paths
 from dataplane.log.cleaner.driver import LogCleaner
 from dataplane.log.config import LogConfig
 from dataplane.log.manager.checkpointing import OFFSETS, Checkpoints
-from dataplane.log.manager.deleted_directories import DoomedDirectories
 from dataplane.log.manager.full_disks import FullDisks
 from dataplane.log.manager.future_replica import ReplicaMover, how_far
 from dataplane.log.manager.log_directory import LogDirectory
+from dataplane.log.manager.pending_deletion import DirectoriesPendingDeletion
 from dataplane.log.manager.reports import (
     DirectoryReport,
     LogManagerSettings,
@@ -73,7 +73,7 @@ class LogManager:
         self._logs: dict[TopicPartition, PartitionLog] = {}
         self._topic_ids: dict[TopicPartition, uuid.UUID] = {}
         self._home: dict[TopicPartition, LogDirectory] = {}
-        self._doomed = DoomedDirectories(fs, clock, background)
+        self._pending_deletion = DirectoriesPendingDeletion(fs, clock, background)
         self._loading: dict[str, DirectoryLoading] = {}
         self._on_failure: list[Callable[[str, list[TopicPartition]], None]] = []
         self._last_run_ms: dict[str, int] = {}
@@ -130,10 +130,10 @@ class LogManager:
         directory = loading.directory
         if loading.stop.was_clean:
             self.previous_broker_epoch = max(self.previous_broker_epoch, loading.stop.broker_epoch)
-        for path in loading.doomed:
-            self._doomed.add(path)
+        for path in loading.pending_deletion:
+            self._pending_deletion.add(path)
         for tp, path in loading.unfinished:
-            self._doomed.add(path)
+            self._pending_deletion.add(path)
             self.mover.unfinished.append((tp, directory))
         for name, offsets in loading.checkpoints.items():
             self._checkpoints.found(directory, name, offsets)
@@ -292,7 +292,7 @@ class LogManager:
         name = paths.deleted_directory_name(tp, self._entropy.uuid4())
         retired = self._retire(tp, name)
         if retired is not None:
-            self._doomed.add(*retired, delay_ms=self._settings.file_delete_delay_ms)
+            self._pending_deletion.add(*retired, delay_ms=self._settings.file_delete_delay_ms)
 
     def set_aside(self, tp: TopicPartition) -> None:
         """Take a log out of service that the cluster does not know any more; its files stay."""
@@ -344,23 +344,23 @@ class LogManager:
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
         self._logs[tp] = log
         self._home[tp] = home
-        self.doom(old_home, old.directory, tp, old)
+        self.delete_directory_async(old_home, old.directory, tp, old)
         self.checkpoint_high_watermarks()
         self.checkpoint_recovery_points()
 
-    def doom(
+    def delete_directory_async(
         self, home: LogDirectory, path: str, tp: TopicPartition, log: PartitionLog | None = None
     ) -> None:
         """Rename a directory out of the way; it goes after `log.segment.delete.delay.ms`."""
-        doomed = f"{home.path}/{paths.deleted_directory_name(tp, self._entropy.uuid4())}"
+        renamed = f"{home.path}/{paths.deleted_directory_name(tp, self._entropy.uuid4())}"
         try:
-            self._fs.rename(path, doomed)
+            self._fs.rename(path, renamed)
         except OSError as error:
             self.fail_directory(home, error)
             return
         if log is not None:
-            log.relocate(doomed)
-        self._doomed.add(doomed, log, delay_ms=self._settings.file_delete_delay_ms)
+            log.relocate(renamed)
+        self._pending_deletion.add(renamed, log, delay_ms=self._settings.file_delete_delay_ms)
 
     # --- housekeeping ---
 
@@ -371,7 +371,7 @@ class LogManager:
         """
         settings = self._settings
         if self._is_due("housekeeping", settings.housekeeping_interval_ms):
-            self._doomed.purge()
+            self._pending_deletion.purge()
             for log in list(self._logs.values()):
                 self._guarded(log, PartitionLog.tick)
             self.cleaner.tick(self._logs)
@@ -491,7 +491,7 @@ class LogManager:
                 directory.write_clean_stop(broker_epoch)
             except OSError as error:
                 self.fail_directory(directory, error)
-        self._doomed.release()
+        self._pending_deletion.release()
         for directory in self._directories:
             directory.close()
         self._logs.clear()

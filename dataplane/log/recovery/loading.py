@@ -70,7 +70,7 @@ class DirectoryLoading:
         self._configs: dict[str, LogConfig] = {}
         self.directory = directory
         self.progress = DirectoryProgress(threads)
-        self.doomed: list[str] = []
+        self.pending_deletion: list[str] = []
         self.unfinished: list[tuple[TopicPartition, str]] = []
         """Copies that were on their way here, with their paths."""
         self.error: OSError | None = None
@@ -103,7 +103,7 @@ class DirectoryLoading:
                 continue
             path = f"{directory.path}/{name}"
             if name.endswith(paths.DELETE_DIRECTORY):
-                self.doomed.append(path)
+                self.pending_deletion.append(path)
             elif (moving := paths.parse_future_directory(name)) is not None:
                 self.unfinished.append((moving, path))
             elif (tp := paths.parse_partition_directory(name)) is not None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dataplane.ports.clock import Clock
 
 
-class Graveyard:
+class SegmentsPendingDeletion:
     """Files renamed `.deleted`, to be unlinked after `file.delete.delay.ms`."""
 
     __slots__ = ("_background", "_clock", "_waiting")
@@ -21,7 +21,7 @@ class Graveyard:
         self._background = background
         self._waiting: deque[tuple[int, LogSegment]] = deque()
 
-    def bury(self, segments: list[LogSegment], delay_ms: int) -> None:
+    def add(self, segments: list[LogSegment], delay_ms: int) -> None:
         due_ms = self._clock.monotonic_ms() + delay_ms
         for segment in segments:
             segment.mark_deleted()

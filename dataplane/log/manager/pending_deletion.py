@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from dataplane.ports.filesystem import FileSystem
 
 
-class DoomedDirectories:
-    """In the order in which they were given up."""
+class DirectoriesPendingDeletion:
+    """In the order of their deletion."""
 
     def __init__(self, fs: FileSystem, clock: Clock, background: Background) -> None:
         self._fs = fs

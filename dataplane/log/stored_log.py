@@ -18,7 +18,7 @@ from dataplane.log.reading.log_slice import NO_FILE, LogSlice
 from dataplane.log.reading.lookup import first_at_or_after, latest_by_time
 from dataplane.log.reading.reader import Reader
 from dataplane.log.reading.tail import Tail
-from dataplane.log.recovery.checkpoint_validation import Checkpointed, believed
+from dataplane.log.recovery.checkpoint_validation import LogOffsets, validated
 from dataplane.log.recovery.recovery import Recovery
 from dataplane.log.retention import deletable_prefix
 from dataplane.log.segment.pending_deletion import SegmentsPendingDeletion
@@ -98,8 +98,8 @@ class StoredLog:
         self._active = self._segments.active
         self._active.limit_indexes(config.segment_index_bytes)
         first, end = self._segments[0].base_offset, self.recovered.log_end_offset
-        said = Checkpointed(log_start_offset, recovery_point, cleaned_until, known_high_watermark)
-        start = believed(said, first, end, clean=clean, directory=directory, progress=progress)
+        old = LogOffsets(log_start_offset, recovery_point, cleaned_until, known_high_watermark)
+        start = validated(old, first, end, clean=clean, directory=directory, progress=progress)
         self.cleaned_until = start.cleaned_until
         self.log_end_offset = end
         self.log_start_offset = max(start.log_start_offset, first)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 
-class Checkpointed(NamedTuple):
+class LogOffsets(NamedTuple):
     """What the checkpoint files say of one log."""
 
     log_start_offset: int
@@ -20,31 +20,32 @@ class Checkpointed(NamedTuple):
     high_watermark: int | None
 
 
-def believed(
-    said: Checkpointed,
+def validated(
+    checkpointed: LogOffsets,
     first_offset: int,
     log_end_offset: int,
     *,
     clean: bool,
     directory: str,
     progress: LoadProgress | None,
-) -> Checkpointed:
-    """The offsets to go by for a log with records in [first, end), beyond doubt.
+) -> LogOffsets:
+    """The offsets to go by for a log with records in [first, end), after validation.
 
-    Log start: one beyond the end is 0, which is no bound, unless something bears it out. Records
-    are deleted up to the high watermark at most: where that was known to be as high, a power cut
-    took the log's end, and what is left of it had been deleted: the log begins anew, as in Kafka.
-    Otherwise the checkpoint is damaged, and going by it, as Kafka does, would empty the log.
+    Log start: one beyond the end is 0, which is no bound, unless the high watermark confirms it.
+    Records are deleted up to the high watermark at most: where that was known to be as high, a
+    power cut took the log's end, and what is left of it had been deleted: the log starts there,
+    empty, as in Kafka. Otherwise the checkpoint is damaged, and going by it, as Kafka does, would
+    empty the log.
 
     Cleaner: one beyond the end is 0, all of the log is dirty again (as in Kafka).
 
     Recovery point: the end after a clean stop; 0, nothing is durable, for one beyond the end.
     """
-    start, recovery_point, cleaned_until, high_watermark = said
+    start, recovery_point, cleaned_until, high_watermark = checkpointed
     wrong = []
     if start > log_end_offset > first_offset:
-        is_borne_out = not clean and high_watermark is not None and high_watermark >= start
-        if not is_borne_out:
+        is_confirmed = not clean and high_watermark is not None and high_watermark >= start
+        if not is_confirmed:
             wrong.append(f"log start {start}")
             start = 0
     if cleaned_until > log_end_offset:
@@ -56,11 +57,11 @@ def believed(
         recovery_point = 0
     if wrong:
         _log.warning(
-            "%s ends at %d and its checkpoints are not believed: %s",
+            "%s ends at %d and its checkpoints are not used: %s",
             directory,
             log_end_offset,
             ", ".join(wrong),
         )
         if progress is not None:
             progress.damaged_files += len(wrong)
-    return Checkpointed(start, recovery_point, cleaned_until, high_watermark)
+    return LogOffsets(start, recovery_point, cleaned_until, high_watermark)

@@ -65,10 +65,10 @@ class Recovery:
         """After an unclean stop, segments that reach beyond `recovery_point` are scanned whole.
 
         Offsets must grow from batch to batch; from the first batch that is cut, damaged or out of
-        order, everything is dropped. A doubtful segment that ends before the next one begins lost
+        order, everything is dropped. A scanned segment that ends before the next one begins lost
         its unsynced end: the later segments would leave a hole (compaction makes gaps by right).
 
-        A recovery point beyond the end of the log is not to be believed: everything is scanned.
+        A recovery point beyond the end of the log is not used: everything is scanned.
         """
         self._sweep()
         bases = self._bases()
@@ -112,13 +112,13 @@ class Recovery:
             opened.append(segment)
             end_if_clean = None if is_last else bases[number + 1]
             reaches_on = end_if_clean is None or end_if_clean > recovery_point
-            is_doubtful = not clean and reaches_on
-            if is_doubtful or not self._has_good_indexes(segment, is_last=is_last):
-                end, was_cut = self._rebuild(segment, is_doubtful=is_doubtful)
+            is_scanned = not clean and reaches_on
+            if is_scanned or not self._has_good_indexes(segment, is_last=is_last):
+                end, was_cut = self._rebuild(segment, is_scanned=is_scanned)
                 if not is_last and not was_cut:
                     segment.seal()
                     was_cut = not self._allows_gaps and end < bases[number + 1]
-                self._progress.remaining_segments -= is_doubtful
+                self._progress.remaining_segments -= is_scanned
             elif end_if_clean is None:
                 end, was_cut = self._find_end(segment)
             else:
@@ -185,30 +185,30 @@ class Recovery:
         is_sane = last_offset >= segment.base_offset and 0 <= position < max(1, segment.size)
         return is_sane and segment.time_index.is_sane()
 
-    def _rebuild(self, segment: LogSegment, *, is_doubtful: bool) -> tuple[int, bool]:
+    def _rebuild(self, segment: LogSegment, *, is_scanned: bool) -> tuple[int, bool]:
         """Check every batch and write the indexes anew; (end offset, whether anything was cut)."""
         segment.offset_index.truncate_entries(0)
         segment.time_index.clear()
         size = segment.size
         segment.restart()
-        if is_doubtful:
+        if is_scanned:
             self._epochs.forget_from_end(segment.base_offset)
         end = segment.base_offset
         position = 0
         for head in heads(segment.file, 0, size, check_crc=True) if size else ():
             # The CRC does not cover the base offset: a gap may be a flipped bit.
-            is_gap = head.base_offset > end and is_doubtful and not self._allows_gaps
+            is_gap = head.base_offset > end and is_scanned and not self._allows_gaps
             if head.base_offset < end or is_gap or not _belongs(segment, head):
                 break
             segment.note(head.last_offset, head.max_timestamp_ms, head.position, head.size)
-            if is_doubtful:
+            if is_scanned:
                 self._epochs.assign_unwritten(head.leader_epoch, head.base_offset)
             end = head.last_offset + 1
             position = head.position + head.size
             self._progress.scanned_bytes += head.size
         self._scanned_bytes += size
         self._progress.rebuilt_segments += 1
-        if is_doubtful:
+        if is_scanned:
             self._epochs.settle(end)
         return end, self._cut(segment, position, size)
 
@@ -219,7 +219,7 @@ class Recovery:
             return end, False
         for head in segment.heads_from(segment.last_known_position()):
             if not _belongs(segment, head):
-                return self._rebuild(segment, is_doubtful=False)
+                return self._rebuild(segment, is_scanned=False)
             end = head.last_offset + 1
             position = head.position + head.size
         size = segment.size

@@ -313,7 +313,7 @@ class LogSegment:
     def offset_before(self, timestamp_ms: int) -> int:
         """An offset up to which every record is earlier than `timestamp_ms`."""
         entry = self.time_index.last_before(timestamp_ms)
-        if entry is not None and not self._bears_out(entry):
+        if entry is not None and not self._matches_batch(entry):
             self._rebuild_times()
             entry = self.time_index.last_before(timestamp_ms)
         return self.base_offset if entry is None else entry[1]
@@ -327,7 +327,7 @@ class LogSegment:
             return NO_TIMESTAMP, self.base_offset
         entry = self.time_index.last()
         if len(self.time_index):
-            is_good = self._bears_out(entry)
+            is_good = self._matches_batch(entry)
             if is_good and is_sealed:
                 behind = self.heads_from(self._behind(entry))
                 is_good = all(head.max_timestamp_ms <= entry[0] for head in behind)
@@ -350,7 +350,7 @@ class LogSegment:
             return min(known, head.position)
         return known
 
-    def _bears_out(self, entry: tuple[int, int]) -> bool:
+    def _matches_batch(self, entry: tuple[int, int]) -> bool:
         """Whether the batch is there that an entry of the time index tells of."""
         timestamp_ms, offset = entry
         head = self.find(offset)

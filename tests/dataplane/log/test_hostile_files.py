@@ -172,7 +172,7 @@ def test_a_time_index_made_anew_is_the_one_that_was():
     assert {path: bytes(host.fs.content(path)) for path in before} == before
 
 
-def test_retention_does_not_believe_a_damaged_time_index():
+def test_retention_does_not_use_a_damaged_time_index():
     """An entry that is too early would let records go before their time."""
     config = LogConfig(segment_bytes=2000, index_interval_bytes=150, retention_ms=1000)
     host = Host(dirs=("/d",), config=config)

@@ -182,7 +182,7 @@ def test_log_start_checkpoint_beyond_the_end_does_not_empty_the_log(clean, high_
     assert read_all(log) == list(range(80))
 
 
-def test_log_start_that_the_high_watermark_bears_out_is_believed():
+def test_log_start_that_the_high_watermark_confirms_is_used():
     """Records were deleted up to 90 before the power went, and the log's end with it."""
     world = World(SMALL)
     log = filled(world)

@@ -219,7 +219,7 @@ class BrokerProcess:
         chores.every(1_000, "full disks", services.partitions.give_up_full_disks)
         chores.every(1_000, "receive buffers", self._listeners.relieve)
         chores.every(SWEEP_MS, "idle connections", self._listeners.sweep)
-        services.partitions.moves.resume()
+        services.partitions.alter_log_dirs.resume()
 
     async def _hand_over(self) -> None:
         """Ask the controller to lead elsewhere what this broker leads (ControlledShutdown)."""

@@ -34,7 +34,7 @@ async def handle(
                 error = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
                 if is_allowed:
                     tp = TopicPartition(topic.name, index)
-                    error = _move(context, tp, directory.path)
+                    error = _begin(context, tp, directory.path)
                 topics.setdefault(
                     topic.name, AlterReplicaLogDirTopicResult(topic_name=topic.name)
                 ).partitions.append(
@@ -43,9 +43,9 @@ async def handle(
     return AlterReplicaLogDirsResponse(results=list(topics.values()))
 
 
-def _move(context: RequestContext, topic_partition: TopicPartition, path: str) -> ErrorCode:
+def _begin(context: RequestContext, topic_partition: TopicPartition, path: str) -> ErrorCode:
     try:
-        context.services.partitions.moves.move(topic_partition, path)
+        context.services.partitions.alter_log_dirs.begin(topic_partition, path)
     except KafkaError as error:
         return error.code
     return ErrorCode.NONE

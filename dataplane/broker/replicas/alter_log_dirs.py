@@ -1,4 +1,4 @@
-"""Drives replicas that move between log directories: a piece at a time, between other work."""
+"""AlterReplicaLogDirs: lets future replicas catch up a piece at a time, between other work."""
 
 from __future__ import annotations
 
@@ -18,34 +18,37 @@ IDLE_PAUSE_S = 0.05
 _PIECE_S_MAX = 1.0
 
 
-class ReplicaMoves:
-    """Runs only while something moves, within `replica.alter.log.dirs.io.max.bytes.per.second`."""
+class ReplicaAlterLogDirsManager:
+    """Runs only while there are future replicas.
+
+    Bound: `replica.alter.log.dirs.io.max.bytes.per.second`.
+    """
 
     def __init__(self, services: BrokerServices, logs: LogManager) -> None:
         self._services = services
-        self._mover = logs.mover
+        self._future_replicas = logs.future_replicas
         self._task: asyncio.Task[None] | None = None
 
-    def move(self, topic_partition: TopicPartition, path: str) -> None:
-        """Begin to move a replica. KafkaError when it cannot be."""
-        self._mover.move(topic_partition, path)
+    def begin(self, topic_partition: TopicPartition, path: str) -> None:
+        """Make a future replica in `path`. KafkaError when it cannot be."""
+        self._future_replicas.begin(topic_partition, path)
         self._wake()
 
     def resume(self) -> None:
         """Go on with what the last stop interrupted."""
-        self._mover.resume()
+        self._future_replicas.resume()
         self._wake()
 
     def _wake(self) -> None:
-        if self._mover.is_busy and (self._task is None or self._task.done()):
-            self._task = asyncio.get_running_loop().create_task(self._run(), name="replica moves")
+        if self._future_replicas.is_busy and (self._task is None or self._task.done()):
+            self._task = asyncio.get_running_loop().create_task(self._run(), name="alter log dirs")
 
     async def _run(self) -> None:
-        while self._mover.is_busy:
+        while self._future_replicas.is_busy:
             try:
-                copied = self._mover.step()
-            except Exception:  # noqa: BLE001 - one replica's trouble must not end the others' moves
-                _log.exception("moving replicas")
+                copied = self._future_replicas.step()
+            except Exception:  # noqa: BLE001 - one replica's trouble must not stop the others
+                _log.exception("altering log dirs")
                 copied = 0
             rate = self._services.config.get_int("replica.alter.log.dirs.io.max.bytes.per.second")
             pause_s = max(PAUSE_S, copied / max(1, rate)) if copied else IDLE_PAUSE_S

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dataplane.broker.delayed.deadlines import Deadlines
 from dataplane.broker.delayed.waiting import Wakeups
-from dataplane.broker.replicas.alter_log_dirs import ReplicaMoves
+from dataplane.broker.replicas.alter_log_dirs import ReplicaAlterLogDirsManager
 from dataplane.broker.replicas.alter_partition_manager import AlterPartitionManager
 from dataplane.broker.replicas.partition import Partition
 from dataplane.broker.replicas.read_replicas import ReadReplicas
@@ -59,8 +59,8 @@ class ReplicaManager:
         )
         self.read_replicas = ReadReplicas(services)
         self.fetch_bytes_max = services.config.get_int("fetch.max.bytes")
-        self.moves = ReplicaMoves(services, logs)
-        logs.mover.on_moved(self._moved)
+        self.alter_log_dirs = ReplicaAlterLogDirsManager(services, logs)
+        logs.future_replicas.on_promoted(self._promoted)
         self._partitions: dict[TopicPartition, Partition] = {}
         self._owed_roles: dict[TopicPartition, tuple[uuid.UUID, PartitionState, bool]] = {}
         self._removed = RemovedReplicas()
@@ -288,11 +288,11 @@ class ReplicaManager:
         if not full:
             return
         for topic_partition, partition in list(self._partitions.items()):
-            home = self.logs.home_of(topic_partition)
+            log_dir = self.logs.parent_dir_of(topic_partition)
             is_alone = partition.isr == (self._services.broker_id,)
-            if partition.log.directory in full and home is not None and not is_alone:
+            if partition.log.directory in full and log_dir is not None and not is_alone:
                 error = OSError(errno.ENOSPC, "it has been full for too long")
-                self.logs.fail_directory(home, error)
+                self.logs.fail_directory(log_dir, error)
 
     def lose(self, lost: Iterable[TopicPartition]) -> None:
         """Their log directory has failed: they are served no more (KAFKA_STORAGE_ERROR)."""
@@ -306,8 +306,8 @@ class ReplicaManager:
             if was_leader:
                 self._announce(topic_partition, False, partition.leader_epoch)
 
-    def _moved(self, topic_partition: TopicPartition, log: PartitionLog) -> None:
-        """The replica lies in another log directory now; its content is the same."""
+    def _promoted(self, topic_partition: TopicPartition, log: PartitionLog) -> None:
+        """The future replica is the current one now; its content is the same."""
         partition = self._partitions.get(topic_partition)
         if partition is None:
             return
@@ -329,7 +329,7 @@ class ReplicaManager:
 
     async def stop(self) -> None:
         """Stop fetching and proposing; the logs are closed by the log manager."""
-        await self.moves.stop()
+        await self.alter_log_dirs.stop()
         await self.fetchers.stop()
         await self.alter_partition_manager.stop()
 

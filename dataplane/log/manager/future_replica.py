@@ -1,8 +1,9 @@
-"""Moving a replica to another log directory of the same broker (KIP-113).
+"""AlterReplicaLogDirs: a replica goes to another log directory of the same broker (KIP-113).
 
-A copy in `topic-N.<uuid>-future` catches up with the replica, is made durable, and takes its place
-in one step between two appends; the old files go like those of a deleted log. A start throws an
-unfinished copy away and begins it anew: what it holds may have been cut from the replica since.
+A future replica in `topic-N.<uuid>-future` catches up with the current one, is made durable, and
+is promoted in one step between two appends; the old files go like those of a deleted log. A start
+removes an unfinished future replica and begins again: what it holds may have been truncated from
+the current one since.
 """
 
 from __future__ import annotations
@@ -32,84 +33,84 @@ _NEARLY_BYTES = 4 * STEP_BYTES
 
 
 @dataclasses.dataclass(slots=True)
-class Move:
-    """One replica on its way."""
+class FutureReplica:
+    """One replica that shall take the place of the current one."""
 
-    source: PartitionLog
-    future: PartitionLog
+    current: PartitionLog
+    log: PartitionLog
     target: LogDirectory
-    cuts: int
-    """Truncations of the source that the copy knows of."""
+    truncations: int
+    """Those of the current replica that this one has followed."""
     durable_from: int | None = None
-    """The copy may take over once it is synced up to here."""
+    """It may be promoted once it is synced up to here."""
 
 
-class ReplicaMover:
-    """All moves of one broker. `step` copies a little; the shell calls it while `is_busy`."""
+class FutureReplicas:
+    """All of one broker. `step` copies a little; the shell calls it while `is_busy`."""
 
     def __init__(self, manager: LogManager, fs: FileSystem, entropy: Entropy) -> None:
         self._manager = manager
         self._fs = fs
         self._entropy = entropy
-        self._moves: dict[TopicPartition, Move] = {}
-        self._on_moved: list[Callable[[TopicPartition, PartitionLog], None]] = []
-        self.preferred: dict[TopicPartition, str] = {}
+        self._futures: dict[TopicPartition, FutureReplica] = {}
+        self._on_promoted: list[Callable[[TopicPartition, PartitionLog], None]] = []
+        self.preferred_log_dirs: dict[TopicPartition, str] = {}
         """Where replicas shall be made that are not here yet."""
         self.unfinished: list[tuple[TopicPartition, LogDirectory]] = []
-        """Moves that the last stop interrupted: `resume` begins them anew."""
+        """Those that the last stop interrupted: `resume` begins them again."""
 
     @property
     def is_busy(self) -> bool:
-        return bool(self._moves)
+        return bool(self._futures)
 
-    def moves(self) -> dict[TopicPartition, Move]:
-        return dict(self._moves)
+    def all(self) -> dict[TopicPartition, FutureReplica]:
+        return dict(self._futures)
 
-    def on_moved(self, callback: Callable[[TopicPartition, PartitionLog], None]) -> None:
+    def on_promoted(self, callback: Callable[[TopicPartition, PartitionLog], None]) -> None:
         """Call back when a replica has another log object, with the same content."""
-        self._on_moved.append(callback)
+        self._on_promoted.append(callback)
 
-    def move(self, tp: TopicPartition, path: str) -> None:
-        """Begin to move the replica of `tp` to the log directory `path`.
+    def begin(self, tp: TopicPartition, path: str) -> None:
+        """Make a future replica of `tp` in the log directory `path`.
 
-        To where it is already, this ends a move. KafkaError: LOG_DIR_NOT_FOUND,
+        Where the current one is already, this only cancels another. KafkaError: LOG_DIR_NOT_FOUND,
         KAFKA_STORAGE_ERROR, REPLICA_NOT_AVAILABLE; in the last case a replica that is made later
         will be made there.
         """
         target = self._manager.live_directory(path)
-        source = self._manager.get(tp)
-        if source is None:
-            self.preferred[tp] = target.path
+        current = self._manager.get(tp)
+        if current is None:
+            self.preferred_log_dirs[tp] = target.path
             raise KafkaError(ErrorCode.REPLICA_NOT_AVAILABLE, f"No replica of {tp} here.")
-        under_way = self._moves.get(tp)
-        if under_way is not None:
-            if under_way.target is target:
+        future = self._futures.get(tp)
+        if future is not None:
+            if future.target is target:
                 return
             self.cancel(tp)
-        if self._manager.home_of(tp) is target:
+        if self._manager.parent_dir_of(tp) is target:
             return
-        self._begin(tp, source, target)
+        self._create(tp, current, target)
 
     def resume(self) -> None:
-        """Begin the moves again that the last stop interrupted."""
+        """Begin again what the last stop interrupted."""
         unfinished, self.unfinished = self.unfinished, []
         for tp, target in unfinished:
             try:
-                self.move(tp, target.path)
+                self.begin(tp, target.path)
             except KafkaError as error:
                 _log.warning("%s is not moved to %s any more: %s", tp, target.path, error)
 
-    def _begin(self, tp: TopicPartition, source: PartitionLog, target: LogDirectory) -> None:
+    def _create(self, tp: TopicPartition, current: PartitionLog, target: LogDirectory) -> None:
         name = paths.future_directory_name(tp, self._entropy.uuid4())
         path = f"{target.path}/{name}"
         try:
             self._fs.make_dirs(path)
-            future = self._manager.make_log(
+            log = self._manager.make_log(
                 tp,
                 path,
                 target,
-                source.config,
-                log_start_offset=source.log_start_offset,
+                current.config,
+                log_start_offset=current.log_start_offset,
                 clean=True,
             )
             topic_id = self._manager.topic_id(tp)
@@ -118,76 +119,75 @@ class ReplicaMover:
         except OSError as error:
             self._manager.fail_directory(target, error)
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
-        self._moves[tp] = Move(source, future, target, source.cuts)
+        self._futures[tp] = FutureReplica(current, log, target, current.cuts)
         _log.info("%s: moving to %s", tp, target.path)
 
     def step(self, max_bytes: int = STEP_BYTES) -> int:
-        """Copy up to `max_bytes` for one replica, swap it if it is done. Returns bytes copied."""
-        if not self._moves:
+        """Copy up to `max_bytes` for one replica, promote it when done. Returns bytes copied."""
+        if not self._futures:
             return 0
-        tp = next(iter(self._moves))
-        move = self._moves.pop(tp)
-        self._moves[tp] = move  # the others' turn comes first next time
+        tp = next(iter(self._futures))
+        future = self._futures.pop(tp)
+        self._futures[tp] = future  # the others' turn comes first next time
         try:
-            return self._advance(tp, move, max_bytes)
+            return self._catch_up(tp, future, max_bytes)
         except KafkaError as error:
-            _log.warning("%s: moving to %s failed: %s", tp, move.target.path, error)
+            _log.warning("%s: moving to %s failed: %s", tp, future.target.path, error)
             self.cancel(tp)
         except OSError as error:
-            self._manager.fail_directory(move.target, error)
+            self._manager.fail_directory(future.target, error)
         return 0
 
-    def _advance(self, tp: TopicPartition, move: Move, max_bytes: int) -> int:
-        source, future = move.source, move.future
-        if source.cuts != move.cuts or future.log_end_offset < source.log_start_offset:
-            future.truncate_fully_and_start_at(source.log_start_offset)
-            move.cuts, move.durable_from = source.cuts, None
-        at = future.log_end_offset
-        data = source.read(at, max_bytes, source.log_end_offset).read()
+    def _catch_up(self, tp: TopicPartition, future: FutureReplica, max_bytes: int) -> int:
+        current, log = future.current, future.log
+        if current.cuts != future.truncations or log.log_end_offset < current.log_start_offset:
+            log.truncate_fully_and_start_at(current.log_start_offset)
+            future.truncations, future.durable_from = current.cuts, None
+        at = log.log_end_offset
+        data = current.read(at, max_bytes, current.log_end_offset).read()
         if data:
-            future.append_as_follower(data)
-        left = source.size_bytes - future.size_bytes
-        is_level = future.log_end_offset == source.log_end_offset
-        if move.durable_from is None and (is_level or 0 <= left < _NEARLY_BYTES):
-            move.durable_from = future.log_end_offset
-            future.flush_in_background()
-        durable_from = move.durable_from
-        if is_level and durable_from is not None and future.recovery_point >= durable_from:
-            self._swap(tp, move)
+            log.append_as_follower(data)
+        left = current.size_bytes - log.size_bytes
+        is_caught_up = log.log_end_offset == current.log_end_offset
+        if future.durable_from is None and (is_caught_up or 0 <= left < _NEARLY_BYTES):
+            future.durable_from = log.log_end_offset
+            log.flush_in_background()
+        durable_from = future.durable_from
+        if is_caught_up and durable_from is not None and log.recovery_point >= durable_from:
+            self._promote(tp, future)
         return len(data)
 
-    def _swap(self, tp: TopicPartition, move: Move) -> None:
-        source, future = move.source, move.future
-        future.adopt_bounds(source)
-        del self._moves[tp]
-        self._manager.put_in_place(tp, future, move.target)
-        _log.info("%s: moved to %s", tp, move.target.path)
-        for callback in self._on_moved:
-            callback(tp, future)
+    def _promote(self, tp: TopicPartition, future: FutureReplica) -> None:
+        future.log.adopt_bounds(future.current)
+        del self._futures[tp]
+        self._manager.promote(tp, future.log, future.target)
+        _log.info("%s: moved to %s", tp, future.target.path)
+        for callback in self._on_promoted:
+            callback(tp, future.log)
 
     def cancel(self, tp: TopicPartition) -> None:
-        """The replica stays where it is, or is going altogether; its copy goes."""
-        self.preferred.pop(tp, None)
-        move = self._moves.pop(tp, None)
-        if move is not None:
-            move.future.release()
-            self._manager.delete_directory_async(move.target, move.future.directory, tp)
+        """The replica stays where it is, or is going altogether; the future one goes."""
+        self.preferred_log_dirs.pop(tp, None)
+        future = self._futures.pop(tp, None)
+        if future is not None:
+            future.log.release()
+            self._manager.delete_directory_async(future.target, future.log.directory, tp)
 
-    def lose(self, directory: LogDirectory) -> None:
-        """A directory has failed: what moves there, or from there, does not move any more."""
-        for tp, move in list(self._moves.items()):
-            if move.target is directory:
-                self._moves.pop(tp).future.release()
-            elif move.source.directory.rpartition("/")[0] == directory.path:
+    def on_directory_failure(self, directory: LogDirectory) -> None:
+        """Future replicas there, and those of current ones there, are dropped."""
+        for tp, future in list(self._futures.items()):
+            if future.target is directory:
+                self._futures.pop(tp).log.release()
+            elif future.current.directory.rpartition("/")[0] == directory.path:
                 self.cancel(tp)
 
     def release(self) -> None:
-        """The broker stops: copies are begun anew at the next start."""
-        for move in self._moves.values():
-            move.future.release()
-        self._moves.clear()
+        """The broker stops: the next start begins them again."""
+        for future in self._futures.values():
+            future.log.release()
+        self._futures.clear()
 
 
-def how_far(log: PartitionLog) -> tuple[int, int]:
-    """How far a copy of a log went."""
+def epoch_and_end(log: PartitionLog) -> tuple[int, int]:
+    """How far a replica's log went, to compare two of the same partition."""
     return (-1 if log.latest_epoch is None else log.latest_epoch, log.log_end_offset)

@@ -10,7 +10,7 @@ from dataplane.log.cleaner.driver import LogCleaner
 from dataplane.log.config import LogConfig
 from dataplane.log.manager.checkpointing import OFFSETS, Checkpoints
 from dataplane.log.manager.full_disks import FullDisks
-from dataplane.log.manager.future_replica import ReplicaMover, how_far
+from dataplane.log.manager.future_replica import FutureReplicas, epoch_and_end
 from dataplane.log.manager.log_directory import LogDirectory
 from dataplane.log.manager.pending_deletion import DirectoriesPendingDeletion
 from dataplane.log.manager.reports import (
@@ -72,14 +72,14 @@ class LogManager:
         self._directories = [LogDirectory(fs, path) for path in log_dirs]
         self._logs: dict[TopicPartition, PartitionLog] = {}
         self._topic_ids: dict[TopicPartition, uuid.UUID] = {}
-        self._home: dict[TopicPartition, LogDirectory] = {}
+        self._parent_dirs: dict[TopicPartition, LogDirectory] = {}
         self._pending_deletion = DirectoriesPendingDeletion(fs, clock, background)
         self._loading: dict[str, DirectoryLoading] = {}
         self._on_failure: list[Callable[[str, list[TopicPartition]], None]] = []
         self._last_run_ms: dict[str, int] = {}
         self._checkpoints = Checkpoints(background, self.fail_directory)
         self.full_disks = FullDisks(clock)
-        self.mover = ReplicaMover(self, fs, entropy)
+        self.future_replicas = FutureReplicas(self, fs, entropy)
         self.previous_broker_epoch = -1
         self.progress = Progress()
         self.cleaner = LogCleaner(
@@ -134,7 +134,7 @@ class LogManager:
             self._pending_deletion.add(path)
         for tp, path in loading.unfinished:
             self._pending_deletion.add(path)
-            self.mover.unfinished.append((tp, directory))
+            self.future_replicas.unfinished.append((tp, directory))
         for name, offsets in loading.checkpoints.items():
             self._checkpoints.found(directory, name, offsets)
         for tp, log, topic_id in loading.opened():
@@ -144,20 +144,20 @@ class LogManager:
     def _prevails(self, tp: TopicPartition, log: PartitionLog, directory: LogDirectory) -> bool:
         """Register a log that was found, unless another directory has a better one.
 
-        Two happen when a crash, or a failing disk, came between the two renames that end a move:
+        Two happen when a crash, or a failing disk, came between the two renames of a promotion:
         the longer log of the newer epoch is the one that went on.
         """
         other = self._logs.get(tp)
         if other is not None:
             _log.warning("%s is in %s and in %s", tp, other.directory, log.directory)
-            if how_far(other) >= how_far(log):
+            if epoch_and_end(other) >= epoch_and_end(log):
                 log.release()
                 name = paths.stray_directory_name(tp, self._entropy.uuid4())
                 self._fs.rename(log.directory, f"{directory.path}/{name}")
                 return False
             self.set_aside(tp)
         self._logs[tp] = log
-        self._home[tp] = directory
+        self._parent_dirs[tp] = directory
         return True
 
     def make_log(
@@ -210,7 +210,7 @@ class LogManager:
         name = paths.RECOVERY_POINT_CHECKPOINT
         told = self._checkpoints.told(directory, name, tp)
         log = self._logs.get(tp)
-        if told is None or log is None or self._home.get(tp) is not directory:
+        if told is None or log is None or self._parent_dirs.get(tp) is not directory:
             return
         if told > log.recovery_point:
             self._checkpoint(name, inline=True, only=directory)
@@ -253,7 +253,7 @@ class LogManager:
             self._fs.make_dirs(path)
             log = self.make_log(tp, path, directory, config, clean=True)
             self._logs[tp] = log
-            self._home[tp] = directory
+            self._parent_dirs[tp] = directory
             # An earlier log of this name may still be in the checkpoints.
             for name in OFFSETS:
                 if self._checkpoints.told(directory, name, tp):
@@ -269,9 +269,9 @@ class LogManager:
     def _place_for(self, tp: TopicPartition, live: list[LogDirectory]) -> LogDirectory:
         if len(live) == 1:
             return live[0]
-        preferred = self.mover.preferred.pop(tp, None)
-        homes = list(self._home.values())
-        return min(live, key=lambda each: (each.path != preferred, homes.count(each)))
+        preferred = self.future_replicas.preferred_log_dirs.pop(tp, None)
+        occupied = list(self._parent_dirs.values())
+        return min(live, key=lambda each: (each.path != preferred, occupied.count(each)))
 
     def _check_topic_id(
         self, tp: TopicPartition, topic_id: uuid.UUID | None, log: PartitionLog
@@ -302,11 +302,11 @@ class LogManager:
 
     def _retire(self, tp: TopicPartition, name: str) -> tuple[str, PartitionLog] | None:
         """Forget a log and give its directory another name; that path and the log."""
-        self.mover.cancel(tp)
+        self.future_replicas.cancel(tp)
         log = self._logs.pop(tp, None)
         if log is None:
             return None
-        directory = self._home.pop(tp)
+        directory = self._parent_dirs.pop(tp)
         self._topic_ids.pop(tp, None)
         path = f"{directory.path}/{name}"
         try:
@@ -318,7 +318,7 @@ class LogManager:
             return None
         return path, log
 
-    # --- moving ---
+    # --- future replicas ---
 
     def live_directory(self, path: str) -> LogDirectory:
         """One of `log.dirs`. KafkaError: LOG_DIR_NOT_FOUND, KAFKA_STORAGE_ERROR if it failed."""
@@ -329,34 +329,34 @@ class LogManager:
                 return directory
         raise KafkaError(ErrorCode.LOG_DIR_NOT_FOUND, f"{path} is none of log.dirs.")
 
-    def home_of(self, tp: TopicPartition) -> LogDirectory | None:
-        return self._home.get(tp)
+    def parent_dir_of(self, tp: TopicPartition) -> LogDirectory | None:
+        return self._parent_dirs.get(tp)
 
-    def put_in_place(self, tp: TopicPartition, log: PartitionLog, home: LogDirectory) -> None:
-        """A copy takes the replica's place. KafkaError; then both stay as they are."""
-        old, old_home = self._logs[tp], self._home[tp]
-        path = f"{home.path}/{tp}"
+    def promote(self, tp: TopicPartition, log: PartitionLog, parent: LogDirectory) -> None:
+        """A future replica becomes the current one. KafkaError; then both stay as they are."""
+        old, old_parent = self._logs[tp], self._parent_dirs[tp]
+        path = f"{parent.path}/{tp}"
         try:
             self._fs.rename(log.directory, path)
             log.relocate(path)
         except OSError as error:
-            self.fail_directory(home, error)
+            self.fail_directory(parent, error)
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
         self._logs[tp] = log
-        self._home[tp] = home
-        self.delete_directory_async(old_home, old.directory, tp, old)
+        self._parent_dirs[tp] = parent
+        self.delete_directory_async(old_parent, old.directory, tp, old)
         self.checkpoint_high_watermarks()
         self.checkpoint_recovery_points()
 
     def delete_directory_async(
-        self, home: LogDirectory, path: str, tp: TopicPartition, log: PartitionLog | None = None
+        self, parent: LogDirectory, path: str, tp: TopicPartition, log: PartitionLog | None = None
     ) -> None:
         """Rename a directory out of the way; it goes after `log.segment.delete.delay.ms`."""
-        renamed = f"{home.path}/{paths.deleted_directory_name(tp, self._entropy.uuid4())}"
+        renamed = f"{parent.path}/{paths.deleted_directory_name(tp, self._entropy.uuid4())}"
         try:
             self._fs.rename(path, renamed)
         except OSError as error:
-            self.fail_directory(home, error)
+            self.fail_directory(parent, error)
             return
         if log is not None:
             log.relocate(renamed)
@@ -416,7 +416,7 @@ class LogManager:
         except KafkaError as error:
             _log.warning("%s: %s", log.topic_partition, error)
         except OSError as error:
-            self.fail_directory(self._home[log.topic_partition], error)
+            self.fail_directory(self._parent_dirs[log.topic_partition], error)
 
     def _checkpoint(
         self, name: str, *, inline: bool = False, only: LogDirectory | None = None
@@ -428,7 +428,7 @@ class LogManager:
             offsets = {
                 tp: offset
                 for tp, log in self._logs.items()
-                if self._home[tp] is directory and (offset := offset_of(log)) is not None
+                if self._parent_dirs[tp] is directory and (offset := offset_of(log)) is not None
             }
             write(directory, name, offsets)
 
@@ -443,10 +443,10 @@ class LogManager:
             return
         _log.error("log directory %s failed: %s", directory.path, error)
         directory.failure = error
-        self.mover.lose(directory)
-        lost = [tp for tp, home in self._home.items() if home is directory]
+        self.future_replicas.on_directory_failure(directory)
+        lost = [tp for tp, parent in self._parent_dirs.items() if parent is directory]
         for tp in lost:
-            self._home.pop(tp)
+            self._parent_dirs.pop(tp)
             self._topic_ids.pop(tp, None)
             self._logs.pop(tp).fail(error)
         for callback in self._on_failure:
@@ -464,11 +464,11 @@ class LogManager:
                 self._fs,
                 directory.path,
                 directory.failure,
-                {tp: log for tp, log in self._logs.items() if self._home[tp] is directory},
+                {tp: log for tp, log in self._logs.items() if self._parent_dirs[tp] is directory},
                 {
-                    tp: move.future
-                    for tp, move in self.mover.moves().items()
-                    if move.target is directory
+                    tp: future.log
+                    for tp, future in self.future_replicas.all().items()
+                    if future.target is directory
                 },
             )
             for directory in self._directories
@@ -481,7 +481,7 @@ class LogManager:
 
         Background work must have ended before: the caller closes its threads first.
         """
-        self.mover.release()
+        self.future_replicas.release()
         for log in list(self._logs.values()):
             self._guarded(log, PartitionLog.close)
         self.checkpoint_high_watermarks()
@@ -495,4 +495,4 @@ class LogManager:
         for directory in self._directories:
             directory.close()
         self._logs.clear()
-        self._home.clear()
+        self._parent_dirs.clear()

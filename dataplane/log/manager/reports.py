@@ -52,7 +52,7 @@ class DirectoryReport(NamedTuple):
     usable_bytes: int
     logs: dict[TopicPartition, LogReport]
     futures: dict[TopicPartition, LogReport]
-    """Copies on their way into this directory."""
+    """Future replicas in this directory."""
 
 
 def describe(

@@ -72,7 +72,7 @@ class DirectoryLoading:
         self.progress = DirectoryProgress(threads)
         self.pending_deletion: list[str] = []
         self.unfinished: list[tuple[TopicPartition, str]] = []
-        """Copies that were on their way here, with their paths."""
+        """Future replicas that were on their way here, with their paths."""
         self.error: OSError | None = None
 
     def survey(self, config_for: Callable[[str], LogConfig]) -> None:
@@ -104,8 +104,8 @@ class DirectoryLoading:
             path = f"{directory.path}/{name}"
             if name.endswith(paths.DELETE_DIRECTORY):
                 self.pending_deletion.append(path)
-            elif (moving := paths.parse_future_directory(name)) is not None:
-                self.unfinished.append((moving, path))
+            elif (future_of := paths.parse_future_directory(name)) is not None:
+                self.unfinished.append((future_of, path))
             elif (tp := paths.parse_partition_directory(name)) is not None:
                 self._left.append((tp, path))
                 if tp.topic not in self._configs:

@@ -39,7 +39,7 @@ def failed(broker: OneBroker) -> list[str]:
 
 async def test_a_disk_that_stays_full_is_given_up(broker: OneBroker) -> None:
     broker.topic("t", replicas=(ME, PEER))
-    home = broker.logs.home_of(TopicPartition("t", 0))
+    home = broker.logs.parent_dir_of(TopicPartition("t", 0))
     broker.fs.capacity_bytes = 0
     assert all(try_to_write(broker, 10))
     assert failed(broker) == []

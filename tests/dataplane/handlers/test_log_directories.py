@@ -49,12 +49,12 @@ async def test_a_replica_moves_and_serves_on(broker: OneBroker, version: int) ->
     partition = broker.partition("t")
     size = len(batch("a", "b"))
     partition.append_now(bytearray(batch("a", "b")), 1)
-    broker.logs.mover.move(TopicPartition("t", 0), "/more")
+    broker.logs.future_replicas.begin(TopicPartition("t", 0), "/more")
     assert await described(broker) == {"/data": [(False, size, 0)], "/more": [(True, 0, 2)]}
     assert await move(broker, "t", "/more", version) == 0
     for _ in range(100):
         await asyncio.sleep(0.02)
-        if not broker.logs.mover.is_busy:
+        if not broker.logs.future_replicas.is_busy:
             break
     assert await described(broker) == {"/data": [], "/more": [(False, size, 0)]}
     assert partition.log is broker.logs.get(TopicPartition("t", 0))
@@ -99,6 +99,6 @@ async def test_a_follower_that_moves_is_fetched_into_its_new_log(broker: OneBrok
     assert await move(broker, "t", "/more") == 0
     for _ in range(100):
         await asyncio.sleep(0.02)
-        if not broker.logs.mover.is_busy:
+        if not broker.logs.future_replicas.is_busy:
             break
     assert broker.partition("t").log.directory == "/more/t-0"

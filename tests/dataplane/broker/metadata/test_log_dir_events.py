@@ -36,7 +36,7 @@ async def test_a_replica_in_a_failed_directory_cannot_be_deleted() -> None:
     broker.logs.on_directory_failure(lambda _path, lost: broker.partitions.lose(lost))
     broker.topic("t")
     tp = TopicPartition("t", 0)
-    broker.logs.fail_directory(broker.logs.home_of(tp), OSError("gone"))
+    broker.logs.fail_directory(broker.logs.parent_dir_of(tp), OSError("gone"))
     stop = broker.partitions.stop_replica
     assert stop(tp, -2, delete=True) is ErrorCode.KAFKA_STORAGE_ERROR
     assert stop(tp, -2, delete=False) is ErrorCode.NONE

@@ -13,30 +13,30 @@ from tests.dataplane.log.manager.test_log_manager import A0, A1, B0, TOPIC_ID, H
 from tests.dataplane.log.support import append, read_all
 
 
-def moving(host: Host, records: int = 30):
+def begun(host: Host, records: int = 30):
     """A log in /d1 that has begun to move to /d2."""
     manager = host.start()
     log = host.create(manager, A0)
     for number in range(records):
         append(log, 1, epoch=number // 10)
     log.update_high_watermark(records - 2)
-    manager.mover.move(A0, "/d2")
+    manager.future_replicas.begin(A0, "/d2")
     return manager, log
 
 
 def finish(manager, steps: int = 100, size: int = 500) -> None:
     for _ in range(steps):
-        manager.mover.step(size)
-    assert not manager.mover.is_busy
+        manager.future_replicas.step(size)
+    assert not manager.future_replicas.is_busy
 
 
 def test_the_copy_catches_up_and_takes_the_place():
     host = Host()
-    manager, log = moving(host)
+    manager, log = begun(host)
     seen = []
-    manager.mover.on_moved(lambda tp, new: seen.append((tp, new)))
+    manager.future_replicas.on_promoted(lambda tp, new: seen.append((tp, new)))
     log.assign_epoch_start(7, log.log_end_offset)
-    manager.mover.step(500)
+    manager.future_replicas.step(500)
     append(log, 1, epoch=7)
     (_, target) = manager.directories()
     assert target.futures[A0].is_future
@@ -69,7 +69,7 @@ def test_idempotent_producers_are_known_after_the_move():
     manager = host.start()
     log = host.create(manager, A0)
     append(log, 2, producer_id=4, producer_epoch=0, base_sequence=0)
-    manager.mover.move(A0, "/d2")
+    manager.future_replicas.begin(A0, "/d2")
     finish(manager)
     again = append(manager.get(A0), 2, producer_id=4, producer_epoch=0, base_sequence=0)
     assert again.duplicate
@@ -77,14 +77,14 @@ def test_idempotent_producers_are_known_after_the_move():
 
 def test_a_restart_in_the_middle_begins_the_copy_anew():
     host = Host()
-    manager, log = moving(host)
-    manager.mover.step(500)
+    manager, log = begun(host)
+    manager.future_replicas.step(500)
     manager.shutdown()
     manager = host.start()
     assert read_all(manager.get(A0)) == list(range(30))
     assert manager.get(A0).directory == "/d1/a-0"
-    manager.mover.resume()
-    assert manager.mover.is_busy
+    manager.future_replicas.resume()
+    assert manager.future_replicas.is_busy
     finish(manager)
     assert manager.get(A0).directory == "/d2/a-0"
     host.tick(manager, 0)
@@ -95,7 +95,7 @@ def test_a_restart_in_the_middle_begins_the_copy_anew():
 
 def test_a_crash_between_the_two_renames_keeps_the_newer_copy():
     host = Host()
-    manager, _ = moving(host)
+    manager, _ = begun(host)
     host.fs.fail("rename", "/d1/a-0")
     finish(manager)
     assert [str(r.error.name) for r in manager.directories()] == ["KAFKA_STORAGE_ERROR", "NONE"]
@@ -109,9 +109,9 @@ def test_a_crash_between_the_two_renames_keeps_the_newer_copy():
 
 def test_truncation_of_the_replica_while_it_moves():
     host = Host()
-    manager, log = moving(host)
+    manager, log = begun(host)
     for _ in range(4):
-        manager.mover.step(500)
+        manager.future_replicas.step(500)
     log.truncate_to(3)
     append(log, 2, epoch=9)
     finish(manager)
@@ -121,8 +121,8 @@ def test_truncation_of_the_replica_while_it_moves():
 
 def test_log_start_that_moves_on_while_the_replica_moves():
     host = Host()
-    manager, log = moving(host)
-    manager.mover.step(500)
+    manager, log = begun(host)
+    manager.future_replicas.step(500)
     log.delete_records_before(20)
     finish(manager)
     assert manager.get(A0).log_start_offset == 20
@@ -137,17 +137,17 @@ def test_what_cannot_be_moved_and_why():
 
     def code(tp, path):
         with pytest.raises(KafkaError) as caught:
-            manager.mover.move(tp, path)
+            manager.future_replicas.begin(tp, path)
         return caught.value.code
 
     assert code(A0, "/elsewhere") == ErrorCode.LOG_DIR_NOT_FOUND
     assert code(B0, "/d2") == ErrorCode.REPLICA_NOT_AVAILABLE
     assert host.create(manager, B0).directory == "/d2/b-c-0", "made where it was asked to be"
-    manager.mover.move(A0, "/d1")
-    assert not manager.mover.is_busy, "it is there already"
-    manager.mover.move(A0, "/d3")
-    manager.mover.move(A0, "/d1")
-    assert not manager.mover.is_busy, "back to where it is: the move ends"
+    manager.future_replicas.begin(A0, "/d1")
+    assert not manager.future_replicas.is_busy, "it is there already"
+    manager.future_replicas.begin(A0, "/d3")
+    manager.future_replicas.begin(A0, "/d1")
+    assert not manager.future_replicas.is_busy, "back to where it is: the move ends"
     host.fs.fail("append", "/d2", number=5)
     with pytest.raises(KafkaError):
         append(manager.get(A1))
@@ -156,9 +156,9 @@ def test_what_cannot_be_moved_and_why():
 
 def test_another_target_takes_over_from_the_first():
     host = Host(dirs=("/d1", "/d2", "/d3"))
-    manager, _ = moving(host)
-    manager.mover.step(500)
-    manager.mover.move(A0, "/d3")
+    manager, _ = begun(host)
+    manager.future_replicas.step(500)
+    manager.future_replicas.begin(A0, "/d3")
     finish(manager)
     assert manager.get(A0).directory == "/d3/a-0"
 
@@ -166,11 +166,11 @@ def test_another_target_takes_over_from_the_first():
 @pytest.mark.parametrize("part", ["/d2", "/d1"])
 def test_a_directory_that_fails_ends_the_move(part):
     host = Host()
-    manager, log = moving(host)
-    manager.mover.step(500)
+    manager, log = begun(host)
+    manager.future_replicas.step(500)
     if part == "/d2":
         host.fs.fail("append", "-future")
-        manager.mover.step(500)
+        manager.future_replicas.step(500)
         assert manager.get(A0) is log
         assert read_all(log) == list(range(30))
     else:
@@ -178,15 +178,15 @@ def test_a_directory_that_fails_ends_the_move(part):
         with pytest.raises(KafkaError):
             append(log)
         assert manager.get(A0) is None
-    assert not manager.mover.is_busy
+    assert not manager.future_replicas.is_busy
 
 
 def test_a_deleted_replica_takes_its_copy_along():
     host = Host()
-    manager, _ = moving(host)
-    manager.mover.step(500)
+    manager, _ = begun(host)
+    manager.future_replicas.step(500)
     manager.delete_async(A0)
-    assert not manager.mover.is_busy
+    assert not manager.future_replicas.is_busy
     host.tick(manager, 0)
     host.tick(manager, 61_000)
     assert not [p for p in host.fs.paths() if "a-0" in p]
@@ -212,7 +212,7 @@ def test_a_move_on_real_files_goes_on_with_the_same_descriptors(tmp_path):
     log = host.create(manager, A0)
     for _ in range(20):
         append(log)
-    manager.mover.move(A0, dirs[1])
+    manager.future_replicas.begin(A0, dirs[1])
     finish(manager)
     new = manager.get(A0)
     for _ in range(20):

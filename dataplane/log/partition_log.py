@@ -357,7 +357,7 @@ class PartitionLog(CompactableLog):
             return
         begun = self._segments.take_from(self._segments.slot_of(end) + 1)
         self._active = self._segments.active
-        self._after_cut()
+        self._after_truncation()
         try:
             self._delete_async(begun)
             self._producers.drop_snapshots_from(end)
@@ -368,7 +368,7 @@ class PartitionLog(CompactableLog):
         """A write failed: take the segment back to where it was, or give the log up."""
         segment = self._active
         try:
-            segment.cut(size, end_offset)
+            segment.undo_append(size, end_offset)
         except OSError as second:
             return self._fail(second)
         return self._fail(error)

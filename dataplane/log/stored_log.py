@@ -49,7 +49,7 @@ class StoredLog:
 
     Offsets: `log_start_offset` inclusive; `log_end_offset`, `high_watermark`,
     `last_stable_offset`, `recovery_point` exclusive; `cleaned_until` is where the part that
-    compaction has not seen begins, -1 before its first round; `cuts` counts truncations.
+    compaction has not seen begins, -1 before its first round; `truncations` counts truncations.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class StoredLog:
             progress=progress,
         ).load(recovery_point=recovery_point, log_start_offset=log_start_offset, clean=clean)
         self._segments = self.recovered.segments
-        self.cuts = 0
+        self.truncations = 0
         self._active = self._segments.active
         self._active.limit_indexes(config.segment_index_bytes)
         first, end = self._segments[0].base_offset, self.recovered.log_end_offset
@@ -279,9 +279,9 @@ class StoredLog:
     # --- truncation ---
 
     def truncate_to(self, offset: int) -> None:
-        """Cut the log so that it ends at `offset`, or before it at a batch boundary."""
+        """Truncate the log so that it ends at `offset`, or before it at a batch boundary."""
         if offset >= self.log_end_offset:
-            # No bytes to cut, but an epoch may begin right here: one that we led without appending.
+            # No bytes to remove, but an epoch may begin here: one that we led without appending.
             # Kept, it would make every fetch diverge again from a leader that never had it.
             self._epochs.truncate_from_end(offset)
             return
@@ -298,7 +298,7 @@ class StoredLog:
             raise self._fail(error) from error
         self.log_end_offset = offset
         self.log_start_offset = min(self.log_start_offset, offset)
-        self._after_cut()
+        self._after_truncation()
         self._flusher.truncated(offset)
         # A producer remembered beyond the end would be told that its batch is there already.
         refused = try_all(
@@ -323,15 +323,15 @@ class StoredLog:
             raise self._fail(error) from error
         self._active = self._segments.active
         self.log_end_offset = self.log_start_offset = self.high_watermark = offset
-        self._after_cut()
+        self._after_truncation()
         self._flusher.restart(offset)
         self._epochs.clear()
         self._producers.clear()
         for taken in self._producers.snapshot_offsets():
             self._producers.remove_snapshot(taken)
 
-    def _after_cut(self) -> None:
-        self.cuts += 1
+    def _after_truncation(self) -> None:
+        self.truncations += 1
         self.cleaned_until = min(self.cleaned_until, self.log_end_offset)
         self.high_watermark = min(self.high_watermark, self.log_end_offset)
         self._reader.forget()

@@ -81,7 +81,7 @@ def measure(name: str, log: PartitionLog) -> None:
         for _ in run.rewrite(group):
             longest, begun = max(longest, time.perf_counter() - begun), time.perf_counter()
         kept += run.result.bytes_after
-        log.replace_segments(run.result, cuts=run.plan.cuts)
+        log.replace_segments(run.result, truncations=run.plan.truncations)
     done = time.thread_time()
     print(
         f"{name:<28} {size / MIB:6.0f} MiB {records:>8} records -> {kept / MIB:5.0f} MiB: "

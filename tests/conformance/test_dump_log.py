@@ -134,7 +134,7 @@ def test_it_reads_what_compaction_wrote(tmp_path: pathlib.Path, class_path: str)
         list(run.map_keys())
         for group in run.groups:
             list(run.rewrite(group))
-            assert log.replace_segments(run.result, cuts=run.plan.cuts)
+            assert log.replace_segments(run.result, truncations=run.plan.truncations)
         log.cleaned_until = run.cleaned_until
         put(log, ("later", str(later_ms)), at_ms=NOW_MS + 70_000)
         log.update_high_watermark(log.log_end_offset)

@@ -26,7 +26,7 @@ class CompactableLog(FetchableLog):
         """All segments but the active one, which is never compacted."""
         return list(self._segments)[:-1]
 
-    def replace_segments(self, cleaned: CleanedSegment, *, cuts: int) -> bool:
+    def replace_segments(self, cleaned: CleanedSegment, *, truncations: int) -> bool:
         """Swap a finished `.cleaned` segment in; False if its sources are not there any more.
 
         A crash at any point leaves the old segments or the new one: the rename of the `.log` to
@@ -37,7 +37,7 @@ class CompactableLog(FetchableLog):
         sources = self.closed_segments()[slot : slot + count]
         if (
             self._failure is not None
-            or cuts != self.cuts
+            or truncations != self.truncations
             or tuple(source.base_offset for source in sources) != cleaned.sources
         ):
             self._discard(cleaned.base_offset)

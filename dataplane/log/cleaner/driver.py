@@ -166,7 +166,7 @@ class LogCleaner:
     ) -> None:
         if error is None and self._logs.get(log.topic_partition) is log:
             try:
-                if log.replace_segments(run.result, cuts=run.plan.cuts):
+                if log.replace_segments(run.result, truncations=run.plan.truncations):
                     self.stats.bytes_before += run.result.bytes_before
                     self.stats.bytes_after += run.result.bytes_after
                     self.stats.dropped_records += run.result.dropped_records

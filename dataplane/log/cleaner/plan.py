@@ -66,8 +66,8 @@ class Plan:
     segment_bytes: int
     index_bytes: int
     index_interval_bytes: int
-    cuts: int
-    """How often the log was truncated before: a cut in between makes the result worthless."""
+    truncations: int
+    """How often the log was truncated before: once more in between makes the result worthless."""
 
 
 def assess(log: PartitionLog, now_ms: int) -> Cleanable:
@@ -151,7 +151,7 @@ def plan_round(cleanable: Cleanable, now_ms: int) -> Plan:
         segment_bytes=config.segment_bytes,
         index_bytes=config.segment_index_bytes,
         index_interval_bytes=config.index_interval_bytes,
-        cuts=log.cuts,
+        truncations=log.truncations,
     )
 
 

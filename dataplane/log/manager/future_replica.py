@@ -119,7 +119,7 @@ class FutureReplicas:
         except OSError as error:
             self._manager.fail_directory(target, error)
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
-        self._futures[tp] = FutureReplica(current, log, target, current.cuts)
+        self._futures[tp] = FutureReplica(current, log, target, current.truncations)
         _log.info("%s: moving to %s", tp, target.path)
 
     def step(self, max_bytes: int = STEP_BYTES) -> int:
@@ -140,9 +140,12 @@ class FutureReplicas:
 
     def _catch_up(self, tp: TopicPartition, future: FutureReplica, max_bytes: int) -> int:
         current, log = future.current, future.log
-        if current.cuts != future.truncations or log.log_end_offset < current.log_start_offset:
+        if (
+            current.truncations != future.truncations
+            or log.log_end_offset < current.log_start_offset
+        ):
             log.truncate_fully_and_start_at(current.log_start_offset)
-            future.truncations, future.durable_from = current.cuts, None
+            future.truncations, future.durable_from = current.truncations, None
         at = log.log_end_offset
         data = current.read(at, max_bytes, current.log_end_offset).read()
         if data:

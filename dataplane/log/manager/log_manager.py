@@ -206,7 +206,7 @@ class LogManager:
             self.fail_directory(directory, error)
 
     def _recovery_point_lowered(self, tp: TopicPartition, directory: LogDirectory) -> None:
-        """The log was cut: the checkpoint must not vouch for what is written there next."""
+        """The log was truncated: the checkpoint must not vouch for what is written there next."""
         name = paths.RECOVERY_POINT_CHECKPOINT
         told = self._checkpoints.told(directory, name, tp)
         log = self._logs.get(tp)

@@ -84,7 +84,7 @@ def report_loading(
     _log.info("%s: %d logs opened in %d ms", path, len(opened), took_ms)
     if not was_clean:
         _log.warning(
-            "%s was not closed cleanly: %d bytes checked, %d cut",
+            "%s was not closed cleanly: %d bytes checked, %d truncated",
             path,
             sum(each.scanned_bytes for each in opened),
             sum(each.truncated_bytes for each in opened),

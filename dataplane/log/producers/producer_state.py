@@ -237,7 +237,7 @@ class ProducerState:
                 self._fs.remove(self._path(offset))
 
     def drop_snapshots_from(self, offset: int) -> None:
-        """The log was cut at `offset`: later snapshots tell of what is no more."""
+        """The log was truncated at `offset`: later snapshots cover what is no more."""
         for taken in self.snapshot_offsets():
             if taken > offset:
                 self._fs.remove(self._path(taken))

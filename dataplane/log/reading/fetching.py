@@ -32,7 +32,9 @@ class FetchableLog(StoredLog):
             search = self._search = RecordSearch()
         if search.begins_with_record(found, start):
             return found
-        offset = search.next_record(self._segments, start, upper_bound_offset, cuts=self.cuts)
+        offset = search.next_record(
+            self._segments, start, upper_bound_offset, truncations=self.truncations
+        )
         if offset is None:
             return found
         return self.read(offset, max_bytes, upper_bound_offset, min_one_batch=min_one_batch)

@@ -35,10 +35,10 @@ class _Walk(NamedTuple):
 class RecordSearch:
     """Looks at a bounded number of batches each time, and goes on where it stopped."""
 
-    __slots__ = ("_cuts", "_reached")
+    __slots__ = ("_reached", "_truncations")
 
     def __init__(self) -> None:
-        self._cuts = 0
+        self._truncations = 0
         # By the offset that was asked for: up to where there is no record.
         self._reached: dict[int, int] = {}
 
@@ -48,16 +48,18 @@ class RecordSearch:
         head = next(heads(found.file, found.position, end, chunk_bytes=64), None)
         return head is None or _has_record(found.file, head, start)
 
-    def next_record(self, segments: Segments, start: int, upper: int, *, cuts: int) -> int | None:
+    def next_record(
+        self, segments: Segments, start: int, upper: int, *, truncations: int
+    ) -> int | None:
         """From where to read for the first record in [start, upper), which `start` has not.
 
-        None if there is none, or if it lies further than one look goes; `cuts` counts truncations:
-        appends and compaction put no record where none was.
+        None if there is none, or if it lies further than one look goes. `truncations` is how many
+        there were: appends and compaction put no record where none was.
         """
         reached = self._reached
-        if cuts != self._cuts:
+        if truncations != self._truncations:
             reached.clear()
-            self._cuts = cuts
+            self._truncations = truncations
         walk = _walk(segments, reached.pop(start, start), upper)
         if walk.offset > start:
             if len(reached) >= _REACHED_MAX:

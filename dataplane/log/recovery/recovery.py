@@ -26,7 +26,7 @@ _INDEXES = (paths.OFFSET_INDEX, paths.TIME_INDEX, paths.TRANSACTION_INDEX)
 
 @dataclasses.dataclass(slots=True)
 class Recovered:
-    """What loading found: the segments, where they end, and what had to be cut."""
+    """What loading found: the segments, where they end, and what had to be truncated."""
 
     segments: Segments
     log_end_offset: int
@@ -114,16 +114,16 @@ class Recovery:
             reaches_on = end_if_clean is None or end_if_clean > recovery_point
             is_scanned = not clean and reaches_on
             if is_scanned or not self._has_good_indexes(segment, is_last=is_last):
-                end, was_cut = self._rebuild(segment, is_scanned=is_scanned)
-                if not is_last and not was_cut:
+                end, was_truncated = self._rebuild(segment, is_scanned=is_scanned)
+                if not is_last and not was_truncated:
                     segment.seal()
-                    was_cut = not self._allows_gaps and end < bases[number + 1]
+                    was_truncated = not self._allows_gaps and end < bases[number + 1]
                 self._progress.remaining_segments -= is_scanned
             elif end_if_clean is None:
-                end, was_cut = self._find_end(segment)
+                end, was_truncated = self._find_end(segment)
             else:
-                end, was_cut = end_if_clean, False
-            if was_cut:
+                end, was_truncated = end_if_clean, False
+            if was_truncated:
                 self._drop(bases[number + 1 :])
                 break
         if not opened:
@@ -186,7 +186,7 @@ class Recovery:
         return is_sane and segment.time_index.is_sane()
 
     def _rebuild(self, segment: LogSegment, *, is_scanned: bool) -> tuple[int, bool]:
-        """Check every batch and write the indexes anew; (end offset, whether anything was cut)."""
+        """Check every batch, rebuild the indexes; (end offset, whether anything was truncated)."""
         segment.offset_index.truncate_entries(0)
         segment.time_index.clear()
         size = segment.size
@@ -210,7 +210,7 @@ class Recovery:
         self._progress.rebuilt_segments += 1
         if is_scanned:
             self._epochs.settle(end)
-        return end, self._cut(segment, position, size)
+        return end, self._truncate(segment, position, size)
 
     def _find_end(self, segment: LogSegment) -> tuple[int, bool]:
         """End of a segment that was closed properly: from its last index entry on."""
@@ -223,15 +223,15 @@ class Recovery:
             end = head.last_offset + 1
             position = head.position + head.size
         size = segment.size
-        was_cut = self._cut(segment, position, size)
+        was_truncated = self._truncate(segment, position, size)
         segment.restore_timestamps()
-        return end, was_cut
+        return end, was_truncated
 
-    def _cut(self, segment: LogSegment, position: int, size: int) -> bool:
+    def _truncate(self, segment: LogSegment, position: int, size: int) -> bool:
         if position == size:
             return False
         _log.warning(
-            "%s: %d bytes after %d are no batch: cut", segment.path, size - position, position
+            "%s: %d bytes after %d are no batch: truncated", segment.path, size - position, position
         )
         segment.file.truncate(position)
         segment.size = position
@@ -240,10 +240,10 @@ class Recovery:
         return True
 
     def _drop(self, bases: list[int]) -> None:
-        """Remove segments behind a cut: they would leave a hole."""
+        """Remove segments behind a truncation: they would leave a hole."""
         for base in bases:
             segment = self._open(base)
-            _log.warning("%s: dropped, the log is cut before it", segment.path)
+            _log.warning("%s: dropped, the log is truncated before it", segment.path)
             self._truncated_bytes += segment.size
             self._progress.truncated_bytes += segment.size
             segment.release()

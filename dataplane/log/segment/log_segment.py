@@ -272,7 +272,7 @@ class LogSegment:
         return self.size if head is None else head.position
 
     def truncate_to(self, offset: int) -> int:
-        """Cut every batch that reaches `offset` or further; returns where the segment ends.
+        """Remove every batch that reaches `offset` or further; returns where the segment ends.
 
         That is `offset`, or earlier if a batch straddled it.
         """
@@ -286,7 +286,7 @@ class LogSegment:
         self.restore_timestamps()
         return offset
 
-    def cut(self, size: int, offset: int) -> None:
+    def undo_append(self, size: int, offset: int) -> None:
         """Take back an append that began at byte `size` with `offset` and failed half-way."""
         self.file.truncate(size)
         self.size = size

@@ -1,4 +1,4 @@
-"""Cutting the tail where there are no bytes to cut (KIP-101, KIP-279)."""
+"""Truncating the tail where there are no bytes to remove (KIP-101, KIP-279)."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dataplane.model.errors import ErrorCode, KafkaError
 from tests.dataplane.log.support import World, append
 
 
-def test_an_epoch_without_records_is_cut_with_the_empty_tail() -> None:
+def test_an_epoch_without_records_is_truncated_with_the_empty_tail() -> None:
     """A leader that appended nothing steps down; the next leader never had its epoch.
 
-    The follower is told to cut at its own end. If its epoch stayed, each of its fetches would
+    The follower has to truncate at its own end. If its epoch stayed, each of its fetches would
     name an epoch that the leader does not know, and diverge for ever.
     """
     log = World().open()
@@ -34,7 +34,7 @@ def test_cutting_beyond_the_end_keeps_epochs_that_have_records() -> None:
     assert log.latest_epoch == 5
 
 
-def test_the_cut_epoch_stays_gone_after_reopening() -> None:
+def test_the_truncated_epoch_stays_gone_after_reopening() -> None:
     world = World()
     log = world.open()
     append(log, 3, epoch=4)
@@ -44,7 +44,7 @@ def test_the_cut_epoch_stays_gone_after_reopening() -> None:
     assert world.open().latest_epoch == 4
 
 
-def test_a_cut_that_the_disk_hinders_forgets_producers_all_the_same() -> None:
+def test_a_truncation_that_the_disk_hinders_forgets_producers_all_the_same() -> None:
     """Else the batch, sent again, is taken for one that is there: acknowledged and nowhere."""
     world = World()
     log = world.open()

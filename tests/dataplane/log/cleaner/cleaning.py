@@ -77,7 +77,7 @@ def clean(world: World, log: PartitionLog, *, now_ms: int = NOW_MS, **options) -
     for group in run.groups:
         for _ in run.rewrite(group):
             pass
-        assert log.replace_segments(run.result, cuts=run.plan.cuts)
+        assert log.replace_segments(run.result, truncations=run.plan.truncations)
     log.cleaned_until = run.cleaned_until
     return run
 

@@ -396,7 +396,7 @@ def test_truncation_while_a_round_runs_makes_its_result_worthless():
     list(run.map_keys())
     list(run.rewrite(run.groups[0]))
     log.truncate_to(2)
-    assert not log.replace_segments(run.result, cuts=run.plan.cuts)
+    assert not log.replace_segments(run.result, truncations=run.plan.truncations)
     assert contents(log) == [(0, "a", "0"), (1, "a", "1")]
     assert not [p for p in world.fs.paths() if "cleaned" in p]
 
@@ -412,7 +412,7 @@ def test_retention_while_a_round_runs_makes_its_result_worthless():
     list(run.map_keys())
     list(run.rewrite(run.groups[0]))
     log.apply_retention(NOW_MS + DAY_MS)
-    assert not log.replace_segments(run.result, cuts=run.plan.cuts)
+    assert not log.replace_segments(run.result, truncations=run.plan.truncations)
 
 
 def test_a_reader_keeps_its_slice_across_the_swap():

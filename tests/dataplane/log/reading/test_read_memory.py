@@ -217,7 +217,7 @@ def test_what_is_below_the_bound_is_never_passed() -> None:
             assert all(last < bound for _first, last in batches_in(found.read()))
 
 
-def test_a_place_remembered_is_forgotten_when_the_log_is_cut() -> None:
+def test_a_place_remembered_is_forgotten_when_the_log_is_truncated() -> None:
     world = World(config=ONE)
     log = filled(world, [(1, 9_000)] * 20)
     memory = ReadMemory()

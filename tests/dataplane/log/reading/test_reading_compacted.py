@@ -266,7 +266,7 @@ def test_a_round_that_is_given_up_half_way_has_removed_records_too():
     run = make_round(world, log)
     list(run.map_keys())
     list(run.rewrite(run.groups[0]))
-    assert log.replace_segments(run.result, cuts=run.plan.cuts)
+    assert log.replace_segments(run.result, truncations=run.plan.truncations)
     assert len(run.groups) > 1
     assert log.cleaned_until == 0
     assert offsets_seen(log, 0, 1, 6) == [1, 2, 3, 4, 5]

@@ -217,7 +217,7 @@ def _register_cleaner(metrics: Metrics, cleaner: LogCleaner) -> None:
     metrics.gauge(
         "penstock_cleaner_rounds",
         "Rounds of compaction since the start, by outcome.",
-        lambda: {"done": cleaner.stats.rounds, "given_up": cleaner.stats.rounds_given_up},
+        lambda: {"done": cleaner.stats.rounds, "aborted": cleaner.stats.rounds_aborted},
         labels=("outcome",),
     )
     metrics.gauge(

@@ -117,10 +117,10 @@ class LeaderEpochs:
 
         Has to come before the recovery point moves: below it nothing is looked at again.
         """
-        told = self._in_file
-        if told is not None and told != self._entries:
-            told = [entry for entry in told if entry[1] < end_offset]
-        if told != self._entries:
+        written = self._in_file
+        if written is not None and written != self._entries:
+            written = [entry for entry in written if entry[1] < end_offset]
+        if written != self._entries:
             self.write()
 
     def truncate_from_start(self, start_offset: int) -> None:

@@ -48,7 +48,7 @@ class Flusher:
     ) -> None:
         """`on_lowered` is called when the recovery point goes back.
 
-        A checkpoint that still has the old one would vouch for what is written there next.
+        A checkpoint that still has the old one would cover what is written there next.
         """
         self._fs = fs
         self._background = background
@@ -97,7 +97,7 @@ class Flusher:
         self._lower_to(offset)
 
     def restart(self, offset: int) -> None:
-        """The log begins anew, empty, at `offset`."""
+        """The log starts again, empty, at `offset`."""
         self._generation += 1
         self._lower_to(offset)
         self.recovery_point = offset

@@ -123,7 +123,7 @@ class StoredLog:
         self._restore()
 
     def _restore(self) -> None:
-        """What checkpoints and batches tell beside the batches themselves."""
+        """What checkpoints and batches hold beside the batches themselves."""
         if self.log_end_offset < self.log_start_offset:
             self.truncate_fully_and_start_at(self.log_start_offset)
         else:
@@ -143,7 +143,7 @@ class StoredLog:
 
     @property
     def has_failed(self) -> bool:
-        """Whether the disk failed: everything is refused until the broker starts anew."""
+        """Whether the disk failed: everything is refused until the broker starts again."""
         return self._failure is not None
 
     @property
@@ -300,7 +300,7 @@ class StoredLog:
         self.log_start_offset = min(self.log_start_offset, offset)
         self._after_truncation()
         self._flusher.truncated(offset)
-        # A producer remembered beyond the end would be told that its batch is there already.
+        # A producer remembered beyond the end would get the answer that its batch is there already.
         refused = try_all(
             lambda: self._epochs.truncate_from_end(offset),
             lambda: self._aborted.truncate_to(offset),

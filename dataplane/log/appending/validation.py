@@ -99,7 +99,7 @@ def rework(
 ) -> bytearray | memoryview:
     """Apply the settings that need the records: keys, time bounds, codec, append time.
 
-    Returns the batch, in place or built anew, with a valid CRC. KafkaError on refusal.
+    Returns the batch, in place or rebuilt, with a valid CRC. KafkaError on refusal.
     """
     attributes = ATTRIBUTES.unpack_from(records, ATTRIBUTES_POSITION)[0]
     try:

@@ -60,7 +60,7 @@ class CompactableLog(FetchableLog):
             raise self._fail(error) from error
         self._segments.replace(slot, count, segment)
         if self.cleaned_until == NEVER_CLEANED:
-            self.cleaned_until = self.log_start_offset  # the round goes on, and may be given up
+            self.cleaned_until = self.log_start_offset  # the round goes on, and may be aborted
         for source in sources:
             self._aborted.drop(source.base_offset)
             if source.base_offset != cleaned.base_offset:
@@ -82,7 +82,7 @@ class CompactableLog(FetchableLog):
         self._flusher.relocate(directory)
 
     def adopt_bounds(self, other: StoredLog) -> None:
-        """This log holds the same batches as `other`: take over what batches do not tell."""
+        """This log holds the same batches as `other`: take over what batches do not hold."""
         for epoch, start_offset in other.epoch_entries:
             self._epochs.assign_unwritten(epoch, start_offset)
         self._epochs.write()

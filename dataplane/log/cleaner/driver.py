@@ -45,7 +45,7 @@ class CleanerStats:
     """Sums since the start of the process."""
 
     rounds: int = 0
-    rounds_given_up: int = 0
+    rounds_aborted: int = 0
     bytes_before: int = 0
     bytes_after: int = 0
     dropped_records: int = 0
@@ -53,7 +53,7 @@ class CleanerStats:
 
 
 class _StoppedError(Exception):
-    """The broker is going down: the round is left as it is and begun anew after the start."""
+    """The broker is going down: the round is left as it is; the next start begins it again."""
 
 
 class LogCleaner:
@@ -96,7 +96,7 @@ class LogCleaner:
         self.uncleanable = {tp: why for tp, why in self.uncleanable.items() if tp in logs}
         chosen = self._choose()
         if chosen is None:
-            self._rest()
+            self._back_off()
         else:
             self._begin(chosen)
 
@@ -104,7 +104,7 @@ class LogCleaner:
         """Leave the round under way at its next step. Its temporary files go at the next start."""
         self._is_stopping = True
 
-    def _rest(self) -> None:
+    def _back_off(self) -> None:
         self._next_ms = self._clock.monotonic_ms() + self.settings.backoff_ms
 
     def _choose(self) -> Cleanable | None:
@@ -116,7 +116,7 @@ class LogCleaner:
             try:
                 candidates.append(assess(log, now_ms))
             except (OSError, KafkaError) as error:
-                self._set_aside(log, str(error))
+                self._mark_uncleanable(log, str(error))
         self.dirtiest_ratio = max((each.ratio for each in candidates), default=0.0)
         return filthiest(candidates)
 
@@ -148,7 +148,7 @@ class LogCleaner:
 
     def _mapped(self, log: PartitionLog, run: Round, error: BaseException | None) -> None:
         if error is not None:
-            self._give_up(log, error)
+            self._abort(log, error)
         else:
             self._rewrite_next(log, run, 0)
 
@@ -174,7 +174,7 @@ class LogCleaner:
                     return
             except KafkaError as refused:
                 error = refused
-        self._give_up(log, error)
+        self._abort(log, error)
 
     def _finish(self, log: PartitionLog, run: Round) -> None:
         self.cleaning = None
@@ -189,11 +189,11 @@ class LogCleaner:
         )
         self._on_round_done()
 
-    def _give_up(self, log: PartitionLog, error: BaseException | None) -> None:
+    def _abort(self, log: PartitionLog, error: BaseException | None) -> None:
         """The round ends here. Only what is wrong with the log itself sets it aside."""
         self.cleaning = None
-        self.stats.rounds_given_up += 1
-        self._rest()
+        self.stats.rounds_aborted += 1
+        self._back_off()
         is_gone = self._logs.get(log.topic_partition) is not log
         if error is None or is_gone or isinstance(error, _StoppedError | FileNotFoundError):
             _log.info("%s: its segments changed while they were compacted", log.topic_partition)
@@ -204,9 +204,9 @@ class LogCleaner:
         else:
             if not isinstance(error, UncleanableError):
                 _log.error("%s: compaction failed", log.topic_partition, exc_info=error)
-            self._set_aside(log, str(error) or type(error).__name__)
+            self._mark_uncleanable(log, str(error) or type(error).__name__)
 
-    def _set_aside(self, log: PartitionLog, reason: str) -> None:
+    def _mark_uncleanable(self, log: PartitionLog, reason: str) -> None:
         _log.warning("%s is set aside, it cannot be compacted: %s", log.topic_partition, reason)
         self.uncleanable[log.topic_partition] = reason
 

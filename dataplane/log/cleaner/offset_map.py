@@ -46,7 +46,7 @@ class OffsetMap:
         """Note every keyed record from `start_offset` on; False once no further key fits."""
         mask, firsts, seconds = self._mask, self._first, self._second
         offsets = self._offsets
-        room = self.capacity - self.size
+        free = self.capacity - self.size
         for _start, _end, _time_delta, offset_delta, key, _has_value in spans:
             offset = base_offset + offset_delta
             if key is None or offset < start_offset:
@@ -59,14 +59,14 @@ class OffsetMap:
                     break
                 slot = (slot + (second | 1)) & mask
             else:
-                if not room:
+                if not free:
                     self.size = self.capacity
                     return False
-                room -= 1
+                free -= 1
                 firsts[slot] = first
                 seconds[slot] = second
             offsets[slot] = offset + 1  # 0 is an empty slot
-        self.size = self.capacity - room
+        self.size = self.capacity - free
         return True
 
     def newest_of(

@@ -1,7 +1,7 @@
 """Which records of a batch stay, and the batch made of them.
 
 Offsets and their order never change. What stays of a batch keeps its base offset, its span of
-offsets, its producer and its sequence, so that nothing but the missing records tells the
+offsets, its producer and its sequence, so that nothing but the missing records shows the
 difference. A tombstone, or a marker whose transaction is gone, gets its delete horizon (KIP-534)
 when it is first met: the time from which it may go, kept in the base timestamp.
 """

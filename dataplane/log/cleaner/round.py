@@ -1,4 +1,4 @@
-"""One round of compaction over one log: map the dirty keys, then write the segments anew.
+"""One round of compaction over one log: map the dirty keys, then rewrite the segments.
 
 Runs in a worker thread and touches nothing but closed files, by descriptors of its own. Both
 parts are generators that give a byte count every few steps, for whoever paces them.
@@ -180,7 +180,7 @@ class Round:
         result.bytes_before += source.size
         for stored in self._batches(source):
             head = stored.head
-            # The last batch before what is not compacted tells followers where the log ends, if
+            # The last batch before what is not compacted shows followers where the log ends, if
             # nothing comes after it (KAFKA-17076).
             is_last = source is self._last_source and head.position + head.size == source.size
             verdict = self._judge(stored, keeps_empty=is_last or self._is_needed(stored))

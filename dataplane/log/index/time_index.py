@@ -58,8 +58,8 @@ class TimeIndex(SparseIndex):
     def last_before(self, timestamp_ms: int) -> tuple[int, int] | None:
         """(timestamp, offset) of the last entry earlier than `timestamp_ms`.
 
-        No record up to that offset is as late. If an entry is damaged that leads the search astray
-        to a later place, then it is the one that is returned: the caller can tell by the batch.
+        No record up to that offset is as late. If a damaged entry leads the search to a later
+        place, then it is the one that is returned: the caller sees that by the batch.
         """
         slot = self.count_below(timestamp_ms, TIMESTAMP)
         if not slot:

@@ -53,7 +53,7 @@ class TransactionIndex:
     def load(self, base_offset: int, below: int = INT64_MAX) -> bool:
         """Read a segment's file, if there is one; what ended at `below` or later is cut off it.
 
-        False if the file is torn or tells nonsense.
+        False if the file is torn or makes no sense.
         """
         try:
             raw = read_whole(self._fs, self._path(base_offset))

@@ -43,8 +43,8 @@ class Checkpoints:
         """A start has read the file: this is what it holds."""
         self._written[directory.path, name] = offsets
 
-    def told(self, directory: LogDirectory, name: str, tp: TopicPartition) -> int | None:
-        """What the file says of a partition."""
+    def written_offset(self, directory: LogDirectory, name: str, tp: TopicPartition) -> int | None:
+        """What the file holds for a partition."""
         return self._written.get((directory.path, name), {}).get(tp)
 
     def write(self, directory: LogDirectory, name: str, offsets: Offsets) -> None:

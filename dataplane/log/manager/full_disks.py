@@ -1,4 +1,4 @@
-"""Disks without room: which logs were refused for it, and for how long by now.
+"""Full disks: which logs were refused for it, and for how long by now.
 
 A full disk heals, so a refused append is only answered KAFKA_STORAGE_ERROR. One that stays full
 holds up everybody who waits for this replica: whoever can has others go on without it.
@@ -18,7 +18,7 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 LASTING_MS = 10_000
 """A disk that has refused for so long is not about to heal."""
 QUIET_MS = 5_000
-"""After so long without a refusal the next one begins anew; followers ask once a second."""
+"""After so long without a refusal the next one counts as the first; followers ask once a second."""
 
 
 class FullDisks:
@@ -29,7 +29,7 @@ class FullDisks:
         self._refused_ms: dict[str, tuple[int, int]] = {}  # first and last
 
     def watcher(self, fail: Callable[[OSError], None]) -> Callable[[str, OSError], None]:
-        """What a log tells its disk's errors to: those for want of room stay here."""
+        """What a log reports its disk's errors to: those of a full disk stay here."""
 
         def on_error(path: str, error: OSError) -> None:
             if error.errno in DISK_FULL:

@@ -124,7 +124,7 @@ class LogDirectory:
         return self._read(paths.HIGH_WATERMARK_CHECKPOINT)
 
     def _read(self, name: str) -> dict[TopicPartition, int]:
-        """A damaged file counts as empty: every offset is then found anew."""
+        """A damaged file counts as empty: every offset is then found again."""
         try:
             return read_offsets(self._fs, self._file(name))
         except CheckpointDamagedError as error:

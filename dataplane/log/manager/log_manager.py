@@ -206,13 +206,13 @@ class LogManager:
             self.fail_directory(directory, error)
 
     def _recovery_point_lowered(self, tp: TopicPartition, directory: LogDirectory) -> None:
-        """The log was truncated: the checkpoint must not vouch for what is written there next."""
+        """The log was truncated: the checkpoint must not cover what is written there next."""
         name = paths.RECOVERY_POINT_CHECKPOINT
-        told = self._checkpoints.told(directory, name, tp)
+        written = self._checkpoints.written_offset(directory, name, tp)
         log = self._logs.get(tp)
-        if told is None or log is None or self._parent_dirs.get(tp) is not directory:
+        if written is None or log is None or self._parent_dirs.get(tp) is not directory:
             return
-        if told > log.recovery_point:
+        if written > log.recovery_point:
             self._checkpoint(name, inline=True, only=directory)
 
     # --- logs ---
@@ -256,7 +256,7 @@ class LogManager:
             self._parent_dirs[tp] = directory
             # An earlier log of this name may still be in the checkpoints.
             for name in OFFSETS:
-                if self._checkpoints.told(directory, name, tp):
+                if self._checkpoints.written_offset(directory, name, tp):
                     self._checkpoint(name, inline=True, only=directory)
             if topic_id is not None:
                 write_topic_id(self._fs, path, topic_id)

@@ -1,4 +1,4 @@
-"""What the log manager is told, and what it tells of its directories."""
+"""Settings of the log manager, and its reports about the directories."""
 
 from __future__ import annotations
 

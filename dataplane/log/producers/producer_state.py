@@ -51,8 +51,8 @@ class ProducerState:
         self.entries: dict[int, ProducerEntry] = {}
         self._open: dict[int, int] = {}  # producer id -> first offset of its open transaction
         self._unreplicated: list[CompletedTransaction] = []
-        # A snapshot at this log end would tell nothing that a start does not find anyway.
-        self._told_at = NO_OFFSET
+        # A snapshot at this log end would hold nothing that a start does not find anyway.
+        self._snapshot_end_offset = NO_OFFSET
         self.damaged_files = 0
 
     def relocate(self, directory: str) -> None:
@@ -167,7 +167,7 @@ class ProducerState:
         self.entries.clear()
         self._open.clear()
         self._unreplicated.clear()
-        self._told_at = NO_OFFSET
+        self._snapshot_end_offset = NO_OFFSET
 
     def forget_all(self) -> None:
         """What is known cannot be trusted: the log is about to be read again from its start."""
@@ -181,13 +181,13 @@ class ProducerState:
     def take_snapshot(self, offset: int) -> None:
         """Write the entries as of log end `offset`. Not synced: it can be rebuilt.
 
-        Not again if the newest one tells of the same end, as in every idle partition.
+        Not again if the newest one covers the same end, as in every idle partition.
         """
-        if offset == self._told_at:
+        if offset == self._snapshot_end_offset:
             return
         content = producer_snapshot.encode(self.entries.values())
         replace_whole(self._fs, self._path(offset), content, sync=False)
-        self._told_at = offset
+        self._snapshot_end_offset = offset
 
     def load_snapshot(
         self,
@@ -218,9 +218,9 @@ class ProducerState:
                 elif now_ms - entry.last_timestamp_ms >= ttl_ms:
                     continue
                 self.entries[entry.producer_id] = entry
-            self._told_at = offset
+            self._snapshot_end_offset = offset
             return offset
-        self._told_at = log_start_offset
+        self._snapshot_end_offset = log_start_offset
         return log_start_offset
 
     def snapshot_offsets(self, names: Collection[str] | None = None) -> list[int]:
@@ -243,8 +243,8 @@ class ProducerState:
                 self._fs.remove(self._path(taken))
 
     def remove_snapshot(self, offset: int) -> None:
-        if offset == self._told_at:
-            self._told_at = NO_OFFSET
+        if offset == self._snapshot_end_offset:
+            self._snapshot_end_offset = NO_OFFSET
         self._fs.remove(self._path(offset))
 
     def _path(self, offset: int) -> str:

@@ -1,8 +1,8 @@
-"""Batches of a producer that its snapshot does not tell of.
+"""Batches of a producer that its snapshot leaves out.
 
 A snapshot, in Kafka's format, keeps one batch of each producer, the last. A producer that had
 several under way when the broker stopped sends the earlier ones again first: without them it would
-be told that its sequence does not fit, and give up, although all of them are there.
+get the answer that its sequence does not fit, and stop, although all of them are there.
 """
 
 from __future__ import annotations

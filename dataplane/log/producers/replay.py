@@ -28,7 +28,7 @@ def restore_transactions(
     log_end_offset: int,
     names: Collection[str] | None = None,
 ) -> None:
-    """Load what the `.txnindex` files tell up to the loaded snapshot, replay what came after it.
+    """Load what the `.txnindex` files hold up to the loaded snapshot, replay what came after it.
 
     If one of the files is damaged, all of it is found again from the batches. `names` are those of
     the directory's files, if the caller knows them.

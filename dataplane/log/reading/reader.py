@@ -51,7 +51,7 @@ class Reader:
     ) -> LogSlice:
         """Whole batches from `start` (known to lie in the log) to below `upper`.
 
-        With `memory` what is longer than `max_bytes` is read at once, as far as it has room, and
+        With `memory` what is longer than `max_bytes` is read at once, as far as it has space, and
         cut by its content. Else it is cut where the index knows a batch to begin: up to
         `index.interval.bytes` and a batch less than might be sent, for no look into the log.
         """

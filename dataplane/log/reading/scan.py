@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _CHUNK_BYTES = 256 * 1024
 _HOP_CHUNK_BYTES = 8 * 1024
 _HOPS_MAX = 32
-# Base offset, length, magic, last offset delta: what tells a batch from other bytes.
+# Base offset, length, magic, last offset delta: what distinguishes a batch from other bytes.
 _WALK = struct.Struct(">qi11xi")  # base offset, length, last offset delta
 _PROBE = struct.Struct(">qi4xb6xi")
 

@@ -15,9 +15,9 @@ class LoadProgress:
     scanned_bytes: int = 0
     truncated_bytes: int = 0
     rebuilt_segments: int = 0
-    """Segments whose indexes were written anew."""
+    """Segments whose indexes were rebuilt."""
     damaged_files: int = 0
-    """Checkpoints, epoch files, snapshots and indexes that made no sense and were made anew."""
+    """Checkpoints, epoch files, snapshots and indexes that made no sense and were rebuilt."""
 
 
 class DirectoryProgress:

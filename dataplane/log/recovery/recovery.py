@@ -1,4 +1,4 @@
-"""Opening the segments found in a directory, mending what an unclean stop left behind."""
+"""Opening the segments found in a directory, repairing what an unclean stop left behind."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ class LogSegment:
 
         `sizes` are those of the directory's files, if the caller has just looked: then nothing is
         opened before it is needed, and an idle segment holds no descriptor at all. `progress`
-        counts time indexes that had to be made anew.
+        counts time indexes that had to be rebuilt.
         """
         self._fs = fs
         self._progress = progress
@@ -213,7 +213,7 @@ class LogSegment:
         self._entries_left = 0
 
     def _check_indexes(self) -> None:
-        """A full index is a reason to roll; the time index keeps room for its last entry.
+        """A full index is a reason to roll; the time index keeps space for its last entry.
 
         Batches of one write may exceed the limit by their entries: it is looked at before each.
         """
@@ -242,7 +242,7 @@ class LogSegment:
         """A known beginning of a batch at or before `position`: where, with which offset, and its
         number in the index. Position 0 if none is known.
 
-        `begin` is where the reader is and `near` the number that it was told last, 0 at first.
+        `begin` is where the reader is and `near` the number that it was given last, 0 at first.
         """
         count = (position - begin) // (self.index_interval_bytes or 1) + 2
         number, offset, at = self.offset_index.floor_by_position(
@@ -341,7 +341,7 @@ class LogSegment:
     def _behind(self, entry: tuple[int, int]) -> int:
         """From where to look for batches that are later than the last entry of the time index.
 
-        That is the batch it tells of, or the last indexed one where that is far behind: a start
+        That is the batch it names, or the last indexed one where that is far behind: a start
         must not read whole segments for the sake of one record from the future.
         """
         known = self.last_known_position()
@@ -351,7 +351,7 @@ class LogSegment:
         return known
 
     def _matches_batch(self, entry: tuple[int, int]) -> bool:
-        """Whether the batch is there that an entry of the time index tells of."""
+        """Whether the batch is there that an entry of the time index names."""
         timestamp_ms, offset = entry
         head = self.find(offset)
         return (
@@ -361,11 +361,11 @@ class LogSegment:
         )
 
     def _rebuild_times(self) -> None:
-        """The time index is damaged: make it anew from the batches.
+        """The time index is damaged: rebuild it from the batches.
 
         Retention would go by it, and lookups would pass over records.
         """
-        _log.warning("%s is damaged: made anew", self.time_index.path)
+        _log.warning("%s is damaged: rebuilt", self.time_index.path)
         if self._progress is not None:
             self._progress.damaged_files += 1
         self.time_index.clear()

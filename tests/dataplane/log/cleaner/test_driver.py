@@ -86,7 +86,7 @@ def test_a_log_that_cannot_be_compacted_is_set_aside_and_the_others_go_on():
     assert list(manager.cleaner.uncleanable) == [A0]
     assert "CRC" in manager.cleaner.uncleanable[A0]
     assert len(contents(good)) == 2
-    assert manager.cleaner.stats.rounds_given_up == 1
+    assert manager.cleaner.stats.rounds_aborted == 1
     manager.delete_async(A0)
     world.tick(manager, 15_000)
     assert not manager.cleaner.uncleanable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.log.appending.batch_header import INT64_MAX
 from dataplane.model.ids import TopicPartition
+from dataplane.model.integers import INT64_MAX
 from dataplane.ports.filesystem import read_whole, replace_whole
 
 if TYPE_CHECKING:

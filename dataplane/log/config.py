@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from dataplane.log.appending.batch_header import INT64_MAX
+from dataplane.model.integers import INT64_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,23 +8,9 @@ asks for it.
 from __future__ import annotations
 
 import contextlib
-import struct
 from typing import TYPE_CHECKING
 
 from dataplane.log.appending import replicated
-from dataplane.log.appending.batch_header import (
-    CHECKED_POSITION,
-    CODEC_MASK,
-    CONTROL_FLAG,
-    HEADER,
-    HEADER_SIZE_BYTES,
-    INT32_MAX,
-    LOG_APPEND_TIME_FLAG,
-    LOG_OVERHEAD_BYTES,
-    MAGIC,
-    NO_TIMESTAMP,
-    TRANSACTIONAL_FLAG,
-)
 from dataplane.log.appending.validation import (
     check_unusual,
     malformed,
@@ -40,6 +26,20 @@ from dataplane.log.reading.log_slice import AppendInfo, LogSlice
 from dataplane.log.reading.scan import BatchHead
 from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.integers import INT32_MAX
+from dataplane.wire.batch_layout import (
+    ASSIGNED_BY_LEADER,
+    CHECKED_FROM,
+    CODEC_MASK,
+    CONTROL_FLAG,
+    HEADER,
+    HEADER_BYTES,
+    LOG_APPEND_TIME_FLAG,
+    LOG_OVERHEAD_BYTES,
+    MAGIC_V2,
+    NO_TIMESTAMP,
+    TRANSACTIONAL_FLAG,
+)
 from dataplane.wire.crc import crc32c
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AppendInfo", "LogSlice", "PartitionLog"]
 
-_stamp = struct.Struct(">qii").pack_into
+_stamp = ASSIGNED_BY_LEADER.pack_into
 _unpack_head = HEADER.unpack_from
 _SLOW_PRODUCER_FLAGS = CONTROL_FLAG | TRANSACTIONAL_FLAG
 _UNUSUAL_FLAGS = CONTROL_FLAG | CODEC_MASK | LOG_APPEND_TIME_FLAG
@@ -58,15 +58,15 @@ _UNUSUAL_FLAGS = CONTROL_FLAG | CODEC_MASK | LOG_APPEND_TIME_FLAG
 def _checked_head(records: Buffer, max_message_bytes: int) -> tuple[int, ...]:
     """The fields of exactly one whole batch with a good CRC, or the refusal."""
     size = len(records)
-    if size < HEADER_SIZE_BYTES:
+    if size < HEADER_BYTES:
         raise malformed(records)
     head = _unpack_head(records)
     _, length, _, magic, crc, _, delta, _, _, _, _, _, count = head
-    if length + LOG_OVERHEAD_BYTES != size or magic != MAGIC:
+    if length + LOG_OVERHEAD_BYTES != size or magic != MAGIC_V2:
         raise malformed(records)
     if size > max_message_bytes:
         raise too_large(size, max_message_bytes)
-    if crc32c(memoryview(records)[CHECKED_POSITION:]) != crc:
+    if crc32c(memoryview(records)[CHECKED_FROM:]) != crc:
         raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "CRC-32C of the batch does not match.")
     if delta + 1 != count or count < 1:
         raise KafkaError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
-from dataplane.log.appending.batch_header import INT32_MAX
 from dataplane.log.appending.staging import Staging
 from dataplane.log.attempts import try_all
 from dataplane.log.epochs import LeaderEpochs
@@ -24,6 +23,7 @@ from dataplane.log.retention import deletable_prefix
 from dataplane.log.segment.pending_deletion import SegmentsPendingDeletion
 from dataplane.log.segment.rolling import begin_segment, is_full, jitter_ms
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.integers import INT32_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable

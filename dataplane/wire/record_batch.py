@@ -1,12 +1,7 @@
 """Record batch v2: the header read and patched in place, and batches checked without decoding.
 
-Layout (big endian, 61 bytes): base offset int64, length int32 (bytes after this field), partition
-leader epoch int32, magic int8 = 2, CRC-32C uint32 of everything from the attributes on, attributes
-int16, last offset delta int32, base and max timestamp int64, producer id int64, producer epoch
-int16, base sequence int32, record count int32. Offset and leader epoch lie outside the CRC, so the
-leader assigns both by patching 16 bytes.
-
-Attributes: bits 0-2 codec, 3 log append time, 4 transactional, 5 control, 6 delete horizon set.
+The layout is in `batch_layout`. Offset and leader epoch lie outside the CRC, so the leader assigns
+both by patching 16 bytes.
 """
 
 from __future__ import annotations
@@ -14,6 +9,28 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
+from dataplane.wire.batch_layout import (
+    ATTRIBUTES,
+    ATTRIBUTES_AT,
+    BASE_OFFSET,
+    BASE_OFFSET_AND_LENGTH,
+    CHECKED_FROM,
+    CODEC_MASK,
+    CONTROL_FLAG,
+    CRC,
+    CRC_AT,
+    HEADER,
+    HEADER_BYTES,
+    LEADER_EPOCH,
+    LEADER_EPOCH_AT,
+    LENGTH_MIN,
+    LOG_APPEND_TIME_FLAG,
+    LOG_OVERHEAD_BYTES,
+    MAGIC_V2,
+    MAX_TIMESTAMP_AT,
+    TIMESTAMP,
+    TRANSACTIONAL_FLAG,
+)
 from dataplane.wire.crc import crc32c
 from dataplane.wire.errors import WireError
 from dataplane.wire.records import NewRecord, Record, build_batch, iter_records
@@ -32,37 +49,6 @@ __all__ = [
     "set_log_append_time",
     "validate_crc",
 ]
-
-BASE_OFFSET_AT = 0
-LENGTH_AT = 8
-LEADER_EPOCH_AT = 12
-MAGIC_AT = 16
-CRC_AT = 17
-ATTRIBUTES_AT = 21
-LAST_OFFSET_DELTA_AT = 23
-BASE_TIMESTAMP_AT = 27
-MAX_TIMESTAMP_AT = 35
-PRODUCER_ID_AT = 43
-PRODUCER_EPOCH_AT = 51
-BASE_SEQUENCE_AT = 53
-RECORD_COUNT_AT = 57
-HEADER_BYTES = 61
-LOG_OVERHEAD_BYTES = 12
-"""Base offset and length: what `batch_length` does not count."""
-MAGIC_V2 = 2
-
-CODEC_MASK = 0x07
-LOG_APPEND_TIME_FLAG = 0x08
-TRANSACTIONAL_FLAG = 0x10
-CONTROL_FLAG = 0x20
-DELETE_HORIZON_FLAG = 0x40
-
-_HEADER = struct.Struct(">qiibIhiqqqhii")
-_OFFSET_AND_LENGTH = struct.Struct(">qi")
-_OFFSET = struct.Struct(">q")
-_EPOCH = struct.Struct(">i")
-_CRC = struct.Struct(">I")
-_ATTRIBUTES = struct.Struct(">h")
 
 
 class BatchHeader(NamedTuple):
@@ -86,7 +72,7 @@ class BatchHeader(NamedTuple):
     def parse(cls, buf: memoryview | bytes | bytearray, pos: int = 0) -> BatchHeader:
         """Read the header at `pos`; nothing but its presence is checked. Raises WireError."""
         try:
-            return cls._make(_HEADER.unpack_from(buf, pos))
+            return cls._make(HEADER.unpack_from(buf, pos))
         except struct.error as error:
             raise WireError("record batch header is cut off") from error
 
@@ -143,7 +129,7 @@ def iter_batches(
         header = BatchHeader.parse(buf, pos)
         if header.magic != MAGIC_V2:
             raise WireError(f"record batch has magic {header.magic}, not 2")
-        if header.batch_length < HEADER_BYTES - LOG_OVERHEAD_BYTES:
+        if header.batch_length < LENGTH_MIN:
             raise WireError(f"record batch claims a length of {header.batch_length}")
         end = pos + header.batch_length + LOG_OVERHEAD_BYTES
         if end > size:
@@ -155,10 +141,10 @@ def iter_batches(
 def next_batch_size(buf: memoryview | bytes | bytearray, pos: int) -> int:
     """Size of the batch that starts at `pos`, from its first 12 bytes. Raises WireError."""
     try:
-        length: int = _OFFSET_AND_LENGTH.unpack_from(buf, pos)[1]
+        length: int = BASE_OFFSET_AND_LENGTH.unpack_from(buf, pos)[1]
     except struct.error as error:
         raise WireError("record batch header is cut off") from error
-    if length < HEADER_BYTES - LOG_OVERHEAD_BYTES:
+    if length < LENGTH_MIN:
         raise WireError(f"record batch claims a length of {length}")
     return length + LOG_OVERHEAD_BYTES
 
@@ -169,9 +155,9 @@ def validate_crc(
     """Whether the batch at `pos` is whole and its CRC-32C fits."""
     header = header if header is not None else BatchHeader.parse(buf, pos)
     end = pos + header.batch_length + LOG_OVERHEAD_BYTES
-    if end > len(buf) or header.batch_length < HEADER_BYTES - LOG_OVERHEAD_BYTES:
+    if end > len(buf) or header.batch_length < LENGTH_MIN:
         return False
-    with memoryview(buf) as view, view[pos + ATTRIBUTES_AT : end] as covered:
+    with memoryview(buf) as view, view[pos + CHECKED_FROM : end] as covered:
         return bool(crc32c(covered) == header.crc)
 
 
@@ -179,18 +165,18 @@ def assign_offsets_in_place(
     buf: bytearray | memoryview, pos: int, base_offset: int, leader_epoch: int
 ) -> None:
     """Stamp the leader's offset and epoch into the batch at `pos`; the CRC does not cover them."""
-    _OFFSET.pack_into(buf, pos, base_offset)
-    _EPOCH.pack_into(buf, pos + LEADER_EPOCH_AT, leader_epoch)
+    BASE_OFFSET.pack_into(buf, pos, base_offset)
+    LEADER_EPOCH.pack_into(buf, pos + LEADER_EPOCH_AT, leader_epoch)
 
 
 def set_log_append_time(buf: bytearray | memoryview, pos: int, timestamp_ms: int) -> None:
     """Stamp the broker's time into the batch at `pos` (`message.timestamp.type=LogAppendTime`).
 
-    All records of the batch then have this time. The CRC covers it and is computed anew.
+    All records of the batch then have this time. The CRC covers it and is computed again.
     """
-    (attributes,) = _ATTRIBUTES.unpack_from(buf, pos + ATTRIBUTES_AT)
-    _ATTRIBUTES.pack_into(buf, pos + ATTRIBUTES_AT, attributes | LOG_APPEND_TIME_FLAG)
-    _OFFSET.pack_into(buf, pos + MAX_TIMESTAMP_AT, timestamp_ms)
+    (attributes,) = ATTRIBUTES.unpack_from(buf, pos + ATTRIBUTES_AT)
+    ATTRIBUTES.pack_into(buf, pos + ATTRIBUTES_AT, attributes | LOG_APPEND_TIME_FLAG)
+    TIMESTAMP.pack_into(buf, pos + MAX_TIMESTAMP_AT, timestamp_ms)
     end = pos + next_batch_size(buf, pos)
-    with memoryview(buf) as view, view[pos + ATTRIBUTES_AT : end] as covered:
-        _CRC.pack_into(buf, pos + CRC_AT, crc32c(covered))
+    with memoryview(buf) as view, view[pos + CHECKED_FROM : end] as covered:
+        CRC.pack_into(buf, pos + CRC_AT, crc32c(covered))

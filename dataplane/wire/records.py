@@ -5,6 +5,20 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
+from dataplane.wire.batch_layout import (
+    CHECKED_FROM,
+    CODEC_MASK,
+    CONTROL_FLAG,
+    CRC,
+    CRC_AT,
+    HEADER,
+    HEADER_BYTES,
+    LENGTH_MIN,
+    LOG_APPEND_TIME_FLAG,
+    LOG_OVERHEAD_BYTES,
+    MAGIC_V2,
+    TRANSACTIONAL_FLAG,
+)
 from dataplane.wire.compression import Compression, compress, decompress
 from dataplane.wire.crc import crc32c
 from dataplane.wire.errors import WireError
@@ -14,10 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 Header = tuple[str, bytes | None]
-
-_BATCH = struct.Struct(">qiibIhiqqqhii")
-_COVERED_FROM = 21
-_CRC_AT = 17
 
 
 class NewRecord(NamedTuple):
@@ -59,13 +69,17 @@ def build_batch(
     for number, record in enumerate(records):
         _write_record(body, record, number, record.timestamp_ms - base_timestamp_ms)
     payload = compress(compression, body) if compression is not Compression.NONE else body
-    attributes = int(compression) | (0x10 if is_transactional else 0) | (0x20 if is_control else 0)
+    attributes = int(compression)
+    if is_transactional:
+        attributes |= TRANSACTIONAL_FLAG
+    if is_control:
+        attributes |= CONTROL_FLAG
     out = bytearray(
-        _BATCH.pack(
+        HEADER.pack(
             base_offset,
-            _BATCH.size - 12 + len(payload),
+            LENGTH_MIN + len(payload),
             leader_epoch,
-            2,
+            MAGIC_V2,
             0,
             attributes,
             len(records) - 1,
@@ -78,8 +92,8 @@ def build_batch(
         )
     )
     out += payload
-    with memoryview(out) as view, view[_COVERED_FROM:] as covered:
-        struct.pack_into(">I", out, _CRC_AT, crc32c(covered))
+    with memoryview(out) as view, view[CHECKED_FROM:] as covered:
+        CRC.pack_into(out, CRC_AT, crc32c(covered))
     return out
 
 
@@ -112,15 +126,16 @@ def iter_records(batch: memoryview | bytes | bytearray, pos: int = 0) -> Iterato
     append time all carry the batch's maximum timestamp.
     """
     try:
-        header = _BATCH.unpack_from(batch, pos)
+        header = HEADER.unpack_from(batch, pos)
     except struct.error as error:
         raise WireError("record batch header is cut off") from error
     base_offset, length, attributes, count = header[0], header[1], header[5], header[12]
-    base_timestamp_ms, append_time_ms = header[7], header[8] if attributes & 0x08 else None
-    end = pos + 12 + length
-    if end > len(batch) or length < _BATCH.size - 12:
+    base_timestamp_ms = header[7]
+    append_time_ms = header[8] if attributes & LOG_APPEND_TIME_FLAG else None
+    end = pos + LOG_OVERHEAD_BYTES + length
+    if end > len(batch) or length < LENGTH_MIN:
         raise WireError("record batch is cut off")
-    body = decompress(attributes & 0x07, memoryview(batch)[pos + _BATCH.size : end])
+    body = decompress(attributes & CODEC_MASK, memoryview(batch)[pos + HEADER_BYTES : end])
     at = 0
     for _ in range(count):
         try:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from dataplane.log.appending.batch_header import (
-    CHECKED_POSITION,
-    HEADER,
-    HEADER_SIZE_BYTES,
-    LENGTH_MIN,
-    LOG_OVERHEAD_BYTES,
-    MAGIC,
-)
 from dataplane.log.reading.scan import BatchHead
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.wire.batch_layout import (
+    CHECKED_FROM,
+    HEADER,
+    HEADER_BYTES,
+    LENGTH_MIN,
+    LOG_OVERHEAD_BYTES,
+    MAGIC_V2,
+)
 from dataplane.wire.crc import crc32c
 
 _unpack_head = HEADER.unpack_from
@@ -32,16 +32,16 @@ def parse(view: memoryview, log_end_offset: int) -> Replicated:
     expected = log_end_offset
     at = 0
     size = len(view)
-    while at + HEADER_SIZE_BYTES <= size:
+    while at + HEADER_BYTES <= size:
         base, length, epoch, magic, crc, attributes, delta, _, max_ts, pid, pepoch, seq, count = (
             _unpack_head(view, at)
         )
-        if length < LENGTH_MIN or magic != MAGIC or delta < 0:
+        if length < LENGTH_MIN or magic != MAGIC_V2 or delta < 0:
             raise KafkaError(ErrorCode.CORRUPT_MESSAGE, f"No batch at byte {at} from the leader.")
         end = at + length + LOG_OVERHEAD_BYTES
         if end > size:
             break
-        if crc32c(view[at + CHECKED_POSITION : end]) != crc:
+        if crc32c(view[at + CHECKED_FROM : end]) != crc:
             raise KafkaError(
                 ErrorCode.CORRUPT_MESSAGE, f"CRC-32C of the batch at offset {base} does not match."
             )

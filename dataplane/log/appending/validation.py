@@ -5,24 +5,25 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from dataplane.log.appending.batch_header import (
+from dataplane.log.producers.producer_state import Marker
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.wire.batch_layout import (
     ATTRIBUTES,
-    ATTRIBUTES_POSITION,
-    BASE_AND_LENGTH,
-    CHECKED_POSITION,
+    ATTRIBUTES_AT,
+    BASE_OFFSET_AND_LENGTH,
+    CHECKED_FROM,
     CODEC_MASK,
     CONTROL_FLAG,
     CRC,
-    CRC_POSITION,
-    HEADER_SIZE_BYTES,
+    CRC_AT,
+    HEADER_BYTES,
     LENGTH_MIN,
     LOG_APPEND_TIME_FLAG,
     LOG_OVERHEAD_BYTES,
-    MAGIC,
+    MAGIC_AT,
+    MAGIC_V2,
     NO_TIMESTAMP,
 )
-from dataplane.log.producers.producer_state import Marker
-from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.wire.compression import Compression, compress, decompress
 from dataplane.wire.crc import crc32c
 from dataplane.wire.errors import WireError
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 RECORD_ERRORS_MAX = 1_000
 """How many bad records of one batch an answer lists."""
 
-_MAGIC_POSITION = 16
 _MARKER_KEY = struct.Struct(">hh")
 _MARKER_VALUE = struct.Struct(">hi")
 _COMMIT = 1
@@ -51,14 +51,14 @@ _CODECS = {
 def malformed(records: Buffer) -> KafkaError:
     """Why these bytes are not exactly one batch of magic 2."""
     size = len(records)
-    if size > _MAGIC_POSITION and records[_MAGIC_POSITION] != MAGIC:
+    if size > MAGIC_AT and records[MAGIC_AT] != MAGIC_V2:
         # Messages of the formats before may be shorter than a batch's head.
         return KafkaError(
-            ErrorCode.INVALID_RECORD, f"Record batch has magic {records[_MAGIC_POSITION]}, not 2."
+            ErrorCode.INVALID_RECORD, f"Record batch has magic {records[MAGIC_AT]}, not 2."
         )
-    if size < HEADER_SIZE_BYTES:
+    if size < HEADER_BYTES:
         return KafkaError(ErrorCode.CORRUPT_MESSAGE, f"{size} bytes are not a record batch.")
-    length = BASE_AND_LENGTH.unpack_from(records)[1]
+    length = BASE_OFFSET_AND_LENGTH.unpack_from(records)[1]
     if length < LENGTH_MIN or length + LOG_OVERHEAD_BYTES > size:
         return KafkaError(
             ErrorCode.CORRUPT_MESSAGE, f"Record batch claims a length of {length} in {size} bytes."
@@ -101,7 +101,7 @@ def rework(
 
     Returns the batch, in place or rebuilt, with a valid CRC. KafkaError on refusal.
     """
-    attributes = ATTRIBUTES.unpack_from(records, ATTRIBUTES_POSITION)[0]
+    attributes = ATTRIBUTES.unpack_from(records, ATTRIBUTES_AT)[0]
     try:
         if config.compacts or (config.bounds_timestamps and not config.stamps_append_time):
             _check_records(records, config, now_ms)
@@ -176,13 +176,13 @@ class _Faults:
 def _recompress(
     records: Buffer, attributes: int, wanted: Compression, level: int | None
 ) -> bytearray:
-    plain = decompress(attributes & CODEC_MASK, memoryview(records)[HEADER_SIZE_BYTES:])
+    plain = decompress(attributes & CODEC_MASK, memoryview(records)[HEADER_BYTES:])
     payload = compress(wanted, plain, level)
-    batch = bytearray(memoryview(records)[:HEADER_SIZE_BYTES]) + payload
-    base_offset = BASE_AND_LENGTH.unpack_from(batch)[0]
-    BASE_AND_LENGTH.pack_into(batch, 0, base_offset, len(batch) - LOG_OVERHEAD_BYTES)
-    ATTRIBUTES.pack_into(batch, ATTRIBUTES_POSITION, (attributes & ~CODEC_MASK) | wanted)
-    CRC.pack_into(batch, CRC_POSITION, crc32c(memoryview(batch)[CHECKED_POSITION:]))
+    batch = bytearray(memoryview(records)[:HEADER_BYTES]) + payload
+    base_offset = BASE_OFFSET_AND_LENGTH.unpack_from(batch)[0]
+    BASE_OFFSET_AND_LENGTH.pack_into(batch, 0, base_offset, len(batch) - LOG_OVERHEAD_BYTES)
+    ATTRIBUTES.pack_into(batch, ATTRIBUTES_AT, (attributes & ~CODEC_MASK) | wanted)
+    CRC.pack_into(batch, CRC_AT, crc32c(memoryview(batch)[CHECKED_FROM:]))
     return batch
 
 

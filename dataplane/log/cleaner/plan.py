@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-from dataplane.log.appending.batch_header import INT32_MAX
 from dataplane.log.cleaner.source import SourceSegment
+from dataplane.model.integers import INT32_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

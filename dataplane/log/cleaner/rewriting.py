@@ -8,24 +8,26 @@ when it is first met: the time from which it may go, kept in the base timestamp.
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from dataplane.log.appending.batch_header import (
-    CHECKED_POSITION,
+from dataplane.log.cleaner.source import body_of
+from dataplane.log.cleaner.spans import record_spans
+from dataplane.wire.batch_layout import (
+    BASE_TIMESTAMP_AT,
+    CHECKED_FROM,
     CODEC_MASK,
     CONTROL_FLAG,
     CRC,
-    CRC_POSITION,
+    CRC_AT,
+    DELETE_HORIZON_FLAG,
     HEADER,
-    HEADER_SIZE_BYTES,
+    HEADER_BYTES,
     LOG_APPEND_TIME_FLAG,
     LOG_OVERHEAD_BYTES,
-    MAGIC,
+    MAGIC_V2,
     NO_TIMESTAMP,
+    TIMESTAMP,
 )
-from dataplane.log.cleaner.source import body_of
-from dataplane.log.cleaner.spans import record_spans
 from dataplane.wire.compression import Compression, compress
 from dataplane.wire.crc import crc32c
 from dataplane.wire.primitives import write_varlong
@@ -34,10 +36,6 @@ if TYPE_CHECKING:
     from dataplane.log.cleaner.offset_map import OffsetMap
     from dataplane.log.cleaner.source import Stored
     from dataplane.log.cleaner.spans import Span
-
-HORIZON_FLAG = 0x40
-_BASE_TIMESTAMP_POSITION = 27
-_TIMESTAMP = struct.Struct(">q")
 
 
 class Verdict(NamedTuple):
@@ -60,10 +58,10 @@ class Rewriter:
 
     def horizon_of(self, stored: Stored) -> int | None:
         """From when the tombstones or the marker in a batch may go; None if not decided yet."""
-        if not stored.head.attributes & HORIZON_FLAG:
+        if not stored.head.attributes & DELETE_HORIZON_FLAG:
             return None
-        at = stored.at + _BASE_TIMESTAMP_POSITION
-        horizon: int = _TIMESTAMP.unpack_from(stored.chunk, at)[0]
+        at = stored.at + BASE_TIMESTAMP_AT
+        horizon: int = TIMESTAMP.unpack_from(stored.chunk, at)[0]
         return horizon
 
     def control(self, stored: Stored, *, is_idle: bool, keeps_empty: bool) -> Verdict:
@@ -113,7 +111,7 @@ class Rewriter:
         head = stored.head
         if not keeps_empty:
             return Verdict(b"", NO_TIMESTAMP, head.records)
-        attributes = head.attributes & ~(CODEC_MASK | HORIZON_FLAG)
+        attributes = head.attributes & ~(CODEC_MASK | DELETE_HORIZON_FLAG)
         data = _sealed(stored, attributes, NO_TIMESTAMP, head.max_timestamp_ms, 0, b"")
         return Verdict(data, head.max_timestamp_ms, head.records)
 
@@ -127,13 +125,13 @@ class Rewriter:
         stamps_horizon: bool,
     ) -> Verdict:
         head = stored.head
-        base_ms: int = _TIMESTAMP.unpack_from(stored.chunk, stored.at + _BASE_TIMESTAMP_POSITION)[0]
+        base_ms: int = TIMESTAMP.unpack_from(stored.chunk, stored.at + BASE_TIMESTAMP_AT)[0]
         max_ms = head.max_timestamp_ms
         if not head.attributes & LOG_APPEND_TIME_FLAG:
             max_ms = base_ms + max(span[2] for span in kept)
         attributes = head.attributes
         if stamps_horizon:
-            attributes |= HORIZON_FLAG
+            attributes |= DELETE_HORIZON_FLAG
             payload = _moved(body, kept, base_ms - self._horizon_ms)
             base_ms = self._horizon_ms
         else:
@@ -170,9 +168,9 @@ def _sealed(  # noqa: PLR0917  # a head's fields in their order
     batch = bytearray(
         HEADER.pack(
             head.base_offset,
-            HEADER_SIZE_BYTES - LOG_OVERHEAD_BYTES + len(payload),
+            HEADER_BYTES - LOG_OVERHEAD_BYTES + len(payload),
             head.leader_epoch,
-            MAGIC,
+            MAGIC_V2,
             0,
             attributes,
             head.last_offset - head.base_offset,
@@ -185,7 +183,7 @@ def _sealed(  # noqa: PLR0917  # a head's fields in their order
         )
     )
     batch += payload
-    CRC.pack_into(batch, CRC_POSITION, crc32c(memoryview(batch)[CHECKED_POSITION:]))
+    CRC.pack_into(batch, CRC_AT, crc32c(memoryview(batch)[CHECKED_FROM:]))
     return bytes(batch)
 
 

@@ -10,7 +10,6 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
-from dataplane.log.appending.batch_header import CONTROL_FLAG
 from dataplane.log.appending.validation import read_marker
 from dataplane.log.cleaner.offset_map import OffsetMap
 from dataplane.log.cleaner.plan import grouped
@@ -21,6 +20,7 @@ from dataplane.log.cleaner.transactions import CleanedTransactions
 from dataplane.log.index.transaction_index import write_rows
 from dataplane.log.segment.log_segment import LogSegment
 from dataplane.model.errors import KafkaError
+from dataplane.wire.batch_layout import CONTROL_FLAG
 from dataplane.wire.errors import WireError
 
 if TYPE_CHECKING:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from dataplane.log.appending.batch_header import (
-    CHECKED_POSITION,
+from dataplane.log.reading.scan import BatchHead
+from dataplane.wire.batch_layout import (
+    BASE_OFFSET_AND_LENGTH,
+    CHECKED_FROM,
     CODEC_MASK,
     HEADER,
-    HEADER_SIZE_BYTES,
+    HEADER_BYTES,
     LENGTH_MIN,
     LOG_OVERHEAD_BYTES,
-    MAGIC,
+    MAGIC_V2,
 )
-from dataplane.log.reading.scan import BatchHead
 from dataplane.wire.compression import decompress
 from dataplane.wire.crc import crc32c
 
@@ -53,15 +54,15 @@ def stored_batches(file: File, position: int, end: int, chunk_bytes: int) -> Ite
     while position < end:
         chunk = file.read_at(position, min(chunk_bytes, end - position))
         size, at = len(chunk), 0
-        while at + HEADER_SIZE_BYTES <= size:
+        while at + HEADER_BYTES <= size:
             fields = _unpack(chunk, at)
             base, length, epoch, magic, crc, attributes, delta, _, max_ts, *rest = fields
-            if length < LENGTH_MIN or magic != MAGIC or delta < 0 or base < 0:
+            if length < LENGTH_MIN or magic != MAGIC_V2 or delta < 0 or base < 0:
                 raise UncleanableError(f"{file.path}: no batch at byte {position + at}")
             batch_size = length + LOG_OVERHEAD_BYTES
             if at + batch_size > size:
                 break
-            if crc32c(memoryview(chunk)[at + CHECKED_POSITION : at + batch_size]) != crc:
+            if crc32c(memoryview(chunk)[at + CHECKED_FROM : at + batch_size]) != crc:
                 raise UncleanableError(f"{file.path}: bad CRC-32C at byte {position + at}")
             last = base + delta
             yield Stored(
@@ -74,7 +75,7 @@ def stored_batches(file: File, position: int, end: int, chunk_bytes: int) -> Ite
         if at == 0:
             wanted = LOG_OVERHEAD_BYTES
             if size >= wanted:
-                wanted = int.from_bytes(chunk[8:12], "big", signed=True) + LOG_OVERHEAD_BYTES
+                wanted = BASE_OFFSET_AND_LENGTH.unpack_from(chunk)[1] + LOG_OVERHEAD_BYTES
             if wanted <= chunk_bytes or position + wanted > end:
                 raise UncleanableError(f"{file.path}: a batch is cut off at byte {position}")
             chunk_bytes = wanted  # one batch larger than the buffer: grow to just hold it
@@ -84,7 +85,7 @@ def stored_batches(file: File, position: int, end: int, chunk_bytes: int) -> Ite
 def body_of(stored: Stored) -> bytes:
     """The records of a batch, decompressed if need be. WireError."""
     chunk, at, head, _crc = stored
-    begin, end = at + HEADER_SIZE_BYTES, at + head.size
+    begin, end = at + HEADER_BYTES, at + head.size
     if not head.attributes & CODEC_MASK:
         return chunk[begin:end]
     return decompress(head.attributes & CODEC_MASK, memoryview(chunk)[begin:end])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from dataplane.log.appending.batch_header import TRANSACTIONAL_FLAG
+from dataplane.wire.batch_layout import TRANSACTIONAL_FLAG
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,8 +10,8 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from dataplane.log.appending.batch_header import NO_TIMESTAMP
 from dataplane.log.index.sparse_index import SparseIndex
+from dataplane.wire.batch_layout import NO_TIMESTAMP
 
 if TYPE_CHECKING:
     from dataplane.ports.filesystem import FileSystem

@@ -10,7 +10,7 @@ import struct
 from typing import TYPE_CHECKING, NamedTuple
 
 from dataplane.log import paths
-from dataplane.log.appending.batch_header import INT64_MAX
+from dataplane.model.integers import INT64_MAX
 from dataplane.ports.filesystem import read_whole
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dataplane.log.appending.batch_header import INT32_MAX, NO_EPOCH, NO_SEQUENCE, NO_TIMESTAMP
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.integers import INT32_MAX
+from dataplane.wire.batch_layout import NO_PRODUCER_EPOCH, NO_SEQUENCE, NO_TIMESTAMP
 
 BATCHES_REMEMBERED = 5
 NO_COORDINATOR_EPOCH = -1
@@ -48,7 +49,7 @@ class ProducerEntry:
     """Epoch, last batches and open transaction of one producer id in one partition."""
 
     producer_id: int
-    epoch: int = NO_EPOCH
+    epoch: int = NO_PRODUCER_EPOCH
     coordinator_epoch: int = NO_COORDINATOR_EPOCH
     last_timestamp_ms: int = NO_TIMESTAMP
     transaction_first_offset: int = NO_OFFSET
@@ -103,7 +104,7 @@ class ProducerEntry:
 
     def check_sequence(self, epoch: int, base_sequence: int) -> None:
         """The next batch continues the sequence; an unknown producer may begin anywhere."""
-        if self.epoch == NO_EPOCH:
+        if self.epoch == NO_PRODUCER_EPOCH:
             return
         expected = self.next_sequence if epoch == self.epoch else 0
         if base_sequence != expected:

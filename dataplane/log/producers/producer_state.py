@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from dataplane.log import paths
-from dataplane.log.appending.batch_header import CONTROL_FLAG, TRANSACTIONAL_FLAG
 from dataplane.log.producers import producer_snapshot
 from dataplane.log.producers.producer_entry import (
     NO_OFFSET,
@@ -16,6 +15,7 @@ from dataplane.log.producers.producer_entry import (
 from dataplane.log.producers.producer_snapshot import SnapshotDamagedError
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.filesystem import read_whole, replace_whole
+from dataplane.wire.batch_layout import CONTROL_FLAG, TRANSACTIONAL_FLAG
 
 if TYPE_CHECKING:
     from collections.abc import Collection

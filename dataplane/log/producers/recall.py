@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from dataplane.log.appending.batch_header import CONTROL_FLAG
 from dataplane.log.producers.producer_entry import BATCHES_REMEMBERED, BatchTrace, sequence_plus
+from dataplane.wire.batch_layout import CONTROL_FLAG
 
 if TYPE_CHECKING:
     from dataplane.log.producers.producer_entry import ProducerEntry

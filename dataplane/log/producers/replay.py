@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
-from dataplane.log.appending.batch_header import CONTROL_FLAG
 from dataplane.log.appending.validation import read_marker
 from dataplane.log.index.transaction_index import AbortedTransaction
 from dataplane.log.reading.scan import heads
+from dataplane.wire.batch_layout import CONTROL_FLAG
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from dataplane.log.appending.batch_header import INT64_MAX
 from dataplane.log.reading.record_search import RecordSearch
 from dataplane.log.stored_log import StoredLog
+from dataplane.model.integers import INT64_MAX
 
 if TYPE_CHECKING:
     from dataplane.log.reading.log_slice import LogSlice

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from dataplane.log.appending.batch_header import (
-    BASE_AND_LENGTH,
-    CHECKED_POSITION,
+from dataplane.wire.batch_layout import (
+    BASE_OFFSET_AND_LENGTH,
+    CHECKED_FROM,
     HEADER,
-    HEADER_SIZE_BYTES,
+    HEADER_BYTES,
     LENGTH_MIN,
     LOG_OVERHEAD_BYTES,
-    MAGIC,
+    MAGIC_V2,
+    SPAN,
+    SPAN_AND_MAGIC,
 )
 from dataplane.wire.crc import crc32c
 
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 _CHUNK_BYTES = 256 * 1024
 _HOP_CHUNK_BYTES = 8 * 1024
 _HOPS_MAX = 32
-# Base offset, length, magic, last offset delta: what distinguishes a batch from other bytes.
-_WALK = struct.Struct(">qi11xi")  # base offset, length, last offset delta
-_PROBE = struct.Struct(">qi4xb6xi")
 
 
 class BatchHead(NamedTuple):
@@ -55,18 +53,24 @@ def heads(
     """
     chunk = memoryview(b"")
     chunk_start = position
-    while position + HEADER_SIZE_BYTES <= end:
+    while position + HEADER_BYTES <= end:
         at = position - chunk_start
-        if at + HEADER_SIZE_BYTES > len(chunk):
+        if at + HEADER_BYTES > len(chunk):
             chunk = memoryview(file.read_at(position, min(chunk_bytes, end - position)))
             chunk_start, at = position, 0
-            if len(chunk) < HEADER_SIZE_BYTES:
+            if len(chunk) < HEADER_BYTES:
                 return
         base, length, epoch, magic, crc, attributes, delta, _, max_ts, pid, pepoch, seq, count = (
             HEADER.unpack_from(chunk, at)
         )
         size = length + LOG_OVERHEAD_BYTES
-        if length < LENGTH_MIN or position + size > end or magic != MAGIC or delta < 0 or base < 0:
+        if (
+            length < LENGTH_MIN
+            or position + size > end
+            or magic != MAGIC_V2
+            or delta < 0
+            or base < 0
+        ):
             return
         if check_crc:
             if at + size > len(chunk):
@@ -76,7 +80,7 @@ def heads(
                 chunk_start, at = position, 0
                 if len(chunk) < size:
                     return
-            if crc32c(chunk[at + CHECKED_POSITION : at + size]) != crc:
+            if crc32c(chunk[at + CHECKED_FROM : at + size]) != crc:
                 return
         yield BatchHead(
             position, size, base, base + delta, epoch, attributes, max_ts, pid, pepoch, seq, count
@@ -103,7 +107,7 @@ def last_boundary(file: File, position: int, limit: int) -> int:
         chunk = file.read_at(position, min(limit - position, _HOP_CHUNK_BYTES))
         at = 0
         while at + LOG_OVERHEAD_BYTES <= len(chunk):
-            length = BASE_AND_LENGTH.unpack_from(chunk, at)[1]
+            length = BASE_OFFSET_AND_LENGTH.unpack_from(chunk, at)[1]
             following = at + length + LOG_OVERHEAD_BYTES
             if length < LENGTH_MIN or position + following > limit:
                 return position + at
@@ -121,9 +125,9 @@ def whole_batches(data: memoryview, most: int) -> tuple[int, int]:
     """
     end, last_offset, size = 0, -1, len(data)
     for _ in range(most):
-        if end + _WALK.size > size:
+        if end + SPAN.size > size:
             return end, last_offset
-        base, length, delta = _WALK.unpack_from(data, end)
+        base, length, delta = SPAN.unpack_from(data, end)
         following = end + length + LOG_OVERHEAD_BYTES
         if length < LENGTH_MIN or following > size:
             return end, last_offset
@@ -136,14 +140,14 @@ def probe(file: File, position: int, end: int) -> int:
 
     For positions of uncertain origin: one small read, the checksum is not looked at.
     """
-    raw = file.read_at(position, _PROBE.size)
-    if len(raw) < _PROBE.size:
+    raw = file.read_at(position, SPAN_AND_MAGIC.size)
+    if len(raw) < SPAN_AND_MAGIC.size:
         return -1
-    base, length, magic, delta = _PROBE.unpack(raw)
+    base, length, magic, delta = SPAN_AND_MAGIC.unpack(raw)
     is_batch = (
         base >= 0
         and delta >= 0
-        and magic == MAGIC
+        and magic == MAGIC_V2
         and length >= LENGTH_MIN
         and position + length + LOG_OVERHEAD_BYTES <= end
     )
@@ -153,11 +157,11 @@ def probe(file: File, position: int, end: int) -> int:
 def batch_size_at(file: File, position: int) -> int:
     """Size in bytes of the batch that begins at `position`."""
     raw = file.read_at(position, LOG_OVERHEAD_BYTES)
-    length: int = BASE_AND_LENGTH.unpack(raw)[1]
+    length: int = BASE_OFFSET_AND_LENGTH.unpack(raw)[1]
     return length + LOG_OVERHEAD_BYTES
 
 
 def base_offset_at(file: File, position: int) -> int:
     """Base offset of the batch that begins at `position`."""
-    offset: int = BASE_AND_LENGTH.unpack(file.read_at(position, LOG_OVERHEAD_BYTES))[0]
+    offset: int = BASE_OFFSET_AND_LENGTH.unpack(file.read_at(position, LOG_OVERHEAD_BYTES))[0]
     return offset

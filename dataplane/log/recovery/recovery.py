@@ -7,12 +7,12 @@ import logging
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
-from dataplane.log.appending.batch_header import INT32_MAX, INT64_MAX
 from dataplane.log.cleaner.swapping import finish_swaps
 from dataplane.log.reading.scan import heads
 from dataplane.log.recovery.load_progress import LoadProgress
 from dataplane.log.segment.log_segment import LogSegment
 from dataplane.log.segment.log_segments import Segments
+from dataplane.model.integers import INT32_MAX, INT64_MAX
 
 if TYPE_CHECKING:
     from dataplane.log.epochs import LeaderEpochs

@@ -8,12 +8,12 @@ import os
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
-from dataplane.log.appending.batch_header import NO_TIMESTAMP
 from dataplane.log.index.offset_index import ENTRY as OFFSET_ENTRY
 from dataplane.log.index.offset_index import OffsetIndex
 from dataplane.log.index.time_index import ENTRY as TIME_ENTRY
 from dataplane.log.index.time_index import TimeIndex
 from dataplane.log.reading.scan import find_offset, heads, probe
+from dataplane.wire.batch_layout import NO_TIMESTAMP
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

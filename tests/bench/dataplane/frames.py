@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 
+from dataplane.wire.batch_layout import HEADER_BYTES
 from dataplane.wire.headers import encode_request_frame
 from dataplane.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from dataplane.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from dataplane.wire.record_batch import HEADER_BYTES, NewRecord, build_batch
+from dataplane.wire.record_batch import NewRecord, build_batch
 
 PRODUCE_VERSION = 8
 FETCH_VERSION = 11

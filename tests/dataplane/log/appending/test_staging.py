@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dataplane.log.appending.batch_header import LOG_OVERHEAD_BYTES
 from dataplane.log.config import LogConfig
 from dataplane.log.partition_log import AppendInfo, PartitionLog
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.wire.batch_layout import LOG_OVERHEAD_BYTES
 from dataplane.wire.record_batch import iter_batches
 from tests.dataplane.log.support import NOW_MS, World, batch, offsets_in, read_all
 

@@ -1,6 +1,5 @@
 """The records of `__consumer_offsets` are Kafka's, byte for byte."""
 
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -223,7 +223,6 @@ if "controlplane.analytics" in OPTIONAL_ROOMS and importlib.util.find_spec(
 PLAN_LIFETIME_S = 15 * 60
 OPERATION_LEASE_S = env.float("PENSTOCK_OPERATION_LEASE_S", default=20.0)
 GATEWAY_TIMEOUT_S = env.float("PENSTOCK_GATEWAY_TIMEOUT_S", default=10.0)
-AGENT_PORT_WAIT_S = 60
 
 LOGGING = {
     "version": 1,

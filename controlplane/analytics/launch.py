@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 import shutil
 from pathlib import Path
@@ -17,7 +16,6 @@ from controlplane.clusters.models import Cluster
 from controlplane.gateway.kafka_link import ConnectionSpec
 from spark_analytics.contracts import ClusterInput, RunConfig
 
-log = logging.getLogger(__name__)
 LEASE_FILE = "lease"
 _SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 _PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from datetime import datetime, timedelta
 
 from django.db import IntegrityError, transaction
@@ -30,7 +29,6 @@ from controlplane.operations.states import ANALYTICS_RUN_ACTIVE_STATES, SUCCEEDE
 from controlplane.tenants.models import Tenant
 from spark_analytics.contracts import Rules
 
-log = logging.getLogger(__name__)
 RUNS_KEPT = timedelta(days=30)
 
 

@@ -7,7 +7,6 @@ controller or coordinator in the library's caches is never asked twice.
 
 import concurrent.futures
 import contextlib
-import logging
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from kafka.errors import BrokerResponseError, KafkaError, UnsupportedVersionErro
 from controlplane.gateway.authentication import check_authentication
 from controlplane.gateway.errors import GatewayError, timed_out, unreachable
 
-log = logging.getLogger(__name__)
 R = TypeVar("R")
 CALLS_AT_ONCE = 4
 # Where the library spells an error in its own way.

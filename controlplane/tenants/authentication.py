@@ -6,7 +6,6 @@ The session door checks CSRF on every write (X-CSRFToken); the key door has no c
 import hashlib
 import hmac
 from datetime import timedelta
-from typing import Any
 
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
@@ -67,7 +66,3 @@ def find_key(token: str) -> ApiKey | None:
 
 def secret_hash(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
-
-
-def schema_security() -> list[dict[str, Any]]:
-    return [{"apiKey": []}, {"session": []}]

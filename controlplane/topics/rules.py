@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from controlplane.common.words import counted
 from controlplane.operations.operations import warning
 
-DAY_MS = 86_400_000
 PRODUCER_BATCH_BYTES = 16_384
 """What Kafka's producers batch up to when nothing else is set (batch.size)."""
 SEGMENT_BYTES_SMALL = 1_048_576

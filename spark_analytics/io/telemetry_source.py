@@ -15,7 +15,7 @@ from spark_analytics import contracts, quality
 from spark_analytics.transforms import telemetry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from pyspark.sql import DataFrame, SparkSession
 
@@ -40,7 +40,6 @@ def ingest(
     cluster: contracts.ClusterInput,
     secrets: Mapping[str, str],
     *,
-    on_batch: Callable[[int], None],
     timeout_s: float,
 ) -> None:
     """Bring everything that the topic holds now into bronze.
@@ -53,7 +52,6 @@ def ingest(
 
     def write(batch: DataFrame, batch_id: int) -> None:
         _write_batch(lake, cluster.cluster_id, batch, batch_id)
-        on_batch(batch_id)
 
     _require_a_listener(cluster.bootstrap_servers)
     options = {**BOUNDS, **cluster.kafka_options, **secrets}

@@ -107,14 +107,7 @@ def _ingest(
     if cluster.offsets_end is not None:
         return None
     try:
-        ingest(
-            spark,
-            lake,
-            cluster,
-            secrets,
-            on_batch=lambda _batch_id: None,
-            timeout_s=config.deadline_s / 2,
-        )
+        ingest(spark, lake, cluster, secrets, timeout_s=config.deadline_s / 2)
     except (PySparkException, ConnectionError, TimeoutError) as error:
         return one_line(error)
     return None

@@ -1,7 +1,7 @@
 """The table of APIs: key, name, versions that release 3.9 speaks in ZooKeeper mode, module.
 
-`min_version`..`max_version` is what our messages can read and write; what a broker advertises is
-the part of it that has a handler (`handlers/registry`).
+Only APIs that something here serves are in it. `min_version`..`max_version` is what our messages
+can read and write; a broker advertises the versions that have a handler (`handlers/registry`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class ApiKey(enum.IntEnum):
-    """Keys of requests, by Kafka's numbers."""
+    """Keys of the requests that are served, by Kafka's numbers."""
 
     PRODUCE = 0
     FETCH = 1
@@ -43,11 +43,6 @@ class ApiKey(enum.IntEnum):
     DELETE_RECORDS = 21
     INIT_PRODUCER_ID = 22
     OFFSET_FOR_LEADER_EPOCH = 23
-    ADD_PARTITIONS_TO_TXN = 24
-    ADD_OFFSETS_TO_TXN = 25
-    END_TXN = 26
-    WRITE_TXN_MARKERS = 27
-    TXN_OFFSET_COMMIT = 28
     DESCRIBE_ACLS = 29
     CREATE_ACLS = 30
     DELETE_ACLS = 31
@@ -57,30 +52,17 @@ class ApiKey(enum.IntEnum):
     DESCRIBE_LOG_DIRS = 35
     SASL_AUTHENTICATE = 36
     CREATE_PARTITIONS = 37
-    CREATE_DELEGATION_TOKEN = 38
-    RENEW_DELEGATION_TOKEN = 39
-    EXPIRE_DELEGATION_TOKEN = 40
-    DESCRIBE_DELEGATION_TOKEN = 41
     DELETE_GROUPS = 42
     ELECT_LEADERS = 43
     INCREMENTAL_ALTER_CONFIGS = 44
     ALTER_PARTITION_REASSIGNMENTS = 45
     LIST_PARTITION_REASSIGNMENTS = 46
     OFFSET_DELETE = 47
-    DESCRIBE_CLIENT_QUOTAS = 48
-    ALTER_CLIENT_QUOTAS = 49
     DESCRIBE_USER_SCRAM_CREDENTIALS = 50
     ALTER_USER_SCRAM_CREDENTIALS = 51
     ALTER_PARTITION = 56
-    UPDATE_FEATURES = 57
-    ENVELOPE = 58
     DESCRIBE_CLUSTER = 60
-    DESCRIBE_PRODUCERS = 61
-    DESCRIBE_TRANSACTIONS = 65
-    LIST_TRANSACTIONS = 66
     ALLOCATE_PRODUCER_IDS = 67
-    CONSUMER_GROUP_HEARTBEAT = 68
-    CONSUMER_GROUP_DESCRIBE = 69
 
 
 class ApiSpec(NamedTuple):
@@ -131,11 +113,6 @@ _ROWS = (
     _spec(ApiKey.DELETE_RECORDS, 2, 2),
     _spec(ApiKey.INIT_PRODUCER_ID, 5, 2),
     _spec(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4, 4),
-    _spec(ApiKey.ADD_PARTITIONS_TO_TXN, 5, 3),
-    _spec(ApiKey.ADD_OFFSETS_TO_TXN, 4, 3),
-    _spec(ApiKey.END_TXN, 4, 3),
-    _spec(ApiKey.WRITE_TXN_MARKERS, 1, 1),
-    _spec(ApiKey.TXN_OFFSET_COMMIT, 4, 3),
     _spec(ApiKey.DESCRIBE_ACLS, 3, 2),
     _spec(ApiKey.CREATE_ACLS, 3, 2),
     _spec(ApiKey.DELETE_ACLS, 3, 2),
@@ -145,30 +122,17 @@ _ROWS = (
     _spec(ApiKey.DESCRIBE_LOG_DIRS, 4, 2),
     _spec(ApiKey.SASL_AUTHENTICATE, 2, 2),
     _spec(ApiKey.CREATE_PARTITIONS, 3, 2),
-    _spec(ApiKey.CREATE_DELEGATION_TOKEN, 3, 2),
-    _spec(ApiKey.RENEW_DELEGATION_TOKEN, 2, 2),
-    _spec(ApiKey.EXPIRE_DELEGATION_TOKEN, 2, 2),
-    _spec(ApiKey.DESCRIBE_DELEGATION_TOKEN, 3, 2),
     _spec(ApiKey.DELETE_GROUPS, 2, 2),
     _spec(ApiKey.ELECT_LEADERS, 2, 2),
     _spec(ApiKey.INCREMENTAL_ALTER_CONFIGS, 1, 1),
     _spec(ApiKey.ALTER_PARTITION_REASSIGNMENTS, 0, 0),
     _spec(ApiKey.LIST_PARTITION_REASSIGNMENTS, 0, 0),
     _spec(ApiKey.OFFSET_DELETE, 0),
-    _spec(ApiKey.DESCRIBE_CLIENT_QUOTAS, 1, 1),
-    _spec(ApiKey.ALTER_CLIENT_QUOTAS, 1, 1),
     _spec(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, 0),
     _spec(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, 0),
     _spec(ApiKey.ALTER_PARTITION, 3, 0),
-    _spec(ApiKey.UPDATE_FEATURES, 1, 0),
-    _spec(ApiKey.ENVELOPE, 0, 0),
     _spec(ApiKey.DESCRIBE_CLUSTER, 1, 0),
-    _spec(ApiKey.DESCRIBE_PRODUCERS, 0, 0),
-    _spec(ApiKey.DESCRIBE_TRANSACTIONS, 0, 0),
-    _spec(ApiKey.LIST_TRANSACTIONS, 1, 0),
     _spec(ApiKey.ALLOCATE_PRODUCER_IDS, 0, 0),
-    _spec(ApiKey.CONSUMER_GROUP_HEARTBEAT, 0, 0),
-    _spec(ApiKey.CONSUMER_GROUP_DESCRIBE, 0, 0),
 )
 
 API_TABLE: dict[ApiKey, ApiSpec] = {row.key: row for row in _ROWS}

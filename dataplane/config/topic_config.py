@@ -59,10 +59,6 @@ class TopicConfig(ResolvedConfig):
         if self.get_bool("remote.storage.enable"):
             raise ConfigError("remote.storage.enable", "true", "there is no tiered storage")
 
-    @property
-    def is_compacted(self) -> bool:
-        return "compact" in self.get_list("cleanup.policy")
-
 
 def parse_topic_value(name: str, text: str | None) -> Value:
     """One topic setting. Raises ConfigError."""

@@ -48,10 +48,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-CONSUMER = -1
 READ_COMMITTED = 1
 FROM_FOLLOWER_FROM = 11
-DIVERGING_FROM = 12
 ENDPOINTS_FROM = 16
 
 

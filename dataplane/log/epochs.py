@@ -75,12 +75,6 @@ class LeaderEpochs:
         if epoch != self.latest and self._put(epoch, start_offset):
             self._set_latest()
 
-    def start_of(self, epoch: int) -> int | None:
-        for known, start in self._entries:
-            if known == epoch:
-                return start
-        return None
-
     def epoch_at(self, offset: int) -> int:
         """The epoch of the record at `offset`, -1 if unknown."""
         slot = bisect_right(self._entries, offset, key=_start_of)

@@ -7,7 +7,6 @@ from typing import NamedTuple, NewType
 BrokerId = NewType("BrokerId", int)
 ProducerId = NewType("ProducerId", int)
 
-NO_PRODUCER_ID = -1
 NO_LEADER = -1
 
 

@@ -69,12 +69,6 @@ def has_flexible_response_header(api_key: int, version: int) -> bool:
     return api_key != ApiKey.API_VERSIONS and API_TABLE[ApiKey(api_key)].is_flexible(version)
 
 
-def response_header(api_key: int, version: int, correlation_id: int) -> bytes:
-    """The response header, without the frame's size."""
-    head = _SIZE.pack(correlation_id)
-    return head + b"\0" if has_flexible_response_header(api_key, version) else head
-
-
 def parse_response_header(buf: memoryview, api_key: int, version: int) -> tuple[int, int]:
     """Correlation id and body position of a response frame (without its size). For clients."""
     try:
@@ -113,14 +107,3 @@ def encode_request_frame(
     encode_into(message, version, out)
     _SIZE.pack_into(out, 0, len(out) - SIZE_BYTES)
     return out
-
-
-def frame_size(buf: memoryview | bytes | bytearray, pos: int = 0) -> int:
-    """The size that a frame announces; negative or oversized ones are for the caller to refuse."""
-    size: int = _SIZE.unpack_from(buf, pos)[0]
-    return size
-
-
-def add_size(body: bytes | bytearray) -> bytes:
-    """Put the 4-byte size before a header and body."""
-    return _SIZE.pack(len(body)) + body

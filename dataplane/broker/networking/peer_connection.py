@@ -74,9 +74,6 @@ class PeerConnection(asyncio.BufferedProtocol):
         frame = encode_request_frame(message, version, correlation_id, self._client_id)
         return self.send_frame(frame, message.API_KEY, version, correlation_id, callback)
 
-    def next_correlation_id(self) -> int:
-        return next(self._ids)
-
     def send_frame(
         self,
         frame: bytes | bytearray,

@@ -157,15 +157,6 @@ class Partition:
         if self.appended:
             self._wakeups.wake(self.appended)
 
-    def check_leader(self, current_leader_epoch: int = -1) -> LeaderCore:
-        """Refuse unless this broker leads in the epoch the client knows (KIP-320)."""
-        core = self.core
-        if core is None:
-            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        if current_leader_epoch >= 0:
-            self.check_epoch(current_leader_epoch)
-        return core
-
     def check_epoch(self, current_leader_epoch: int) -> None:
         if current_leader_epoch < 0 or current_leader_epoch == self.leader_epoch:
             return

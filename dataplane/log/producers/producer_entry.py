@@ -25,10 +25,6 @@ class BatchTrace(NamedTuple):
     timestamp_ms: int
 
     @property
-    def first_sequence(self) -> int:
-        return sequence_minus(self.last_sequence, self.offset_delta)
-
-    @property
     def first_offset(self) -> int:
         return self.last_offset - self.offset_delta
 

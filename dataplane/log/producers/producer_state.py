@@ -146,10 +146,6 @@ class ProducerState:
         if self._unreplicated:
             self._unreplicated = [t for t in self._unreplicated if t.last_offset >= high_watermark]
 
-    def open_transactions(self) -> dict[int, int]:
-        """First offset of the open transaction by producer id."""
-        return dict(self._open)
-
     # --- life ---
 
     def expire(self, now_ms: int, expiration_ms: int) -> None:

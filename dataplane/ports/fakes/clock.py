@@ -20,7 +20,3 @@ class FakeClock:
             raise ValueError(f"time does not run backwards: {ms} ms")
         self._monotonic_ms += ms
         self._realtime_ms += ms
-
-    def step_realtime(self, ms: int) -> None:
-        """Set the wall clock forward or back, as a time server would."""
-        self._realtime_ms += ms

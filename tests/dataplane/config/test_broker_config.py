@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dataplane.config import BROKER_CONFIGS, BrokerConfig, ConfigError, check_dynamic
+from dataplane.config.listeners import SecurityProtocol
 
 LISTENERS = {
     "listeners": "CLIENT://127.0.0.1:19092,PEERS://[::1]:19093",
@@ -78,7 +79,7 @@ def test_listeners_are_resolved() -> None:
     assert config.advertised_listeners == config.listeners
     client = config.listener_named("client")
     assert client is not None
-    assert client.protocol.uses_sasl
+    assert client.protocol is SecurityProtocol.SASL_PLAINTEXT
     assert not client.protocol.uses_tls
 
 

@@ -43,7 +43,7 @@ def test_the_topic_wins_over_the_broker() -> None:
     assert TopicConfig.parse({}, broker).get_int("segment.bytes") == 1000
     assert TopicConfig.parse({"segment.bytes": "2000"}, broker).get_int("segment.bytes") == 2000
     both = TopicConfig.parse({"cleanup.policy": "compact,delete"})
-    assert both.is_compacted
+    assert both.get_list("cleanup.policy") == ("compact", "delete")
     assert both.originals == {"cleanup.policy": "compact,delete"}
 
 

@@ -18,7 +18,7 @@ from dataplane.wire.fetch_codec import (
     parse_fetch,
 )
 from dataplane.wire.fetch_request import FetchParts
-from dataplane.wire.headers import frame_size, parse_response_header
+from dataplane.wire.headers import parse_response_header
 from dataplane.wire.messages.fetch import FetchRequest, FetchResponse
 from dataplane.wire.messages.metadata import MetadataResponse
 from dataplane.wire.messages.produce import ProduceRequest, ProduceResponse
@@ -104,7 +104,7 @@ def test_produce_responses_are_written_as_the_schema_says(version: int, detailed
         throttle_time_ms=9,
         node_endpoints=nodes,
     )
-    assert frame_size(frame) == len(frame) - 4
+    assert int.from_bytes(frame[:4]) == len(frame) - 4
     correlation_id, pos = parse_response_header(memoryview(frame)[4:], 0, version)
     assert correlation_id == 42
     body = bytes(frame[4 + pos :])
@@ -199,7 +199,7 @@ def test_fetch_responses_are_written_as_the_schema_says(version: int, detailed: 
     )
     assert isinstance(parts[1], _Slice)  # sent from the file, not copied here
     frame = b"".join(p.content if isinstance(p, _Slice) else bytes(p) for p in parts)
-    assert frame_size(frame) == len(frame) - 4
+    assert int.from_bytes(frame[:4]) == len(frame) - 4
     correlation_id, pos = parse_response_header(memoryview(frame)[4:], 1, version)
     assert correlation_id == 42
     body = frame[4 + pos :]
@@ -250,7 +250,7 @@ def test_metadata_responses_are_written_as_the_schema_says(version: int) -> None
     _, pos = parse_response_header(memoryview(frame)[4:], 3, version)
     body = bytes(frame[4 + pos :])
     response, end = decode(MetadataResponse, version, body)
-    assert end == len(body) == frame_size(frame) - pos
+    assert end == len(body) == int.from_bytes(frame[:4]) - pos
     assert encode(response, version) == body
     assert [b.host for b in response.brokers] == ["h", "i"]
     first = response.topics[0]

@@ -269,7 +269,10 @@ def test_a_tick_that_lost_its_lease_changes_nothing(stand_in, monkeypatch):
     """It saw the process gone; meanwhile another worker took over and started it again."""
     stand_in(HANG)
     run, _ = ticked_until_hanging()
-    os.kill(process.find(Path(run.work_dir)).pid, 9)
+    found = process.find(Path(run.work_dir))
+    os.kill(found.pid, 9)
+    while process.is_alive(found):
+        time.sleep(0.01)
     real = process.last_words
 
     def overtaken(work_dir, limit=300):

@@ -100,5 +100,5 @@ bench-timing: ## The timing wheel beside asyncio.call_later at 10k, 100k and 1M 
 lock: ## Renew the locked dependencies from requirements/*.in
 	@for name in runtime dev node; do .venv/bin/uv pip compile --quiet --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header requirements/$$name.in -o requirements/$$name.lock; done
-openapi: ## Export the OpenAPI document and the frontend's types from it
-	@$(PY) manage.py export_openapi && cd frontend && npm run --silent openapi
+openapi: ## Export the OpenAPI document, the frontend's types from it, and the tables it shares
+	@$(PY) manage.py export_openapi && $(PY) manage.py export_constants && cd frontend && npm run --silent openapi

@@ -6,7 +6,6 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from console.pages.attention import DANGER, WARNING
 from console.parts import OK, STALE, UNAVAILABLE
 from controlplane.access.serializers import AclBindingSerializer, KafkaUserSerializer
 from controlplane.analytics.serializers import (
@@ -26,9 +25,10 @@ from controlplane.operations.serializers import OperationSerializer
 from controlplane.reassignments.serializers import ReassignmentSerializer
 from controlplane.tenants.serializers import TenantSerializer
 from controlplane.topics.serializers import TopicRowSerializer, TopicSerializer
+from spark_analytics.contracts import Severity
 
 PART_STATUS_CHOICES = [OK, STALE, UNAVAILABLE]
-ATTENTION_SEVERITY_CHOICES = [DANGER, WARNING]
+ATTENTION_SEVERITY_CHOICES = [Severity.DANGER.value, Severity.WARNING.value]
 
 ShapeClass = type[serializers.Serializer[Any]]
 

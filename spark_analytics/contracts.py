@@ -18,6 +18,8 @@ TELEMETRY_TOPIC: Final = "__penstock_telemetry"
 TELEMETRY_PARTITIONS: Final = 4
 TELEMETRY_RETENTION_MS: Final = 7 * 24 * 3600 * 1000
 TELEMETRY_VERSION: Final = 1
+SAMPLE_INTERVAL_S: Final = 10.0
+"""How often the collector samples each cluster."""
 FORMULA_VERSION: Final = 3
 """Changes when the same input would give other gold rows; stored with every run."""
 
@@ -39,19 +41,29 @@ SLICE_ARRAYS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 
-class Status(StrEnum):
-    """How a group does on a topic, worst first where several hold."""
+class Severity(StrEnum):
+    """How much a status is worth somebody's attention, from the least to the most."""
 
-    UNKNOWN = "UNKNOWN"
-    NO_COMMIT = "NO_COMMIT"
-    DATA_LOST = "DATA_LOST"
+    OK = "ok"
+    UNKNOWN = "unknown"
+    RECOVERING = "recovering"
+    WARNING = "warning"
+    DANGER = "danger"
+
+
+class Status(StrEnum):
+    """How a group does on a topic, from the best to the worst: the worst topic speaks for it."""
+
     CAUGHT_UP = "CAUGHT_UP"
-    STOPPED = "STOPPED"
-    STALLED = "STALLED"
-    REWOUND = "REWOUND"
-    FALLING_BEHIND = "FALLING_BEHIND"
+    NO_COMMIT = "NO_COMMIT"
+    UNKNOWN = "UNKNOWN"
     CATCHING_UP = "CATCHING_UP"
     LAGGING = "LAGGING"
+    REWOUND = "REWOUND"
+    FALLING_BEHIND = "FALLING_BEHIND"
+    STALLED = "STALLED"
+    STOPPED = "STOPPED"
+    DATA_LOST = "DATA_LOST"
 
 
 class Trend(StrEnum):
@@ -74,13 +86,39 @@ class Method(StrEnum):
 
 
 class Risk(StrEnum):
-    """What retention does to a group's unread records."""
+    """What retention does to a group's unread records, from the best to the worst."""
 
     SAFE = "SAFE"
+    UNKNOWN = "UNKNOWN"
     WATCH = "WATCH"
     AT_RISK = "AT_RISK"
     LOSING = "LOSING"
-    UNKNOWN = "UNKNOWN"
+
+
+STATUS_SEVERITY: Final[Mapping[Status, Severity]] = {
+    Status.CAUGHT_UP: Severity.OK,
+    Status.NO_COMMIT: Severity.UNKNOWN,
+    Status.UNKNOWN: Severity.UNKNOWN,
+    Status.CATCHING_UP: Severity.RECOVERING,
+    Status.LAGGING: Severity.WARNING,
+    Status.REWOUND: Severity.WARNING,
+    Status.FALLING_BEHIND: Severity.WARNING,
+    Status.STALLED: Severity.DANGER,
+    Status.STOPPED: Severity.DANGER,
+    Status.DATA_LOST: Severity.DANGER,
+}
+RISK_SEVERITY: Final[Mapping[Risk, Severity]] = {
+    Risk.SAFE: Severity.OK,
+    Risk.UNKNOWN: Severity.UNKNOWN,
+    Risk.WATCH: Severity.WARNING,
+    Risk.AT_RISK: Severity.DANGER,
+    Risk.LOSING: Severity.DANGER,
+}
+
+
+def rank(value: Status | Risk) -> int:
+    """How bad it is: 0 is the best."""
+    return list(type(value)).index(value)
 
 
 class ColumnType(StrEnum):

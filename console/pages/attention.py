@@ -3,23 +3,24 @@
 from collections.abc import Iterable
 from typing import Any
 
-DANGER, WARNING = "danger", "warning"
+from spark_analytics.contracts import RISK_SEVERITY, STATUS_SEVERITY, Risk, Severity, Status, rank
+
 SHOWN = 8
 
 _LAG = {
-    "STOPPED": (DANGER, "has stopped: nobody consumes and {records} records wait"),
-    "STALLED": (DANGER, "is stalled: members are there, but nothing is committed"),
-    "FALLING_BEHIND": (WARNING, "is falling behind: {records} records unread"),
-    "DATA_LOST": (DANGER, "has lost records that expired unread"),
-    "REWOUND": (WARNING, "went back to earlier offsets"),
+    Status.STOPPED: "has stopped: nobody consumes and {records} records wait",
+    Status.STALLED: "is stalled: members are there, but nothing is committed",
+    Status.FALLING_BEHIND: "is falling behind: {records} records unread",
+    Status.DATA_LOST: "has lost records that expired unread",
+    Status.REWOUND: "went back to earlier offsets",
 }
 _EXPIRY = {
-    "AT_RISK": (DANGER, "at its present pace loses unread records of {topic} in {left}"),
-    "LOSING": (DANGER, "is losing unread records of {topic} to retention"),
+    Risk.AT_RISK: "at its present pace loses unread records of {topic} in {left}",
+    Risk.LOSING: "is losing unread records of {topic} to retention",
 }
 # Without a forecast of the first loss no more is known than when today's oldest record goes.
-_EXPIRES = (WARNING, "has unread records of {topic}; the oldest expires in {left}")
-_RANK = {DANGER: 0, WARNING: 1}
+_EXPIRES = "has unread records of {topic}; the oldest expires in {left}"
+_WORST_FIRST = list(reversed(Severity))
 
 
 def attention(
@@ -28,10 +29,12 @@ def attention(
     """Rows {cluster_id, cluster_name, severity, text, group, topic, as_of} of one cluster."""
     found = [*_brokers(cluster), *_groups(lag), *_expiries(retention)]
     base = {"cluster_id": cluster["id"], "cluster_name": cluster["name"]}
-    return sorted(({**base, **row} for row in found), key=lambda row: _RANK[row["severity"]])
+    return sorted(
+        ({**base, **row} for row in found), key=lambda row: _WORST_FIRST.index(row["severity"])
+    )
 
 
-def _row(severity: str, text: str, **about: Any) -> dict[str, Any]:
+def _row(severity: Severity, text: str, **about: Any) -> dict[str, Any]:
     return {"severity": severity, "text": text, "group": None, "topic": None, "as_of": None} | about
 
 
@@ -39,48 +42,42 @@ def _brokers(cluster: dict[str, Any]) -> Iterable[dict[str, Any]]:
     down = [str(broker["id"]) for broker in cluster["brokers"] if broker["alive"] is False]
     if down and cluster["phase"] != "CREATING":
         noun = "Broker" if len(down) == 1 else "Brokers"
-        yield _row(DANGER, f"{noun} {', '.join(down)} not serving.")
+        yield _row(Severity.DANGER, f"{noun} {', '.join(down)} not serving.")
     if cluster["phase"] == "FAILED":
-        yield _row(DANGER, "The cluster did not come up.")
+        yield _row(Severity.DANGER, "The cluster did not come up.")
 
 
 def _groups(lag: dict[str, Any]) -> Iterable[dict[str, Any]]:
     """The worst row of each group speaks for it."""
-    worst: dict[str, tuple[int, dict[str, Any], str]] = {}
+    worst: dict[str, tuple[Status, dict[str, Any]]] = {}
     for point in lag["data"]:
-        rule = _LAG.get(point["status"])
-        if rule is None:
+        if point["status"] not in _LAG:
             continue
-        severity, text = rule
-        key = (_RANK[severity], point, f"{_subject(point)} {text}.")
-        seen = worst.get(point["group"])
-        if seen is None or key[0] < seen[0]:
-            worst[point["group"]] = key
-    for rank, point, text in worst.values():
+        status, seen = Status(point["status"]), worst.get(point["group"])
+        if seen is None or rank(status) > rank(seen[0]):
+            worst[point["group"]] = (status, point)
+    for status, point in worst.values():
         records = point["lag_records"]
+        said = _LAG[status].format(records="some" if records is None else f"{records:,}")
         yield _row(
-            DANGER if rank == 0 else WARNING,
-            text.format(records="some" if records is None else f"{records:,}"),
+            STATUS_SEVERITY[status],
+            f"Group {point['group']} {said}.",
             group=point["group"],
             topic=point["topic"],
             as_of=lag["as_of"],
         )
 
 
-def _subject(point: dict[str, Any]) -> str:
-    return f"Group {point['group']}".replace("{", "{{").replace("}", "}}")
-
-
 def _expiries(retention: dict[str, Any]) -> Iterable[dict[str, Any]]:
     for topic in retention["data"]:
         for group in topic["groups"]:
-            rule = _EXPIRY.get(group["status"])
-            if rule is None:
+            if group["status"] not in _EXPIRY:
                 continue
-            left = group["first_loss_in_s"]
-            if left is None and group["status"] == "AT_RISK":
-                rule, left = _EXPIRES, group["oldest_unread_expires_in_s"]
-            severity, text = rule
+            risk, left = Risk(group["status"]), group["first_loss_in_s"]
+            text, severity = _EXPIRY[risk], RISK_SEVERITY[risk]
+            if left is None and risk == Risk.AT_RISK:
+                text, severity = _EXPIRES, Severity.WARNING
+                left = group["oldest_unread_expires_in_s"]
             said = text.format(topic=topic["topic"], left=_span(left))
             yield _row(
                 severity,

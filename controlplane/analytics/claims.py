@@ -7,9 +7,9 @@ from typing import TypeVar
 from controlplane.analytics.check import Claim
 from controlplane.analytics.models import GoldGroupLag, GoldTopicRetention
 from controlplane.analytics.selectors import PRESENT_WITHIN_S
+from controlplane.topics.internal import is_internal
 from spark_analytics.contracts import KIND_GROUP, KIND_TOPIC
 
-INTERNAL = "__"
 Row = TypeVar("Row", GoldGroupLag, GoldTopicRetention)
 
 
@@ -40,7 +40,7 @@ def newest_claims(
 
 
 def _wanted(name: str, topic: str | None) -> bool:
-    return name == topic if topic is not None else not name.startswith(INTERNAL)
+    return name == topic if topic is not None else not is_internal(name)
 
 
 def _newest(model: type[Row], cluster_id: str) -> list[Row]:

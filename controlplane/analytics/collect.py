@@ -18,13 +18,13 @@ from controlplane.analytics.publisher import (
     ensure_topic,
 )
 from controlplane.analytics.sampler import SampleLateError, Sampler
-from controlplane.analytics.schedule import COLLECT_INTERVAL_S
 from controlplane.analytics.slices import slices
 from controlplane.clusters.connections import connection_spec, gateway_for
 from controlplane.clusters.models import DEGRADED, RUNNING, UPDATING, Cluster
 from controlplane.common import leases
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.kafka_link import ConnectionSpec
+from spark_analytics.contracts import SAMPLE_INTERVAL_S
 
 log = logging.getLogger(__name__)
 SAMPLE_BUDGET_S = 8.0
@@ -99,7 +99,7 @@ def _record_success(before: CollectorState, token: str, began: datetime, count: 
     late_ms = 0
     if before.last_started_at is not None:
         since_s = (began - before.last_started_at).total_seconds()
-        late_ms = max(0, int((since_s - COLLECT_INTERVAL_S) * 1000))
+        late_ms = max(0, int((since_s - SAMPLE_INTERVAL_S) * 1000))
     leases.release(
         CollectorState.objects.filter(pk=before.pk),
         token,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from controlplane.analytics.schedule import COLLECT_INTERVAL_S
-from spark_analytics.contracts import Rules
+from spark_analytics.contracts import SAMPLE_INTERVAL_S, Rules
 
 OVERLAP_S = 120
 """Recomputed each time: samples that arrived late, and the window that was still open."""
@@ -23,7 +22,7 @@ def verdict_after_s(rules: Rules) -> float:
     A window counts by its last sample, so the span begins up to a window late and ends a sample
     late.
     """
-    return rules.span_min_s + rules.window_s + COLLECT_INTERVAL_S
+    return rules.span_min_s + rules.window_s + SAMPLE_INTERVAL_S
 
 
 def run_is_due(

@@ -17,14 +17,13 @@ from controlplane.analytics.models import (
     GoldTopicRetention,
     RunCluster,
 )
-from controlplane.analytics.schedule import COLLECT_INTERVAL_S
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import cluster_row
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso
 from controlplane.operations.states import SUCCEEDED
 from controlplane.tenants.models import Tenant
-from spark_analytics.contracts import Rules
+from spark_analytics.contracts import SAMPLE_INTERVAL_S, Rules
 
 SPAN_DEFAULT_S = 3 * 3600
 POINTS_MAX = 400
@@ -133,7 +132,7 @@ def collector_state(tenant: Tenant, cluster_id: str) -> dict[str, Any]:
     if state is None:
         state = CollectorState(pk=cluster_id)
     return {
-        "interval_s": COLLECT_INTERVAL_S,
+        "interval_s": SAMPLE_INTERVAL_S,
         "first_verdict_due_at": iso(_first_verdict_due(state)),
         "last_sample_at": iso(state.last_sample_at),
         "took_ms": state.took_ms,

@@ -11,13 +11,14 @@ from django.db import DatabaseError
 
 from controlplane.analytics import collect, schedule, services, supervise
 from controlplane.analytics.conf import conf
+from spark_analytics.contracts import SAMPLE_INTERVAL_S
 
 
 @shared_task(name=schedule.COLLECT)
 def collect_all() -> None:
     """One task a cluster: a slow one keeps nobody else waiting."""
     for cluster_id in collect.watched_cluster_ids():
-        collect_cluster.apply_async((cluster_id,), expires=schedule.COLLECT_INTERVAL_S)
+        collect_cluster.apply_async((cluster_id,), expires=SAMPLE_INTERVAL_S)
 
 
 @shared_task(name=schedule.COLLECT_CLUSTER)

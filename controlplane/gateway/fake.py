@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.types import (
     EARLIEST,
+    INTERNAL_TOPICS,
     LATEST,
     TP,
     AclBinding,
@@ -140,7 +141,7 @@ class FakeGateway:
         return TopicDescription(
             name=name,
             topic_id=topic.topic_id,
-            internal=name.startswith("__"),
+            internal=name in INTERNAL_TOPICS,
             partitions=tuple(
                 PartitionDescription(
                     partition=index,

@@ -156,6 +156,9 @@ class OngoingReassignment:
     removing: tuple[int, ...]
 
 
+INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
+"""The topics that brokers keep for themselves and report as internal."""
+
 SET_ON_TOPIC = frozenset({"DYNAMIC_TOPIC_CONFIG", "TOPIC_CONFIG"})
 """Sources of settings that a topic makes itself, in the words of two client versions."""
 

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 
 from controlplane.common.problems import Conflict, field_problem
+from controlplane.gateway.types import INTERNAL_TOPICS
 
 OWN_PREFIX = "__penstock"
-KAFKAS_OWN = frozenset({"__consumer_offsets", "__transaction_state"})
 
 
 def is_internal(name: str, *, flagged: bool = False) -> bool:
     """`flagged`: what the brokers themselves say."""
-    return flagged or name in KAFKAS_OWN or name.startswith(OWN_PREFIX)
+    return flagged or name in INTERNAL_TOPICS or name.startswith(OWN_PREFIX)
 
 
 def refuse_internal(name: str, deed: str, *, flagged: bool) -> None:

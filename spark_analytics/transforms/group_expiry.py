@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics import schemas
-from spark_analytics.contracts import NO_OFFSET, Risk
+from spark_analytics.contracts import NO_OFFSET, Risk, rank
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 # A lag that grows by less than this share of real time is steady; `trend` draws the line there too.
 _STEADY = 0.02
-# Which of a group's partitions speaks for the group: the highest.
-_SEVERITY = (Risk.SAFE, Risk.UNKNOWN, Risk.WATCH, Risk.AT_RISK, Risk.LOSING)
 
 
 def group_expiry(positions: DataFrame, rules: Rules) -> DataFrame:
@@ -38,7 +36,7 @@ def group_expiry(positions: DataFrame, rules: Rules) -> DataFrame:
         .withColumn("keeps_up", _keeps_up())
         .withColumn("first_loss_s", _first_loss_s())
         .withColumn("risk", _risk(rules))
-        .withColumn("severity", _severity())
+        .withColumn("rank", _rank())
     )
     return (
         judged.groupBy("cluster_id", "topic", "group", F.col("window_ms").alias("ts_ms"))
@@ -49,7 +47,7 @@ def group_expiry(positions: DataFrame, rules: Rules) -> DataFrame:
                 "method"
             ),
             F.coalesce(F.sum("lost_records"), F.lit(0)).alias("lost_records"),
-            F.max_by("risk", "severity").alias("status"),
+            F.max_by("risk", "rank").alias("status"),
         )
         .select(*(field.name for field in schemas.GROUP_EXPIRY.fields))
     )
@@ -141,8 +139,6 @@ def _risk(rules: Rules) -> Column:
     )
 
 
-def _severity() -> Column:
-    rank = F.when(F.col("risk") == _SEVERITY[0].value, 0)
-    for number, risk in enumerate(_SEVERITY[1:], start=1):
-        rank = rank.when(F.col("risk") == risk.value, number)
-    return rank
+def _rank() -> Column:
+    """Which of a group's partitions speaks for the group: the highest."""
+    return F.coalesce(*(F.when(F.col("risk") == risk.value, rank(risk)) for risk in Risk))

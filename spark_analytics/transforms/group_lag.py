@@ -126,7 +126,7 @@ def _enough(rules: Rules) -> Column:
 
 
 def status(rules: Rules) -> Column:
-    """The first that holds, in this order; see `contracts.Status`."""
+    """The first that holds, in this order, which is not that of `contracts.Status`."""
     deserted = F.col("members") == 0
     growing = F.col("trend") == Trend.GROWING.value
     long_stuck = F.col("stuck_s") >= rules.quiet_s

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
+from spark_analytics.contracts import SAMPLE_INTERVAL_S
 from spark_analytics.transforms.slopes import point, theil_sen
 from spark_analytics.transforms.time_lag import with_first_unread
 
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from spark_analytics.contracts import Rules
-
-SAMPLE_INTERVAL_S = 10
-"""The collector's; a group that is behind by less than what arrives meanwhile is not behind."""
 
 _PARTITION = ("cluster_id", "topic", "partition")
 _SERIES = ("cluster_id", "group", "topic", "partition")
@@ -87,6 +85,7 @@ def _with_history(rows: DataFrame, rules: Rules) -> DataFrame:
 
 def _judged(rows: DataFrame, rules: Rules) -> DataFrame:
     closing_rps = F.col("consume_rps") - F.col("produce_rps")
+    # A group that is behind by less than what arrives between two samples is not behind.
     floor_records = F.greatest(
         F.lit(float(rules.allowed_lag_records)),
         F.coalesce("produce_rps", F.lit(0.0)) * SAMPLE_INTERVAL_S,

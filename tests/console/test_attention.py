@@ -1,5 +1,9 @@
 """Which sentences the overview says, worst first."""
 
+import itertools
+
+import pytest
+
 from console.pages.attention import attention
 from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag
 from controlplane.analytics.selectors import expiry_dict, lag_dict
@@ -66,3 +70,17 @@ def test_a_loss_that_is_far_off_needs_no_eye():
 
 def test_a_group_may_be_called_anything():
     assert "{records}" in said(cluster(True), gold(point("{records}", "STALLED")), gold())[0][1]
+
+
+@pytest.mark.parametrize(
+    "statuses", list(itertools.permutations(["REWOUND", "STALLED", "STOPPED"]))
+)
+def test_the_worst_topic_speaks_whatever_comes_first(statuses):
+    rows = [point("g", status, topic=status, records=9) for status in statuses]
+    ((_, text),) = said(cluster(True), gold(*rows), gold())
+    assert text == "Group g has stopped: nobody consumes and 9 records wait."
+
+
+def test_a_status_that_this_version_does_not_know_is_left_out():
+    assert said(cluster(True), gold(point("g", "BORED")), gold()) == []
+    assert expiring("BORED", None, None) == []

@@ -13,6 +13,8 @@ from spark_analytics import schemas
 from spark_analytics.contracts import (
     CHOICE_LENGTH_MAX,
     GOLD_TABLES,
+    RISK_SEVERITY,
+    STATUS_SEVERITY,
     ClusterInput,
     ClusterResult,
     ColumnType,
@@ -22,8 +24,10 @@ from spark_analytics.contracts import (
     Rules,
     RunConfig,
     RunResult,
+    Severity,
     Status,
     Trend,
+    rank,
 )
 
 USUAL = {
@@ -116,3 +120,17 @@ def test_spark_s_schema_is_the_contract_s(name):
     assert [(field.name, field.dataType.simpleString()) for field in schema] == [
         (column.name, column.type.value) for column in GOLD_TABLES[name].columns
     ]
+
+
+@pytest.mark.parametrize(
+    ("statuses", "severity_of"), [(Status, STATUS_SEVERITY), (Risk, RISK_SEVERITY)]
+)
+def test_every_status_has_a_severity_and_a_worse_one_no_lesser(statuses, severity_of):
+    assert list(severity_of) == list(statuses)
+    ranks = [list(Severity).index(severity_of[status]) for status in statuses]
+    assert ranks == sorted(ranks)
+    assert [rank(status) for status in statuses] == list(range(len(statuses)))
+
+
+def test_every_severity_is_used():
+    assert {*STATUS_SEVERITY.values(), *RISK_SEVERITY.values()} == set(Severity)

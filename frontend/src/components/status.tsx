@@ -1,4 +1,5 @@
 import { Tooltip } from "@mantine/core";
+import { LAG_SEVERITY, RISK_SEVERITY, type Severity } from "@/generated/constants";
 
 export type Tone = "ok" | "warn" | "bad" | "run" | "muted";
 
@@ -50,29 +51,30 @@ export function GroupState({ state }: { state: string }) {
   return <Status tone={tone} label={state} hint={hint} pulse={tone === "run"} />;
 }
 
-const LAG: Record<string, [Tone, string, string]> = {
-  CAUGHT_UP: ["ok", "Caught up", "Reads keep pace with writes."],
-  CATCHING_UP: ["run", "Catching up", "Lag is above its norm and shrinking."],
-  FALLING_BEHIND: ["warn", "Falling behind", "Lag grows."],
-  LAGGING: ["warn", "Lagging", "Lag is above its norm and steady."],
-  STALLED: ["bad", "Stalled", "Members are present but the committed offset does not move."],
-  STOPPED: ["bad", "Stopped", "Nobody consumes while records arrive."],
-  REWOUND: ["warn", "Rewound", "The committed offset went back."],
-  RETENTION_RISK: ["bad", "Retention risk", "Unread records will expire before they are read."],
-  DATA_LOST: ["bad", "Data lost", "Records expired before this group read them."],
-  NO_COMMIT: ["muted", "No commit", "The group has not committed an offset here."],
-  UNKNOWN: ["muted", "Unknown", "Too few samples to tell."],
-  SAFE: ["ok", "Safe", "Unread records are far from their expiry."],
-  WATCH: ["warn", "Watch", "Unread records approach their expiry."],
-  AT_RISK: ["bad", "At risk", "At its present pace the group loses unread records to retention."],
-  LOSING: ["bad", "Losing data", "Unread records have already expired."],
-  UNBOUNDED: ["ok", "Kept for ever", "The topic has no time limit."],
+const TONES: Record<Severity, Tone> = { ok: "ok", unknown: "muted", recovering: "run", warning: "warn", danger: "bad" };
+const SEVERITY = { ...LAG_SEVERITY, ...RISK_SEVERITY };
+
+const LAG: Record<keyof typeof SEVERITY, [label: string, hint: string]> = {
+  CAUGHT_UP: ["Caught up", "Reads keep pace with writes."],
+  CATCHING_UP: ["Catching up", "Lag is above its norm and shrinking."],
+  FALLING_BEHIND: ["Falling behind", "Lag grows."],
+  LAGGING: ["Lagging", "Lag is above its norm and steady."],
+  STALLED: ["Stalled", "Members are present but the committed offset does not move."],
+  STOPPED: ["Stopped", "Nobody consumes while records arrive."],
+  REWOUND: ["Rewound", "The committed offset went back."],
+  DATA_LOST: ["Data lost", "Records expired before this group read them."],
+  NO_COMMIT: ["No commit", "The group has not committed an offset here."],
+  UNKNOWN: ["Unknown", "Too few samples to tell."],
+  SAFE: ["Safe", "Unread records are far from their expiry."],
+  WATCH: ["Watch", "Unread records approach their expiry."],
+  AT_RISK: ["At risk", "At its present pace the group loses unread records to retention."],
+  LOSING: ["Losing data", "Unread records have already expired."],
 };
 
-export function LagStatus({ status }: { status: string | null | undefined }) {
+export function LagStatus({ status }: { status: keyof typeof SEVERITY | null | undefined }) {
   if (!status) return <span className="ps-muted">–</span>;
-  const [tone, label, hint] = LAG[status.toUpperCase()] ?? ["muted", status.replaceAll("_", " ").toLowerCase(), undefined];
-  return <Status tone={tone} label={label} hint={hint} />;
+  const [label, hint] = LAG[status];
+  return <Status tone={TONES[SEVERITY[status]]} label={label} hint={hint} />;
 }
 
 const OPERATION: Record<string, [Tone, string]> = {

@@ -1485,7 +1485,7 @@ export interface components {
             status: components["schemas"]["GroupExpiryStatusEnum"];
         };
         /** @enum {string} */
-        GroupExpiryStatusEnum: "SAFE" | "WATCH" | "AT_RISK" | "LOSING" | "UNKNOWN";
+        GroupExpiryStatusEnum: "SAFE" | "UNKNOWN" | "WATCH" | "AT_RISK" | "LOSING";
         GroupFacts: {
             lag: number | null;
             members: number;
@@ -1638,7 +1638,7 @@ export interface components {
             ts: string;
         };
         /** @enum {string} */
-        LagPointStatusEnum: "UNKNOWN" | "NO_COMMIT" | "DATA_LOST" | "CAUGHT_UP" | "STOPPED" | "STALLED" | "REWOUND" | "FALLING_BEHIND" | "CATCHING_UP" | "LAGGING";
+        LagPointStatusEnum: "CAUGHT_UP" | "NO_COMMIT" | "UNKNOWN" | "CATCHING_UP" | "LAGGING" | "REWOUND" | "FALLING_BEHIND" | "STALLED" | "STOPPED" | "DATA_LOST";
         Load: {
             /** @description The broker. */
             id: number;

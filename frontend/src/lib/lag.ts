@@ -1,12 +1,10 @@
 /** Pure helpers over Spark's lag rows. */
+import { LAG_STATUSES, RISK_SEVERITY, RISKS } from "@/generated/constants";
 import { formatDuration } from "./format";
 import type { LagPoint, TopicRetention } from "./types";
 
 /** How bad a status is; the worst topic speaks for its group. */
-const SEVERITY = [
-  "CAUGHT_UP", "NO_COMMIT", "UNKNOWN", "CATCHING_UP", "LAGGING", "REWOUND", "FALLING_BEHIND", "STALLED", "STOPPED", "RETENTION_RISK", "DATA_LOST",
-];
-const rank = (point: LagPoint) => SEVERITY.indexOf(point.status ?? "UNKNOWN");
+const rank = (point: LagPoint) => LAG_STATUSES.indexOf(point.status);
 const time = (point: LagPoint) => new Date(point.ts).getTime();
 
 /** The newest point of every (group, topic). */
@@ -59,15 +57,17 @@ export function totalByGroup(points: LagPoint[]): { name: string; points: [numbe
     .sort((left, right) => left.name.localeCompare(right.name));
 }
 
+/** Whether the group falls further behind, stands still, or has lost records. */
+export const isInTrouble = (point: LagPoint): boolean => rank(point) >= LAG_STATUSES.indexOf("FALLING_BEHIND");
+
 export type Expiry = TopicRetention["groups"][number];
 
 /** Groups whose unread records are in some danger, the worst and soonest first. */
 export function endangered(rows: Expiry[]): Expiry[] {
-  const worse = ["WATCH", "AT_RISK", "LOSING"];
   const left = (row: Expiry) => row.first_loss_in_s ?? Number.POSITIVE_INFINITY;
   return rows
-    .filter((row) => worse.includes(row.status))
-    .sort((one, other) => worse.indexOf(other.status) - worse.indexOf(one.status) || (left(one) === left(other) ? 0 : left(one) - left(other)));
+    .filter((row) => ["warning", "danger"].includes(RISK_SEVERITY[row.status]))
+    .sort((one, other) => RISKS.indexOf(other.status) - RISKS.indexOf(one.status) || (left(one) === left(other) ? 0 : left(one) - left(other)));
 }
 
 /** When a group loses its first unread record at its present pace, in words. */

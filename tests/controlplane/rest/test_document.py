@@ -48,6 +48,14 @@ def test_the_committed_document_is_this_one(tmp_path):
         call_command("export_openapi", check=True, output=another)
 
 
+def test_the_frontend_s_tables_are_the_service_s(tmp_path):
+    call_command("export_constants", check=True)
+    other = tmp_path / "constants.ts"
+    other.write_text("export const RISKS = [];")
+    with pytest.raises(CommandError, match="out of date"):
+        call_command("export_constants", check=True, output=other)
+
+
 def test_it_says_where_it_is_served():
     assert [server["url"] for server in plain()["servers"]] == ["/"]
 

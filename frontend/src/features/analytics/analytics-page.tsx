@@ -13,10 +13,11 @@ import { ProblemPanel } from "@/components/problem-panel";
 import { RelTime } from "@/components/rel-time";
 import { type Stat, Stats, StatsSkeleton } from "@/components/stats";
 import { Status } from "@/components/status";
+import { RISK_SEVERITY } from "@/generated/constants";
 import { useLag } from "@/lib/analytics";
 import { api } from "@/lib/api-client";
 import { formatBytes, formatDuration, formatInteger, plural } from "@/lib/format";
-import { endangered, furthestBehind, lossIn, newest, totalByGroup } from "@/lib/lag";
+import { endangered, furthestBehind, isInTrouble, lossIn, newest, totalByGroup } from "@/lib/lag";
 import { type PageModel, usePage } from "@/lib/page";
 import { toProblem } from "@/lib/problem";
 import { RANGES, type Range } from "@/lib/search";
@@ -27,12 +28,10 @@ import { RetentionTable } from "./retention-table";
 
 const route = getRouteApi("/app/clusters/$clusterId/analytics");
 
-const BAD = new Set(["FALLING_BEHIND", "STALLED", "STOPPED", "DATA_LOST", "RETENTION_RISK"]);
-
 function figures(lag: Lag | null | undefined, retention: Retention | null | undefined): Stat[] {
   const now = newest(lag?.data ?? []);
   const groups = new Set(now.map((point) => point.group));
-  const bad = new Set(now.filter((point) => BAD.has(point.status)).map((point) => point.group));
+  const bad = new Set(now.filter(isInTrouble).map((point) => point.group));
   const first = endangered((retention?.data ?? []).flatMap((row) => row.groups))[0];
   const known = lag?.as_of !== null && lag !== null && lag !== undefined;
   if (!known) return ["Groups followed", "Groups in trouble", "Unread records", "Furthest behind", "First unread loss", "Data held"].map((label) => ({ label, value: "–", note: "after the first run" }));
@@ -44,7 +43,7 @@ function figures(lag: Lag | null | undefined, retention: Retention | null | unde
     {
       label: "First unread loss",
       value: first ? lossIn(first) : "–",
-      tone: first?.status === "LOSING" || first?.status === "AT_RISK" ? "bad" : first?.status === "WATCH" ? "warn" : undefined,
+      tone: first && (RISK_SEVERITY[first.status] === "danger" ? "bad" : "warn"),
       note: first ? `${first.group}, at its present pace` : "no group is in danger",
     },
     { label: "Data held", value: formatBytes((retention?.data ?? []).reduce((sum, row) => sum + (row.bytes ?? 0), 0)), note: "leaders' copies" },

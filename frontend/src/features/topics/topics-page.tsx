@@ -28,7 +28,6 @@ export function TopicHealth({ topic }: { topic: Pick<TopicRow, "offline" | "unde
 }
 
 /** Kafka's own, and the service's own: two underscores in front are the custom for both. */
-const isInternal = (topic: TopicRow): boolean => topic.internal || topic.name.startsWith("__");
 
 const column = createColumnHelper<TopicRow>();
 const columns = (clusterId: string, largest: number) => [
@@ -93,7 +92,7 @@ export function TopicsPage() {
   const navigate = route.useNavigate();
   const { data: session } = useSession();
   const query = usePage("topics/{cluster_id}", { cluster_id: clusterId });
-  const all = (query.data?.parts.topics.data ?? []).map((topic) => ({ ...topic, internal: isInternal(topic) }));
+  const all = query.data?.parts.topics.data ?? [];
   const needle = search.q?.toLowerCase() ?? "";
   const rows = all.filter(
     (topic) =>

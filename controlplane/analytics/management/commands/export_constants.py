@@ -1,0 +1,80 @@
+"""`manage.py export_constants [--check]`: tables that the frontend shares, for src/generated."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+from controlplane.operations.states import OPERATION_MOVES, TERMINAL_STATES
+from spark_analytics.contracts import RISK_SEVERITY, STATUS_SEVERITY, Risk, Severity, Status
+
+HEAD = """\
+/** Made by `manage.py export_constants`; the service's own tables, not to be edited here. */
+import type { components } from "./api";
+
+type Schemas = components["schemas"];
+"""
+
+# How the OpenAPI document calls what these are.
+LAG_STATUS, RISK, OPERATION_STATE = (
+    f'Schemas["{name}"]'
+    for name in ("LagPointStatusEnum", "GroupExpiryStatusEnum", "OperationStateEnum")
+)
+
+
+class Command(BaseCommand):
+    help = "Write the statuses, their rank and severity, and the terminal states as TypeScript."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        default = settings.REPOSITORY / "frontend" / "src" / "generated" / "constants.ts"
+        parser.add_argument("--output", type=Path, default=default)
+        parser.add_argument("--check", action="store_true", help="fail when it would change")
+
+    def handle(self, *_: Any, output: Path, check: bool, **__: Any) -> None:
+        text = constants()
+        if check:
+            if not output.exists() or output.read_text() != text:
+                raise CommandError(f"{output} is out of date: run manage.py export_constants")
+            return
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(text)
+        self.stdout.write(f"wrote {output}")
+
+
+def constants() -> str:
+    """The module's text."""
+    terminal = [state for state in OPERATION_MOVES.states if state in TERMINAL_STATES]
+    severities = " | ".join(json.dumps(severity) for severity in Severity)
+    return f"{HEAD}export type Severity = {severities};\n" + "".join(
+        f"\n/** {comment} */\nexport const {name}: {kind} = {json.dumps(value)};\n"
+        for comment, name, kind, value in (
+            (
+                "How a group does on a topic, from the best to the worst.",
+                "LAG_STATUSES",
+                f"readonly {LAG_STATUS}[]",
+                list(Status),
+            ),
+            (
+                "Of each status of a group.",
+                "LAG_SEVERITY",
+                f"Record<{LAG_STATUS}, Severity>",
+                STATUS_SEVERITY,
+            ),
+            (
+                "What retention does to a group's unread records, from the best to the worst.",
+                "RISKS",
+                f"readonly {RISK}[]",
+                list(Risk),
+            ),
+            ("Of each risk.", "RISK_SEVERITY", f"Record<{RISK}, Severity>", RISK_SEVERITY),
+            (
+                "States from which an operation moves no more by itself.",
+                "TERMINAL_STATES",
+                f"readonly {OPERATION_STATE}[]",
+                terminal,
+            ),
+        )
+    )

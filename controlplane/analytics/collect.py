@@ -11,14 +11,9 @@ from django.db.models import F
 from django.utils import timezone
 
 from controlplane.analytics.models import CollectorState
-from controlplane.analytics.publisher import (
-    KafkaPublisher,
-    Publisher,
-    PublishError,
-    ensure_topic,
-)
 from controlplane.analytics.sampler import SampleLateError, Sampler
 from controlplane.analytics.slices import slices
+from controlplane.analytics.telemetry import Publisher, TelemetryPublisher, ensure_topic
 from controlplane.clusters.connections import connection_spec, gateway_for
 from controlplane.clusters.models import DEGRADED, RUNNING, UPDATING, Cluster
 from controlplane.common import leases
@@ -45,7 +40,7 @@ class _Watch:
 
 _lock = threading.Lock()
 _watches: dict[str, _Watch] = {}
-_make_publisher = KafkaPublisher
+_make_publisher = TelemetryPublisher
 
 
 def watched_cluster_ids() -> list[str]:
@@ -70,7 +65,7 @@ def collect_cluster(cluster_id: str) -> bool:
         return False
     try:
         count = _sample_and_publish(cluster)
-    except (GatewayError, SampleLateError, PublishError) as error:
+    except (GatewayError, SampleLateError) as error:
         log.warning("collector of %s: %s", cluster_id, error)
         leases.release(rows, token, failures=F("failures") + 1, last_error=str(error)[:400])
         return False
@@ -87,7 +82,7 @@ def _sample_and_publish(cluster: Cluster) -> int:
     records = slices(cluster.id, watch.sampler.sample(gateway, budget_s=SAMPLE_BUDGET_S))
     try:
         watch.publisher.publish(records)
-    except PublishError:
+    except GatewayError:
         # The topic may have been deleted under us, the password changed: start from nothing.
         _forget(cluster.id)
         raise

@@ -22,10 +22,9 @@ import pytest
 from confluent_kafka import Producer
 
 from controlplane.analytics.check import Claim, Verdict, compare, live_records
-from controlplane.analytics.publisher import KafkaPublisher, ensure_topic
 from controlplane.analytics.sampler import Sampler
 from controlplane.analytics.slices import slices
-from controlplane.analytics.telemetry_reader import records_since
+from controlplane.analytics.telemetry import TelemetryPublisher, ensure_topic, records_since
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.kafka import KafkaGateway
 from controlplane.gateway.kafka_link import ConnectionSpec
@@ -63,7 +62,7 @@ def live(tmp_path_factory, jars_dir):
             bootstrap=cluster.bootstrap,
             gateway=gateway,
             spec=spec,
-            publisher=KafkaPublisher(spec),
+            publisher=TelemetryPublisher(spec),
             sampler=Sampler(),
             root=root,
             jars_dir=jars_dir,

@@ -10,12 +10,11 @@ from django.utils import timezone
 
 from controlplane.analytics import collect
 from controlplane.analytics.models import CollectorState
-from controlplane.analytics.publisher import PublishError, ensure_topic, producer_settings
 from controlplane.analytics.sampler import SampleLateError, Sampler
 from controlplane.analytics.slices import slices
-from controlplane.gateway.errors import unreachable
+from controlplane.analytics.telemetry import ensure_topic
+from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.fake import FakeGateway
-from controlplane.gateway.kafka_link import ConnectionSpec
 from controlplane.gateway.types import TP
 from spark_analytics import contracts
 
@@ -131,21 +130,6 @@ def test_the_telemetry_topic_is_made_once(gateway):
     assert gateway.calls.count("create_topic") == 1
 
 
-def test_the_producer_waits_for_all_replicas_and_logs_in():
-    spec = ConnectionSpec(
-        bootstrap_servers=("a:1", "b:2"),
-        security_protocol="SASL_PLAINTEXT",
-        sasl_mechanism="SCRAM-SHA-512",
-        username="admin",
-        password="secret",
-    )
-    found = producer_settings(spec)
-    assert found["acks"] == "all"
-    assert found["bootstrap.servers"] == "a:1,b:2"
-    assert (found["sasl.username"], found["sasl.password"]) == ("admin", "secret")
-    assert "sasl.password" not in producer_settings(ConnectionSpec(bootstrap_servers=("a:1",)))
-
-
 def test_collecting_publishes_and_notes_when(world, publishers):
     world.gateway.add_topic("orders", records=5)
     assert collect.collect_cluster(world.cluster.id)
@@ -194,7 +178,7 @@ def test_a_cluster_that_is_away_is_noted_and_tried_again(world, publishers):
 
 def test_a_refused_record_starts_from_a_fresh_producer(world, publishers):
     collect.collect_cluster(world.cluster.id)
-    publishers[0].error = PublishError("1 of 1 records: unknown topic")
+    publishers[0].error = GatewayError("not-acknowledged", "1 of 1 records: unknown topic")
     assert not collect.collect_cluster(world.cluster.id)
     assert publishers[0].closed
     del world.gateway.topics[contracts.TELEMETRY_TOPIC]

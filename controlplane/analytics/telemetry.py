@@ -1,0 +1,97 @@
+"""Each cluster's telemetry topic: made, written to, and read back as any client would."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from controlplane.analytics.check import Key
+from controlplane.analytics.slices import Slice
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.kafka_link import ConnectionSpec
+from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.records import RecordProducer, values_since
+from controlplane.gateway.types import NewTopic
+from spark_analytics import contracts
+
+DELIVERY_TIMEOUT_S = 5.0
+REPLICAS_WANTED = 3
+# The sample is stamped a moment before its record is appended; broken clocks are rejected anyway.
+MARGIN_MS = 60_000
+
+
+class Publisher(Protocol):
+    def publish(self, records: Sequence[Slice]) -> None: ...
+    def close(self) -> None: ...
+
+
+class TelemetryPublisher:
+    """Records → the cluster's own topic, acknowledged by all in-sync replicas."""
+
+    def __init__(self, spec: ConnectionSpec) -> None:
+        self._producer = RecordProducer(
+            spec, client_id="penstock-collector", delivery_timeout_s=DELIVERY_TIMEOUT_S
+        )
+
+    def publish(self, records: Sequence[Slice]) -> None:
+        """Hand over and wait for every acknowledgement.
+
+        Raises:
+            GatewayError: some record was refused or not acknowledged in time.
+        """
+        pairs = [(record.key, record.value) for record in records]
+        self._producer.send(contracts.TELEMETRY_TOPIC, pairs)
+
+    def close(self) -> None:
+        self._producer.close()
+
+
+def ensure_topic(gateway: ClusterGateway) -> None:
+    """Make the telemetry topic unless it is there."""
+    if contracts.TELEMETRY_TOPIC in gateway.describe_topics([contracts.TELEMETRY_TOPIC]):
+        return
+    brokers = len(gateway.describe_cluster().brokers)
+    replicas = max(1, min(REPLICAS_WANTED, brokers))
+    topic = NewTopic(
+        name=contracts.TELEMETRY_TOPIC,
+        partitions=contracts.TELEMETRY_PARTITIONS,
+        replication_factor=replicas,
+        configs={
+            "retention.ms": str(contracts.TELEMETRY_RETENTION_MS),
+            "min.insync.replicas": str(max(1, replicas - 1)),
+            "cleanup.policy": "delete",
+        },
+    )
+    try:
+        gateway.create_topic(topic)
+    except GatewayError as error:
+        if error.code != "TOPIC_ALREADY_EXISTS":
+            raise
+
+
+def records_since(
+    spec: ConnectionSpec, since_ms: int, *, timeout_s: float = 30.0
+) -> dict[tuple[Key, int], dict[str, Any]]:
+    """Records sampled at or after `since_ms`, by key and `ts_ms`; unreadable ones are left out.
+
+    Raises:
+        GatewayError: the brokers refused, or did not deliver within `timeout_s`.
+    """
+    values = values_since(
+        spec,
+        contracts.TELEMETRY_TOPIC,
+        partitions=contracts.TELEMETRY_PARTITIONS,
+        from_ms=max(0, since_ms - MARGIN_MS),
+        timeout_s=timeout_s,
+    )
+    found: dict[tuple[Key, int], dict[str, Any]] = {}
+    for value in values:
+        try:
+            record = json.loads(value)
+            key = (record["kind"], record["topic"], record.get("group") or "")
+            if record["ts_ms"] >= since_ms:
+                found[key, record["ts_ms"]] = record
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+    return found

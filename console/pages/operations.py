@@ -3,8 +3,7 @@
 from typing import Any
 
 from console.parts import Part
-from controlplane.operations.plans import plan_get
-from controlplane.operations.selectors import operation_get, operation_list, plan_dict
+from controlplane.operations.selectors import operation_get, operation_list, plan_dict, plan_get
 from controlplane.tenants.models import Tenant
 
 LISTED = 500

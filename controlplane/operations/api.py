@@ -49,7 +49,7 @@ class PlansView(TenantView):
 class PlanView(TenantView):
     @documented("plan_get", answers={200: PLAN}, tag=TAG, summary="One plan")
     def get(self, request: Request, plan_id: str) -> Response:
-        return Response(selectors.plan_dict(plans.plan_get(self.tenant, plan_id)))
+        return Response(selectors.plan_dict(selectors.plan_get(self.tenant, plan_id)))
 
 
 class OperationsView(TenantView):

@@ -28,8 +28,9 @@ from controlplane.operations.operations import (
     StepRetryError,
     StepSpec,
     Wait,
+    required_kind,
 )
-from controlplane.operations.plans import plan_secrets, required_kind
+from controlplane.operations.plans import plan_secrets
 from controlplane.operations.rules import (
     ROLLBACK_DEADLINE_S,
     Finish,

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from rest_framework.serializers import Serializer
 
 from controlplane.audit.services import Actor
+from controlplane.common.problems import field_problem
 from controlplane.operations.diffs import ChangeDiffSerializer
 from controlplane.operations.models import Operation, Plan
 from controlplane.tenants.models import Tenant
@@ -202,6 +203,18 @@ def register(kind: OperationKind) -> None:
 
 def kind_of(name: str) -> OperationKind | None:
     return _KINDS.get(name)
+
+
+def required_kind(name: str) -> OperationKind:
+    """The kind of this name.
+
+    Raises:
+        Problem: there is none.
+    """
+    kind = kind_of(name)
+    if kind is None:
+        raise field_problem("/kind", f"A kind is one of: {', '.join(kind_names())}.", "choice")
+    return kind
 
 
 def kind_names() -> list[str]:

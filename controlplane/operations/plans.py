@@ -11,14 +11,9 @@ from controlplane.common.crypto import seal, unseal
 from controlplane.common.hashing import content_hash
 from controlplane.common.problems import Conflict, Gone, Invalid, NotFound, field_problem
 from controlplane.operations.models import Plan
-from controlplane.operations.operations import (
-    OperationKind,
-    PlanContext,
-    kind_names,
-    kind_of,
-    warning,
-)
-from controlplane.operations.states import PLAN_EXPIRED, PLAN_OPEN, PLAN_STALE, PLAN_USED
+from controlplane.operations.operations import OperationKind, PlanContext, required_kind, warning
+from controlplane.operations.rules import plan_state
+from controlplane.operations.states import PLAN_EXPIRED, PLAN_STALE, PLAN_USED
 from controlplane.tenants.models import Tenant
 
 
@@ -64,29 +59,9 @@ def plan_create(
     return plan
 
 
-def required_kind(name: str) -> OperationKind:
-    kind = kind_of(name)
-    if kind is None:
-        raise field_problem("/kind", f"A kind is one of: {', '.join(kind_names())}.", "choice")
-    return kind
-
-
-def plan_get(tenant: Tenant, plan_id: str) -> Plan:
-    plan = Plan.objects.filter(tenant=tenant, id=plan_id).select_related("tenant").first()
-    if plan is None:
-        raise NotFound("There is no such plan.")
-    return plan
-
-
-def plan_state(plan: Plan) -> str:
-    if plan.state == PLAN_OPEN and plan.expires_at <= timezone.now():
-        return PLAN_EXPIRED
-    return plan.state
-
-
 def check_confirmable(plan: Plan, *, plan_hash: str, confirm: str) -> None:
     """Refuse a plan that is used, expired, stale, another one, or not really confirmed."""
-    state = plan_state(plan)
+    state = plan_state(state=plan.state, expires_at=plan.expires_at, now=timezone.now())
     if state == PLAN_USED:
         operation = getattr(plan, "operation", None)
         raise Conflict(

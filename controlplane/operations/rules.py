@@ -9,10 +9,15 @@ from controlplane.operations.states import (
     CANCELLED,
     CANCELLING,
     FAILED,
+    PENDING,
+    PLAN_EXPIRED,
+    PLAN_OPEN,
+    RUNNING,
     STEP_DONE,
     STEP_PENDING,
     STEP_RUNNING,
     SUCCEEDED,
+    VERIFYING,
 )
 
 BACKOFF_FIRST_S = 0.25
@@ -66,6 +71,18 @@ def next_action(
 def phases_of_way(*, state: str) -> frozenset[str]:
     """The phases that rolling back runs, given whether it was cancelled."""
     return frozenset(_AFTER_CANCEL if state == CANCELLING else _AFTER_FAILURE)
+
+
+def is_cancellable(*, state: str, rolling_back: bool, kind_is: bool) -> bool:
+    """Whether it may be cancelled: before it began always, later if its kind is cancellable."""
+    if rolling_back:
+        return False
+    return state == PENDING or (kind_is and state in {RUNNING, VERIFYING})
+
+
+def plan_state(*, state: str, expires_at: datetime, now: datetime) -> str:
+    """The state that a plan is in; its row says so a little later when it expires."""
+    return PLAN_EXPIRED if state == PLAN_OPEN and expires_at <= now else state
 
 
 def backoff_s(attempts: int) -> float:

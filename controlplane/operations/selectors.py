@@ -8,9 +8,8 @@ from django.utils import timezone
 from controlplane.common.problems import NotFound, field_problem
 from controlplane.common.times import iso
 from controlplane.operations.models import Operation, Plan, Step
-from controlplane.operations.plans import plan_state, required_kind
-from controlplane.operations.rules import eta_s, fraction_done
-from controlplane.operations.services import is_cancellable
+from controlplane.operations.operations import required_kind
+from controlplane.operations.rules import eta_s, fraction_done, is_cancellable, plan_state
 from controlplane.operations.states import ACTIVE_STATES, OPERATION_MOVES, STEP_RUNNING, SUCCEEDED
 from controlplane.tenants.models import Tenant
 
@@ -83,7 +82,11 @@ def operation_dict(operation: Operation) -> dict[str, Any]:
         "progress": {"done": done, "total": total, "unit": "steps"},
         "eta_seconds": _eta(steps) if operation.state in ACTIVE_STATES else None,
         "error": operation.error,
-        "cancellable": is_cancellable(operation),
+        "cancellable": is_cancellable(
+            state=operation.state,
+            rolling_back=operation.rolling_back,
+            kind_is=kind.cancellable,
+        ),
         "revertible": revertible,
         "reverts": operation.reverts_id,
         "reverted_by": reverted_by[0].id if reverted_by else None,
@@ -114,6 +117,13 @@ def step_dict(step: Step) -> dict[str, Any]:
     }
 
 
+def plan_get(tenant: Tenant, plan_id: str) -> Plan:
+    plan = Plan.objects.filter(tenant=tenant, id=plan_id).select_related("tenant").first()
+    if plan is None:
+        raise NotFound("There is no such plan.")
+    return plan
+
+
 def plan_dict(plan: Plan) -> dict[str, Any]:
     operation = getattr(plan, "operation", None)
     return {
@@ -126,7 +136,7 @@ def plan_dict(plan: Plan) -> dict[str, Any]:
         "impact": plan.impact,
         "plan_hash": plan.plan_hash,
         "confirm_phrase": plan.confirm_phrase,
-        "state": plan_state(plan),
+        "state": plan_state(state=plan.state, expires_at=plan.expires_at, now=timezone.now()),
         "revertible": required_kind(plan.kind).undo(plan) is not None,
         "reverts": plan.reverts,
         "operation_id": operation.id if operation else None,

@@ -8,20 +8,18 @@ from controlplane.common.crypto import seal, unseal
 from controlplane.common.problems import Conflict, Gone, NotFound
 from controlplane.operations import outbox
 from controlplane.operations.models import Operation, OperationSecret, Plan, Step
+from controlplane.operations.operations import required_kind
 from controlplane.operations.plans import (
     check_confirmable,
     check_fresh,
     plan_create,
-    plan_get,
-    required_kind,
 )
+from controlplane.operations.rules import is_cancellable
+from controlplane.operations.selectors import plan_get
 from controlplane.operations.states import (
     CANCELLING,
-    PENDING,
     PLAN_USED,
-    RUNNING,
     SUCCEEDED,
-    VERIFYING,
 )
 from controlplane.tenants.models import Tenant
 
@@ -101,7 +99,11 @@ def operation_cancel(*, tenant: Tenant, actor: Actor, operation_id: str) -> Oper
             raise NotFound("There is no such operation.")
         if operation.state == CANCELLING:
             return operation
-        if not is_cancellable(operation):
+        if not is_cancellable(
+            state=operation.state,
+            rolling_back=operation.rolling_back,
+            kind_is=required_kind(operation.kind).cancellable,
+        ):
             raise Conflict(
                 f"A {operation.kind} in state {operation.state} cannot be cancelled.",
                 code="not-cancellable",
@@ -117,15 +119,6 @@ def operation_cancel(*, tenant: Tenant, actor: Actor, operation_id: str) -> Oper
         )
         outbox.enqueue(outbox.TICK, [operation.id])
     return operation
-
-
-def is_cancellable(operation: Operation) -> bool:
-    if operation.rolling_back:
-        return False
-    kind = required_kind(operation.kind)
-    if operation.state == PENDING:
-        return True
-    return kind.cancellable and operation.state in {RUNNING, VERIFYING}
 
 
 def undo_plan_create(*, tenant: Tenant, actor: Actor, operation_id: str) -> Plan:

@@ -8,8 +8,9 @@ from django.utils import timezone
 
 from controlplane.common.problems import Conflict, Gone, Problem
 from controlplane.gateway.errors import GatewayError, unreachable
-from controlplane.operations import engine, outbox, plans
+from controlplane.operations import engine, outbox
 from controlplane.operations.models import Operation, OutboxMessage
+from controlplane.operations.operations import required_kind
 from controlplane.operations.services import operation_cancel, operation_start
 from controlplane.operations.tasks import housekeeping, sweep
 from tests.controlplane.support import ACTOR, drive, step
@@ -176,7 +177,7 @@ def test_hashes_differ_with_what_is_decided(world):
 
 def test_an_unknown_kind_is_named(world):
     with pytest.raises(Problem) as caught:
-        plans.required_kind("topic.explode")
+        required_kind("topic.explode")
     assert caught.value.errors[0]["pointer"] == "/kind"
 
 

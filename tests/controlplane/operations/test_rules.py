@@ -3,7 +3,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from controlplane.operations.rules import Finish, RunStep, backoff_s, eta_s, next_action
+from controlplane.operations.rules import (
+    Finish,
+    RunStep,
+    backoff_s,
+    eta_s,
+    is_cancellable,
+    next_action,
+    plan_state,
+)
+from controlplane.operations.states import OPERATION_MOVES, PLAN_MOVES
+
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
 
 @dataclass
@@ -52,3 +63,21 @@ def test_eta_is_unknown_without_speed():
     assert eta_s(done=0, total=10, started_at=start, now=start + timedelta(seconds=5)) is None
     assert eta_s(done=5, total=10, started_at=start, now=start + timedelta(seconds=5)) == 5.0
     assert eta_s(done=12, total=10, started_at=start, now=start + timedelta(seconds=5)) == 0.0
+
+
+@pytest.mark.parametrize("state", OPERATION_MOVES.states)
+@pytest.mark.parametrize("kind_is", [True, False])
+@pytest.mark.parametrize("rolling_back", [True, False])
+def test_what_may_be_cancelled_may_move_to_cancelling(state, kind_is, rolling_back):
+    found = is_cancellable(state=state, rolling_back=rolling_back, kind_is=kind_is)
+    wanted = {"pending"} | ({"running", "verifying"} if kind_is else set())
+    assert found == (state in wanted and not rolling_back)
+    assert not found or state in OPERATION_MOVES.sources("cancelling")
+
+
+@pytest.mark.parametrize("state", PLAN_MOVES.states)
+@pytest.mark.parametrize("left_s", [-1, 0, 1])
+def test_only_an_open_plan_expires_and_at_its_time(state, left_s):
+    expires_at = NOW + timedelta(seconds=left_s)
+    found = plan_state(state=state, expires_at=expires_at, now=NOW)
+    assert found == ("expired" if state == "open" and left_s <= 0 else state)

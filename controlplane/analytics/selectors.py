@@ -8,7 +8,6 @@ from typing import Any
 from django.db.models import Exists, F, Max, OuterRef, Prefetch, QuerySet
 
 from controlplane.analytics.answers import EXPIRY, LAG_POINT, RETENTION, shown
-from controlplane.analytics.due import verdict_after_s
 from controlplane.analytics.models import (
     AnalyticsRun,
     CollectorState,
@@ -17,6 +16,7 @@ from controlplane.analytics.models import (
     GoldTopicRetention,
     RunCluster,
 )
+from controlplane.analytics.rules import verdict_after_s
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import cluster_row
 from controlplane.common.problems import NotFound

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import F, Max
 from django.utils import timezone
 
-from controlplane.analytics import collect, due
+from controlplane.analytics import collect, rules
 from controlplane.analytics.conf import AnalyticsConf
 from controlplane.analytics.models import (
     BY_HAND,
@@ -39,10 +39,10 @@ def run_schedule(conf: AnalyticsConf) -> AnalyticsRun | None:
     sampled = CollectorState.objects.filter(pk__in=watched, first_sample_at__isnull=False)
     firsts = sampled.values_list("first_sample_at", flat=True)
     last = AnalyticsRun.objects.order_by("-pk").first()
-    is_due = due.run_is_due(
+    is_due = rules.run_is_due(
         now_ms=now_ms,
         first_samples_ms=[_ms(first) for first in firsts if first],
-        last_run=due.LastRun(started_ms=_ms(last.created_at)) if last else None,
+        last_run=rules.LastRun(started_ms=_ms(last.created_at)) if last else None,
         interval_s=conf.interval_s,
         first_after_s=conf.first_after_s,
         rules=Rules(),
@@ -115,7 +115,7 @@ def _queue(
     conf: AnalyticsConf, cluster_ids: list[str], *, trigger: str, requested_by: str
 ) -> AnalyticsRun | None:
     """None when another run is active (the database decides, not a look beforehand)."""
-    from_ms, to_ms = due.run_range(
+    from_ms, to_ms = rules.run_range(
         now_ms=_ms(timezone.now()),
         cluster_ids=cluster_ids,
         done_until_ms=_done_until(cluster_ids),

@@ -1,36 +1,32 @@
 """cluster.create, cluster.register, cluster.delete."""
 
-import re
 import secrets
 from dataclasses import asdict
 from typing import Any
 
 from django.utils import timezone
-from rest_framework import serializers
 
-from controlplane.clusters import provisioning
+from controlplane.clusters import services
 from controlplane.clusters.connections import drop_gateway, gateway_for
 from controlplane.clusters.hosts import Host, HostsUnavailableError, hosts
+from controlplane.clusters.inputs import ClusterCreateInputs, ClusterRegisterInputs, NoInputs
 from controlplane.clusters.models import (
     CREATING,
     DELETED,
     DELETING,
     FAILED,
     MANAGED,
-    MECHANISM_CHOICES,
     REGISTERED,
     RUNNING,
-    SECURITY_CHOICES,
     Broker,
     Cluster,
 )
 from controlplane.clusters.operations_base import ClusterOperationKind
-from controlplane.clusters.placement import NoRoomError, Placement, place
+from controlplane.clusters.rules import NoRoomError, Placement, place
 from controlplane.clusters.selectors import cluster_row
 from controlplane.clusters.specs import ADMIN_MECHANISM, ADMIN_USER, BROKER_USER, RESERVED
 from controlplane.common.crypto import new_password, seal
 from controlplane.common.problems import Conflict, Unavailable, field_problem
-from controlplane.common.serializers import Shape
 from controlplane.common.words import counted
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
@@ -47,21 +43,6 @@ from controlplane.operations.operations import (
 from controlplane.operations.states import ACTIVE_STATES, CANCELLED, SUCCEEDED
 from controlplane.tenants.models import Tenant
 
-NAME = re.compile(r"^[a-z][a-z0-9-]{0,62}$")
-BROKERS_MAX = 30
-CONFIG_VALUE_MAX = 10_000
-
-
-class ClusterCreateInputs(Shape):
-    name = serializers.RegexField(NAME, help_text="Lower-case letters, digits, hyphens.")
-    broker_count = serializers.IntegerField(min_value=1, max_value=BROKERS_MAX, default=3)
-    host_ids = serializers.ListField(
-        child=serializers.CharField(max_length=100), required=False, max_length=1_000
-    )
-    config = serializers.DictField(
-        child=serializers.CharField(max_length=CONFIG_VALUE_MAX), required=False
-    )
-
 
 class _RemovesBrokers(OperationKind):
     """The way down of a managed cluster: of one that is deleted and of one that was cancelled."""
@@ -70,19 +51,19 @@ class _RemovesBrokers(OperationKind):
         cluster = cluster_of(context)
         if cluster.kind == REGISTERED:
             return _let_go(cluster)
-        return provisioning.write_desired(cluster, state="deleted")
+        return services.write_desired(cluster, state="deleted")
 
     def await_removed(self, context: StepContext) -> Done | Wait:
         cluster = cluster_of(context)
         if cluster.kind == REGISTERED:
             return _let_go(cluster)
-        return provisioning.await_deleted(cluster)
+        return services.await_deleted(cluster)
 
     def purge(self, context: StepContext) -> Done:
         cluster = cluster_of(context)
         if cluster.kind == REGISTERED:
             return _let_go(cluster)
-        return provisioning.purge(cluster)
+        return services.purge(cluster)
 
 
 class ClusterCreate(_RemovesBrokers):
@@ -139,18 +120,18 @@ class ClusterCreate(_RemovesBrokers):
         operation.save(update_fields=["cluster_id"])
 
     def write_desired(self, context: StepContext) -> Done:
-        return provisioning.write_desired(cluster_of(context), state="running")
+        return services.write_desired(cluster_of(context), state="running")
 
     def await_processes(self, context: StepContext) -> Done | Wait:
-        return provisioning.await_processes(cluster_of(context))
+        return services.await_processes(cluster_of(context))
 
     def await_registration(self, context: StepContext) -> Done | Wait:
-        return provisioning.await_registration(cluster_of(context))
+        return services.await_registration(cluster_of(context))
 
     def verify(self, context: StepContext) -> Done | Wait:
         cluster = cluster_of(context)
         context.memo["outcome"] = {"cluster_id": cluster.id}
-        return provisioning.verify_cluster(cluster)
+        return services.verify_cluster(cluster)
 
     def finish(self, operation: Operation) -> None:
         if operation.state == CANCELLED:
@@ -190,17 +171,6 @@ class ClusterCreate(_RemovesBrokers):
             phase=Phase.TEARDOWN,
         ),
     )
-
-
-class ClusterRegisterInputs(Shape):
-    name = serializers.RegexField(NAME)
-    bootstrap_servers = serializers.RegexField(
-        r"^[^\s,:]+:\d{1,5}(,[^\s,:]+:\d{1,5})*$", max_length=2000
-    )
-    security_protocol = serializers.ChoiceField(SECURITY_CHOICES, default="PLAINTEXT")
-    sasl_mechanism = serializers.ChoiceField(MECHANISM_CHOICES, required=False)
-    username = serializers.CharField(required=False, max_length=200)
-    password = serializers.CharField(required=False, max_length=500, write_only=True)
 
 
 class ClusterRegister(OperationKind):
@@ -263,10 +233,6 @@ class ClusterRegister(OperationKind):
         StepSpec(name="connect", title="The cluster answers", run=connect, deadline_s=30.0),
         StepSpec(name="verify", title="Its topics can be read", run=verify, phase=Phase.VERIFY),
     )
-
-
-class NoInputs(Shape):
-    """Nothing to say beyond the cluster itself."""
 
 
 class ClusterDelete(_RemovesBrokers, ClusterOperationKind):

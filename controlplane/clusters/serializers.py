@@ -1,7 +1,7 @@
 from rest_framework import serializers
 
+from controlplane.clusters.inputs import ClusterCreateInputs
 from controlplane.clusters.models import KIND_CHOICES, PHASE_CHOICES
-from controlplane.clusters.operations import ClusterCreate, ClusterCreateInputs
 from controlplane.common.serializers import Shape, page_serializer
 from controlplane.operations.serializers import OperationSerializer
 from controlplane.operations.shapes import plan_shape
@@ -43,7 +43,7 @@ class ClusterPlanInputSerializer(ClusterCreateInputs):
 
 
 class ClusterPlanSerializer(Shape):
-    plan = plan_shape(ClusterCreate.name)()
+    plan = plan_shape("cluster.create")()
     operation = OperationSerializer(allow_null=True)
 
 

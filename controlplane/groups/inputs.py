@@ -3,7 +3,7 @@ from typing import Any
 from rest_framework import serializers
 
 from controlplane.common.serializers import Shape
-from controlplane.groups.planner import OFFSET, SHIFT, STRATEGIES, TIMESTAMP
+from controlplane.groups.rules import OFFSET, SHIFT, STRATEGIES, TIMESTAMP
 
 OFFSET_MAX = 2**62
 PARTITION_MAX = 2**31 - 1

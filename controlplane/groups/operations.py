@@ -12,7 +12,7 @@ from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset, OffsetAt
-from controlplane.groups import planner
+from controlplane.groups import rules
 from controlplane.groups.group_state import (
     POLL_S,
     GroupOperationKind,
@@ -25,7 +25,7 @@ from controlplane.groups.group_state import (
     require_idle,
 )
 from controlplane.groups.inputs import OffsetResetInputs, OffsetRestoreInputs
-from controlplane.groups.planner import PartitionFacts, PlannedOffset
+from controlplane.groups.rules import PartitionFacts, PlannedOffset
 from controlplane.groups.serializers import OffsetDiffSerializer
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
@@ -59,10 +59,10 @@ class _OffsetKind(GroupOperationKind):
         gateway, group = self.gateway(context), inputs["group"]
         is_new = not check_idle(gateway, group)
         rows = self.rows(gateway, inputs)
-        moved = planner.changes(rows)
+        moved = rules.changes(rows)
         if not moved:
             raise _nothing_to_do(group, rows)
-        sums = planner.totals(rows)
+        sums = rules.totals(rows)
         return PlanDraft(
             resource=f"group/{group}",
             diff={"partitions": [row_dict(row) for row in rows]},
@@ -126,9 +126,9 @@ class OffsetReset(_OffsetKind):
         scope = _scope(gateway, inputs, committed)
         found = facts(gateway, scope, committed)
         strategy, value = inputs["strategy"], inputs.get("value")
-        if strategy == planner.TIMESTAMP:
+        if strategy == rules.TIMESTAMP:
             found = _with_timestamps(gateway, found, value)
-        return planner.plan_reset(found, strategy=strategy, value=value)
+        return rules.plan_reset(found, strategy=strategy, value=value)
 
 
 class OffsetRestore(_OffsetKind):
@@ -138,7 +138,7 @@ class OffsetRestore(_OffsetKind):
     def rows(self, gateway: ClusterGateway, inputs: dict[str, Any]) -> list[PlannedOffset]:
         wanted = {TP(row["topic"], row["partition"]): row["offset"] for row in inputs["partitions"]}
         committed = gateway.group_offsets([inputs["group"]]).get(inputs["group"], {})
-        return planner.plan_restore(facts(gateway, sorted(wanted), committed), wanted)
+        return rules.plan_restore(facts(gateway, sorted(wanted), committed), wanted)
 
 
 def facts(
@@ -287,7 +287,7 @@ def _nothing_to_do(group: str, rows: list[PlannedOffset]) -> Conflict:
     return Conflict("Every offset is there already.", code="nothing-to-do")
 
 
-def _summary(group: str, moved: int, sums: planner.Totals) -> str:
+def _summary(group: str, moved: int, sums: rules.Totals) -> str:
     parts = [f"{counted(sums.reread, 'record')} read again", f"{sums.skipped} skipped"]
     if sums.first_read:
         parts.append(f"{sums.first_read} to be read for the first time")
@@ -295,7 +295,7 @@ def _summary(group: str, moved: int, sums: planner.Totals) -> str:
 
 
 def _warnings(
-    group: str, rows: list[PlannedOffset], sums: planner.Totals, *, is_new: bool
+    group: str, rows: list[PlannedOffset], sums: rules.Totals, *, is_new: bool
 ) -> list[dict[str, str]]:
     found = []
     if is_new:

@@ -3,7 +3,7 @@ from typing import Any
 from rest_framework import serializers
 
 from controlplane.common.serializers import Shape, page_serializer
-from controlplane.groups.planner import EFFECTS
+from controlplane.groups.rules import EFFECTS
 
 
 class GroupRowSerializer(Shape):

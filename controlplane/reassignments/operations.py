@@ -25,12 +25,12 @@ from controlplane.operations.operations import (
     StepSpec,
     Wait,
 )
-from controlplane.reassignments import planner
+from controlplane.reassignments import rules
 from controlplane.reassignments.inputs import ReassignmentInputs
-from controlplane.reassignments.planner import Move, Replicas, Survey
+from controlplane.reassignments.rules import Move, Replicas, Survey
 from controlplane.reassignments.selectors import Truth, read_truth
 from controlplane.reassignments.serializers import ReassignmentDiffSerializer
-from controlplane.reassignments.throttle import throttle_release, throttle_renew, throttle_set
+from controlplane.reassignments.services import throttle_release, throttle_renew, throttle_set
 from controlplane.reassignments.warnings import plan_warnings
 
 DAY_S = 86_400.0
@@ -50,7 +50,7 @@ class Reassignment(ClusterOperationKind):
         )
         truth = read_truth(gateway, topics)
         wanted = _wanted(inputs, truth)
-        moves = planner.moves_of(truth.assignment, wanted, truth.sizes)
+        moves = rules.moves_of(truth.assignment, wanted, truth.sizes)
         if not moves:
             raise Conflict("Every partition is where it should be.", code="nothing-to-do")
         touched = {move.tp for move in moves}
@@ -62,7 +62,7 @@ class Reassignment(ClusterOperationKind):
             )
         throttle = inputs.get("throttle_bytes_per_s")
         total = sum(move.bytes_to_move for move in moves)
-        loads = planner.broker_loads(
+        loads = rules.broker_loads(
             moves,
             brokers=truth.racks,
             bytes_now=truth.bytes_by_broker,
@@ -81,7 +81,7 @@ class Reassignment(ClusterOperationKind):
             warnings=plan_warnings(gateway, moves, truth, throttle),
             impact={
                 "bytes_to_move": total,
-                "seconds_estimated": planner.seconds_estimated(
+                "seconds_estimated": rules.seconds_estimated(
                     moves, throttle, batch_size=inputs["batch_size"]
                 ),
             },
@@ -132,10 +132,10 @@ class Reassignment(ClusterOperationKind):
             raise StepFailedError(
                 "plan-stale", f"Somebody else moved {tp.topic}-{tp.partition} meanwhile."
             )
-        batch = planner.next_batch(found, batch_size=context.inputs["batch_size"])
+        batch = rules.next_batch(found, batch_size=context.inputs["batch_size"])
         if batch:
             gateway.reassign({move.tp: move.after for move in batch})
-        arrived, total = planner.bytes_arrived(moves, _sizes_now(gateway, moves))
+        arrived, total = rules.bytes_arrived(moves, _sizes_now(gateway, moves))
         settled = len(found.done) == len(moves)
         progress = Progress(done=total if settled else arrived, total=total, unit="bytes")
         detail = f"{len(found.done)} of {len(moves)} partitions are there"
@@ -211,7 +211,7 @@ def assignment_now(gateway: ClusterGateway, moves: list[Move]) -> dict[TP, Repli
 def survey_now(gateway: ClusterGateway, moves: list[Move]) -> Survey:
     """Ongoing first, assignment after: a move that ends in between is seen as done."""
     ongoing = {row.tp for row in gateway.list_reassignments()}
-    return planner.survey(moves, now=assignment_now(gateway, moves), ongoing=ongoing)
+    return rules.survey(moves, now=assignment_now(gateway, moves), ongoing=ongoing)
 
 
 def _wanted(inputs: dict[str, Any], truth: Truth) -> dict[TP, Replicas]:
@@ -220,10 +220,10 @@ def _wanted(inputs: dict[str, Any], truth: Truth) -> dict[TP, Replicas]:
     for index, broker in enumerate(inputs["target_brokers"]):
         _check_alive(broker, truth, f"/inputs/target_brokers/{index}")
     try:
-        return planner.spread(
+        return rules.spread(
             truth.assignment, targets=set(inputs["target_brokers"]), racks=truth.racks
         )
-    except planner.UnplannableError as error:
+    except rules.UnplannableError as error:
         raise field_problem("/inputs/target_brokers", f"{error}.") from error
 
 

@@ -8,7 +8,7 @@ from controlplane.clusters.models import Cluster
 from controlplane.common.problems import field_problem
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import TP, TopicDescription
-from controlplane.reassignments.planner import Replicas
+from controlplane.reassignments.rules import Replicas
 
 
 def active(cluster: Cluster, gateway: ClusterGateway) -> list[dict[str, Any]]:

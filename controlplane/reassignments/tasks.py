@@ -9,7 +9,7 @@ from controlplane.clusters.models import RUNNING, Cluster
 from controlplane.clusters.selectors import gateway_for
 from controlplane.gateway.errors import GatewayError
 from controlplane.reassignments.models import ThrottleLease
-from controlplane.reassignments.throttle import throttle_release
+from controlplane.reassignments.services import throttle_release
 
 log = logging.getLogger(__name__)
 

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
 from controlplane.operations.operations import warning
-from controlplane.reassignments.planner import Move
+from controlplane.reassignments.rules import Move
 from controlplane.reassignments.selectors import Truth
-from controlplane.reassignments.throttle import RATE_KEYS
+from controlplane.reassignments.services import RATE_KEYS
 
 
 def plan_warnings(

@@ -2,11 +2,8 @@
 
 from typing import Any
 
-from rest_framework import serializers
-
 from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.problems import Conflict, field_problem
-from controlplane.common.serializers import Shape
 from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
@@ -25,15 +22,22 @@ from controlplane.operations.operations import (
     Wait,
 )
 from controlplane.topics import rules
-from controlplane.topics.impact import deletion_impact, groups_reading
-from controlplane.topics.internal import is_dangerous, refuse_internal, refuse_reserved
+from controlplane.topics.inputs import (
+    TopicCreateInputs,
+    TopicDeleteInputs,
+    TopicPartitionsInputs,
+    TopicUpdateInputs,
+)
 from controlplane.topics.refusals import fields_named
-from controlplane.topics.selectors import config_values, described_topic
+from controlplane.topics.rules import is_dangerous, refuse_internal, refuse_reserved
+from controlplane.topics.selectors import (
+    config_values,
+    deletion_impact,
+    described_topic,
+    groups_reading,
+)
 from controlplane.topics.serializers import ConfigDiffSerializer
 
-NAME = r"^(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}$"
-PARTITIONS_MAX = 10_000
-CONFIG_VALUE_MAX = 10_000
 POLL_S = 0.2
 
 
@@ -44,21 +48,6 @@ def _whole_by(run: StepRun) -> StepSpec:
         run=run,
         phase=Phase.VERIFY,
         deadline_s=60.0,
-    )
-
-
-def name_field() -> serializers.RegexField:
-    return serializers.RegexField(
-        NAME, help_text="1 to 249 of letters, digits, dot, underscore, hyphen."
-    )
-
-
-class TopicCreateInputs(Shape):
-    name = name_field()
-    partitions = serializers.IntegerField(min_value=1, max_value=PARTITIONS_MAX, default=1)
-    replication_factor = serializers.IntegerField(min_value=1, max_value=100, default=3)
-    configs = serializers.DictField(
-        child=serializers.CharField(allow_blank=True, max_length=CONFIG_VALUE_MAX), default=dict
     )
 
 
@@ -120,13 +109,6 @@ class TopicCreate(ClusterOperationKind):
     steps = (
         StepSpec(name="create", title="Create the topic", run=create),
         _whole_by(verify),
-    )
-
-
-class TopicUpdateInputs(Shape):
-    name = name_field()
-    configs = serializers.DictField(
-        child=serializers.CharField(allow_null=True, allow_blank=True, max_length=CONFIG_VALUE_MAX)
     )
 
 
@@ -199,11 +181,6 @@ class TopicUpdate(ClusterOperationKind):
     )
 
 
-class TopicPartitionsInputs(Shape):
-    name = name_field()
-    partitions = serializers.IntegerField(min_value=1, max_value=PARTITIONS_MAX)
-
-
 class TopicPartitions(ClusterOperationKind):
     name = "topic.partitions"
     no_undo = "Partitions can be added, never removed: this cannot be undone."
@@ -253,10 +230,6 @@ class TopicPartitions(ClusterOperationKind):
         StepSpec(name="add", title="Add partitions", run=add),
         _whole_by(verify),
     )
-
-
-class TopicDeleteInputs(Shape):
-    name = name_field()
 
 
 class TopicDelete(ClusterOperationKind):

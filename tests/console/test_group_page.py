@@ -5,8 +5,8 @@ from datetime import timedelta
 from django.utils import timezone
 
 from console.pages.groups import group
-from controlplane.analytics.due import verdict_after_s
 from controlplane.analytics.models import CollectorState
+from controlplane.analytics.rules import verdict_after_s
 from controlplane.common.times import iso
 from spark_analytics.contracts import Rules
 from tests.controlplane.support import cluster_make, tenant_make

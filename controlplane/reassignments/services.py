@@ -9,7 +9,7 @@ from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.reassignments.models import ThrottleLease
-from controlplane.reassignments.planner import Move
+from controlplane.reassignments.rules import Move
 
 RATE_KEYS = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
 REPLICA_KEYS = (

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controlplane.gateway.types import TP
-from controlplane.reassignments.planner import (
+from controlplane.reassignments.rules import (
     Move,
     UnplannableError,
     broker_loads,

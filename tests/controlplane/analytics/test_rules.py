@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from controlplane.analytics import due
+from controlplane.analytics import rules
 from spark_analytics.contracts import Rules
 
 RULES = Rules()
@@ -22,7 +22,7 @@ def is_due(**changes):
         "first_after_s": 45,
         "rules": RULES,
     }
-    return due.run_is_due(**{**usual, **changes})
+    return rules.run_is_due(**{**usual, **changes})
 
 
 def test_nothing_is_due_before_there_is_telemetry():
@@ -35,20 +35,20 @@ def test_the_first_run_comes_soon_after_the_first_sample():
 
 
 def test_later_runs_keep_the_interval_from_start_to_start():
-    assert not is_due(last_run=due.LastRun(started_ms=NOW_MS - 299_000))
-    assert is_due(last_run=due.LastRun(started_ms=NOW_MS - 300_000))
+    assert not is_due(last_run=rules.LastRun(started_ms=NOW_MS - 299_000))
+    assert is_due(last_run=rules.LastRun(started_ms=NOW_MS - 300_000))
 
 
 def test_a_run_comes_as_soon_as_groups_can_be_judged():
-    first_ms = NOW_MS - int(due.verdict_after_s(RULES) * 1000)
-    early = due.LastRun(started_ms=first_ms + 46_000)
+    first_ms = NOW_MS - int(rules.verdict_after_s(RULES) * 1000)
+    early = rules.LastRun(started_ms=first_ms + 46_000)
     assert not is_due(first_samples_ms=[first_ms + 1], last_run=early)
     assert is_due(first_samples_ms=[first_ms], last_run=early)
-    assert not is_due(first_samples_ms=[first_ms], last_run=due.LastRun(started_ms=NOW_MS))
+    assert not is_due(first_samples_ms=[first_ms], last_run=rules.LastRun(started_ms=NOW_MS))
 
 
 def test_a_new_cluster_does_not_wait_for_the_interval_of_the_old_ones():
-    last = due.LastRun(started_ms=NOW_MS - 60_000)
+    last = rules.LastRun(started_ms=NOW_MS - 60_000)
     assert is_due(first_samples_ms=[NOW_MS - 3_600_000, NOW_MS - 45_000], last_run=last)
 
 
@@ -59,7 +59,7 @@ backs = st.dictionaries(st.sampled_from("abc"), st.integers(0, 10 * 3_600_000), 
 @given(now_ms=moments, back=backs, range_max_s=st.integers(60, 6 * 3600))
 def test_a_range_is_whole_windows_and_misses_nothing(now_ms, back, range_max_s):
     done = {name: now_ms - ago for name, ago in back.items()}
-    from_ms, to_ms = due.run_range(
+    from_ms, to_ms = rules.run_range(
         now_ms=now_ms,
         cluster_ids=["a", "b"],
         done_until_ms=done,

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controlplane.gateway.types import TP
-from controlplane.groups.planner import (
+from controlplane.groups.rules import (
     FIRST,
     NONE,
     REREAD,

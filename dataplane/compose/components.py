@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 async def build_components(services: BrokerServices, undo: contextlib.AsyncExitStack) -> None:
     """Build and start them; each one that has been started is stopped by `undo`."""
-    services.authorizer = Authorizer(services)
+    services.authorizer = Authorizer(
+        services.coordinator, services.clock, services.entropy, services.config
+    )
     await services.authorizer.start()
     undo.push_async_callback(services.authorizer.stop)
-    services.producer_ids = ProducerIdManager(services)
+    services.producer_ids = ProducerIdManager(services.coordinator, services.broker_id)
     await services.producer_ids.start()
     undo.push_async_callback(services.producer_ids.stop)
     services.groups = GroupCoordinator(services)

@@ -79,8 +79,10 @@ class Hosted:
             metadata=MetadataCache(image),
             broker_id=ME,
         )
-        self.services.authorizer = Authorizer(self.services)
-        self.services.producer_ids = ProducerIdManager(self.services)
+        self.services.authorizer = Authorizer(
+            self.services.coordinator, self.clock, self.services.entropy, self.services.config
+        )
+        self.services.producer_ids = ProducerIdManager(self.services.coordinator, ME)
         for index in range(partition_count):
             self._open(TopicPartition(OFFSETS_TOPIC, index))
         self.services.groups = self.groups = GroupCoordinator(self.services)

@@ -91,7 +91,9 @@ class OneBroker:
             peers=NoPeers(),
             controller_client=ControllerOnPaper(),
         )
-        self.services.authorizer = Authorizer(self.services)
+        self.services.authorizer = Authorizer(
+            self.services.coordinator, self.clock, self.services.entropy, self.services.config
+        )
         self.services.configs = ConfigStore(self.services)
         self.logs = LogManager(
             self.fs,

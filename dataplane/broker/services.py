@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dataplane.broker.broker_lifecycle import BrokerLifecycle
     from dataplane.broker.controller.host import ControllerHost
     from dataplane.broker.groups.group_coordinator import GroupCoordinator
     from dataplane.broker.metadata.config_store import ConfigStore
@@ -28,20 +29,16 @@ class BrokerServices:
 
     The rooms below the first group are set one by one while the broker is put together, because
     most of them take this very object.
-    `broker_epoch` is the creation id (czxid) of this broker's registration node; it changes when
-    an expired ZooKeeper session makes the broker register again. Before the first registration it
-    is a number above every earlier one, so that commands for an earlier life are refused.
     """
 
-    config: BrokerConfig
+    lifecycle: BrokerLifecycle
+    configs: ConfigStore
     clock: Clock
     entropy: Entropy
     coordinator: Coordinator
     metadata: MetadataCache
     metrics: Metrics
-    broker_id: int
 
-    configs: ConfigStore = dataclasses.field(init=False)
     peers: PeerPool = dataclasses.field(init=False)
     partitions: ReplicaManager = dataclasses.field(init=False)
     controller: ControllerHost = dataclasses.field(init=False)
@@ -50,6 +47,22 @@ class BrokerServices:
     authorizer: Authorizer = dataclasses.field(init=False)
     producer_ids: ProducerIdManager = dataclasses.field(init=False)
 
-    broker_epoch: int = -1
-    cluster_id: str = ""
-    stopping: bool = False
+    @property
+    def config(self) -> BrokerConfig:
+        return self.configs.broker_config
+
+    @property
+    def broker_id(self) -> int:
+        return self.lifecycle.broker_id
+
+    @property
+    def broker_epoch(self) -> int:
+        return self.lifecycle.broker_epoch
+
+    @property
+    def cluster_id(self) -> str:
+        return self.lifecycle.cluster_id
+
+    @property
+    def stopping(self) -> bool:
+        return self.lifecycle.stopping

@@ -12,6 +12,7 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING
 
+from dataplane.broker.broker_lifecycle import BrokerLifecycle
 from dataplane.broker.housekeeping import Housekeeping
 from dataplane.broker.metadata.config_store import ConfigStore
 from dataplane.broker.metadata.log_dir_events import report_failure
@@ -95,7 +96,7 @@ class BrokerProcess:
         services = self.services
         _log.info("broker %d is stopping: handing its leaderships over", services.broker_id)
         await self._hand_over()
-        services.stopping = True
+        services.lifecycle.stopping = True
         await self._undo.aclose()
         _log.info("broker %d has stopped", services.broker_id)
 
@@ -115,21 +116,23 @@ class BrokerProcess:
         undo.push_async_callback(coordinator.close)
         await ensure_layout(coordinator)
         cluster_id = await ensure_cluster_id(coordinator, world.entropy)
-        floor = await epoch_floor(coordinator)
+        lifecycle = BrokerLifecycle(
+            broker_id=broker_id(config),
+            cluster_id=cluster_id,
+            broker_epoch=await epoch_floor(coordinator),
+        )
+        configs = ConfigStore(coordinator, world.clock, config, broker_id=lifecycle.broker_id)
+        await configs.start()
+        undo.push_async_callback(configs.stop)
         services = self.services = BrokerServices(
-            config=config,
+            lifecycle=lifecycle,
+            configs=configs,
             clock=world.clock,
             entropy=world.entropy,
             coordinator=coordinator,
             metadata=MetadataCache(ClusterImage(cluster_id=cluster_id)),
             metrics=metrics,
-            broker_id=broker_id(config),
-            cluster_id=cluster_id,
-            broker_epoch=floor,
         )
-        services.configs = ConfigStore(services)
-        await services.configs.start()
-        undo.push_async_callback(services.configs.stop)
         background = world.background()
         self._logs = await open_logs(services, world.files, background, world.pacer)
         undo.callback(self._close_logs, background)
@@ -167,7 +170,7 @@ class BrokerProcess:
         services = self.services
 
         def registered(epoch: int) -> None:
-            services.broker_epoch = epoch
+            services.lifecycle.broker_epoch = epoch
 
         self._registration = Registration(
             services.coordinator,

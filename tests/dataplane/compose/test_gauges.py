@@ -23,7 +23,7 @@ async def test_waiting_requests_and_in_sync_sets() -> None:
     broker.submit(produce("full", batch("a"), acks=-1, timeout_ms=60_000), 9)
     for _ in range(2):
         broker.submit(fetch("at", wait_ms=60_000), 11)
-    lines = broker.services.metrics.exposition({}).splitlines()
+    lines = broker.metrics.exposition({}).splitlines()
     assert {
         'penstock_purgatory_size{kind="produce"} 1',
         'penstock_purgatory_size{kind="fetch"} 2',

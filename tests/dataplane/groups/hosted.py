@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import types
 import uuid
 
+from dataplane.broker.broker_lifecycle import BrokerLifecycle
 from dataplane.broker.context import ConnectionInfo, RequestContext
 from dataplane.broker.delayed.waiting import Wakeups
 from dataplane.broker.groups.group_coordinator import OFFSETS_TOPIC, GroupCoordinator
+from dataplane.broker.metadata.config_store import ConfigStore
 from dataplane.broker.metadata.metadata_cache import MetadataCache
+from dataplane.broker.metrics import Metrics
 from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.replicas.partition import Partition
 from dataplane.broker.security.authorizer import Authorizer
+from dataplane.broker.services import BrokerServices
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
 from dataplane.config.broker_config import BrokerConfig
 from dataplane.handlers.registry import HANDLED, handler
@@ -70,26 +73,29 @@ class Hosted:
         image = ClusterImage(
             cluster_id="c", brokers={ME: BrokerInfo(id=ME, listeners=listener)}, topics=topics
         )
-        self.services = types.SimpleNamespace(
-            config=BrokerConfig.parse(defaults | given),
+        self.metadata = MetadataCache(image)
+        config = BrokerConfig.parse(defaults | given)
+        coordinator, entropy = FakeZooKeeper().connect(), FakeEntropy()
+        self.services = BrokerServices(
+            lifecycle=BrokerLifecycle(broker_id=ME, cluster_id="c"),
+            configs=ConfigStore(coordinator, self.clock, config, broker_id=ME),
             clock=self.clock,
-            entropy=FakeEntropy(),
-            coordinator=FakeZooKeeper().connect(),
-            partitions=self.partitions,
-            metadata=MetadataCache(image),
-            broker_id=ME,
+            entropy=entropy,
+            coordinator=coordinator,
+            metadata=self.metadata,
+            metrics=Metrics(),
         )
-        self.services.authorizer = Authorizer(
-            self.services.coordinator, self.clock, self.services.entropy, self.services.config
-        )
-        self.services.producer_ids = ProducerIdManager(self.services.coordinator, ME)
+        self.services.partitions = self.partitions
+        self.authorizer = Authorizer(coordinator, self.clock, entropy, config)
+        self.services.authorizer = self.authorizer
+        self.services.producer_ids = ProducerIdManager(coordinator, ME)
         for index in range(partition_count):
             self._open(TopicPartition(OFFSETS_TOPIC, index))
         self.services.groups = self.groups = GroupCoordinator(self.services)
         self.connection = ConnectionInfo("PLAINTEXT", "PLAINTEXT", "127.0.0.1", ANONYMOUS)
 
     async def start(self) -> Hosted:
-        await self.services.authorizer.start()
+        await self.authorizer.start()
         await self.groups.start()
         for partition in self.partitions.by_name.values():
             self.lead(partition.topic_partition)
@@ -97,7 +103,7 @@ class Hosted:
 
     async def stop(self) -> None:
         await self.groups.stop()
-        await self.services.authorizer.stop()
+        await self.authorizer.stop()
 
     def _open(self, topic_partition) -> None:
         directory = f"/data/{topic_partition}"

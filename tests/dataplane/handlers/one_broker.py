@@ -6,6 +6,7 @@ import asyncio
 import types
 import uuid
 
+from dataplane.broker.broker_lifecycle import BrokerLifecycle
 from dataplane.broker.context import ConnectionInfo
 from dataplane.broker.delayed.deferred import Deferred
 from dataplane.broker.metadata.config_store import ConfigStore
@@ -14,6 +15,7 @@ from dataplane.broker.metrics import Metrics
 from dataplane.broker.replicas.replica_manager import ReplicaManager
 from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.broker.security.authorizer import Authorizer
+from dataplane.broker.services import BrokerServices
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
 from dataplane.config import BrokerConfig
 from dataplane.log.manager.log_manager import LogManager
@@ -77,30 +79,33 @@ class OneBroker:
             controller_id=ME,
             brokers={n: BrokerInfo(id=n, listeners=ends) for n, ends in endpoints.items()},
         )
-        self.services = types.SimpleNamespace(
-            config=BrokerConfig.parse(defaults | given),
+        config = BrokerConfig.parse(defaults | given)
+        self.lifecycle = BrokerLifecycle(broker_id=ME, cluster_id="c", broker_epoch=7)
+        self.entropy = FakeEntropy()
+        self.coordinator = FakeZooKeeper().connect()
+        self.metadata = MetadataCache(image)
+        self.metrics = Metrics()
+        self.configs = ConfigStore(self.coordinator, self.clock, config, broker_id=ME)
+        self.services = BrokerServices(
+            lifecycle=self.lifecycle,
+            configs=self.configs,
             clock=self.clock,
-            entropy=FakeEntropy(),
-            coordinator=FakeZooKeeper().connect(),
-            metadata=MetadataCache(image),
-            metrics=Metrics(),
-            broker_id=ME,
-            broker_epoch=7,
-            cluster_id="c",
-            stopping=False,
-            peers=NoPeers(),
-            controller_client=ControllerOnPaper(),
+            entropy=self.entropy,
+            coordinator=self.coordinator,
+            metadata=self.metadata,
+            metrics=self.metrics,
         )
-        self.services.authorizer = Authorizer(
-            self.services.coordinator, self.clock, self.services.entropy, self.services.config
+        self.services.peers = NoPeers()
+        self.controller_client = self.services.controller_client = ControllerOnPaper()
+        self.authorizer = self.services.authorizer = Authorizer(
+            self.coordinator, self.clock, self.entropy, config
         )
-        self.services.configs = ConfigStore(self.services)
         self.logs = LogManager(
             self.fs,
             self.clock,
-            self.services.entropy,
+            self.entropy,
             InlineBackground(),
-            log_dirs=self.services.config.log_dirs,
+            log_dirs=config.log_dirs,
             broker_id=ME,
         )
         self.logs.load()
@@ -133,9 +138,9 @@ class OneBroker:
             )
             for index in range(partitions)
         )
-        image = self.services.metadata.image
+        image = self.metadata.image
         topics = {**image.topics, name: TopicImage(name, topic_id, states)}
-        self.services.metadata.replace(
+        self.metadata.replace(
             ClusterImage(
                 cluster_id="c",
                 controller_id=ME,

@@ -98,7 +98,7 @@ async def test_a_bug_in_a_handler_is_answered_and_counted(broker: OneBroker, mon
     request = ListGroupsRequest()
     answer = await broker.ask(request, 4)
     assert answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
-    assert broker.services.metrics.failed_requests.value == 1
+    assert broker.metrics.failed_requests.value == 1
 
 
 async def test_a_refusal_of_a_handler_is_answered_in_shape(broker: OneBroker, monkeypatch) -> None:

@@ -80,17 +80,17 @@ def test_a_later_epoch_ends_our_leadership_and_clients_are_told(broker: OneBroke
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD))
     PeerLeadershipCheck(broker.services).take(told(topic_id))
     assert not leads(broker)
-    state = broker.services.metadata.image.partition("t", 0)
+    state = broker.metadata.image.partition("t", 0)
     assert (state.leader, state.leader_epoch, state.isr) == (PEER, 1, (PEER, THIRD))
 
 
 @pytest.mark.parametrize("epoch", [-1, 0])
 def test_the_same_or_an_older_epoch_changes_nothing(broker: OneBroker, epoch: int) -> None:
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD))
-    image = broker.services.metadata.image
+    image = broker.metadata.image
     PeerLeadershipCheck(broker.services).take(told(topic_id, epoch=epoch))
     assert leads(broker)
-    assert broker.services.metadata.image is image
+    assert broker.metadata.image is image
 
 
 def test_what_is_told_of_another_topic_of_that_name_is_not_believed(broker: OneBroker) -> None:
@@ -121,7 +121,7 @@ async def test_peers_are_asked_in_turn_while_the_session_is_suspended(broker: On
     await asyncio.sleep(0.05)
     assert peers.asked == []
     peers.answer = PeerUnavailableError("gone")
-    broker.services.coordinator.suspend()
+    broker.coordinator.suspend()
     async with asyncio.timeout(10):
         while len(peers.asked) < 4:
             peers.heard.clear()
@@ -129,7 +129,7 @@ async def test_peers_are_asked_in_turn_while_the_session_is_suspended(broker: On
     assert {asked for asked, _ in peers.asked} == {PEER, THIRD}
     assert all(topics == ["t"] for _, topics in peers.asked)
     assert leads(broker), "nobody contradicts: everybody may have lost ZooKeeper"
-    broker.services.coordinator.resume()
+    broker.coordinator.resume()
     await asyncio.sleep(0)
     count = len(peers.asked)
     await asyncio.sleep(0.05)

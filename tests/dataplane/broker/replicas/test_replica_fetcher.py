@@ -148,7 +148,7 @@ def test_answers_that_lead_nowhere_are_asked_for_less_and_less_often(answer, cap
             await asyncio.sleep(0.5)
         assert 2 <= leader.fetches <= 20
         assert leader.bounds_asked <= 2 * leader.fetches
-        metrics = broker.services.metrics
+        metrics = broker.metrics
         assert metrics.replication_vain_cuts.value + metrics.replication_refusals.value >= 2
         assert len(caplog.records) <= 3, [r.getMessage() for r in caplog.records]
         await broker.stop()

@@ -78,7 +78,7 @@ async def test_partitions_are_shared_out_among_as_many_fetchers_as_configured() 
 
 async def test_the_number_may_change_while_the_broker_runs() -> None:
     broker = OneBroker()
-    await ensure_layout(broker.services.coordinator)
+    await ensure_layout(broker.coordinator)
     leader = Channels(broker, level)
     followed(broker, 6)
     await until(lambda: leader.parked)
@@ -86,7 +86,7 @@ async def test_the_number_may_change_while_the_broker_runs() -> None:
     await until(lambda: "fetch-1-0" in leader.channels)
     leader.let_go()
     await until(lambda: len(leader.parked) >= 2)
-    text = broker.services.metrics.exposition({})
+    text = broker.metrics.exposition({})
     for number in (0, 1):
         labels = f'leader="{PEER}",fetcher="{number}"'
         assert f"penstock_replica_fetcher_partitions{{{labels}}} 3" in text
@@ -94,10 +94,10 @@ async def test_the_number_may_change_while_the_broker_runs() -> None:
     await until(
         lambda: (
             f'penstock_replica_fetcher_partitions{{leader="{PEER}",fetcher="0"}} 6'
-            in broker.services.metrics.exposition({})
+            in broker.metrics.exposition({})
         )
     )
-    assert 'fetcher="1"' not in broker.services.metrics.exposition({})
+    assert 'fetcher="1"' not in broker.metrics.exposition({})
     await broker.stop()
 
 
@@ -106,7 +106,7 @@ async def test_a_leader_that_leaves_a_fetch_unanswered_is_connected_to_again() -
     leader = Channels(broker, level)
     followed(broker, 2)
     await until(lambda: leader.closed)
-    lost = broker.services.metrics.replication_fetches_lost
+    lost = broker.metrics.replication_fetches_lost
     await until(lambda: len(leader.channels) >= 2)
     assert lost.value >= 1
     assert any(request.session_epoch == 0 for request in leader.requests[2:]), "begun anew"
@@ -138,18 +138,18 @@ async def test_lag_and_failures_are_told_by_fetcher() -> None:
     followed(broker, 2)
     log = broker.partition(TOPIC, 1).log
     await until(lambda: log.log_end_offset == 4)
-    text = broker.services.metrics.exposition({})
+    text = broker.metrics.exposition({})
     labels = f'{{leader="{PEER}",fetcher="0"}}'
     assert f"penstock_replica_fetcher_lag_max{labels} 6" in text
     assert f"penstock_replica_fetcher_failed_partitions{labels} 1" in text
-    assert broker.services.metrics.replication_refusals.value >= 1
+    assert broker.metrics.replication_refusals.value >= 1
     await broker.stop()
 
 
 async def test_refused_changes_of_an_isr_are_counted() -> None:
     broker = OneBroker()
     broker.topic(TOPIC, replicas=(ME, PEER))
-    metrics = broker.services.metrics
+    metrics = broker.metrics
 
     class Refusing:
         """A controller that finds no replica eligible."""

@@ -27,14 +27,14 @@ RATE, REPLICAS = "{}.replication.throttled.rate", "{}.replication.throttled.repl
 @pytest.fixture
 async def broker():
     broker = OneBroker()
-    await ensure_layout(broker.services.coordinator)
+    await ensure_layout(broker.coordinator)
     yield broker
     await broker.stop()
 
 
 async def set_config(broker: OneBroker, kind: str, name: str, **values: str) -> None:
     given = {key.replace("_", "."): value for key, value in values.items()}
-    await broker.services.configs.update(kind, name, lambda _present: given)
+    await broker.configs.update(kind, name, lambda _present: given)
 
 
 async def throttle(broker: OneBroker, role: str, rate: int, listed: str, topic: str = "t") -> None:
@@ -83,7 +83,7 @@ async def test_what_was_set_before_the_start_holds_from_the_start(broker):
 async def test_the_metrics_tell_bytes_rate_and_bound(broker):
     await throttle(broker, "leader", 1000, "*")
     broker.partitions.quotas.leader.record(1500)
-    told = broker.services.metrics.exposition({})
+    told = broker.metrics.exposition({})
     assert 'penstock_throttled_replication_bytes{role="leader"} 1500' in told
     assert 'penstock_throttled_replication_bytes_per_second{role="leader"} 1500.0' in told
     assert 'penstock_throttled_replication_limit_bytes_per_second{role="leader"} 1000' in told

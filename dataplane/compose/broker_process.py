@@ -25,7 +25,6 @@ from dataplane.broker.metadata.registration import (
     epoch_floor,
 )
 from dataplane.broker.metrics import Metrics
-from dataplane.broker.networking.controller_client import ControllerClient
 from dataplane.broker.networking.peer_client import PeerPool
 from dataplane.broker.networking.peer_login import PeerCredentials
 from dataplane.broker.replicas.peer_leadership_check import PeerLeadershipCheck
@@ -33,7 +32,7 @@ from dataplane.broker.replicas.replica_manager import ReplicaManager
 from dataplane.broker.services import BrokerServices
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint
 from dataplane.compose import gauges
-from dataplane.compose.components import build_components
+from dataplane.compose.components import build_components, build_controller
 from dataplane.compose.environment import of_this_machine
 from dataplane.compose.listeners import Listeners
 from dataplane.compose.storage import StorageError, apply_dynamic, broker_id, open_logs
@@ -145,7 +144,7 @@ class BrokerProcess:
             fetch_receive_buffer_bytes=config.get_int("replica.socket.receive.buffer.bytes"),
         )
         undo.push_async_callback(services.peers.close)
-        services.controller_client = ControllerClient(services)
+        build_controller(services)
         services.partitions = ReplicaManager(services, self._logs)
         services.configs.on_change(self._config_changed)
         self._logs.on_directory_failure(self._directory_failed)
@@ -159,7 +158,9 @@ class BrokerProcess:
         self._start_chores()
         undo.push_async_callback(self._housekeeping.stop)
         await self._register(undo)
-        peer_leadership_check = PeerLeadershipCheck(services)
+        peer_leadership_check = PeerLeadershipCheck(
+            coordinator, services.peers, services.metadata, services.partitions, lifecycle
+        )
         peer_leadership_check.start()
         undo.push_async_callback(peer_leadership_check.stop)
         await services.controller.start()
@@ -229,7 +230,10 @@ class BrokerProcess:
         from dataplane.compose.controlled_shutdown import hand_over
 
         if self.config.get_bool("controlled.shutdown.enable"):
-            await hand_over(self.services)
+            services = self.services
+            await hand_over(
+                services.controller_client, services.metadata, services.lifecycle, services.config
+            )
 
     def _config_changed(self, entity_type: str, name: str) -> None:
         if entity_type == "topics":

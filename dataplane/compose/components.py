@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataplane.broker.controller.environment import ControllerEnvironment
 from dataplane.broker.controller.host import ControllerHost
 from dataplane.broker.groups.group_coordinator import GroupCoordinator
+from dataplane.broker.networking.controller_client import ControllerClient
 from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.security.authorizer import Authorizer
 
@@ -13,6 +15,27 @@ if TYPE_CHECKING:
     import contextlib
 
     from dataplane.broker.services import BrokerServices
+
+
+def build_controller(services: BrokerServices) -> None:
+    """This broker's part in the election, and its way to whoever is elected."""
+    services.controller = ControllerHost(
+        ControllerEnvironment(
+            broker_id=services.broker_id,
+            coordinator=services.coordinator,
+            clock=services.clock,
+            entropy=services.entropy,
+            configs=services.configs,
+            peers=services.peers,
+        )
+    )
+    services.controller_client = ControllerClient(
+        services.controller,
+        services.peers,
+        services.metadata,
+        services.metrics,
+        broker_id=services.broker_id,
+    )
 
 
 async def build_components(services: BrokerServices, undo: contextlib.AsyncExitStack) -> None:
@@ -28,4 +51,3 @@ async def build_components(services: BrokerServices, undo: contextlib.AsyncExitS
     services.groups = GroupCoordinator(services)
     await services.groups.start()
     undo.push_async_callback(services.groups.stop)
-    services.controller = ControllerHost(services)

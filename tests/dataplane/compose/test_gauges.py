@@ -13,7 +13,6 @@ from tests.dataplane.handlers.test_produce import produce
 
 async def test_waiting_requests_and_in_sync_sets() -> None:
     broker = OneBroker(min_insync_replicas="2")
-    broker.services.controller = types.SimpleNamespace(is_active=False)
     budget = ReceiveBudget(1 << 20)
     listeners = types.SimpleNamespace(connection_counts=dict, receive_budget=budget)
     gauges.register(broker.services, listeners)

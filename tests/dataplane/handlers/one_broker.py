@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import types
 import uuid
+from typing import TYPE_CHECKING
 
 from dataplane.broker.broker_lifecycle import BrokerLifecycle
 from dataplane.broker.context import ConnectionInfo
@@ -33,6 +34,9 @@ from dataplane.wire.codec import decode
 from dataplane.wire.headers import encode_request_frame, parse_response_header
 from dataplane.wire.record_batch import NewRecord, build_batch
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 ME, PEER, THIRD = 1, 2, 3
 LISTENER = "PLAINTEXT"
 
@@ -44,18 +48,38 @@ class NoPeers:
         raise ConnectionError(f"broker {broker_id} is not in this test")
 
 
+class StandIn:
+    """Peers that a test puts in the place of nobody: whatever is asked goes to `target`."""
+
+    def __init__(self) -> None:
+        self.target: object = NoPeers()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.target, name)
+
+
+class NoController:
+    """This broker is not the controller and knows of no other."""
+
+    controller_id = -1
+    is_active = False
+
+
 class ControllerOnPaper:
-    """Notes what is asked of the controller; never answers."""
+    """Notes what is asked of the controller; never answers unless `answer` makes one."""
 
     controller_id = ME
 
     def __init__(self) -> None:
         self.asked: list[object] = []
         self.created: list[str] = []
+        self.answer: Callable[[object], object] | None = None
 
-    async def request(self, message: object, version: int, *, timeout_ms: int) -> None:
+    async def request(self, message: object, version: int, *, timeout_ms: int) -> object:
         self.asked.append(message)
-        await asyncio.Event().wait()
+        if self.answer is not None:
+            return self.answer(message)
+        return await asyncio.Event().wait()
 
     def create_in_background(self, topic: str) -> int:
         self.created.append(topic)
@@ -63,9 +87,12 @@ class ControllerOnPaper:
 
 
 class OneBroker:
-    """Broker 1 of a cluster of three; `ask` sends a request and decodes the answer."""
+    """Broker 1 of a cluster of three; `ask` sends a request and decodes the answer.
 
-    def __init__(self, **settings: str) -> None:
+    `controller` takes the place of its part in the controller election.
+    """
+
+    def __init__(self, *, controller: object | None = None, **settings: str) -> None:
         defaults = {"listeners": "PLAINTEXT://127.0.0.1:0", "log.dirs": "/data"}
         given = {key.replace("_", "."): value for key, value in settings.items()}
         self.clock = FakeClock()
@@ -95,7 +122,8 @@ class OneBroker:
             metadata=self.metadata,
             metrics=self.metrics,
         )
-        self.services.peers = NoPeers()
+        self.peers = self.services.peers = StandIn()
+        self.services.controller = controller or NoController()
         self.controller_client = self.services.controller_client = ControllerOnPaper()
         self.authorizer = self.services.authorizer = Authorizer(
             self.coordinator, self.clock, self.entropy, config

@@ -5,13 +5,11 @@ from __future__ import annotations
 import asyncio
 
 from dataplane.broker.broker_lifecycle import BrokerLifecycle
+from dataplane.broker.controller.environment import ControllerEnvironment
 from dataplane.broker.controller.host import ControllerHost
 from dataplane.broker.metadata.config_store import ConfigStore
-from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.broker.metadata.registration import Registration, ensure_cluster_id, ensure_layout
-from dataplane.broker.metrics import Metrics
 from dataplane.broker.networking.peer_client import PeerUnavailableError
-from dataplane.broker.services import BrokerServices
 from dataplane.cluster.image import ZERO_UUID, BrokerInfo, ClusterImage, Endpoint
 from dataplane.config import BrokerConfig
 from dataplane.model.errors import ErrorCode
@@ -76,17 +74,16 @@ class FakeBroker:
         self.clock = FakeClock()
         self.entropy = FakeEntropy(broker_id)
         self.configs = ConfigStore(coordinator, self.clock, config, broker_id=broker_id)
-        self.services = BrokerServices(
-            lifecycle=self.lifecycle,
-            configs=self.configs,
-            clock=self.clock,
-            entropy=self.entropy,
-            coordinator=coordinator,
-            metadata=MetadataCache(ClusterImage()),
-            metrics=Metrics(),
+        self.host = ControllerHost(
+            ControllerEnvironment(
+                broker_id=broker_id,
+                coordinator=coordinator,
+                clock=self.clock,
+                entropy=self.entropy,
+                configs=self.configs,
+                peers=network,
+            )
         )
-        self.services.peers = network
-        self.host = self.services.controller = ControllerHost(self.services)
         listeners = {"PLAINTEXT": Endpoint("127.0.0.1", 9000 + broker_id, "PLAINTEXT")}
         self.registration = Registration(
             coordinator,

@@ -61,7 +61,7 @@ class Leader:
         self.fetches = 0
         self.bounds_asked = 0
         self._broker = broker
-        broker.services.peers = self
+        broker.peers.target = self
         self.bounds = (0, 100)
 
     def endpoint(self, broker_id: int) -> int:
@@ -303,7 +303,7 @@ def test_a_leader_that_cannot_be_reached_is_warned_of_once(caplog, monkeypatch):
 
     async def run() -> None:
         broker = OneBroker(replica_fetch_backoff_ms="20")
-        broker.services.peers = Unreachable()
+        broker.peers.target = Unreachable()
         followed(broker)
         await asyncio.sleep(0.15)
         assert not caplog.records

@@ -151,16 +151,14 @@ async def test_refused_changes_of_an_isr_are_counted() -> None:
     broker.topic(TOPIC, replicas=(ME, PEER))
     metrics = broker.metrics
 
-    class Refusing:
-        """A controller that finds no replica eligible."""
+    def refuse(message):
+        """No replica is eligible."""
+        ((topic,), answer) = message.topics, AlterPartitionResponse()
+        refusal = PartitionData(partition_index=0, error_code=ErrorCode.INELIGIBLE_REPLICA)
+        answer.topics.append(TopicData(topic_id=topic.topic_id, partitions=[refusal]))
+        return answer
 
-        async def request(self, message, version: int, *, timeout_ms: int):
-            ((topic,), answer) = message.topics, AlterPartitionResponse()
-            refusal = PartitionData(partition_index=0, error_code=ErrorCode.INELIGIBLE_REPLICA)
-            answer.topics.append(TopicData(topic_id=topic.topic_id, partitions=[refusal]))
-            return answer
-
-    broker.services.controller_client = Refusing()
+    broker.controller_client.answer = refuse
     proposal = ProposeIsr((ME,), 0)
     broker.partitions.alter_partition_manager.propose(broker.partition(TOPIC), proposal)
     await until(lambda: metrics.failed_isr_updates.value == 1)

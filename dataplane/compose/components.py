@@ -48,6 +48,8 @@ async def build_components(services: BrokerServices, undo: contextlib.AsyncExitS
     services.producer_ids = ProducerIdManager(services.coordinator, services.broker_id)
     await services.producer_ids.start()
     undo.push_async_callback(services.producer_ids.stop)
-    services.groups = GroupCoordinator(services)
+    services.groups = GroupCoordinator(
+        services.partitions, services.metadata, services.configs, services.clock, services.entropy
+    )
     await services.groups.start()
     undo.push_async_callback(services.groups.stop)

@@ -76,9 +76,10 @@ class Hosted:
         self.metadata = MetadataCache(image)
         config = BrokerConfig.parse(defaults | given)
         coordinator, entropy = FakeZooKeeper().connect(), FakeEntropy()
+        configs = ConfigStore(coordinator, self.clock, config, broker_id=ME)
         self.services = BrokerServices(
             lifecycle=BrokerLifecycle(broker_id=ME, cluster_id="c"),
-            configs=ConfigStore(coordinator, self.clock, config, broker_id=ME),
+            configs=configs,
             clock=self.clock,
             entropy=entropy,
             coordinator=coordinator,
@@ -91,7 +92,9 @@ class Hosted:
         self.services.producer_ids = ProducerIdManager(coordinator, ME)
         for index in range(partition_count):
             self._open(TopicPartition(OFFSETS_TOPIC, index))
-        self.services.groups = self.groups = GroupCoordinator(self.services)
+        self.services.groups = self.groups = GroupCoordinator(
+            self.partitions, self.metadata, configs, self.clock, entropy
+        )
         self.connection = ConnectionInfo("PLAINTEXT", "PLAINTEXT", "127.0.0.1", ANONYMOUS)
 
     async def start(self) -> Hosted:

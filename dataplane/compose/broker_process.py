@@ -28,13 +28,13 @@ from dataplane.broker.metrics import Metrics
 from dataplane.broker.networking.peer_client import PeerPool
 from dataplane.broker.networking.peer_login import PeerCredentials
 from dataplane.broker.replicas.peer_leadership_check import PeerLeadershipCheck
-from dataplane.broker.replicas.replica_manager import ReplicaManager
 from dataplane.broker.services import BrokerServices
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint
 from dataplane.compose import gauges
 from dataplane.compose.components import build_components, build_controller
 from dataplane.compose.environment import of_this_machine
 from dataplane.compose.listeners import Listeners
+from dataplane.compose.replication import build_replica_manager
 from dataplane.compose.storage import StorageError, apply_dynamic, broker_id, open_logs
 from dataplane.ports.coordinator import CoordinatorError
 from dataplane.server.dispatch import Dispatcher
@@ -135,17 +135,20 @@ class BrokerProcess:
         background = world.background()
         self._logs = await open_logs(services, world.files, background, world.pacer)
         undo.callback(self._close_logs, background)
-        services.peers = PeerPool(
-            client_id=f"broker-{services.broker_id}",
-            listener_name=config.inter_broker_listener,
-            metadata=services.metadata,
-            credentials=_credentials(config),
-            tls=self._listeners.client_tls(),
-            fetch_receive_buffer_bytes=config.get_int("replica.socket.receive.buffer.bytes"),
-        )
+        services.peers = self._peers(services.metadata, lifecycle.broker_id)
         undo.push_async_callback(services.peers.close)
         build_controller(services)
-        services.partitions = ReplicaManager(services, self._logs)
+        services.partitions = build_replica_manager(
+            self._logs,
+            lifecycle=lifecycle,
+            clock=world.clock,
+            entropy=world.entropy,
+            configs=configs,
+            metadata=services.metadata,
+            metrics=metrics,
+            peers=services.peers,
+            controller_client=services.controller_client,
+        )
         services.configs.on_change(self._config_changed)
         self._logs.on_directory_failure(self._directory_failed)
         undo.push_async_callback(services.partitions.stop)
@@ -166,6 +169,17 @@ class BrokerProcess:
         await services.controller.start()
         undo.push_async_callback(services.controller.stop)
         await self._wait_for_image()
+
+    def _peers(self, metadata: MetadataCache, broker_id: int) -> PeerPool:
+        config = self.config
+        return PeerPool(
+            client_id=f"broker-{broker_id}",
+            listener_name=config.inter_broker_listener,
+            metadata=metadata,
+            credentials=_credentials(config),
+            tls=self._listeners.client_tls(),
+            fetch_receive_buffer_bytes=config.get_int("replica.socket.receive.buffer.bytes"),
+        )
 
     async def _register(self, undo: contextlib.AsyncExitStack) -> None:
         services = self.services

@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dataplane.broker.services import BrokerServices
+    from dataplane.broker.metadata.config_store import ConfigStore
     from dataplane.log.manager.log_manager import LogManager
     from dataplane.model.ids import TopicPartition
 
@@ -21,8 +21,8 @@ _PIECE_S_MAX = 1.0
 class ReplicaMoves:
     """Runs only while something moves, within `replica.alter.log.dirs.io.max.bytes.per.second`."""
 
-    def __init__(self, services: BrokerServices, logs: LogManager) -> None:
-        self._services = services
+    def __init__(self, logs: LogManager, configs: ConfigStore) -> None:
+        self._configs = configs
         self._mover = logs.mover
         self._task: asyncio.Task[None] | None = None
 
@@ -47,7 +47,8 @@ class ReplicaMoves:
             except Exception:  # noqa: BLE001 - one replica's trouble must not end the others' moves
                 _log.exception("moving replicas")
                 copied = 0
-            rate = self._services.config.get_int("replica.alter.log.dirs.io.max.bytes.per.second")
+            config = self._configs.broker_config
+            rate = config.get_int("replica.alter.log.dirs.io.max.bytes.per.second")
             pause_s = max(PAUSE_S, copied / max(1, rate)) if copied else IDLE_PAUSE_S
             await asyncio.sleep(min(pause_s, _PIECE_S_MAX))
 

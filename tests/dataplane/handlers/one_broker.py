@@ -13,11 +13,11 @@ from dataplane.broker.delayed.deferred import Deferred
 from dataplane.broker.metadata.config_store import ConfigStore
 from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.broker.metrics import Metrics
-from dataplane.broker.replicas.replica_manager import ReplicaManager
 from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.broker.security.authorizer import Authorizer
 from dataplane.broker.services import BrokerServices
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
+from dataplane.compose.replication import build_replica_manager
 from dataplane.config import BrokerConfig
 from dataplane.log.manager.log_manager import LogManager
 from dataplane.model.ids import TopicPartition
@@ -137,7 +137,17 @@ class OneBroker:
             broker_id=ME,
         )
         self.logs.load()
-        self.partitions = self.services.partitions = ReplicaManager(self.services, self.logs)
+        self.partitions = self.services.partitions = build_replica_manager(
+            self.logs,
+            lifecycle=self.lifecycle,
+            clock=self.clock,
+            entropy=self.entropy,
+            configs=self.configs,
+            metadata=self.metadata,
+            metrics=self.metrics,
+            peers=self.peers,
+            controller_client=self.controller_client,
+        )
         self.dispatcher = Dispatcher(self.services)
         self.info = ConnectionInfo(LISTENER, LISTENER, "127.0.0.1", ANONYMOUS)
         self.connection = types.SimpleNamespace(info=self.info)

@@ -7,7 +7,9 @@ import asyncio
 import pytest
 
 from dataplane.broker.metadata.registration import ensure_layout
+from dataplane.broker.metrics import Metrics
 from dataplane.broker.replicas.following import Following
+from dataplane.broker.replicas.replication_quotas import ReplicationQuotas
 from dataplane.cluster.znodes import DEFAULT_ENTITY
 from dataplane.replication.quota import UNLIMITED
 from dataplane.wire.messages.fetch import (
@@ -75,7 +77,7 @@ async def test_lists_are_taken_per_role_and_dropped_again(broker):
 
 async def test_what_was_set_before_the_start_holds_from_the_start(broker):
     await throttle(broker, "follower", 123, f"3:{ME}")
-    made = type(broker.partitions.quotas)(broker.services, lambda: None)
+    made = ReplicationQuotas(broker.configs, broker.clock, Metrics(), broker_id=ME)
     assert made.follower.bound_bytes_per_s == 123
     assert made.follower.is_throttled("t", 3)
 

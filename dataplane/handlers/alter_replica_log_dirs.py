@@ -45,7 +45,7 @@ async def handle(
 
 def _move(context: RequestContext, topic_partition: TopicPartition, path: str) -> ErrorCode:
     try:
-        context.services.partitions.moves.move(topic_partition, path)
+        context.broker.partitions.moves.move(topic_partition, path)
     except KafkaError as error:
         return error.code
     return ErrorCode.NONE

@@ -15,7 +15,9 @@ async def test_waiting_requests_and_in_sync_sets() -> None:
     broker = OneBroker(min_insync_replicas="2")
     budget = ReceiveBudget(1 << 20)
     listeners = types.SimpleNamespace(connection_counts=dict, receive_budget=budget)
-    gauges.register(broker.services, listeners)
+    gauges.register(
+        broker.metrics, broker.partitions, broker.metadata, broker.controller, listeners
+    )
     broker.topic("full", replicas=(ME, PEER, THIRD))
     broker.topic("at", replicas=(ME, PEER, THIRD), isr=(ME, PEER))
     broker.topic("under", replicas=(ME, PEER, THIRD), isr=(ME,))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import uuid
 
-from dataplane.broker.broker_lifecycle import BrokerLifecycle
-from dataplane.broker.context import ConnectionInfo, RequestContext
+from dataplane.broker.context import ConnectionInfo, HandlerContext, RequestContext
 from dataplane.broker.delayed.waiting import Wakeups
 from dataplane.broker.groups.group_coordinator import OFFSETS_TOPIC, GroupCoordinator
+from dataplane.broker.metadata.config_admin import ConfigAdmin
 from dataplane.broker.metadata.config_store import ConfigStore
+from dataplane.broker.metadata.internal_topics import InternalTopics
 from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.broker.metrics import Metrics
 from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.replicas.partition import Partition
 from dataplane.broker.security.authorizer import Authorizer
-from dataplane.broker.services import BrokerServices
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
 from dataplane.config.broker_config import BrokerConfig
 from dataplane.handlers.registry import HANDLED, handler
@@ -31,6 +31,7 @@ from dataplane.security.principal import ANONYMOUS
 from dataplane.wire import apis
 from dataplane.wire.codec import decode, encode
 from dataplane.wire.headers import RequestHeader
+from tests.dataplane.handlers.one_broker import ControllerOnPaper, NoController
 
 ME, OTHER = 1, 2
 
@@ -77,23 +78,26 @@ class Hosted:
         config = BrokerConfig.parse(defaults | given)
         coordinator, entropy = FakeZooKeeper().connect(), FakeEntropy()
         configs = ConfigStore(coordinator, self.clock, config, broker_id=ME)
-        self.services = BrokerServices(
-            lifecycle=BrokerLifecycle(broker_id=ME, cluster_id="c"),
-            configs=configs,
-            clock=self.clock,
-            entropy=entropy,
-            coordinator=coordinator,
-            metadata=self.metadata,
-            metrics=Metrics(),
-        )
-        self.services.partitions = self.partitions
         self.authorizer = Authorizer(coordinator, self.clock, entropy, config)
-        self.services.authorizer = self.authorizer
-        self.services.producer_ids = ProducerIdManager(coordinator, ME)
         for index in range(partition_count):
             self._open(TopicPartition(OFFSETS_TOPIC, index))
-        self.services.groups = self.groups = GroupCoordinator(
-            self.partitions, self.metadata, configs, self.clock, entropy
+        self.groups = GroupCoordinator(self.partitions, self.metadata, configs, self.clock, entropy)
+        self.controller_client = ControllerOnPaper()
+        self.handlers = HandlerContext(
+            cluster_id="c",
+            clock=self.clock,
+            entropy=entropy,
+            metadata=self.metadata,
+            metrics=Metrics(),
+            configs=configs,
+            config_admin=ConfigAdmin(configs, self.metadata, broker_id=ME),
+            internal_topics=InternalTopics(self.controller_client, configs),
+            partitions=self.partitions,
+            groups=self.groups,
+            producer_ids=ProducerIdManager(coordinator, ME),
+            authorizer=self.authorizer,
+            controller=NoController(),
+            controller_client=self.controller_client,
         )
         self.connection = ConnectionInfo("PLAINTEXT", "PLAINTEXT", "127.0.0.1", ANONYMOUS)
 
@@ -176,7 +180,7 @@ class Hosted:
         assert end == len(sent)
         header = RequestHeader(api, version, 1, "client", 0)
         response = await handler(api)(
-            RequestContext(self.services, self.connection, header), request
+            RequestContext(self.handlers, self.connection, header), request
         )
         received = encode(response, version)
         answer, end = decode(response_class, version, memoryview(received))

@@ -8,14 +8,17 @@ import uuid
 from typing import TYPE_CHECKING
 
 from dataplane.broker.broker_lifecycle import BrokerLifecycle
-from dataplane.broker.context import ConnectionInfo
+from dataplane.broker.context import ConnectionInfo, HandlerContext
 from dataplane.broker.delayed.deferred import Deferred
+from dataplane.broker.groups.group_coordinator import GroupCoordinator
+from dataplane.broker.metadata.config_admin import ConfigAdmin
 from dataplane.broker.metadata.config_store import ConfigStore
+from dataplane.broker.metadata.internal_topics import InternalTopics
 from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.broker.metrics import Metrics
+from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.broker.security.authorizer import Authorizer
-from dataplane.broker.services import BrokerServices
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
 from dataplane.compose.replication import build_replica_manager
 from dataplane.config import BrokerConfig
@@ -113,21 +116,10 @@ class OneBroker:
         self.metadata = MetadataCache(image)
         self.metrics = Metrics()
         self.configs = ConfigStore(self.coordinator, self.clock, config, broker_id=ME)
-        self.services = BrokerServices(
-            lifecycle=self.lifecycle,
-            configs=self.configs,
-            clock=self.clock,
-            entropy=self.entropy,
-            coordinator=self.coordinator,
-            metadata=self.metadata,
-            metrics=self.metrics,
-        )
-        self.peers = self.services.peers = StandIn()
-        self.services.controller = controller or NoController()
-        self.controller_client = self.services.controller_client = ControllerOnPaper()
-        self.authorizer = self.services.authorizer = Authorizer(
-            self.coordinator, self.clock, self.entropy, config
-        )
+        self.peers = StandIn()
+        self.controller = controller or NoController()
+        self.controller_client = ControllerOnPaper()
+        self.authorizer = Authorizer(self.coordinator, self.clock, self.entropy, config)
         self.logs = LogManager(
             self.fs,
             self.clock,
@@ -137,7 +129,7 @@ class OneBroker:
             broker_id=ME,
         )
         self.logs.load()
-        self.partitions = self.services.partitions = build_replica_manager(
+        self.partitions = build_replica_manager(
             self.logs,
             lifecycle=self.lifecycle,
             clock=self.clock,
@@ -148,10 +140,30 @@ class OneBroker:
             peers=self.peers,
             controller_client=self.controller_client,
         )
-        self.dispatcher = Dispatcher(self.services)
+        self.dispatcher = Dispatcher(self._handler_context())
         self.info = ConnectionInfo(LISTENER, LISTENER, "127.0.0.1", ANONYMOUS)
         self.connection = types.SimpleNamespace(info=self.info)
         self.ids: dict[str, uuid.UUID] = {}
+
+    def _handler_context(self) -> HandlerContext:
+        return HandlerContext(
+            cluster_id=self.lifecycle.cluster_id,
+            clock=self.clock,
+            entropy=self.entropy,
+            metadata=self.metadata,
+            metrics=self.metrics,
+            configs=self.configs,
+            config_admin=ConfigAdmin(self.configs, self.metadata, broker_id=ME),
+            internal_topics=InternalTopics(self.controller_client, self.configs),
+            partitions=self.partitions,
+            groups=GroupCoordinator(
+                self.partitions, self.metadata, self.configs, self.clock, self.entropy
+            ),
+            producer_ids=ProducerIdManager(self.coordinator, ME),
+            authorizer=self.authorizer,
+            controller=self.controller,
+            controller_client=self.controller_client,
+        )
 
     def topic(
         self,

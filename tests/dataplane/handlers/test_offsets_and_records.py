@@ -5,6 +5,7 @@ import dataclasses
 
 import pytest
 
+from dataplane.broker.metadata.registration import ensure_layout
 from dataplane.broker.networking.frame_buffer import FrameError
 from dataplane.model.errors import ErrorCode
 from dataplane.wire.headers import encode_request_frame
@@ -210,7 +211,8 @@ async def test_a_malformed_deletion_is_refused_and_counted(broker: OneBroker) ->
 
 
 async def test_a_compacted_topic_keeps_its_records(broker: OneBroker) -> None:
-    broker.configs._take("topics", "t", {"cleanup.policy": "compact"})
+    await ensure_layout(broker.coordinator)
+    await broker.configs.update("topics", "t", lambda _present: {"cleanup.policy": "compact"})
     broker.topic("t")
     assert (await delete(broker, 0)).error_code == ErrorCode.POLICY_VIOLATION
 

@@ -1,4 +1,4 @@
-"""Who asks, over which connection, with which header: what every handler is given."""
+"""What every handler is given: what it may reach; who asks, over which connection, how."""
 
 from __future__ import annotations
 
@@ -6,8 +6,20 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dataplane.broker.services import BrokerServices
+    from dataplane.broker.controller.host import ControllerHost
+    from dataplane.broker.groups.group_coordinator import GroupCoordinator
+    from dataplane.broker.metadata.config_admin import ConfigAdmin
+    from dataplane.broker.metadata.config_store import ConfigStore
+    from dataplane.broker.metadata.internal_topics import InternalTopics
+    from dataplane.broker.metadata.metadata_cache import MetadataCache
+    from dataplane.broker.metrics import Metrics
+    from dataplane.broker.networking.controller_client import ControllerClient
+    from dataplane.broker.producer_ids import ProducerIdManager
+    from dataplane.broker.replicas.replica_manager import ReplicaManager
+    from dataplane.broker.security.authorizer import Authorizer
     from dataplane.model.ids import TopicPartition
+    from dataplane.ports.clock import Clock
+    from dataplane.ports.entropy import Entropy
     from dataplane.security.acl import AclOperation, ResourceType
     from dataplane.security.principal import Principal
     from dataplane.wire.headers import RequestHeader
@@ -45,11 +57,31 @@ class ConnectionInfo:
         return self.security_protocol.startswith("SASL")
 
 
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class HandlerContext:
+    """What a handler may reach of its broker. Made once, when the broker is put together."""
+
+    cluster_id: str
+    clock: Clock
+    entropy: Entropy
+    metadata: MetadataCache
+    metrics: Metrics
+    configs: ConfigStore
+    config_admin: ConfigAdmin
+    internal_topics: InternalTopics
+    partitions: ReplicaManager
+    groups: GroupCoordinator
+    producer_ids: ProducerIdManager
+    authorizer: Authorizer
+    controller: ControllerHost
+    controller_client: ControllerClient
+
+
 @dataclasses.dataclass(slots=True)
 class RequestContext:
     """One request in work."""
 
-    services: BrokerServices
+    broker: HandlerContext
     connection: ConnectionInfo
     header: RequestHeader
 
@@ -61,7 +93,7 @@ class RequestContext:
         self, operation: AclOperation, resource_type: ResourceType, resource_name: str
     ) -> bool:
         """Whether this connection's principal may do `operation` on the named resource."""
-        return self.services.authorizer.authorize(
+        return self.broker.authorizer.authorize(
             self.connection.principal,
             self.connection.client_host,
             operation,

@@ -27,7 +27,7 @@ from dataplane.ports.coordinator import (
 from dataplane.transactions.producer_id_block import ProducerIdBlockCursor, next_block
 
 if TYPE_CHECKING:
-    from dataplane.broker.services import BrokerServices
+    from dataplane.ports.coordinator import Coordinator
 
 _log = logging.getLogger(__name__)
 
@@ -37,8 +37,9 @@ CLAIM_ATTEMPTS: Final = 20
 class ProducerIdManager:
     """One claim at a time; whoever waits for it shares its block."""
 
-    def __init__(self, services: BrokerServices) -> None:
-        self._services = services
+    def __init__(self, coordinator: Coordinator, broker_id: int) -> None:
+        self._coordinator = coordinator
+        self._broker_id = broker_id
         self._cursor = ProducerIdBlockCursor()
         self._claiming = asyncio.Lock()
 
@@ -72,7 +73,7 @@ class ProducerIdManager:
         raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, "producer ids are contended")
 
     async def _try_claim(self) -> tuple[int, int]:
-        coordinator = self._services.coordinator
+        coordinator = self._coordinator
         try:
             data, stat = await coordinator.get(PRODUCER_IDS)
         except NoNodeError:
@@ -80,6 +81,6 @@ class ProducerIdManager:
             data, stat = await coordinator.get(PRODUCER_IDS)
         before = decode_producer_ids(data)
         first, last = next_block(before.last_id if before is not None else None)
-        block = ProducerIdBlock(self._services.broker_id, first, last)
+        block = ProducerIdBlock(self._broker_id, first, last)
         await coordinator.set(PRODUCER_IDS, encode_producer_ids(block), stat.version)
         return first, last

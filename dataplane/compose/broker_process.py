@@ -12,6 +12,7 @@ import contextlib
 import logging
 from typing import TYPE_CHECKING
 
+from dataplane.broker.broker_lifecycle import BrokerLifecycle
 from dataplane.broker.housekeeping import Housekeeping
 from dataplane.broker.metadata.config_store import ConfigStore
 from dataplane.broker.metadata.log_dir_events import report_failure
@@ -24,12 +25,8 @@ from dataplane.broker.metadata.registration import (
     epoch_floor,
 )
 from dataplane.broker.metrics import Metrics
-from dataplane.broker.networking.controller_client import ControllerClient
 from dataplane.broker.networking.peer_client import PeerPool
 from dataplane.broker.networking.peer_login import PeerCredentials
-from dataplane.broker.replicas.peer_leadership_check import PeerLeadershipCheck
-from dataplane.broker.replicas.replica_manager import ReplicaManager
-from dataplane.broker.services import BrokerServices
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint
 from dataplane.compose import gauges
 from dataplane.compose.components import build_components
@@ -42,10 +39,13 @@ from dataplane.server.dispatch import Dispatcher
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dataplane.broker.replicas.replica_manager import ReplicaManager
+    from dataplane.compose.components import Components
     from dataplane.compose.environment import ClosableBackground, Environment
     from dataplane.config import BrokerConfig
     from dataplane.log.manager.log_manager import LogManager
     from dataplane.model.ids import TopicPartition
+    from dataplane.ports.clock import Clock
 
 _log = logging.getLogger(__name__)
 
@@ -68,15 +68,14 @@ class BrokerProcess:
         environment: Environment | None = None,
     ) -> None:
         self.config = config
-        self._world = environment or of_this_machine()
         self.failure: str = ""
-        self.services: BrokerServices
+        self.components: Components | None = None
+        """What the broker is made of; None until its logs are open."""
+        self._environment = environment or of_this_machine()
         self._on_fatal = on_fatal
         self._undo = contextlib.AsyncExitStack()
-        self._housekeeping = Housekeeping()
-        self._listeners: Listeners
-        self._logs: LogManager
-        self._registration: Registration
+        self._metrics = Metrics()
+        self._listeners = Listeners(config, self._metrics, self._environment.bind)
         self._report: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -92,12 +91,14 @@ class BrokerProcess:
 
     async def stop(self) -> None:
         """Controlled shutdown: hand leaderships over, close listeners, leave a clean log."""
-        services = self.services
-        _log.info("broker %d is stopping: handing its leaderships over", services.broker_id)
-        await self._hand_over()
-        services.stopping = True
+        components = self.components
+        if components is not None:
+            broker_id = components.lifecycle.broker_id
+            _log.info("broker %d is stopping: handing its leaderships over", broker_id)
+            await self._hand_over(components)
+            components.lifecycle.stopping = True
         await self._undo.aclose()
-        _log.info("broker %d has stopped", services.broker_id)
+        _log.info("broker %d has stopped", self.config.broker_id)
 
     def where(self) -> str:
         """`listeners=NAME://host:port,…`, as clients are told."""
@@ -105,157 +106,202 @@ class BrokerProcess:
         return f"listeners={told}"
 
     async def _start(self) -> None:
-        config = self.config
         undo = self._undo
-        world, metrics = self._world, Metrics()
-        self._listeners = Listeners(config, metrics, world.bind)
         await self._listeners.bind()
         undo.callback(self._listeners.close)
-        coordinator = await world.connect(config)
+        components = self.components = await self._build()
+        components.configs.on_change(
+            lambda entity_type, name: _config_changed(components, entity_type, name)
+        )
+        components.logs.on_directory_failure(
+            lambda directory, lost: self._directory_failed(components, directory, lost)
+        )
+        undo.push_async_callback(components.partitions.stop)
+        await components.authorizer.start()
+        undo.push_async_callback(components.authorizer.stop)
+        await components.producer_ids.start()
+        undo.push_async_callback(components.producer_ids.stop)
+        await components.groups.start()
+        undo.push_async_callback(components.groups.stop)
+        dispatcher = Dispatcher(components.handlers)
+        undo.push_async_callback(dispatcher.stop)
+        await self._listeners.serve(dispatcher)
+        undo.callback(self._listeners.stop)
+        gauges.register(
+            self._metrics,
+            components.partitions,
+            components.metadata,
+            components.controller,
+            self._listeners,
+        )
+        housekeeping = Housekeeping()
+        self._start_chores(components, housekeeping)
+        undo.push_async_callback(housekeeping.stop)
+        await self._register(components)
+        components.peer_leadership_check.start()
+        undo.push_async_callback(components.peer_leadership_check.stop)
+        await components.controller.start()
+        undo.push_async_callback(components.controller.stop)
+        await _wait_for_image(components.metadata, components.lifecycle.broker_id)
+
+    async def _build(self) -> Components:
+        """Connect to ZooKeeper, read the settings, open the logs, and build the rest on them."""
+        config, environment, undo = self.config, self._environment, self._undo
+        coordinator = await environment.connect(config)
         undo.push_async_callback(coordinator.close)
         await ensure_layout(coordinator)
-        cluster_id = await ensure_cluster_id(coordinator, world.entropy)
-        floor = await epoch_floor(coordinator)
-        services = self.services = BrokerServices(
-            config=config,
-            clock=world.clock,
-            entropy=world.entropy,
-            coordinator=coordinator,
-            metadata=MetadataCache(ClusterImage(cluster_id=cluster_id)),
-            metrics=metrics,
+        lifecycle = BrokerLifecycle(
             broker_id=broker_id(config),
-            cluster_id=cluster_id,
-            broker_epoch=floor,
+            cluster_id=await ensure_cluster_id(coordinator, environment.entropy),
+            broker_epoch=await epoch_floor(coordinator),
         )
-        services.configs = ConfigStore(services)
-        await services.configs.start()
-        undo.push_async_callback(services.configs.stop)
-        background = world.background()
-        self._logs = await open_logs(services, world.files, background, world.pacer)
-        undo.callback(self._close_logs, background)
-        services.peers = PeerPool(
-            client_id=f"broker-{services.broker_id}",
+        configs = ConfigStore(coordinator, environment.clock, config, broker_id=lifecycle.broker_id)
+        await configs.start()
+        undo.push_async_callback(configs.stop)
+        background = environment.background()
+        logs = await open_logs(configs, lifecycle, self._metrics, environment, background)
+        undo.callback(_close_logs, logs, background, lifecycle)
+        metadata = MetadataCache(ClusterImage(cluster_id=lifecycle.cluster_id))
+        peers = PeerPool(
+            client_id=f"broker-{lifecycle.broker_id}",
             listener_name=config.inter_broker_listener,
-            metadata=services.metadata,
+            metadata=metadata,
             credentials=_credentials(config),
             tls=self._listeners.client_tls(),
             fetch_receive_buffer_bytes=config.get_int("replica.socket.receive.buffer.bytes"),
         )
-        undo.push_async_callback(services.peers.close)
-        services.controller_client = ControllerClient(services)
-        services.partitions = ReplicaManager(services, self._logs)
-        services.configs.on_change(self._config_changed)
-        self._logs.on_directory_failure(self._directory_failed)
-        undo.push_async_callback(services.partitions.stop)
-        await build_components(services, undo)
-        dispatcher = Dispatcher(services)
-        undo.push_async_callback(dispatcher.stop)
-        await self._listeners.serve(dispatcher)
-        undo.callback(self._listeners.stop)
-        gauges.register(services, self._listeners)
-        self._start_chores()
-        undo.push_async_callback(self._housekeeping.stop)
-        await self._register(undo)
-        peer_leadership_check = PeerLeadershipCheck(services)
-        peer_leadership_check.start()
-        undo.push_async_callback(peer_leadership_check.stop)
-        await services.controller.start()
-        undo.push_async_callback(services.controller.stop)
-        await self._wait_for_image()
+        undo.push_async_callback(peers.close)
+        return build_components(
+            environment,
+            coordinator,
+            lifecycle=lifecycle,
+            configs=configs,
+            metadata=metadata,
+            metrics=self._metrics,
+            peers=peers,
+            logs=logs,
+        )
 
-    async def _register(self, undo: contextlib.AsyncExitStack) -> None:
-        services = self.services
+    async def _register(self, components: Components) -> None:
+        lifecycle = components.lifecycle
 
         def registered(epoch: int) -> None:
-            services.broker_epoch = epoch
+            lifecycle.broker_epoch = epoch
 
-        self._registration = Registration(
-            services.coordinator,
+        registration = Registration(
+            components.coordinator,
             BrokerInfo(
-                id=services.broker_id,
+                id=lifecycle.broker_id,
                 rack=self.config.get_str("broker.rack") or None,
                 listeners={
                     name: Endpoint(host, port, protocol)
                     for name, host, port, protocol in self._listeners.advertised()
                 },
             ),
-            clock=services.clock,
-            files=self._world.files,
-            process_id=self._world.process_id,
+            clock=self._environment.clock,
+            files=self._environment.files,
+            process_id=self._environment.process_id,
             log_dir=self.config.log_dirs[0],
             session_timeout_ms=self.config.get_int("zookeeper.session.timeout.ms"),
             on_registered=registered,
         )
-        await self._registration.start()
-        undo.push_async_callback(self._registration.stop)
+        await registration.start()
+        self._undo.push_async_callback(registration.stop)
 
-    async def _wait_for_image(self) -> None:
-        """Serving begins when the controller has told us about ourselves."""
-        services = self.services
-        known = asyncio.Event()
-
-        def look(_before: ClusterImage, after: ClusterImage) -> None:
-            if services.broker_id in after.brokers:
-                known.set()
-
-        services.metadata.on_change(look)
-        look(services.metadata.image, services.metadata.image)
-        try:
-            async with asyncio.timeout(IMAGE_TIMEOUT_S):
-                await known.wait()
-        except TimeoutError:
-            raise StartError("no controller has told this broker about the cluster") from None
-
-    def _start_chores(self) -> None:
-        config, services, logs = self.config, self.services, self._logs
-        chores = self._housekeeping
-        chores.every(1_000, "log upkeep", lambda: logs.tick(services.clock.realtime_ms()))
-        chores.every(
-            max(1, config.get_int("replica.lag.time.max.ms") // 2),
-            "in-sync check",
-            services.partitions.tick_isr,
+    def _start_chores(self, components: Components, housekeeping: Housekeeping) -> None:
+        start_broker_chores(
+            housekeeping,
+            components.logs,
+            components.partitions,
+            self._environment.clock,
+            self.config,
         )
-        chores.every(1_000, "owed roles", services.partitions.take_up_owed_roles)
-        chores.every(1_000, "full disks", services.partitions.give_up_full_disks)
-        chores.every(1_000, "receive buffers", self._listeners.relieve)
-        chores.every(SWEEP_MS, "idle connections", self._listeners.sweep)
-        services.partitions.alter_log_dirs.resume()
+        housekeeping.every(1_000, "receive buffers", self._listeners.relieve)
+        housekeeping.every(SWEEP_MS, "idle connections", self._listeners.sweep)
 
-    async def _hand_over(self) -> None:
+    async def _hand_over(self, components: Components) -> None:
         """Ask the controller to lead elsewhere what this broker leads (ControlledShutdown)."""
         from dataplane.compose.controlled_shutdown import hand_over
 
         if self.config.get_bool("controlled.shutdown.enable"):
-            await hand_over(self.services)
+            await hand_over(
+                components.controller_client,
+                components.metadata,
+                components.lifecycle,
+                components.configs.broker_config,
+            )
 
-    def _config_changed(self, entity_type: str, name: str) -> None:
-        if entity_type == "topics":
-            self.services.partitions.topic_config_changed(name)
-        elif entity_type == "brokers":
-            apply_dynamic(self._logs, self.services.config)
-            # Broker settings are the defaults of every topic.
-            for topic in {tp.topic for tp in self._logs.all()}:
-                self.services.partitions.topic_config_changed(topic)
-
-    def _directory_failed(self, directory: str, lost: list[TopicPartition]) -> None:
+    def _directory_failed(
+        self, components: Components, directory: str, lost: list[TopicPartition]
+    ) -> None:
         """Replicas in a failed directory are gone; without any directory there is no broker."""
-        self.services.partitions.lose(lost)
-        if all(report.error for report in self._logs.directories()):
+        components.partitions.lose(lost)
+        if all(report.error for report in components.logs.directories()):
             self.failure = f"every log directory has failed, {directory} last"
             _log.critical(self.failure)
             self._on_fatal()
             return
         self._report = asyncio.get_running_loop().create_task(
-            report_failure(self.services.coordinator, self.services.broker_id)
+            report_failure(components.coordinator, components.lifecycle.broker_id)
         )
 
-    def _close_logs(self, background: ClosableBackground) -> None:
-        self._logs.cleaner.stop()
-        background.close()
-        try:
-            self._logs.shutdown(self.services.broker_epoch)
-        except OSError:
-            _log.exception("the logs are not closed cleanly; they are checked at the next start")
+
+def start_broker_chores(
+    housekeeping: Housekeeping,
+    logs: LogManager,
+    partitions: ReplicaManager,
+    clock: Clock,
+    config: BrokerConfig,
+) -> None:
+    """What is due by the clock for logs and replicas; moves between directories go on."""
+    housekeeping.every(1_000, "log upkeep", lambda: logs.tick(clock.realtime_ms()))
+    housekeeping.every(
+        max(1, config.get_int("replica.lag.time.max.ms") // 2),
+        "in-sync check",
+        partitions.tick_isr,
+    )
+    housekeeping.every(1_000, "owed roles", partitions.take_up_owed_roles)
+    housekeeping.every(1_000, "full disks", partitions.give_up_full_disks)
+    partitions.alter_log_dirs.resume()
+
+
+async def _wait_for_image(metadata: MetadataCache, broker_id: int) -> None:
+    """Serving begins when the controller has told us about ourselves."""
+    known = asyncio.Event()
+
+    def look(_before: ClusterImage, after: ClusterImage) -> None:
+        if broker_id in after.brokers:
+            known.set()
+
+    metadata.on_change(look)
+    look(metadata.image, metadata.image)
+    try:
+        async with asyncio.timeout(IMAGE_TIMEOUT_S):
+            await known.wait()
+    except TimeoutError:
+        raise StartError("no controller has told this broker about the cluster") from None
+
+
+def _config_changed(components: Components, entity_type: str, name: str) -> None:
+    partitions, logs = components.partitions, components.logs
+    if entity_type == "topics":
+        partitions.topic_config_changed(name)
+    elif entity_type == "brokers":
+        apply_dynamic(logs, components.configs.broker_config)
+        # Broker settings are the defaults of every topic.
+        for topic in {tp.topic for tp in logs.all()}:
+            partitions.topic_config_changed(topic)
+
+
+def _close_logs(
+    logs: LogManager, background: ClosableBackground, lifecycle: BrokerLifecycle
+) -> None:
+    logs.cleaner.stop()
+    background.close()
+    try:
+        logs.shutdown(lifecycle.broker_epoch)
+    except OSError:
+        _log.exception("the logs are not closed cleanly; they are checked at the next start")
 
 
 def _credentials(config: BrokerConfig) -> PeerCredentials | None:

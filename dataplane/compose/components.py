@@ -1,29 +1,120 @@
-"""Builds the rooms that take the services object, in the order in which they need each other."""
+"""Builds what one broker is made of, in the order in which the parts need each other."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
+from dataplane.broker.context import HandlerContext
+from dataplane.broker.controller.environment import ControllerEnvironment
 from dataplane.broker.controller.host import ControllerHost
 from dataplane.broker.groups.group_coordinator import GroupCoordinator
+from dataplane.broker.metadata.config_admin import ConfigAdmin
+from dataplane.broker.metadata.internal_topics import InternalTopics
+from dataplane.broker.networking.controller_client import ControllerClient
 from dataplane.broker.producer_ids import ProducerIdManager
+from dataplane.broker.replicas.peer_leadership_check import PeerLeadershipCheck
 from dataplane.broker.security.authorizer import Authorizer
+from dataplane.compose.replication import build_replica_manager
 
 if TYPE_CHECKING:
-    import contextlib
+    from dataplane.broker.broker_lifecycle import BrokerLifecycle
+    from dataplane.broker.metadata.config_store import ConfigStore
+    from dataplane.broker.metadata.metadata_cache import MetadataCache
+    from dataplane.broker.metrics import Metrics
+    from dataplane.broker.networking.peer_client import PeerPool
+    from dataplane.broker.replicas.replica_manager import ReplicaManager
+    from dataplane.compose.environment import Environment
+    from dataplane.log.manager.log_manager import LogManager
+    from dataplane.ports.coordinator import Coordinator
 
-    from dataplane.broker.services import BrokerServices
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Components:
+    """The parts of one broker, all there. Only `compose` and tests of a whole broker see it."""
+
+    lifecycle: BrokerLifecycle
+    coordinator: Coordinator
+    configs: ConfigStore
+    metadata: MetadataCache
+    logs: LogManager
+    partitions: ReplicaManager
+    controller: ControllerHost
+    controller_client: ControllerClient
+    authorizer: Authorizer
+    producer_ids: ProducerIdManager
+    groups: GroupCoordinator
+    peer_leadership_check: PeerLeadershipCheck
+    handlers: HandlerContext
 
 
-async def build_components(services: BrokerServices, undo: contextlib.AsyncExitStack) -> None:
-    """Build and start them; each one that has been started is stopped by `undo`."""
-    services.authorizer = Authorizer(services)
-    await services.authorizer.start()
-    undo.push_async_callback(services.authorizer.stop)
-    services.producer_ids = ProducerIdManager(services)
-    await services.producer_ids.start()
-    undo.push_async_callback(services.producer_ids.stop)
-    services.groups = GroupCoordinator(services)
-    await services.groups.start()
-    undo.push_async_callback(services.groups.stop)
-    services.controller = ControllerHost(services)
+def build_components(
+    environment: Environment,
+    coordinator: Coordinator,
+    *,
+    lifecycle: BrokerLifecycle,
+    configs: ConfigStore,
+    metadata: MetadataCache,
+    metrics: Metrics,
+    peers: PeerPool,
+    logs: LogManager,
+) -> Components:
+    """Build them; nothing is started."""
+    clock, entropy, broker_id = environment.clock, environment.entropy, lifecycle.broker_id
+    controller = ControllerHost(
+        ControllerEnvironment(
+            broker_id=broker_id,
+            coordinator=coordinator,
+            clock=clock,
+            entropy=entropy,
+            configs=configs,
+            peers=peers,
+        )
+    )
+    controller_client = ControllerClient(controller, peers, metadata, metrics, broker_id=broker_id)
+    partitions = build_replica_manager(
+        logs,
+        lifecycle=lifecycle,
+        clock=clock,
+        entropy=entropy,
+        configs=configs,
+        metadata=metadata,
+        metrics=metrics,
+        peers=peers,
+        controller_client=controller_client,
+    )
+    authorizer = Authorizer(coordinator, clock, entropy, configs.broker_config)
+    producer_ids = ProducerIdManager(coordinator, broker_id)
+    groups = GroupCoordinator(partitions, metadata, configs, clock, entropy)
+    return Components(
+        lifecycle=lifecycle,
+        coordinator=coordinator,
+        configs=configs,
+        metadata=metadata,
+        logs=logs,
+        partitions=partitions,
+        controller=controller,
+        controller_client=controller_client,
+        authorizer=authorizer,
+        producer_ids=producer_ids,
+        groups=groups,
+        peer_leadership_check=PeerLeadershipCheck(
+            coordinator, peers, metadata, partitions, lifecycle
+        ),
+        handlers=HandlerContext(
+            cluster_id=lifecycle.cluster_id,
+            clock=clock,
+            entropy=entropy,
+            metadata=metadata,
+            metrics=metrics,
+            configs=configs,
+            config_admin=ConfigAdmin(configs, metadata, broker_id=broker_id),
+            internal_topics=InternalTopics(controller_client, configs),
+            partitions=partitions,
+            groups=groups,
+            producer_ids=producer_ids,
+            authorizer=authorizer,
+            controller=controller,
+            controller_client=controller_client,
+        ),
+    )

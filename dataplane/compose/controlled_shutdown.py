@@ -11,8 +11,11 @@ from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.wire.messages.controlled_shutdown import ControlledShutdownRequest
 
 if TYPE_CHECKING:
-    from dataplane.broker.services import BrokerServices
+    from dataplane.broker.broker_lifecycle import BrokerLifecycle
+    from dataplane.broker.metadata.metadata_cache import MetadataCache
+    from dataplane.broker.networking.controller_client import ControllerClient
     from dataplane.cluster.image import ClusterImage
+    from dataplane.config import BrokerConfig
 
 _log = logging.getLogger(__name__)
 
@@ -20,20 +23,25 @@ VERSION = 3
 REQUEST_TIMEOUT_MS = 5_000
 
 
-async def hand_over(services: BrokerServices) -> bool:
+async def hand_over(
+    controller_client: ControllerClient,
+    metadata: MetadataCache,
+    lifecycle: BrokerLifecycle,
+    config: BrokerConfig,
+) -> bool:
     """Whether every leadership has found another home.
 
     `controlled.shutdown.max.retries` attempts begin at least `controlled.shutdown.retry.backoff.ms`
     apart, for a controller that moves and followers that catch up. The last live broker of a
     cluster does not try again: nobody could take over.
     """
-    tries = services.config.get_int("controlled.shutdown.max.retries")
-    backoff_s = services.config.get_int("controlled.shutdown.retry.backoff.ms") / 1000
+    tries = config.get_int("controlled.shutdown.max.retries")
+    backoff_s = config.get_int("controlled.shutdown.retry.backoff.ms") / 1000
     loop = asyncio.get_running_loop()
-    alone = _left_alone(services)
+    alone = _left_alone(metadata, lifecycle.broker_id)
     for left in reversed(range(tries)):
         next_s = loop.time() + backoff_s
-        if await _attempt(services):
+        if await _attempt(controller_client, lifecycle):
             return True
         if left:
             with contextlib.suppress(TimeoutError):
@@ -45,14 +53,12 @@ async def hand_over(services: BrokerServices) -> bool:
     return False
 
 
-async def _attempt(services: BrokerServices) -> bool:
+async def _attempt(controller_client: ControllerClient, lifecycle: BrokerLifecycle) -> bool:
     request = ControlledShutdownRequest(
-        broker_id=services.broker_id, broker_epoch=services.broker_epoch
+        broker_id=lifecycle.broker_id, broker_epoch=lifecycle.broker_epoch
     )
     try:
-        response = await services.controller_client.request(
-            request, VERSION, timeout_ms=REQUEST_TIMEOUT_MS
-        )
+        response = await controller_client.request(request, VERSION, timeout_ms=REQUEST_TIMEOUT_MS)
     except (KafkaError, ConnectionError, TimeoutError) as error:
         _log.warning("controlled shutdown: %s", error)
         return False
@@ -66,14 +72,14 @@ async def _attempt(services: BrokerServices) -> bool:
     return True
 
 
-def _left_alone(services: BrokerServices) -> asyncio.Event:
+def _left_alone(metadata: MetadataCache, broker_id: int) -> asyncio.Event:
     """Set once no other broker lives. Watched until the broker's end, which is near."""
     alone = asyncio.Event()
 
     def look(_before: ClusterImage, after: ClusterImage) -> None:
-        if not after.brokers.keys() - {services.broker_id}:
+        if not after.brokers.keys() - {broker_id}:
             alone.set()
 
-    services.metadata.on_change(look)
-    look(services.metadata.image, services.metadata.image)
+    metadata.on_change(look)
+    look(metadata.image, metadata.image)
     return alone

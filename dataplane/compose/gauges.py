@@ -8,16 +8,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from dataplane.broker.controller.host import ControllerHost
+    from dataplane.broker.metadata.metadata_cache import MetadataCache
     from dataplane.broker.metrics import Metrics
-    from dataplane.broker.services import BrokerServices
+    from dataplane.broker.replicas.replica_manager import ReplicaManager
     from dataplane.compose.listeners import Listeners
     from dataplane.log.cleaner.driver import LogCleaner
     from dataplane.log.manager.log_manager import LogManager
 
 
-def register(services: BrokerServices, listeners: Listeners) -> None:
+def register(
+    metrics: Metrics,
+    partitions: ReplicaManager,
+    metadata: MetadataCache,
+    controller: ControllerHost,
+    listeners: Listeners,
+) -> None:
     """Register the gauges; each is computed only when somebody scrapes."""
-    metrics, partitions = services.metrics, services.partitions
 
     def under_replicated() -> int:
         return sum(
@@ -61,12 +68,12 @@ def register(services: BrokerServices, listeners: Listeners) -> None:
     metrics.gauge(
         "kafka_controller_kafkacontroller_activecontrollercount",
         "1 on the broker that is the controller.",
-        lambda: int(services.controller.is_active),
+        lambda: int(controller.is_active),
     )
     metrics.gauge(
         "kafka_controller_kafkacontroller_activebrokercount",
         "Live brokers in the image.",
-        lambda: len(services.metadata.image.brokers),
+        lambda: len(metadata.image.brokers),
     )
     metrics.gauge(
         "kafka_log_log_size",
@@ -74,12 +81,11 @@ def register(services: BrokerServices, listeners: Listeners) -> None:
         per_topic_bytes,
         labels=("topic",),
     )
-    _register_waiting(services)
+    _register_waiting(metrics, partitions)
     _register_connections(metrics, listeners)
 
 
-def _register_waiting(services: BrokerServices) -> None:
-    metrics, partitions = services.metrics, services.partitions
+def _register_waiting(metrics: Metrics, partitions: ReplicaManager) -> None:
     purgatories = {
         "Produce": partitions.produce_deadlines,
         "Fetch": partitions.fetch_deadlines,

@@ -134,7 +134,7 @@ async def _serve(config: BrokerConfig) -> int:
         sys.stderr.write(f"penstock broker: {error}\n")
         return EXIT_FAILED
     with contextlib.suppress(OSError):  # nobody may be reading
-        sys.stdout.write(f"started broker={broker.services.broker_id} {broker.where()}\n")
+        sys.stdout.write(f"started broker={config.broker_id} {broker.where()}\n")
         sys.stdout.flush()
     await stopping
     await broker.stop()

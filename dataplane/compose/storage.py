@@ -18,9 +18,12 @@ from dataplane.model.errors import KafkaError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataplane.broker.services import BrokerServices
+    from dataplane.broker.broker_lifecycle import BrokerLifecycle
+    from dataplane.broker.metadata.config_store import ConfigStore
+    from dataplane.broker.metrics import Metrics
+    from dataplane.compose.environment import Environment
     from dataplane.config import BrokerConfig
-    from dataplane.ports.background import Background, Pacer
+    from dataplane.ports.background import Background
     from dataplane.ports.filesystem import FileSystem
 
 
@@ -36,36 +39,37 @@ def broker_id(config: BrokerConfig) -> int:
 
 
 async def open_logs(
-    services: BrokerServices,
-    files: FileSystem,
+    configs: ConfigStore,
+    lifecycle: BrokerLifecycle,
+    metrics: Metrics,
+    environment: Environment,
     background: Background,
-    pacer: Pacer | None = None,
 ) -> LogManager:
     """Load every log. ConfigError or StorageError in one line when a directory is unfit."""
-    config = services.config
-    _make_directories(config, files)
+    config = configs.broker_config
+    _make_directories(config, environment.files)
 
     def config_for(topic: str) -> LogConfig:
-        return LogConfig.from_topic_config(services.configs.topic_config(topic))
+        return LogConfig.from_topic_config(configs.topic_config(topic))
 
     logs = LogManager(
-        files,
-        services.clock,
-        services.entropy,
+        environment.files,
+        environment.clock,
+        environment.entropy,
         background,
         log_dirs=config.log_dirs,
-        broker_id=services.broker_id,
+        broker_id=lifecycle.broker_id,
         config_for=config_for,
         settings=_settings(config),
-        pacer=pacer,
+        pacer=environment.pacer,
     )
     apply_dynamic(logs, config)
-    register_storage(services.metrics, logs)
+    register_storage(metrics, logs)
     try:
         # Recovery may read gigabytes; nothing else touches the logs before it ends.
         with _no_collection():
             await asyncio.to_thread(logs.load)
-        logs.stamp_identity(services.cluster_id)
+        logs.stamp_identity(lifecycle.cluster_id)
     except (DirectoryInUseError, InconsistentIdentityError, KafkaError) as error:
         raise StorageError(f"log.dirs: {error}") from error
     return logs

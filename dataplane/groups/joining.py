@@ -29,6 +29,7 @@ class Joining:
         self._rebalancer = rebalancer
 
     def join(self, request: JoinRequest, ticket: Ticket) -> Outcome:
+        """The reply is a `JoinResult`."""
         out = Outcome()
         settings = self._core.settings
         timeout_ms = request.session_timeout_ms

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.groups.core import pending_key
+from dataplane.groups.outcome import Outcome
 from dataplane.groups.requests import UNKNOWN_MEMBER_ID, LeftMember
 from dataplane.groups.states import GroupState
 from dataplane.model.errors import ErrorCode
@@ -12,7 +13,6 @@ from dataplane.model.errors import ErrorCode
 if TYPE_CHECKING:
     from dataplane.groups.core import DeadlineKey, ShardCore
     from dataplane.groups.group import ClassicGroup
-    from dataplane.groups.outcome import Outcome
     from dataplane.groups.rebalance import Rebalancer
     from dataplane.groups.requests import LeavingMember
 
@@ -43,12 +43,13 @@ class Membership:
         return ErrorCode.NONE
 
     def leave(
-        self, group_id: str, members: list[LeavingMember], out: Outcome
-    ) -> tuple[ErrorCode, list[LeftMember]]:
+        self, group_id: str, members: list[LeavingMember]
+    ) -> tuple[Outcome, ErrorCode, list[LeftMember]]:
         """Remove members; an administrator names static ones by instance id alone."""
+        out = Outcome()
         group = self._core.find(group_id)
         if group is not None and group.state is GroupState.DEAD:
-            return ErrorCode.COORDINATOR_NOT_AVAILABLE, []
+            return out, ErrorCode.COORDINATOR_NOT_AVAILABLE, []
         left = []
         for leaving in members:
             if group is None:
@@ -56,7 +57,7 @@ class Membership:
             else:
                 error = self._leave_one(group, leaving, out)
             left.append(LeftMember(leaving.member_id, leaving.group_instance_id, error))
-        return ErrorCode.NONE, left
+        return out, ErrorCode.NONE, left
 
     def _leave_one(self, group: ClassicGroup, leaving: LeavingMember, out: Outcome) -> ErrorCode:
         member_id, instance_id = leaving

@@ -180,8 +180,9 @@ class Offsets:
             self._bury(group, list(self._known(group_id)), ticket, out)
         return out
 
-    def expire(self, out: Outcome) -> None:
+    def expire(self) -> Outcome:
         """KIP-211: drop offsets that nobody needs any more, and groups that have nothing left."""
+        out = Outcome()
         now_ms = self._core.clock.realtime_ms()
         for group in list(self._core.groups.values()):
             committed = self._core.durable.offsets.get(group.group_id, {})
@@ -196,14 +197,17 @@ class Offsets:
                 self._bury(group, doomed, None, out)
             elif doomed:
                 out.write(self._tombstones(group, doomed), lambda _error: Outcome())
+        return out
 
-    def remove_topics(self, topics: frozenset[str], out: Outcome) -> None:
+    def remove_topics(self, topics: frozenset[str]) -> Outcome:
         """Deleted topics take their committed offsets along."""
+        out = Outcome()
         for group_id, committed in self._core.durable.offsets.items():
             doomed = [partition for partition in committed if partition.topic in topics]
             group = self._core.find(group_id)
             if doomed and group is not None:
                 out.write(self._tombstones(group, doomed), lambda _error: Outcome())
+        return out
 
     def _is_expired(
         self, group: ClassicGroup, partition: TopicPartition, value: OffsetCommitValue, now_ms: int

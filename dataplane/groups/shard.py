@@ -1,4 +1,4 @@
-"""The groups of one partition of `__consumer_offsets`: the door to the pure coordinator.
+"""The groups of one partition of `__consumer_offsets`: what decides about them, over one state.
 
 Events go in, an `Outcome` comes out; nothing here waits, writes or sends. Time-outs are driven by
 the host: it calls `tick` when `next_deadline_ms` has passed.
@@ -26,35 +26,26 @@ from dataplane.groups.syncing import Syncing
 from dataplane.model.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from dataplane.groups.group import ClassicGroup
-    from dataplane.groups.outcome import Ticket
     from dataplane.groups.records import Record
-    from dataplane.groups.requests import (
-        CommitRequest,
-        CommittedOffset,
-        JoinRequest,
-        LeavingMember,
-        LeftMember,
-        SyncRequest,
-    )
     from dataplane.groups.settings import GroupSettings
-    from dataplane.model.ids import TopicPartition
     from dataplane.ports.clock import Clock
     from dataplane.ports.entropy import Entropy
 
 
 class GroupShard:
-    """Replay the log with `replay`, then `finish_loading`, then serve."""
+    """Replay the log with `replay`, then `finish_loading`, then serve.
+
+    Requests go to the part that decides them: `joining`, `syncing`, `membership` or `offsets`.
+    """
 
     def __init__(self, settings: GroupSettings, clock: Clock, entropy: Entropy) -> None:
         self.core = ShardCore(settings, clock, entropy)
         self._rebalancer = Rebalancer(self.core)
-        self._joining = Joining(self.core, self._rebalancer)
-        self._syncing = Syncing(self.core, self._rebalancer)
-        self._membership = Membership(self.core, self._rebalancer)
-        self._offsets = Offsets(self.core)
+        self.joining = Joining(self.core, self._rebalancer)
+        self.syncing = Syncing(self.core, self._rebalancer)
+        self.membership = Membership(self.core, self._rebalancer)
+        self.offsets = Offsets(self.core)
 
     # loading and unloading
 
@@ -99,61 +90,8 @@ class GroupShard:
     def tick(self) -> Outcome:
         out = Outcome()
         for key in self.core.deadlines.expire(self.core.clock.monotonic_ms()):
-            self._membership.on_deadline(key, out)
+            self.membership.on_deadline(key, out)
         return out
-
-    def expire_offsets(self) -> Outcome:
-        out = Outcome()
-        self._offsets.expire(out)
-        return out
-
-    def remove_topics(self, topics: frozenset[str]) -> Outcome:
-        out = Outcome()
-        self._offsets.remove_topics(topics, out)
-        return out
-
-    # membership
-
-    def join(self, request: JoinRequest, ticket: Ticket) -> Outcome:
-        """The reply is a `JoinResult`."""
-        return self._joining.join(request, ticket)
-
-    def sync(self, request: SyncRequest, ticket: Ticket) -> Outcome:
-        """The reply is a `SyncResult`."""
-        return self._syncing.sync(request, ticket)
-
-    def heartbeat(
-        self, group_id: str, member_id: str, group_instance_id: str | None, generation: int
-    ) -> ErrorCode:
-        return self._membership.heartbeat(group_id, member_id, group_instance_id, generation)
-
-    def leave(
-        self, group_id: str, members: list[LeavingMember]
-    ) -> tuple[Outcome, ErrorCode, list[LeftMember]]:
-        out = Outcome()
-        error, left = self._membership.leave(group_id, members, out)
-        return out, error, left
-
-    # offsets
-
-    def commit(self, request: CommitRequest, ticket: Ticket) -> Outcome:
-        """The reply is a dict from partition to error code."""
-        return self._offsets.commit(request, ticket)
-
-    def fetch_offsets(
-        self, group_id: str, partitions: Iterable[TopicPartition] | None
-    ) -> dict[TopicPartition, CommittedOffset]:
-        return self._offsets.fetch(group_id, partitions)
-
-    def delete_offsets(
-        self, group_id: str, partitions: list[TopicPartition], ticket: Ticket
-    ) -> Outcome:
-        """The reply is (group error, dict from partition to error code)."""
-        return self._offsets.delete(group_id, partitions, ticket)
-
-    def delete_group(self, group_id: str, ticket: Ticket) -> Outcome:
-        """The reply is an error code."""
-        return self._offsets.delete_group(group_id, ticket)
 
     # views
 

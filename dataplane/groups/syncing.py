@@ -28,6 +28,7 @@ class Syncing:
         self._rebalancer = rebalancer
 
     def sync(self, request: SyncRequest, ticket: Ticket) -> Outcome:
+        """The reply is a `SyncResult`."""
         out = Outcome()
         group = self._core.find(request.group_id)
         error = ErrorCode.UNKNOWN_MEMBER_ID if group is None else self._check(group, request)

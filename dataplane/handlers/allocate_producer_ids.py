@@ -26,7 +26,7 @@ async def handle(
     try:
         require_cluster_action(context)
         require_controller(context)
-        block = await context.services.controller.submit(
+        block = await context.broker.controller.submit(
             lambda controller: allocate_producer_ids(
                 controller, request.broker_id, request.broker_epoch
             )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.metadata.config_admin import ConfigAdmin
 from dataplane.cluster.config_changes import Operation, changes_from
 from dataplane.handlers.config_access import repeated, require
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 async def handle(context: RequestContext, request: AlterConfigsRequest) -> AlterConfigsResponse:
-    admin = ConfigAdmin(context.services)
+    admin = context.broker.config_admin
     twice = repeated((item.resource_type, item.resource_name) for item in request.resources)
     response = AlterConfigsResponse()
     for resource in request.resources:

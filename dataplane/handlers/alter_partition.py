@@ -40,7 +40,7 @@ async def handle(context: RequestContext, request: AlterPartitionRequest) -> Alt
     version = context.header.api_version
     try:
         require_controller(context)
-        names, answers = await context.services.controller.submit(
+        names, answers = await context.broker.controller.submit(
             lambda controller: _decide(controller, request, version)
         )
     except KafkaError as refusal:
@@ -48,7 +48,7 @@ async def handle(context: RequestContext, request: AlterPartitionRequest) -> Alt
     granted = {p: None for p, answer in answers.items() if isinstance(answer, PartitionState)}
     if granted:
         # After the answer: what a reassignment does next would overtake it.
-        context.services.controller.later(
+        context.broker.controller.later(
             lambda controller: finish_reassignments(controller, dict(granted))
         )
     response = AlterPartitionResponse()

@@ -41,7 +41,7 @@ async def handle(
             for topic in request.topics
             for item in topic.partitions
         }
-        outcomes = await context.services.controller.submit(
+        outcomes = await context.broker.controller.submit(
             lambda controller: reassign(controller, targets)
         )
     except KafkaError as refusal:

@@ -53,7 +53,7 @@ async def _alter(
     result = AlterUserScramCredentialsResult(user=user)
     try:
         require_cluster(context, AclOperation.ALTER)
-        await context.services.authorizer.scram.alter(user, _changes(user, asked))
+        await context.broker.authorizer.scram.alter(user, _changes(user, asked))
     except KafkaError as error:
         result.error_code, result.error_message = error.code, error.message
     except CoordinatorError as error:

@@ -28,7 +28,7 @@ async def handle(
 ) -> ControlledShutdownResponse:
     require_cluster_action(context)
     require_controller(context)
-    remaining = await context.services.controller.submit(
+    remaining = await context.broker.controller.submit(
         lambda controller: controlled_shutdown(controller, request.broker_id, request.broker_epoch)
     )
     # The new leaders should serve before the old one closes its doors.

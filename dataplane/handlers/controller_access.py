@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def require_controller(context: RequestContext) -> None:
     """Raises KafkaError(NOT_CONTROLLER): the client looks for the controller and asks it."""
-    if not context.services.controller.is_active:
+    if not context.broker.controller.is_active:
         raise KafkaError(ErrorCode.NOT_CONTROLLER)
 
 
@@ -34,4 +34,4 @@ async def wait_until_known(context: RequestContext, timeout_ms: int) -> bool:
     """
     if timeout_ms <= 0:
         return False
-    return await context.services.controller.propagated(timeout_ms)
+    return await context.broker.controller.propagated(timeout_ms)

@@ -37,7 +37,7 @@ async def handle(context: RequestContext, request: CreateAclsRequest) -> CreateA
             by_pattern.setdefault(pattern, []).append((index, entry))
     for pattern, numbered in by_pattern.items():
         try:
-            await context.services.authorizer.create(pattern, [entry for _, entry in numbered])
+            await context.broker.authorizer.create(pattern, [entry for _, entry in numbered])
         except KafkaError as error:
             for index, _ in numbered:
                 _fail(results[index], error)

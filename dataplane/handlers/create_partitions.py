@@ -62,4 +62,4 @@ async def _grow(
             controller, topic.name, topic.count, wanted, validate_only=validate_only
         )
 
-    await context.services.controller.submit(step)
+    await context.broker.controller.submit(step)

@@ -57,7 +57,7 @@ async def handle(context: RequestContext, request: CreateTopicsRequest) -> Creat
         except KafkaError as refusal:
             outcomes[topic.name] = refusal
     if accepted:
-        outcomes |= await context.services.controller.submit(
+        outcomes |= await context.broker.controller.submit(
             lambda controller: create_topics(
                 controller, accepted, validate_only=request.validate_only
             )
@@ -83,7 +83,7 @@ def _checked(context: RequestContext, topic: CreatableTopic) -> TopicRequest:
                 ErrorCode.INVALID_CONFIG, f"Null value not supported for topic configs: {item.name}"
             )
         configs[item.name] = item.value
-    check_topic(configs, context.services.config)
+    check_topic(configs, context.broker.configs.broker_config)
     assignments: dict[int, list[int]] = {}
     for assignment in topic.assignments:
         if assignment.partition_index in assignments:
@@ -123,7 +123,7 @@ def _result(
         result.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
         result.num_partitions = result.replication_factor = -1
         return result
-    broker = context.services.config
+    broker = context.broker.configs.broker_config
     result.configs = [
         CreatableTopicConfigs(
             name=entry.key.name,

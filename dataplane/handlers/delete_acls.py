@@ -32,7 +32,7 @@ async def handle(context: RequestContext, request: DeleteAclsRequest) -> DeleteA
 
 
 async def _delete(context: RequestContext, asked: DeleteAclsFilter) -> DeleteAclsFilterResult:
-    authorizer = context.services.authorizer
+    authorizer = context.broker.authorizer
     try:
         found = authorizer.find(filter_from(asked))
     except KafkaError as error:

@@ -62,7 +62,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     waiting = _Waiting(context, response, pending)
     waiting.try_complete()
     if not waiting.done:
-        context.services.partitions.delete_records_deadlines.add(
+        context.broker.partitions.delete_records_deadlines.add(
             waiting,
             max(0, request.timeout_ms),
             [partition.watch_log_starts() for partition, _start, _result in pending],
@@ -76,10 +76,10 @@ def _delete(
     """Move the log start of the replica that leads here; the partition and where it starts now."""
     if not context.authorize(AclOperation.DELETE, ResourceType.TOPIC, topic_partition.topic):
         raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-    services = context.services
-    partition = services.partitions.leader(topic_partition)
+    broker = context.broker
+    partition = broker.partitions.leader(topic_partition)
     log = partition.log
-    policies = services.configs.topic_config(topic_partition.topic).get_list("cleanup.policy")
+    policies = broker.configs.topic_config(topic_partition.topic).get_list("cleanup.policy")
     if "delete" not in policies:
         raise KafkaError(ErrorCode.POLICY_VIOLATION, "the topic is compacted, not deleted")
     target = log.high_watermark if offset == HIGH_WATERMARK else offset
@@ -130,7 +130,7 @@ class _Waiting(DelayedOperation):
         if not partition.is_leader:
             result.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
             return True
-        low = partition.low_watermark(self._context.services.metadata.image.brokers)
+        low = partition.low_watermark(self._context.broker.metadata.image.brokers)
         if low < start:
             return False
         result.low_watermark = low

@@ -35,7 +35,7 @@ HALTED_MS_MAX = 10_000
 
 async def handle(context: RequestContext, request: DeleteTopicsRequest) -> DeleteTopicsResponse:
     require_controller(context)
-    by_id = await context.services.controller.submit(_names_by_id)
+    by_id = await context.broker.controller.submit(_names_by_id)
     results: list[DeletableTopicResult] = []
     named: dict[str, DeletableTopicResult] = {}
     for name, topic_id in _asked(context, request):
@@ -79,7 +79,7 @@ def _resolve(
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_ID)
     if not context.authorize(AclOperation.DELETE, ResourceType.TOPIC, name):
         raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-    if not context.services.config.get_bool("delete.topic.enable"):
+    if not context.broker.configs.broker_config.get_bool("delete.topic.enable"):
         old = context.header.api_version < 3
         raise KafkaError(ErrorCode.INVALID_REQUEST if old else ErrorCode.TOPIC_DELETION_DISABLED)
     return name
@@ -88,7 +88,7 @@ def _resolve(
 async def _delete(
     context: RequestContext, named: dict[str, DeletableTopicResult], timeout_ms: int
 ) -> None:
-    outcomes = await context.services.controller.submit(
+    outcomes = await context.broker.controller.submit(
         lambda controller: delete_topics(
             controller, {name: result.topic_id for name, result in named.items()}
         )

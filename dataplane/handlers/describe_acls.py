@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 async def handle(context: RequestContext, request: DescribeAclsRequest) -> DescribeAclsResponse:
     require_cluster(context, AclOperation.DESCRIBE)
     resources: dict[ResourcePattern, DescribeAclsResource] = {}
-    for pattern, entry in sorted(context.services.authorizer.find(filter_from(request))):
+    for pattern, entry in sorted(context.broker.authorizer.find(filter_from(request))):
         resource = resources.get(pattern)
         if resource is None:
             resource = resources[pattern] = DescribeAclsResource(

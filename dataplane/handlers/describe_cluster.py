@@ -27,7 +27,7 @@ BROKERS = 1
 async def handle(
     context: RequestContext, request: DescribeClusterRequest
 ) -> DescribeClusterResponse:
-    services = context.services
+    here = context.broker
     if request.endpoint_type != BROKERS:
         return DescribeClusterResponse(
             error_code=ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
@@ -35,13 +35,13 @@ async def handle(
         )
     listener = context.connection.listener_name
     response = DescribeClusterResponse(
-        cluster_id=services.cluster_id,
-        controller_id=services.controller_client.controller_id,
+        cluster_id=here.cluster_id,
+        controller_id=here.controller_client.controller_id,
         brokers=[
             DescribeClusterBroker(
                 broker_id=broker.id, host=endpoint.host, port=endpoint.port, rack=broker.rack
             )
-            for broker in services.metadata.image.brokers.values()
+            for broker in here.metadata.image.brokers.values()
             if (endpoint := broker.listeners.get(listener)) is not None
         ],
     )

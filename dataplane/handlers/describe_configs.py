@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.metadata.config_admin import ConfigAdmin, Resource
+from dataplane.broker.metadata.config_admin import Resource
 from dataplane.cluster.config_entries import ConfigSource
 from dataplane.handlers.config_access import require
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -33,7 +33,7 @@ async def handle(
     context: RequestContext, request: DescribeConfigsRequest
 ) -> DescribeConfigsResponse:
     # As in Kafka the truth is read anew: the change may have been made through another broker.
-    await context.services.configs.reload_topics(
+    await context.broker.configs.reload_topics(
         {r.resource_name for r in request.resources if r.resource_type == Resource.TOPIC}
     )
     return DescribeConfigsResponse(
@@ -55,7 +55,7 @@ def _describe(
         require(
             context, AclOperation.DESCRIBE_CONFIGS, resource.resource_type, resource.resource_name
         )
-        entries = ConfigAdmin(context.services).describe(
+        entries = context.broker.config_admin.describe(
             resource.resource_type, resource.resource_name, wanted
         )
         result.configs = [_entry(request, entry) for entry in entries]

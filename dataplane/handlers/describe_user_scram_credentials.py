@@ -28,7 +28,7 @@ async def handle(
     context: RequestContext, request: DescribeUserScramCredentialsRequest
 ) -> DescribeUserScramCredentialsResponse:
     require_cluster(context, AclOperation.DESCRIBE)
-    scram = context.services.authorizer.scram
+    scram = context.broker.authorizer.scram
     if not request.users:
         results = [_found(user, found) for user, found in sorted(scram.all_users().items())]
     else:

@@ -45,7 +45,7 @@ async def handle(context: RequestContext, request: ElectLeadersRequest) -> Elect
             for topic in request.topic_partitions
             for index in topic.partitions
         ]
-    outcomes = await context.services.controller.submit(
+    outcomes = await context.broker.controller.submit(
         lambda controller: elect_leaders(controller, election, asked)
     )
     await wait_until_known(context, request.timeout_ms)

@@ -57,7 +57,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     version = context.header.api_version
     request = parse_fetch(version, frame, position)
     try:
-        session = context.services.partitions.fetch_sessions.open(request, version)
+        session = context.broker.partitions.fetch_sessions.open(request, version)
     except KafkaError as error:
         return _refuse_all(context, error)
     fetch = _Fetch(context, request, session)
@@ -113,7 +113,7 @@ class _Fetch(DelayedOperation):
         self._request = request
         self._is_replica = is_replica = request.replica_id >= 0
         self._session = session
-        self._bytes_max = min(request.max_bytes, context.services.partitions.fetch_bytes_max)
+        self._bytes_max = min(request.max_bytes, context.broker.partitions.fetch_bytes_max)
         self._keys: list[tuple[TopicKey, int]] = []
         self._entries: list[_Entry] = []
         self._may_replicate = not is_replica or context.authorize(
@@ -129,13 +129,13 @@ class _Fetch(DelayedOperation):
     def _resolve(self, asked: Asked) -> None:
         """Find every partition once; what is refused now stays refused."""
         context = self._context
-        services = context.services
+        broker = context.broker
         only_leader = self._is_replica or context.header.api_version < FROM_FOLLOWER_FROM
-        find = services.partitions.leader if only_leader else services.partitions.hosted
+        find = broker.partitions.leader if only_leader else broker.partitions.hosted
         for key, partitions in asked:
             self._keys.append((key, len(partitions)))
             name: str | None = (
-                key if isinstance(key, str) else services.metadata.image.names_by_id.get(key)
+                key if isinstance(key, str) else broker.metadata.image.names_by_id.get(key)
             )
             refusal: ErrorCode | None = None
             if name is None:
@@ -174,7 +174,7 @@ class _Fetch(DelayedOperation):
         if self._is_replica:
             self._acknowledge()
             if self._session.session is not None:
-                self._session.session.clock.ms = self._context.services.clock.monotonic_ms()
+                self._session.session.clock.ms = self._context.broker.clock.monotonic_ms()
         reply = self._answer_if_due()
         if reply is not None:
             return reply
@@ -186,7 +186,7 @@ class _Fetch(DelayedOperation):
             self._news = WatchList()
             lists.append(self._news)
             self._session.session.on_news = self._on_news
-        self._context.services.partitions.fetch_deadlines.add(self, request.max_wait_ms, lists)
+        self._context.broker.partitions.fetch_deadlines.add(self, request.max_wait_ms, lists)
         return self.deferred
 
     def _acknowledge(self) -> None:
@@ -207,7 +207,7 @@ class _Fetch(DelayedOperation):
     def _on_news(self) -> None:
         """A partition that rested has something for us."""
         if self._news:
-            self._context.services.partitions.wakeups.wake(self._news)
+            self._context.broker.partitions.wakeups.wake(self._news)
 
     def _take_up_stirred(self) -> None:
         """What rested when the request came, and rests no more, is answered with the others."""
@@ -333,7 +333,7 @@ class _Fetch(DelayedOperation):
         aborted = () if self._request.isolation_level == READ_COMMITTED else None
         high_watermark, stable = log.high_watermark, log.last_stable_offset
         preferred, diverging, records = NONE_PREFERRED, None, None
-        if self._context.services.partitions.read_replicas.is_active:
+        if self._context.broker.partitions.read_replicas.is_active:
             preferred = self._preferred_replica(partition, wanted)
         if preferred == NONE_PREFERRED and wanted.last_fetched_epoch >= 0:
             diverging = _divergence(partition, wanted)
@@ -351,7 +351,7 @@ class _Fetch(DelayedOperation):
                 and not (is_replica and self._is_held_back(partition))
             ):
                 limit = max(0, min(left, wanted.max_bytes))
-                memory: ReadMemory | None = self._context.services.partitions.read_memory
+                memory: ReadMemory | None = self._context.broker.partitions.read_memory
                 if self._bytes_max - left + limit > TAKEN_BYTES_MAX:
                     memory = None  # else what was read for the partitions before would be lost
                 records = log.read(offset, limit, bound, min_one_batch=is_first, memory=memory)
@@ -375,7 +375,7 @@ class _Fetch(DelayedOperation):
     def _preferred_replica(self, partition: Partition, wanted: FetchedFrom) -> int:
         """Where a consumer should read instead of here, the leader (KIP-392)."""
         context, rack = self._context, self._request.rack_id
-        choice = context.services.partitions.read_replicas
+        choice = context.broker.partitions.read_replicas
         if not rack or self._is_replica or partition.core is None:
             return NONE_PREFERRED
         return choice.preferred(
@@ -387,7 +387,7 @@ class _Fetch(DelayedOperation):
 
     def _is_held_back(self, partition: Partition) -> bool:
         """Throttled, the asking replica is out of sync, and the quota is used up (KIP-73)."""
-        quota = self._context.services.partitions.quotas.leader
+        quota = self._context.broker.partitions.quotas.leader
         return (
             quota.is_active
             and quota.is_throttled(*partition.topic_partition)
@@ -399,7 +399,7 @@ class _Fetch(DelayedOperation):
 
     def _refusal(self, entry: _Entry, error: KafkaError | None) -> FetchedPartition:
         code = error.code if error is not None else ErrorCode.UNKNOWN_SERVER_ERROR
-        self._context.services.metrics.refused_fetches.value += 1
+        self._context.broker.metrics.refused_fetches.value += 1
         leader = None
         if code in leader_hints.HINTED:
             leader = leader_hints.current_leader(self._context, entry.topic, entry.wanted.partition)
@@ -428,7 +428,7 @@ class _Fetch(DelayedOperation):
             session_id=session_id,
             node_endpoints=hints,
         )
-        metrics = self._context.services.metrics
+        metrics = self._context.broker.metrics
         (metrics.replication_bytes_out if self._is_replica else metrics.bytes_out).value += size
         if self._is_replica:
             self._count_throttled(results)
@@ -454,7 +454,7 @@ class _Fetch(DelayedOperation):
 
     def _count_throttled(self, results: list[FetchedPartition]) -> None:
         """In sync or not, what is sent of throttled partitions uses the quota up."""
-        quota = self._context.services.partitions.quotas.leader
+        quota = self._context.broker.partitions.quotas.leader
         if not quota.is_active:
             return
         size = 0

@@ -60,7 +60,7 @@ class FetchRoute:
         self._partition = partition.topic_partition
         self._topic_id = partition.topic_id
         self._leader_epoch = wanted.current_leader_epoch
-        bytes_max = min(request.max_bytes, context.services.partitions.fetch_bytes_max)
+        bytes_max = min(request.max_bytes, context.broker.partitions.fetch_bytes_max)
         self._limit = max(0, min(bytes_max, wanted.max_bytes))
         self._min_bytes = max(1, request.min_bytes)
         self._is_committed_only = request.isolation_level == READ_COMMITTED
@@ -89,15 +89,15 @@ class FetchRoute:
         if frame[8:at] != self._middle or frame[at + 8 :] != self._rest or frame[:4] != self._head:
             return None
         context = self._context
-        services = context.services
-        appends = services.partitions.appends
+        broker = context.broker
+        appends = broker.partitions.appends
         if appends.partitions:
             appends.commit()  # the Produces before it on this connection
         if not context.authorize(_READ, _TOPIC, self._partition.topic):
             return None
         (offset,) = _OFFSET.unpack_from(frame, at)
         try:
-            partition = services.partitions.leader(self._partition)
+            partition = broker.partitions.leader(self._partition)
             partition.check_epoch(self._leader_epoch)
             log = partition.log
             stable, high_watermark = log.last_stable_offset, log.high_watermark
@@ -108,13 +108,13 @@ class FetchRoute:
                 or partition.topic_id is not self._topic_id  # created once more under its name
             ):
                 return None
-            memory = services.partitions.read_memory
+            memory = broker.partitions.read_memory
             records = log.read(offset, self._limit, bound, memory=memory)
         except (KafkaError, OSError):
             return None
         if records.size < self._min_bytes:
             return None
-        services.metrics.bytes_out.value += records.size
+        broker.metrics.bytes_out.value += records.size
         return self._answer.encode(
             _CORRELATION_ID.unpack_from(frame, 4)[0],
             high_watermark,
@@ -140,13 +140,13 @@ def note(
         or request.session_id
         or request.replica_id >= 0
         or context.header.api_version < ROUTES_FROM
-        or context.services.partitions.read_replicas.is_active
+        or context.broker.partitions.read_replicas.is_active
         or [len(wanted) for _key, wanted in request.topics] != [1]  # others may be empty
     ):
         connection.last_fetched = None
         return
     wanted = request.topics[0][1][0]
-    limit = min(request.max_bytes, wanted.max_bytes, context.services.partitions.fetch_bytes_max)
+    limit = min(request.max_bytes, wanted.max_bytes, context.broker.partitions.fetch_bytes_max)
     if (
         connection.last_fetched != partition.topic_partition
         or wanted.last_fetched_epoch >= 0

@@ -69,13 +69,13 @@ async def _find_group(context: RequestContext, key_type: int, key: str) -> Coord
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"unknown coordinator key type {key_type}")
     if not may_use_group(context, AclOperation.DESCRIBE, key):
         raise KafkaError(ErrorCode.GROUP_AUTHORIZATION_FAILED)
-    services = context.services
-    if OFFSETS_TOPIC not in services.metadata.image.topics:
+    here = context.broker
+    if OFFSETS_TOPIC not in here.metadata.image.topics:
         await _create_offsets_topic(context)
         raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{OFFSETS_TOPIC} is being created")
-    partition = services.groups.partition_of(key)
-    state = services.metadata.image.partition(*partition)
-    broker = services.metadata.image.brokers.get(state.leader) if state is not None else None
+    partition = here.groups.partition_of(key)
+    state = here.metadata.image.partition(*partition)
+    broker = here.metadata.image.brokers.get(state.leader) if state is not None else None
     endpoint = broker.listeners.get(context.connection.listener_name) if broker else None
     if broker is None or endpoint is None:
         raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{partition} has no leader")
@@ -86,10 +86,8 @@ async def _find_group(context: RequestContext, key_type: int, key: str) -> Coord
 
 async def _create_offsets_topic(context: RequestContext) -> None:
     """Ask the controller; whatever it answers, the client asks again."""
-    from dataplane.broker.metadata.internal_topics import create_internal_topic
-
     try:
-        await create_internal_topic(context.services, OFFSETS_TOPIC)
+        await context.broker.internal_topics.create(OFFSETS_TOPIC)
     except KafkaError as error:
         if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
             _log.warning("cannot create %s: %s", OFFSETS_TOPIC, error)

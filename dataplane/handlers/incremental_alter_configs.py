@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.metadata.config_admin import ConfigAdmin
 from dataplane.cluster.config_changes import changes_from
 from dataplane.handlers.config_access import repeated, require
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 async def handle(
     context: RequestContext, request: IncrementalAlterConfigsRequest
 ) -> IncrementalAlterConfigsResponse:
-    admin = ConfigAdmin(context.services)
+    admin = context.broker.config_admin
     twice = repeated((item.resource_type, item.resource_name) for item in request.resources)
     response = IncrementalAlterConfigsResponse()
     for resource in request.resources:

@@ -25,10 +25,10 @@ async def handle(context: RequestContext, request: InitProducerIdRequest) -> Ini
         )
     may_write = context.authorize(
         AclOperation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, CLUSTER_NAME
-    ) or context.services.authorizer.authorize_any(
+    ) or context.broker.authorizer.authorize_any(
         context.principal, context.connection.client_host, AclOperation.WRITE, ResourceType.TOPIC
     )
     if not may_write:
         raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
-    producer_id = await context.services.producer_ids.next_id()
+    producer_id = await context.broker.producer_ids.next_id()
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)

@@ -36,11 +36,11 @@ NO_ID = uuid.UUID(int=0)
 
 async def handle(context: RequestContext, request: LeaderAndIsrRequest) -> LeaderAndIsrResponse:
     require_cluster_action(context)
-    partitions = context.services.partitions
+    partitions = context.broker.partitions
     refused = partitions.check_controller(request.controller_epoch, request.broker_epoch)
     if refused != ErrorCode.NONE:
         return LeaderAndIsrResponse(error_code=refused)
-    await context.services.configs.reload_topics(_unknown_topics(context, request))
+    await context.broker.configs.reload_topics(_unknown_topics(context, request))
     refused = partitions.check_controller(request.controller_epoch, request.broker_epoch)
     if refused != ErrorCode.NONE:  # a newer controller has spoken meanwhile
         return LeaderAndIsrResponse(error_code=refused)
@@ -73,7 +73,7 @@ async def handle(context: RequestContext, request: LeaderAndIsrRequest) -> Leade
 
 def _unknown_topics(context: RequestContext, request: LeaderAndIsrRequest) -> set[str]:
     """Topics with partitions that are new here: their settings decide how their logs begin."""
-    known = context.services.partitions
+    known = context.broker.partitions
     return {
         topic
         for topic, _topic_id, wanted in _states(request)

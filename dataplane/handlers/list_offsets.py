@@ -58,7 +58,7 @@ def _find(
     context: RequestContext, topic: str, wanted: ListOffsetsPartition, request: ListOffsetsRequest
 ) -> ListOffsetsPartitionResponse:
     topic_partition = TopicPartition(topic, wanted.partition_index)
-    partitions = context.services.partitions
+    partitions = context.broker.partitions
     if request.replica_id == DEBUGGING_CONSUMER:
         partition = partitions.hosted(topic_partition)
     else:

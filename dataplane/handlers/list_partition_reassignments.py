@@ -42,7 +42,7 @@ async def handle(
     try:
         require_on_cluster(context, AclOperation.DESCRIBE)
         require_controller(context)
-        found = await context.services.controller.submit(look)
+        found = await context.broker.controller.submit(look)
     except KafkaError as refusal:
         return ListPartitionReassignmentsResponse(
             error_code=refusal.code, error_message=refusal.message

@@ -42,7 +42,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     header = context.header
     version = header.api_version
     request, _end = decode(MetadataRequest, version, frame, position)
-    services = context.services
+    here = context.broker
     listener = context.connection.listener_name
     wants_all = request.topics is None or (version == 0 and not request.topics)
     topics = (
@@ -60,11 +60,11 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
             header.correlation_id,
             brokers=[
                 MetadataBroker(broker.id, endpoint.host, endpoint.port, broker.rack)
-                for broker in services.metadata.image.brokers.values()
+                for broker in here.metadata.image.brokers.values()
                 if (endpoint := broker.listeners.get(listener)) is not None
             ],
-            cluster_id=services.cluster_id,
-            controller_id=services.controller_client.controller_id,
+            cluster_id=here.cluster_id,
+            controller_id=here.controller_client.controller_id,
             topics=topics,
             cluster_authorized_operations=operations,
         )
@@ -74,7 +74,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
 def _all_topics(context: RequestContext, request: MetadataRequest) -> list[bytes]:
     return [
         _known_topic(context, request, topic)
-        for topic in context.services.metadata.image.topics.values()
+        for topic in context.broker.metadata.image.topics.values()
         if context.authorize(AclOperation.DESCRIBE, ResourceType.TOPIC, topic.name)
     ]
 
@@ -83,7 +83,7 @@ def _named_topic(
     context: RequestContext, request: MetadataRequest, wanted: MetadataRequestTopic
 ) -> bytes:
     version = context.header.api_version
-    image = context.services.metadata.image
+    image = context.broker.metadata.image
     name = wanted.name
     if name is None or wanted.topic_id.int:
         return _topic_by_id(context, request, wanted)
@@ -108,7 +108,7 @@ def _topic_by_id(
     if version < IDS_ASKED_FROM:
         refused = ErrorCode.INVALID_REQUEST
         return encode_topic(version, refused, wanted.name, wanted.topic_id)
-    topic = context.services.metadata.image.topic_by_id(wanted.topic_id)
+    topic = context.broker.metadata.image.topic_by_id(wanted.topic_id)
     if topic is None:
         return encode_topic(version, ErrorCode.UNKNOWN_TOPIC_ID, None, wanted.topic_id)
     if not context.authorize(AclOperation.DESCRIBE, ResourceType.TOPIC, topic.name):
@@ -118,18 +118,18 @@ def _topic_by_id(
 
 def _missing(context: RequestContext, request: MetadataRequest, name: str) -> ErrorCode:
     """Have a missing topic created if that is allowed; the error to answer meanwhile."""
-    services = context.services
+    here = context.broker
     version = context.header.api_version
     if version >= 4 and not request.allow_auto_topic_creation:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if not services.config.get_bool("auto.create.topics.enable"):
+    if not here.configs.broker_config.get_bool("auto.create.topics.enable"):
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if not (
         context.authorize(AclOperation.CREATE, ResourceType.CLUSTER, CLUSTER_NAME)
         or context.authorize(AclOperation.CREATE, ResourceType.TOPIC, name)
     ):
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    return services.controller_client.create_in_background(name)
+    return here.controller_client.create_in_background(name)
 
 
 def _known_topic(context: RequestContext, request: MetadataRequest, topic: TopicImage) -> bytes:
@@ -140,7 +140,7 @@ def _known_topic(context: RequestContext, request: MetadataRequest, topic: Topic
             topic,
             authorized_operations(context, ResourceType.TOPIC, topic.name),
         )
-    metadata = context.services.metadata
+    metadata = context.broker.metadata
     key = (version, context.connection.listener_name, topic.name)
     fragment: bytes | None = metadata.encoded.get(key)
     if fragment is None:
@@ -161,7 +161,7 @@ def _encode(context: RequestContext, topic: TopicImage, operations: int) -> byte
 
 
 def _partitions(context: RequestContext, topic: TopicImage) -> Iterable[tuple[int, PartitionState]]:
-    brokers = context.services.metadata.image.brokers
+    brokers = context.broker.metadata.image.brokers
     listener = context.connection.listener_name
     for state in topic.partitions:
         if state.leader == NO_LEADER or state.leader not in brokers:

@@ -119,7 +119,7 @@ def _fetch(
 ) -> ByTopic:
     """KafkaError when the group as a whole cannot be answered for."""
     require_group(context, AclOperation.DESCRIBE, group_id)
-    groups = context.services.groups
+    groups = context.broker.groups
     if wanted is None:
         everything = groups.fetch_offsets(group_id, None)
         names = {partition.topic for partition in everything}

@@ -124,7 +124,7 @@ def _stage(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of a
     staged: list[_Staged],
 ) -> ProducedPartition:
     """Stage one batch, which is added to `staged`: what is answered if it can be written."""
-    services = context.services
+    broker = context.broker
     try:
         if denied is not None:
             raise KafkaError(denied)
@@ -132,18 +132,18 @@ def _stage(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of a
             raise KafkaError(ErrorCode.INVALID_RECORD, "the request holds no batch")
         if context.header.api_version < ZSTD_FROM and _codec(records) == ZSTD:
             raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
-        partitions = services.partitions
+        partitions = broker.partitions
         partition = partitions.leader(TopicPartition(topic[0], index))
         partitions.appends.partitions[partition] = None  # a refusal has to be committed too
         info = partition.stage(records, acks)
     except KafkaError as error:
-        services.metrics.count_refused_batch(error.code.name)
+        broker.metrics.count_refused_batch(error.code.name)
         return _refusal(context, topic[0], index, error)
     except OSError:
         _log.exception("appending to %s-%d", topic[0], index)
         return ProducedPartition(index, ErrorCode.KAFKA_STORAGE_ERROR)
     staged.append((topic, len(topic[1]), partition, info.last_offset + 1))
-    services.metrics.bytes_in.value += len(records)
+    broker.metrics.bytes_in.value += len(records)
     return ProducedPartition(
         index, 0, info.base_offset, info.log_append_time_ms, info.log_start_offset
     )
@@ -173,7 +173,7 @@ class _Produced(StagedAnswer):
     def finish(self) -> Any:
         """Answer, now or once the replicas have it. CloseConnection says no to acks=0."""
         context = self._context
-        appends = context.services.partitions.appends
+        appends = context.broker.partitions.appends
         if appends.partitions:
             appends.commit()
         pending = None
@@ -191,13 +191,13 @@ class _Produced(StagedAnswer):
             return _answer(context, self._topics, failed=self._failed)
         waiting = _Waiting(context, self._topics, pending)
         if not waiting.done:
-            context.services.partitions.produce_deadlines.add(waiting, max(0, self._timeout_ms))
+            context.broker.partitions.produce_deadlines.add(waiting, max(0, self._timeout_ms))
         return waiting.deferred
 
     def _refuse(self, item: _Staged, error: KafkaError) -> None:
         (name, results), place, _partition, _end = item
         context = self._context
-        context.services.metrics.count_refused_batch(error.code.name)
+        context.broker.metrics.count_refused_batch(error.code.name)
         results[place] = _refusal(context, name, results[place].partition, error)
         self._failed = True
 

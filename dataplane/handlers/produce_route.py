@@ -70,14 +70,14 @@ class ProduceRoute:
         records = records_of_single(self._version, frame, self._end)
         if records is None or not context.authorize(_WRITE, _TOPIC, self._partition.topic):
             return None
-        partitions = context.services.partitions
+        partitions = context.broker.partitions
         try:
             partition = partitions.leader(self._partition)
             partitions.appends.partitions[partition] = None  # a refusal has to be committed too
             info = partition.stage(records, 1)
         except (KafkaError, OSError):
             return None
-        context.services.metrics.bytes_in.value += len(records)
+        context.broker.metrics.bytes_in.value += len(records)
         run = self.run
         if run is None or run.partition is not partition or len(run.batches) >= RUN_MAX:
             run = self.run = ProduceRun(self, partition)
@@ -88,7 +88,7 @@ class ProduceRoute:
         """The answers of a run, as one part."""
         if self.run is run:
             self.run = None
-        appends = self._context.services.partitions.appends
+        appends = self._context.broker.partitions.appends
         if appends.partitions:
             appends.commit()
         end, answer = run.partition.log.log_end_offset, self.answer
@@ -104,9 +104,9 @@ class ProduceRoute:
         ]
 
     def _refusal(self, partition: Partition, correlation_id: int) -> bytes | bytearray:
-        services = self._context.services
-        error = services.partitions.appends.refusal_of(partition)
-        services.metrics.count_refused_batch(error.code.name)
+        broker = self._context.broker
+        error = broker.partitions.appends.refusal_of(partition)
+        broker.metrics.count_refused_batch(error.code.name)
         name, index = self._partition
         refused = ProducedPartition(index, error.code, error_message=error.message)
         return encode_produce_response(self._version, correlation_id, [(name, [refused])])

@@ -31,11 +31,11 @@ async def handle(context: RequestContext, request: SaslHandshakeRequest) -> Sasl
     if not connection.needs_sasl or connection.authenticated:
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=mechanisms)
     if connection.sasl is None:
-        authorizer = context.services.authorizer
+        authorizer = context.broker.authorizer
         connection.sasl = SaslServerSession(
             mechanisms,
             authorizer.scram.credential,
-            context.services.entropy,
+            context.broker.entropy,
             decoy_secret=authorizer.decoy_secret,
         )
     try:
@@ -55,7 +55,7 @@ async def handle(context: RequestContext, request: SaslHandshakeRequest) -> Sasl
 
 def enabled_mechanisms(context: RequestContext) -> list[str]:
     """What the listener's configuration enables, of what this release implements."""
-    enabled = context.services.config.for_listener(
+    enabled = context.broker.configs.broker_config.for_listener(
         context.connection.listener_name, "sasl.enabled.mechanisms"
     )
     names = enabled if isinstance(enabled, tuple) else ()

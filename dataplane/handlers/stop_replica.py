@@ -28,7 +28,7 @@ UNKNOWN_EPOCH = -1
 
 async def handle(context: RequestContext, request: StopReplicaRequest) -> StopReplicaResponse:
     require_cluster_action(context)
-    partitions = context.services.partitions
+    partitions = context.broker.partitions
     refused = partitions.check_controller(request.controller_epoch, request.broker_epoch)
     if refused != ErrorCode.NONE:
         return StopReplicaResponse(error_code=refused)

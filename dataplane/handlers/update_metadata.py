@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 async def handle(context: RequestContext, request: UpdateMetadataRequest) -> UpdateMetadataResponse:
     require_cluster_action(context)
-    services = context.services
-    refused = services.partitions.check_controller(request.controller_epoch, request.broker_epoch)
+    broker = context.broker
+    refused = broker.partitions.check_controller(request.controller_epoch, request.broker_epoch)
     if refused != ErrorCode.NONE:
         return UpdateMetadataResponse(error_code=refused)
-    services.metadata.replace(services.metadata.image.with_update(request))
+    broker.metadata.replace(broker.metadata.image.with_update(request))
     return UpdateMetadataResponse()

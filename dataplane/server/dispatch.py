@@ -21,8 +21,8 @@ from dataplane.wire.errors import WireError
 from dataplane.wire.headers import RequestHeader, encode_response_frame, parse_request_header
 
 if TYPE_CHECKING:
+    from dataplane.broker.context import HandlerContext
     from dataplane.broker.replicas.staged_appends import StagedAnswer
-    from dataplane.broker.services import BrokerServices
     from dataplane.server.connection import Connection
 
 _log = logging.getLogger(__name__)
@@ -42,12 +42,13 @@ _BEFORE_SASL = frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SAS
 class Dispatcher:
     """Answers requests of every connection of one broker."""
 
-    def __init__(self, services: BrokerServices) -> None:
-        self._services = services
-        self._metrics = services.metrics
+    def __init__(self, broker: HandlerContext) -> None:
+        self._broker = broker
+        self._appends = broker.partitions.appends
+        self._metrics = broker.metrics
         self._rate_limited_log = RateLimitedLog(_log)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._counts = services.metrics.requests
+        self._counts = broker.metrics.requests
         self._hot: dict[tuple[int, int], Any] = {}  # API key, version: what takes its frames
 
     def may_overtake_waiting(self, frame: memoryview) -> bool:
@@ -82,8 +83,8 @@ class Dispatcher:
             if hot is None:
                 return self._submit_other(connection, header, frame)
         self._counts[key] += 1
-        context = RequestContext(self._services, info, header)
-        appends = self._services.partitions.appends
+        context = RequestContext(self._broker, info, header)
+        appends = self._appends
         if key and appends.partitions:
             appends.commit()  # only a Produce may be worked on before it
         try:
@@ -115,7 +116,7 @@ class Dispatcher:
         self._metrics.count_request(key if key in _KNOWN else UNKNOWN_API)
         if not info.authenticated and key not in _BEFORE_SASL:
             raise FrameError(f"API {key} asked before SASL authentication")
-        context = RequestContext(self._services, info, header)
+        context = RequestContext(self._broker, info, header)
         versions = registry.HANDLED.get(key)  # type: ignore[call-overload]  # an int finds its ApiKey
         if versions is None or not versions[0] <= header.api_version <= versions[1]:
             return self._unsupported(connection, context, frame)

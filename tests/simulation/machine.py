@@ -53,14 +53,16 @@ class Process:
     @property
     def partitions(self) -> Any:
         """The partition manager, once it is there."""
-        services = getattr(self.broker, "services", None)
-        return getattr(services, "partitions", None)
+        components = self.broker.components
+        return components.partitions if components is not None else None
 
     @property
     def has_lost_directory(self) -> bool:
         """Whether it has given a log directory up: it takes it up again with its next start only."""
-        logs = getattr(self.broker, "_logs", None)
-        return logs is not None and any(report.error for report in logs.directories())
+        components = self.broker.components
+        return components is not None and any(
+            report.error for report in components.logs.directories()
+        )
 
 
 class Machine:

@@ -291,7 +291,7 @@ class Simulation:
         if len(running) < len(self.machines):
             found.append(f"only {sorted(running)} run")
             return found
-        active = [n for n, p in running.items() if p.broker.services.controller.is_active]
+        active = [n for n, p in running.items() if p.broker.components.controller.is_active]
         if len(active) != 1:
             found.append(f"active controllers: {active}")
         deleting = nodes["/admin/delete_topics"].children if "/admin/delete_topics" in nodes else ()
@@ -311,7 +311,7 @@ class Simulation:
         ends = set()
         found = []
         for number in state.replicas:
-            partition = running[number].broker.services.partitions.get(tp)
+            partition = running[number].broker.components.partitions.get(tp)
             if partition is None or partition.topic_id != topic_id:
                 found.append(f"{tp}: broker {number} has no such replica")
                 continue
@@ -322,7 +322,7 @@ class Simulation:
         if len(ends) > 1:
             found.append(f"{tp}: log ends and watermarks differ: {sorted(ends)}")
         for number, process in running.items():
-            topic = process.broker.services.metadata.image.topics.get(tp.topic)
+            topic = process.broker.components.metadata.image.topics.get(tp.topic)
             if topic is None or tp.partition >= len(topic.partitions):
                 found.append(f"{tp}: broker {number} does not know it")
                 continue

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from dataplane.broker.controller.channel import Deleted, RolesAnswer
-    from dataplane.broker.services import BrokerServices
+    from dataplane.broker.controller.environment import ControllerEnvironment
     from dataplane.cluster.failover import Changes
     from dataplane.cluster.image import BrokerInfo
     from dataplane.model.partition import PartitionState
@@ -48,7 +48,7 @@ class Controller:
 
     def __init__(
         self,
-        services: BrokerServices,
+        services: ControllerEnvironment,
         context: ControllerContext,
         *,
         listener: str,

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection
 
     from dataplane.broker.controller.channel import Deleted, RolesAnswer
-    from dataplane.broker.services import BrokerServices
+    from dataplane.broker.controller.environment import ControllerEnvironment
     from dataplane.ports.coordinator import NodeStat, Watch
 
 log = logging.getLogger(__name__)
@@ -58,7 +58,7 @@ class _Step:
 class ControllerHost:
     """One broker's part in controlling. `controller_id` is -1 while nobody is known to."""
 
-    def __init__(self, services: BrokerServices) -> None:
+    def __init__(self, services: ControllerEnvironment) -> None:
         self._services = services
         self._queue: asyncio.Queue[_Step | None] = asyncio.Queue()
         self._controller: Controller | None = None

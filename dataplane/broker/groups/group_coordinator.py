@@ -1,5 +1,7 @@
 """This broker as group coordinator: a shard for each partition of `__consumer_offsets` it leads.
 
+What a handler asks comes through here and goes straight to the part of the shard that decides it.
+
 Errors that concern the coordinator, not the group, are raised as KafkaError: INVALID_GROUP_ID,
 COORDINATOR_NOT_AVAILABLE (stopping), COORDINATOR_LOAD_IN_PROGRESS, NOT_COORDINATOR.
 """
@@ -20,7 +22,9 @@ from dataplane.model.ids import TopicPartition
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dataplane.broker.services import BrokerServices
+    from dataplane.broker.metadata.config_store import ConfigStore
+    from dataplane.broker.metadata.metadata_cache import MetadataCache
+    from dataplane.broker.replicas.replica_manager import ReplicaManager
     from dataplane.cluster.image import ClusterImage
     from dataplane.config.broker_config import BrokerConfig
     from dataplane.groups.requests import (
@@ -33,6 +37,8 @@ if TYPE_CHECKING:
         ListedGroup,
         SyncRequest,
     )
+    from dataplane.ports.clock import Clock
+    from dataplane.ports.entropy import Entropy
 
 _log = logging.getLogger(__name__)
 
@@ -53,19 +59,29 @@ def settings_from(config: BrokerConfig) -> GroupSettings:
 class GroupCoordinator:
     """Routes requests to shards, loads and unloads them as leadership moves."""
 
-    def __init__(self, services: BrokerServices) -> None:
-        self._services = services
-        self._settings = settings_from(services.config)
+    def __init__(
+        self,
+        partitions: ReplicaManager,
+        metadata: MetadataCache,
+        configs: ConfigStore,
+        clock: Clock,
+        entropy: Entropy,
+    ) -> None:
+        self._partitions = partitions
+        self._metadata = metadata
+        self._configs = configs
+        self._clock = clock
+        self._entropy = entropy
+        self._settings = settings_from(configs.broker_config)
         self._shards: dict[int, GroupShardHost] = {}
         self._expiry: asyncio.Task[None] | None = None
         self._is_stopping = False
 
     async def start(self) -> None:
         """Follow leadership from now on; partitions that are led already are loaded too."""
-        services = self._services
-        services.partitions.on_leadership(self._on_leadership)
-        services.metadata.on_change(self._on_metadata)
-        for partition in services.partitions.led():
+        self._partitions.on_leadership(self._on_leadership)
+        self._metadata.on_change(self._on_metadata)
+        for partition in self._partitions.led():
             self._on_leadership(partition.topic_partition, True, partition.leader_epoch)
         self._expiry = asyncio.create_task(self._expire_forever(), name="offset expiry")
 
@@ -83,10 +99,10 @@ class GroupCoordinator:
     @property
     def partition_count(self) -> int:
         """Partitions of the offsets topic: as it is, or as it will be created."""
-        topic = self._services.metadata.image.topics.get(OFFSETS_TOPIC)
+        topic = self._metadata.image.topics.get(OFFSETS_TOPIC)
         if topic is not None:
             return len(topic.partitions)
-        return self._services.config.get_int("offsets.topic.num.partitions")
+        return self._configs.broker_config.get_int("offsets.topic.num.partitions")
 
     def partition_of(self, group_id: str) -> TopicPartition:
         return TopicPartition(OFFSETS_TOPIC, partition_for(group_id, self.partition_count))
@@ -99,7 +115,7 @@ class GroupCoordinator:
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
         # Without the topic in the image its partition count is a guess, and a wrong guess would
         # keep a group where nobody looks for it.
-        is_known = OFFSETS_TOPIC in self._services.metadata.image.topics
+        is_known = OFFSETS_TOPIC in self._metadata.image.topics
         host = self._shards.get(self.partition_of(group_id).partition) if is_known else None
         if host is None:
             raise KafkaError(ErrorCode.NOT_COORDINATOR)
@@ -111,25 +127,25 @@ class GroupCoordinator:
 
     async def join(self, request: JoinRequest) -> JoinResult:
         host = self._host(request.group_id)
-        reply = await host.ask(lambda ticket: host.shard.join(request, ticket))
+        reply = await host.ask(lambda ticket: host.shard.joining.join(request, ticket))
         return cast("JoinResult", reply)
 
     async def sync(self, request: SyncRequest) -> SyncResult:
         host = self._host(request.group_id)
-        reply = await host.ask(lambda ticket: host.shard.sync(request, ticket))
+        reply = await host.ask(lambda ticket: host.shard.syncing.sync(request, ticket))
         return cast("SyncResult", reply)
 
     def heartbeat(
         self, group_id: str, member_id: str, group_instance_id: str | None, generation: int
     ) -> ErrorCode:
         shard = self._host(group_id).shard
-        return shard.heartbeat(group_id, member_id, group_instance_id, generation)
+        return shard.membership.heartbeat(group_id, member_id, group_instance_id, generation)
 
     def leave(
         self, group_id: str, members: list[LeavingMember]
     ) -> tuple[ErrorCode, list[LeftMember]]:
         host = self._host(group_id)
-        outcome, error, left = host.shard.leave(group_id, members)
+        outcome, error, left = host.shard.membership.leave(group_id, members)
         host.carry_out(outcome)
         return error, left
 
@@ -137,27 +153,27 @@ class GroupCoordinator:
 
     async def commit(self, request: CommitRequest) -> dict[TopicPartition, ErrorCode]:
         host = self._host(request.group_id, may_be_blank=True)
-        reply = await host.ask(lambda ticket: host.shard.commit(request, ticket))
+        reply = await host.ask(lambda ticket: host.shard.offsets.commit(request, ticket))
         return cast("dict[TopicPartition, ErrorCode]", reply)
 
     def fetch_offsets(
         self, group_id: str, partitions: Iterable[TopicPartition] | None
     ) -> dict[TopicPartition, CommittedOffset]:
         shard = self._host(group_id, may_be_blank=True).shard
-        return shard.fetch_offsets(group_id, partitions)
+        return shard.offsets.fetch(group_id, partitions)
 
     async def delete_offsets(
         self, group_id: str, partitions: list[TopicPartition]
     ) -> tuple[ErrorCode, dict[TopicPartition, ErrorCode]]:
         host = self._host(group_id)
         reply = await host.ask(
-            lambda ticket: host.shard.delete_offsets(group_id, partitions, ticket)
+            lambda ticket: host.shard.offsets.delete(group_id, partitions, ticket)
         )
         return cast("tuple[ErrorCode, dict[TopicPartition, ErrorCode]]", reply)
 
     async def delete_group(self, group_id: str) -> ErrorCode:
         host = self._host(group_id, may_be_blank=True)
-        reply = await host.ask(lambda ticket: host.shard.delete_group(group_id, ticket))
+        reply = await host.ask(lambda ticket: host.shard.offsets.delete_group(group_id, ticket))
         return cast("ErrorCode", reply)
 
     # views
@@ -192,15 +208,15 @@ class GroupCoordinator:
             if host is not None:
                 host.close()
             return
-        partition = self._services.partitions.get(topic_partition)
+        partition = self._partitions.get(topic_partition)
         if index in self._shards or partition is None:
             return  # still the leader, in a new epoch: what was loaded still holds
         host = GroupShardHost(
             partition,
             self._settings,
-            self._services.clock,
-            self._services.entropy,
-            write_timeout_ms=self._services.config.get_int("offsets.commit.timeout.ms"),
+            self._clock,
+            self._entropy,
+            write_timeout_ms=self._configs.broker_config.get_int("offsets.commit.timeout.ms"),
         )
         self._shards[index] = host
         host.start_loading()
@@ -218,12 +234,12 @@ class GroupCoordinator:
             return
         for host in self._shards.values():
             if host.is_loaded:
-                host.carry_out(host.shard.remove_topics(frozenset(gone)))
+                host.carry_out(host.shard.offsets.remove_topics(frozenset(gone)))
 
     async def _expire_forever(self) -> None:
-        interval_ms = self._services.config.get_int("offsets.retention.check.interval.ms")
+        interval_ms = self._configs.broker_config.get_int("offsets.retention.check.interval.ms")
         while True:
             await asyncio.sleep(interval_ms / 1000)
             for host in list(self._shards.values()):
                 if host.is_loaded:
-                    host.carry_out(host.shard.expire_offsets())
+                    host.carry_out(host.shard.offsets.expire())

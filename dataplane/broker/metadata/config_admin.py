@@ -19,7 +19,8 @@ from dataplane.model.errors import ErrorCode, KafkaError
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Mapping, Sequence
 
-    from dataplane.broker.services import BrokerServices
+    from dataplane.broker.metadata.config_store import ConfigStore
+    from dataplane.broker.metadata.metadata_cache import MetadataCache
 
 
 class Resource(enum.IntEnum):
@@ -32,22 +33,24 @@ class Resource(enum.IntEnum):
 class ConfigAdmin:
     """Describes and alters topics' and brokers' settings."""
 
-    def __init__(self, services: BrokerServices) -> None:
-        self._services = services
+    def __init__(self, configs: ConfigStore, metadata: MetadataCache, *, broker_id: int) -> None:
+        self._configs = configs
+        self._metadata = metadata
+        self._broker_id = broker_id
 
     def describe(
         self, resource_type: int, name: str, wanted: Container[str] | None
     ) -> list[ConfigEntry]:
         """Raises KafkaError: UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST."""
-        services = self._services
+        configs = self._configs
         if resource_type == Resource.TOPIC:
             self._require_topic(name)
-            config = services.configs.topic_config(name)
-            return topic_entries(config, services.config, wanted)
+            config = configs.topic_config(name)
+            return topic_entries(config, configs.broker_config, wanted)
         if resource_type == Resource.BROKER:
             if self._broker_entity(name) == DEFAULT_ENTITY:
-                return default_broker_entries(services.configs.broker_overrides(None), wanted)
-            return broker_entries(services.config, wanted)
+                return default_broker_entries(configs.broker_overrides(None), wanted)
+            return broker_entries(configs.broker_config, wanted)
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource_type}")
 
     async def alter(
@@ -83,7 +86,7 @@ class ConfigAdmin:
         def change(present: dict[str, str]) -> Mapping[str, str]:
             return self._changed(entity_type, entity, base(present), changes)
 
-        configs = self._services.configs
+        configs = self._configs
         if validate_only:
             change(configs.overrides(entity_type, entity))
         else:
@@ -92,26 +95,26 @@ class ConfigAdmin:
     def _changed(
         self, entity_type: str, entity: str, present: dict[str, str], changes: Sequence[Change]
     ) -> dict[str, str]:
-        services = self._services
+        configs = self._configs
         if entity_type == "topics":
-            effective = services.configs.topic_config(entity)
+            effective = configs.topic_config(entity)
             overrides = altered(present, changes, TOPIC_CONFIGS, effective)
-            check_topic(overrides, services.config)
+            check_topic(overrides, configs.broker_config)
             return overrides
-        overrides = altered(present, changes, BROKER_CONFIGS, services.config)
+        overrides = altered(present, changes, BROKER_CONFIGS, configs.broker_config)
         is_default = entity == DEFAULT_ENTITY
-        check_broker(changes, overrides, services.config, cluster_wide=is_default)
+        check_broker(changes, overrides, configs.broker_config, cluster_wide=is_default)
         return overrides
 
     def _require_topic(self, name: str) -> None:
-        if name not in self._services.metadata.image.topics:
+        if name not in self._metadata.image.topics:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic {name} does not exist.")
 
     def _broker_entity(self, name: str) -> str:
         """A broker answers for itself and for the default of all."""
         if not name:
             return DEFAULT_ENTITY
-        own = str(self._services.broker_id)
+        own = str(self._broker_id)
         if name != own:
             raise KafkaError(
                 ErrorCode.INVALID_REQUEST,

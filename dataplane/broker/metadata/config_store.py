@@ -28,7 +28,8 @@ from dataplane.ports.coordinator import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from dataplane.broker.services import BrokerServices
+    from dataplane.config import BrokerConfig
+    from dataplane.ports.clock import Clock
     from dataplane.ports.coordinator import Coordinator, Watch
 
 log = logging.getLogger(__name__)
@@ -43,11 +44,17 @@ class ConfigStore:
     """Overrides by entity type (`topics`, `brokers`, `users`, `clients`, `ips`) and name.
 
     Names are as users know them; `<default>` is the default entity. `users/U/clients/C` overrides
-    are kept under type `users/U/clients`.
+    are kept under type `users/U/clients`. `broker_config` holds this broker's settings, the dynamic
+    ones among them as they are now; every change replaces it.
     """
 
-    def __init__(self, services: BrokerServices) -> None:
-        self._services = services
+    def __init__(
+        self, coordinator: Coordinator, clock: Clock, config: BrokerConfig, *, broker_id: int
+    ) -> None:
+        self.broker_config = config
+        self._coordinator = coordinator
+        self._clock = clock
+        self._broker_id = broker_id
         self._overrides: dict[tuple[str, str], dict[str, str]] = {}
         self._topics: dict[str, TopicConfig] = {}
         self._listeners: list[Callable[[str, str], None]] = []
@@ -56,10 +63,6 @@ class ConfigStore:
         self._present: list[str] = []
         self._pending: list[str] = []
         self._task: asyncio.Task[None] | None = None
-
-    @property
-    def _coordinator(self) -> Coordinator:
-        return self._services.coordinator
 
     async def start(self) -> None:
         """Load everything, then follow the changes."""
@@ -221,7 +224,7 @@ class ConfigStore:
 
     async def _purge(self, names: list[str]) -> None:
         """Remove notifications that every broker has long read. Two brokers may try at once."""
-        now_ms = self._services.clock.realtime_ms()
+        now_ms = self._clock.realtime_ms()
         for name in names:
             path = f"{znodes.CONFIG_CHANGES}/{name}"
             stat = await self._coordinator.exists(path)
@@ -239,18 +242,17 @@ class ConfigStore:
             except ConfigError as error:
                 log.warning("topic %s: %s", topic, error)
         try:
-            return TopicConfig.parse(overrides, self._services.config)
+            return TopicConfig.parse(overrides, self.broker_config)
         except ConfigError as error:
             log.warning("topic %s keeps the defaults: %s", topic, error)
-            return TopicConfig.parse({}, self._services.config)
+            return TopicConfig.parse({}, self.broker_config)
 
     def _apply_broker_overrides(self) -> None:
         """The broker's settings with the dynamic ones; topics' defaults change with them."""
-        config = self._services.config
         try:
-            self._services.config = config.with_dynamic(
+            self.broker_config = self.broker_config.with_dynamic(
                 cluster_wide=self.broker_overrides(None),
-                per_broker=self.broker_overrides(self._services.broker_id),
+                per_broker=self.broker_overrides(self._broker_id),
             )
         except ConfigError as error:
             log.warning("dynamic broker configuration is not applied: %s", error)

@@ -14,7 +14,8 @@ from dataplane.wire.messages.create_topics import (
 )
 
 if TYPE_CHECKING:
-    from dataplane.broker.services import BrokerServices
+    from dataplane.broker.metadata.config_store import ConfigStore
+    from dataplane.broker.networking.controller_client import ControllerClient
     from dataplane.config import BrokerConfig
 
 log = logging.getLogger(__name__)
@@ -23,8 +24,6 @@ OFFSETS_TOPIC = "__consumer_offsets"
 TRANSACTIONS_TOPIC = "__transaction_state"
 CREATE_TOPICS_VERSION = 5
 TIMEOUT_MS = 15_000
-
-_making: dict[tuple[int, str], asyncio.Task[None]] = {}
 
 
 def internal_topic(config: BrokerConfig, name: str) -> CreatableTopic:
@@ -46,32 +45,39 @@ def internal_topic(config: BrokerConfig, name: str) -> CreatableTopic:
     )
 
 
-async def create_internal_topic(services: BrokerServices, name: str) -> None:
-    """Returns when the topic exists. Many callers at once share one request.
+class InternalTopics:
+    """Has a topic created; many callers at once share one request."""
 
-    Raises KafkaError: COORDINATOR_NOT_AVAILABLE when the controller cannot make it now, for
-    example with fewer live brokers than its replication factor.
-    """
-    key = (id(services), name)
-    task = _making.get(key)
-    if task is None:
-        task = asyncio.get_running_loop().create_task(_create(services, name))
-        _making[key] = task
-        task.add_done_callback(lambda _done: _making.pop(key, None))
-    await asyncio.shield(task)
+    def __init__(self, controller_client: ControllerClient, configs: ConfigStore) -> None:
+        self._controller_client = controller_client
+        self._configs = configs
+        self._creating: dict[str, asyncio.Task[None]] = {}
 
+    async def create(self, name: str) -> None:
+        """Returns when the topic exists.
 
-async def _create(services: BrokerServices, name: str) -> None:
-    request = CreateTopicsRequest(
-        topics=[internal_topic(services.config, name)], timeout_ms=TIMEOUT_MS
-    )
-    response = await services.controller_client.request(
-        request, CREATE_TOPICS_VERSION, timeout_ms=TIMEOUT_MS
-    )
-    for result in response.topics:
-        if result.error_code in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
-            continue
-        log.warning("cannot create %s: %s", name, result.error_message)
-        raise KafkaError(
-            ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{name} cannot be created: {result.error_message}"
+        Raises KafkaError: COORDINATOR_NOT_AVAILABLE when the controller cannot make it now, for
+        example with fewer live brokers than its replication factor.
+        """
+        task = self._creating.get(name)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._create(name))
+            self._creating[name] = task
+            task.add_done_callback(lambda _done: self._creating.pop(name, None))
+        await asyncio.shield(task)
+
+    async def _create(self, name: str) -> None:
+        request = CreateTopicsRequest(
+            topics=[internal_topic(self._configs.broker_config, name)], timeout_ms=TIMEOUT_MS
         )
+        response = await self._controller_client.request(
+            request, CREATE_TOPICS_VERSION, timeout_ms=TIMEOUT_MS
+        )
+        for result in response.topics:
+            if result.error_code in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
+                continue
+            log.warning("cannot create %s: %s", name, result.error_message)
+            raise KafkaError(
+                ErrorCode.COORDINATOR_NOT_AVAILABLE,
+                f"{name} cannot be created: {result.error_message}",
+            )

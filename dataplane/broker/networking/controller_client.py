@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dataplane.broker.networking.peer_client import PeerUnavailableError
 from dataplane.model.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
-    from dataplane.broker.services import BrokerServices
+    from dataplane.broker.metadata.metadata_cache import MetadataCache
+    from dataplane.broker.metrics import Metrics
+    from dataplane.broker.networking.peer_client import PeerPool
     from dataplane.wire.schema import Message
 
 _log = logging.getLogger(__name__)
@@ -24,21 +26,45 @@ CREATING_MAX = 100
 _TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
+class ControllerElection(Protocol):
+    """What this broker's part in the election knows of who was elected."""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether this broker is the controller."""
+
+    @property
+    def controller_id(self) -> int:
+        """Who is the controller as ZooKeeper says, -1 when it says nothing."""
+
+
 class ControllerClient:
     """Finds the controller in the metadata image, or in ZooKeeper's word on this broker."""
 
-    def __init__(self, services: BrokerServices) -> None:
-        self._services = services
+    def __init__(
+        self,
+        election: ControllerElection,
+        peers: PeerPool,
+        metadata: MetadataCache,
+        metrics: Metrics,
+        *,
+        broker_id: int,
+    ) -> None:
+        self._election = election
+        self._peers = peers
+        self._metadata = metadata
+        self._metrics = metrics
+        self._broker_id = broker_id
         self._creating: dict[str, asyncio.Task[None]] = {}
 
     @property
     def controller_id(self) -> int:
         """The controller as this broker knows it, -1 when unknown."""
-        services = self._services
-        if services.controller.is_active:
-            return services.broker_id
-        elected = services.controller.controller_id
-        return elected if elected >= 0 else services.metadata.image.controller_id
+        election = self._election
+        if election.is_active:
+            return self._broker_id
+        elected = election.controller_id
+        return elected if elected >= 0 else self._metadata.image.controller_id
 
     async def request(self, message: Message, version: int, *, timeout_ms: int = 30_000) -> Any:
         """Ask the active controller; retries while there is none or it has just moved.
@@ -51,7 +77,7 @@ class ControllerClient:
             target = self.controller_id
             if target >= 0:
                 try:
-                    response = await self._services.peers.request(
+                    response = await self._peers.request(
                         target, message, version, timeout_ms=max(1, int(left_s * 1000))
                     )
                 except PeerUnavailableError as error:
@@ -70,7 +96,7 @@ class ControllerClient:
             if not is_valid_topic_name(topic):
                 return ErrorCode.INVALID_TOPIC_EXCEPTION
             if len(self._creating) >= CREATING_MAX:
-                self._services.metrics.auto_creations_put_off.inc()
+                self._metrics.auto_creations_put_off.inc()
                 return ErrorCode.LEADER_NOT_AVAILABLE
             task = asyncio.get_running_loop().create_task(self._create(topic))
             self._creating[topic] = task

@@ -7,7 +7,7 @@ import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dataplane.broker.services import BrokerServices
+    from dataplane.broker.metadata.config_store import ConfigStore
     from dataplane.log.manager.log_manager import LogManager
     from dataplane.model.ids import TopicPartition
 
@@ -24,8 +24,8 @@ class ReplicaAlterLogDirsManager:
     Bound: `replica.alter.log.dirs.io.max.bytes.per.second`.
     """
 
-    def __init__(self, services: BrokerServices, logs: LogManager) -> None:
-        self._services = services
+    def __init__(self, logs: LogManager, configs: ConfigStore) -> None:
+        self._configs = configs
         self._future_replicas = logs.future_replicas
         self._task: asyncio.Task[None] | None = None
 
@@ -50,7 +50,8 @@ class ReplicaAlterLogDirsManager:
             except Exception:  # noqa: BLE001 - one replica's trouble must not stop the others
                 _log.exception("altering log dirs")
                 copied = 0
-            rate = self._services.config.get_int("replica.alter.log.dirs.io.max.bytes.per.second")
+            config = self._configs.broker_config
+            rate = config.get_int("replica.alter.log.dirs.io.max.bytes.per.second")
             pause_s = max(PAUSE_S, copied / max(1, rate)) if copied else IDLE_PAUSE_S
             await asyncio.sleep(min(pause_s, _PIECE_S_MAX))
 

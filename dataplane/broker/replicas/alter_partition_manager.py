@@ -26,8 +26,11 @@ from dataplane.wire.messages.alter_partition import (
 if TYPE_CHECKING:
     import uuid
 
+    from dataplane.broker.broker_lifecycle import BrokerLifecycle
+    from dataplane.broker.metadata.metadata_cache import MetadataCache
+    from dataplane.broker.metrics import Metrics
+    from dataplane.broker.networking.controller_client import ControllerClient
     from dataplane.broker.replicas.partition import Partition
-    from dataplane.broker.services import BrokerServices
     from dataplane.replication.effects import ProposeIsr
     from dataplane.wire.messages.alter_partition import AlterPartitionResponse
 
@@ -43,8 +46,17 @@ NAMED_MAX = 3
 class AlterPartitionManager:
     """The queue of proposals and the task that carries it."""
 
-    def __init__(self, services: BrokerServices) -> None:
-        self._services = services
+    def __init__(
+        self,
+        controller_client: ControllerClient,
+        metadata: MetadataCache,
+        metrics: Metrics,
+        lifecycle: BrokerLifecycle,
+    ) -> None:
+        self._controller_client = controller_client
+        self._metadata = metadata
+        self._metrics = metrics
+        self._lifecycle = lifecycle
         self._queue: dict[Partition, ProposeIsr] = {}
         self._task: asyncio.Task[None] | None = None
         self._retry_ms = RETRY_MS_MIN
@@ -62,10 +74,10 @@ class AlterPartitionManager:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
-        while self._queue and not self._services.stopping:
+        while self._queue and not self._lifecycle.stopping:
             batch, self._queue = self._queue, {}
             try:
-                response = await self._services.controller_client.request(
+                response = await self._controller_client.request(
                     self._request(batch), VERSION, timeout_ms=TIMEOUT_MS
                 )
             except (KafkaError, ConnectionError, TimeoutError) as error:
@@ -80,7 +92,7 @@ class AlterPartitionManager:
 
     async def _requeue(self, batch: dict[Partition, ProposeIsr], reason: str) -> None:
         """Ask again, ever more rarely; a warning once, when it lasts."""
-        self._services.metrics.failed_isr_updates.inc(len(batch))
+        self._metrics.failed_isr_updates.inc(len(batch))
         is_due = self._failures.is_due(asyncio.get_running_loop().time())
         level = logging.WARNING if is_due else logging.DEBUG
         _log.log(level, "in-sync sets of %d partitions wait: %s", len(batch), reason)
@@ -92,7 +104,7 @@ class AlterPartitionManager:
 
     def _request(self, batch: dict[Partition, ProposeIsr]) -> AlterPartitionRequest:
         topics: dict[uuid.UUID, TopicData] = {}
-        brokers = self._services.metadata.image.brokers
+        brokers = self._metadata.image.brokers
         for partition, proposal in batch.items():
             topic = topics.get(partition.topic_id)
             if topic is None:
@@ -116,8 +128,8 @@ class AlterPartitionManager:
                 )
             )
         return AlterPartitionRequest(
-            broker_id=self._services.broker_id,
-            broker_epoch=self._services.broker_epoch,
+            broker_id=self._lifecycle.broker_id,
+            broker_epoch=self._lifecycle.broker_epoch,
             topics=list(topics.values()),
         )
 
@@ -127,7 +139,7 @@ class AlterPartitionManager:
             for topic in response.topics
             for partition in topic.partitions
         }
-        metrics = self._services.metrics
+        metrics = self._metrics
         changed: list[Partition] = []
         joined: set[int] = set()
         left: set[int] = set()

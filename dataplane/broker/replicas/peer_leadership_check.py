@@ -24,9 +24,13 @@ from dataplane.wire.messages.metadata import MetadataRequest, MetadataRequestTop
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from dataplane.broker.services import BrokerServices
+    from dataplane.broker.broker_lifecycle import BrokerLifecycle
+    from dataplane.broker.metadata.metadata_cache import MetadataCache
+    from dataplane.broker.networking.peer_client import PeerPool
+    from dataplane.broker.replicas.replica_manager import ReplicaManager
     from dataplane.cluster.image import TopicImage
     from dataplane.model.partition import PartitionState
+    from dataplane.ports.coordinator import Coordinator
     from dataplane.wire.messages.metadata import MetadataResponse, MetadataResponseTopic
 
 _log = logging.getLogger(__name__)
@@ -41,13 +45,24 @@ TOPICS_MAX = 500
 class PeerLeadershipCheck:
     """Asks one peer a second, only while the session is suspended and only about what we lead."""
 
-    def __init__(self, services: BrokerServices) -> None:
-        self._services = services
+    def __init__(
+        self,
+        coordinator: Coordinator,
+        peers: PeerPool,
+        metadata: MetadataCache,
+        partitions: ReplicaManager,
+        lifecycle: BrokerLifecycle,
+    ) -> None:
+        self._coordinator = coordinator
+        self._peers = peers
+        self._metadata = metadata
+        self._partitions = partitions
+        self._lifecycle = lifecycle
         self._task: asyncio.Task[None] | None = None
         self._turn = 0
 
     def start(self) -> None:
-        self._services.coordinator.on_session(self._on_session)
+        self._coordinator.on_session(self._on_session)
 
     async def stop(self) -> None:
         task, self._task = self._task, None
@@ -60,7 +75,7 @@ class PeerLeadershipCheck:
             if self._task is not None:
                 self._task.cancel()
                 self._task = None
-        elif self._task is None and not self._services.stopping:
+        elif self._task is None and not self._lifecycle.stopping:
             self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def _run(self) -> None:
@@ -74,15 +89,14 @@ class PeerLeadershipCheck:
                 _log.exception("asking a peer for a second opinion failed")
 
     async def _ask(self) -> None:
-        services = self._services
-        peers = sorted(services.metadata.image.brokers.keys() - {services.broker_id})
-        led = sorted({partition.topic_partition.topic for partition in services.partitions.led()})
+        peers = sorted(self._metadata.image.brokers.keys() - {self._lifecycle.broker_id})
+        led = sorted({partition.topic_partition.topic for partition in self._partitions.led()})
         if not peers or not led:
             return
         self._turn += 1
         windows = [led[at : at + TOPICS_MAX] for at in range(0, len(led), TOPICS_MAX)]
         asked = windows[self._turn // len(peers) % len(windows)]
-        answer: MetadataResponse = await services.peers.request(
+        answer: MetadataResponse = await self._peers.request(
             peers[self._turn % len(peers)],
             MetadataRequest(
                 topics=[MetadataRequestTopic(name=topic) for topic in asked],
@@ -95,7 +109,7 @@ class PeerLeadershipCheck:
 
     def take(self, answer: MetadataResponse) -> None:
         """Give up what somebody leads in a newer epoch, and tell clients who."""
-        image = self._services.metadata.image
+        image = self._metadata.image
         topics = dict(image.topics)
         changed = []
         for told in answer.topics:
@@ -110,14 +124,12 @@ class PeerLeadershipCheck:
             changed += [TopicPartition(known.name, index) for index in newer]
         if not changed:
             return
-        self._services.metadata.replace(
-            dataclasses.replace(image, topics=topics, version=image.version + 1)
-        )
+        self._metadata.replace(dataclasses.replace(image, topics=topics, version=image.version + 1))
         for topic_partition in changed:
             self._give_up(topic_partition, topics[topic_partition.topic])
 
     def _give_up(self, topic_partition: TopicPartition, topic: TopicImage) -> None:
-        partitions = self._services.partitions
+        partitions = self._partitions
         state = topic.partitions[topic_partition.partition]
         mine = partitions.get(topic_partition)
         if mine is None or not mine.is_leader or mine.leader_epoch >= state.leader_epoch:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 from dataplane.replication.selection import Candidate, nearest
 
 if TYPE_CHECKING:
+    from dataplane.broker.metadata.metadata_cache import MetadataCache
     from dataplane.broker.replicas.partition import Partition
-    from dataplane.broker.services import BrokerServices
+    from dataplane.config import BrokerConfig
 
 RACK_AWARE: Final = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 NONE_PREFERRED: Final = -1
@@ -17,9 +18,11 @@ NONE_PREFERRED: Final = -1
 class ReadReplicas:
     """`is_active` is False when everybody reads from leaders, which is the default."""
 
-    def __init__(self, services: BrokerServices) -> None:
-        self._services = services
-        self.is_active = services.config.get_str("replica.selector.class") == RACK_AWARE
+    def __init__(self, metadata: MetadataCache, config: BrokerConfig, *, broker_id: int) -> None:
+        self._metadata = metadata
+        self._broker_id = broker_id
+        self._rack = config.get_str("broker.rack") or None
+        self.is_active = config.get_str("replica.selector.class") == RACK_AWARE
 
     def preferred(
         self, partition: Partition, *, rack: str, listener_name: str, fetch_offset: int
@@ -28,14 +31,12 @@ class ReadReplicas:
 
         Followers count that are in sync, alive on the consumer's listener, and have the offset.
         """
-        services = self._services
-        brokers = services.metadata.image.brokers
+        brokers = self._metadata.image.brokers
         followers = [
             Candidate(broker_id, brokers[broker_id].rack, log_end_offset, behind_ms)
             for broker_id, log_end_offset, behind_ms in partition.followers_with(fetch_offset)
             if broker_id in brokers and listener_name in brokers[broker_id].listeners
         ]
-        own_rack = services.config.get_str("broker.rack") or None
-        me = Candidate(services.broker_id, own_rack, partition.log.log_end_offset, 0)
+        me = Candidate(self._broker_id, self._rack, partition.log.log_end_offset, 0)
         chosen = nearest(rack, me, followers)
-        return NONE_PREFERRED if chosen == services.broker_id else chosen
+        return NONE_PREFERRED if chosen == self._broker_id else chosen

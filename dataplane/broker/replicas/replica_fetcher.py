@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from dataplane.broker.delayed.deadlines import Deadlines
     from dataplane.broker.networking.peer_connection import PeerConnection
+    from dataplane.broker.replicas.fetcher_context import FetcherContext
     from dataplane.broker.replicas.partition import Partition
-    from dataplane.broker.services import BrokerServices
     from dataplane.replication.follower_session import PartitionKey, Question
     from dataplane.wire.messages.fetch import FetchRequest, PartitionData
 
@@ -68,9 +68,9 @@ class ReplicaFetcher:
     """
 
     def __init__(
-        self, services: BrokerServices, leader_id: int, number: int, *, deadlines: Deadlines
+        self, context: FetcherContext, leader_id: int, number: int, *, deadlines: Deadlines
     ) -> None:
-        self._services = services
+        self._context = context
         self._leader_id = leader_id
         self._channels = [f"{FETCH_CHANNEL}-{number}-{each}" for each in range(CHANNELS_MAX)]
         self._deadlines = deadlines
@@ -80,7 +80,7 @@ class ReplicaFetcher:
         self._delayed: dict[PartitionKey, None] = {}
         self._out_of_range: dict[PartitionKey, None] = {}
         self._sweep_at_s = 0.0
-        config = services.config
+        config = context.config
         self._wait_ms = config.get_int("replica.fetch.wait.max.ms")
         self._answer_ms = max(config.get_int("replica.socket.timeout.ms"), self._wait_ms)
         self._backoff_s = config.get_int("replica.fetch.backoff.ms") / 1000
@@ -163,7 +163,7 @@ class ReplicaFetcher:
         if channel is None or not self._following:
             self._again_later()
             return
-        peers = self._services.peers
+        peers = self._context.peers
         connection = await peers.connection(peers.endpoint(self._leader_id), channel=channel)
         self._generation += 1
         self._send(connection, channel, self._generation)
@@ -228,18 +228,18 @@ class ReplicaFetcher:
         question = session.next_question()
         if question is None:
             return None
-        return fetch_request(self._services, question, wait_ms=wait_ms), question
+        return fetch_request(self._context, question, wait_ms=wait_ms), question
 
     def _to_look_at(self, now_s: float) -> Iterable[PartitionKey]:
         """Partitions of which something else may have to be asked than the last time."""
-        if now_s < self._sweep_at_s and not self._services.partitions.quotas.follower.is_active:
+        if now_s < self._sweep_at_s and not self._context.quota.is_active:
             return [*self._moved, *self._delayed]
         self._sweep_at_s = now_s + SWEEP_S
         return self._following
 
     def _is_held_back(self, following: Following) -> bool:
         """Left out of the request: throttled, still behind, and the quota is used up (KIP-73)."""
-        quota = self._services.partitions.quotas.follower
+        quota = self._context.quota
         return (
             quota.is_active
             and not following.is_in_sync
@@ -252,7 +252,7 @@ class ReplicaFetcher:
     def _take(self, frame: memoryview | None, position: int, question: Question) -> bool:
         """Handle one answer, or that none will come. Whether the chain may go on at once."""
         if frame is None:
-            self._services.metrics.replication_fetches_lost.inc()
+            self._context.metrics.replication_fetches_lost.inc()
             self._session.on_lost(question)
             self._note_failure("no answer came")
             return False
@@ -265,7 +265,7 @@ class ReplicaFetcher:
         error_code = ErrorCode.of(response.error_code)
         if not self._session.on_answer(question, response.session_id, error_code):
             if self._session.is_newest(question):
-                self._services.metrics.replication_refusals.inc()
+                self._context.metrics.replication_refusals.inc()
                 self._note_failure(f"it refuses our fetch: {error_code.name}")
             return False
         self._failures.reset()
@@ -275,7 +275,7 @@ class ReplicaFetcher:
 
     def _take_partitions(self, response: FetchResponse, question: Question) -> None:
         """Records are appended straight from the connection's buffer."""
-        quota = self._services.partitions.quotas.follower
+        quota = self._context.quota
         size = 0
         for topic in response.responses:
             for answer in topic.partitions:
@@ -291,7 +291,7 @@ class ReplicaFetcher:
                 size += taken
                 if quota.is_active and quota.is_throttled(*following.partition.topic_partition):
                     quota.record(taken)
-        self._services.metrics.replication_bytes_in.value += size
+        self._context.metrics.replication_bytes_in.value += size
 
     def _take_one(
         self, key: PartitionKey, following: Following, offset: int, answer: PartitionData
@@ -320,7 +320,7 @@ class ReplicaFetcher:
 
     def _delay(self, following: Following, reason: str, *, is_expected: bool = False) -> bool:
         """Back off; a warning once, when it has gone on for too long. Whether it gave one."""
-        self._services.metrics.replication_refusals.inc()
+        self._context.metrics.replication_refusals.inc()
         is_long = following.delay(
             asyncio.get_running_loop().time(), self._backoff_s, is_expected=is_expected
         )
@@ -335,7 +335,7 @@ class ReplicaFetcher:
         return is_long
 
     def _delay_in_vain(self, following: Following, error: NoProgressError) -> None:
-        self._services.metrics.replication_vain_cuts.inc()
+        self._context.metrics.replication_vain_cuts.inc()
         if following.delay_in_vain(asyncio.get_running_loop().time(), self._backoff_s):
             _log.warning(
                 "%s turns in a circle behind broker %d: %s; backing off up to %.1f s",
@@ -352,7 +352,7 @@ class ReplicaFetcher:
         while self._out_of_range:
             key = next(iter(self._out_of_range))
             following = self._following[key]
-            bounds = await leader_bounds(self._services, self._leader_id, following)
+            bounds = await leader_bounds(self._context, self._leader_id, following)
             if self._following.get(key) is not following:
                 self._out_of_range.pop(key, None)
                 continue

@@ -21,8 +21,8 @@ from dataplane.wire.messages.list_offsets import (
 if TYPE_CHECKING:
     import uuid
 
+    from dataplane.broker.replicas.fetcher_context import FetcherContext
     from dataplane.broker.replicas.following import Following
-    from dataplane.broker.services import BrokerServices
     from dataplane.replication.follower_session import Question
 
 VERSION: Final = 17
@@ -32,8 +32,8 @@ EARLIEST: Final = -2
 LATEST: Final = -1
 
 
-def fetch_request(services: BrokerServices, question: Question, *, wait_ms: int) -> FetchRequest:
-    config = services.config
+def fetch_request(context: FetcherContext, question: Question, *, wait_ms: int) -> FetchRequest:
+    config = context.config
     bytes_max = config.get_int("replica.fetch.max.bytes")
     topics: dict[uuid.UUID, FetchTopic] = {}
     for (topic_id, index), asked in question.asked:
@@ -58,7 +58,7 @@ def fetch_request(services: BrokerServices, question: Question, *, wait_ms: int)
         gone.partitions.append(index)
     return FetchRequest(
         replica_state=ReplicaState(
-            replica_id=services.broker_id, replica_epoch=services.broker_epoch
+            replica_id=context.lifecycle.broker_id, replica_epoch=context.lifecycle.broker_epoch
         ),
         max_wait_ms=wait_ms if question.may_wait else 0,
         min_bytes=config.get_int("replica.fetch.min.bytes"),
@@ -71,7 +71,7 @@ def fetch_request(services: BrokerServices, question: Question, *, wait_ms: int)
 
 
 async def leader_bounds(
-    services: BrokerServices, leader_id: int, following: Following
+    context: FetcherContext, leader_id: int, following: Following
 ) -> tuple[int, int] | None:
     """Where the leader's log begins and ends; None when it does not tell.
 
@@ -85,10 +85,10 @@ async def leader_bounds(
             current_leader_epoch=following.leader_epoch,
             timestamp=timestamp,
         )
-        response = await services.peers.request(
+        response = await context.peers.request(
             leader_id,
             ListOffsetsRequest(
-                replica_id=services.broker_id,
+                replica_id=context.lifecycle.broker_id,
                 topics=[ListOffsetsTopic(name=topic_partition.topic, partitions=[wanted])],
             ),
             BOUNDS_VERSION,

@@ -16,8 +16,9 @@ from dataplane.broker.replicas.replica_fetcher import ReplicaFetcher
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from dataplane.broker.metadata.metadata_cache import MetadataCache
+    from dataplane.broker.replicas.fetcher_context import FetcherContext
     from dataplane.broker.replicas.partition import Partition
-    from dataplane.broker.services import BrokerServices
     from dataplane.model.ids import TopicPartition
     from dataplane.replication.follower_session import PartitionKey
 
@@ -33,14 +34,14 @@ class _Followed(NamedTuple):
 class ReplicaFetchers:
     """Gives each followed partition to a fetcher of its leader."""
 
-    def __init__(self, services: BrokerServices) -> None:
-        self._services = services
+    def __init__(self, context: FetcherContext, metadata: MetadataCache) -> None:
+        self._context = context
         self._fetchers: dict[FetcherKey, ReplicaFetcher] = {}
         self._followed: dict[TopicPartition, _Followed] = {}
-        self._number = services.config.get_int("num.replica.fetchers")
+        self._number = context.config.get_int("num.replica.fetchers")
         self._deadlines = Deadlines()
-        services.metadata.on_change(self._on_metadata)
-        services.configs.on_change(self._on_config)
+        metadata.on_change(self._on_metadata)
+        context.configs.on_change(self._on_config)
         self._register_metrics()
 
     def follow(self, partition: Partition) -> None:
@@ -60,7 +61,7 @@ class ReplicaFetchers:
         fetcher = self._fetchers.get(place)
         if fetcher is None:
             fetcher = self._fetchers[place] = ReplicaFetcher(
-                self._services, *place, deadlines=self._deadlines
+                self._context, *place, deadlines=self._deadlines
             )
         fetcher.add(partition)
 
@@ -99,7 +100,7 @@ class ReplicaFetchers:
     def _on_config(self, entity_type: str, name: str) -> None:
         """Another number of fetchers: share the partitions out again."""
         del name
-        number = self._services.config.get_int("num.replica.fetchers")
+        number = self._context.config.get_int("num.replica.fetchers")
         if entity_type != "brokers" or number == self._number:
             return
         self._number = number
@@ -115,7 +116,7 @@ class ReplicaFetchers:
                 for (leader, number), fetcher in self._fetchers.items()
             }
 
-        metrics = self._services.metrics
+        metrics = self._context.metrics
         metrics.gauge(
             "penstock_replica_fetcher_partitions",
             "Partitions that a fetcher follows.",

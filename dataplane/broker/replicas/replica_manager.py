@@ -8,28 +8,31 @@ from typing import TYPE_CHECKING
 
 from dataplane.broker.delayed.deadlines import Deadlines
 from dataplane.broker.delayed.waiting import Wakeups
-from dataplane.broker.replicas.alter_log_dirs import ReplicaAlterLogDirsManager
-from dataplane.broker.replicas.alter_partition_manager import AlterPartitionManager
 from dataplane.broker.replicas.partition import Partition
-from dataplane.broker.replicas.read_replicas import ReadReplicas
 from dataplane.broker.replicas.removed_replicas import RemovedReplicas
-from dataplane.broker.replicas.replica_fetchers import ReplicaFetchers
-from dataplane.broker.replicas.replication_quotas import ReplicationQuotas
 from dataplane.broker.replicas.staged_appends import StagedAppends
 from dataplane.log.config import LogConfig
 from dataplane.log.reading.read_memory import ReadMemory
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
-from dataplane.replication.fetch_sessions import FetchSessions
 
 if TYPE_CHECKING:
     import uuid
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from dataplane.broker.services import BrokerServices
+    from dataplane.broker.broker_lifecycle import BrokerLifecycle
+    from dataplane.broker.metadata.config_store import ConfigStore
+    from dataplane.broker.metadata.metadata_cache import MetadataCache
+    from dataplane.broker.replicas.alter_log_dirs import ReplicaAlterLogDirsManager
+    from dataplane.broker.replicas.alter_partition_manager import AlterPartitionManager
+    from dataplane.broker.replicas.read_replicas import ReadReplicas
+    from dataplane.broker.replicas.replica_fetchers import ReplicaFetchers
+    from dataplane.broker.replicas.replication_quotas import ReplicationQuotas
     from dataplane.log.manager.log_manager import LogManager
     from dataplane.log.partition_log import PartitionLog
     from dataplane.model.partition import PartitionState
+    from dataplane.ports.clock import Clock
+    from dataplane.replication.fetch_sessions import FetchSessions
 
     LeadershipListener = Callable[[TopicPartition, bool, int], None]
 
@@ -39,9 +42,32 @@ _log = logging.getLogger(__name__)
 class ReplicaManager:
     """Owns the partitions, their roles, the fetchers of the followers, the ISR proposals."""
 
-    def __init__(self, services: BrokerServices, logs: LogManager) -> None:
-        self._services = services
+    def __init__(
+        self,
+        logs: LogManager,
+        *,
+        lifecycle: BrokerLifecycle,
+        clock: Clock,
+        configs: ConfigStore,
+        metadata: MetadataCache,
+        alter_partition_manager: AlterPartitionManager,
+        fetchers: ReplicaFetchers,
+        quotas: ReplicationQuotas,
+        fetch_sessions: FetchSessions,
+        read_replicas: ReadReplicas,
+        alter_log_dirs: ReplicaAlterLogDirsManager,
+    ) -> None:
         self.logs = logs
+        self.alter_partition_manager = alter_partition_manager
+        self.fetchers = fetchers
+        self.quotas = quotas
+        self.fetch_sessions = fetch_sessions
+        self.read_replicas = read_replicas
+        self.alter_log_dirs = alter_log_dirs
+        self._lifecycle = lifecycle
+        self._clock = clock
+        self._configs = configs
+        self._metadata = metadata
         self.appends = StagedAppends()
         self.read_memory = ReadMemory()
         self.wakeups = Wakeups()
@@ -49,17 +75,7 @@ class ReplicaManager:
         self.fetch_deadlines = Deadlines()
         self.delete_records_deadlines = Deadlines()
         self.controller_epoch = -1
-        self.alter_partition_manager = AlterPartitionManager(services)
-        self.fetchers = ReplicaFetchers(services)
-        self.quotas = ReplicationQuotas(services, self.fetchers.hurry)
-        self.fetch_sessions = FetchSessions(
-            slots=services.config.get_int("max.incremental.fetch.session.cache.slots"),
-            clock=services.clock,
-            entropy=services.entropy,
-        )
-        self.read_replicas = ReadReplicas(services)
-        self.fetch_bytes_max = services.config.get_int("fetch.max.bytes")
-        self.alter_log_dirs = ReplicaAlterLogDirsManager(services, logs)
+        self.fetch_bytes_max = configs.broker_config.get_int("fetch.max.bytes")
         logs.future_replicas.on_promoted(self._promoted)
         self._partitions: dict[TopicPartition, Partition] = {}
         self._owed_roles: dict[TopicPartition, tuple[uuid.UUID, PartitionState, bool]] = {}
@@ -81,7 +97,7 @@ class ReplicaManager:
         """A replica on this broker in any role. KafkaError when it is elsewhere or unknown."""
         partition = self._partitions.get(topic_partition)
         if partition is None:
-            topic = self._services.metadata.image.topics.get(topic_partition.topic)
+            topic = self._metadata.image.topics.get(topic_partition.topic)
             if topic is None or topic_partition.partition >= len(topic.partitions):
                 raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
@@ -106,8 +122,8 @@ class ReplicaManager:
         """Refuse a deposed controller, and commands meant for an earlier life of this broker."""
         if controller_epoch < self.controller_epoch:
             return ErrorCode.STALE_CONTROLLER_EPOCH
-        if broker_epoch not in (-1, self._services.broker_epoch) and (
-            broker_epoch < self._services.broker_epoch
+        if broker_epoch not in (-1, self._lifecycle.broker_epoch) and (
+            broker_epoch < self._lifecycle.broker_epoch
         ):
             return ErrorCode.STALE_BROKER_EPOCH
         self.controller_epoch = controller_epoch
@@ -157,7 +173,7 @@ class ReplicaManager:
             (topic_id, topic_partition.partition), self.controller_epoch, state.leader_epoch
         ):
             return ErrorCode.STALE_CONTROLLER_EPOCH
-        me = self._services.broker_id
+        me = self._lifecycle.broker_id
         if me not in state.replicas:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         try:
@@ -243,8 +259,7 @@ class ReplicaManager:
     def _create(
         self, topic_partition: TopicPartition, topic_id: uuid.UUID, *, is_new: bool
     ) -> Partition:
-        services = self._services
-        config = services.configs.topic_config(topic_partition.topic)
+        config = self._configs.topic_config(topic_partition.topic)
         log = self.logs.get_or_create(
             topic_partition, topic_id, LogConfig.from_topic_config(config), is_new=is_new
         )
@@ -252,9 +267,9 @@ class ReplicaManager:
             topic_partition,
             topic_id,
             log,
-            broker_id=services.broker_id,
-            clock=services.clock,
-            lag_ms_max=services.config.get_int("replica.lag.time.max.ms"),
+            broker_id=self._lifecycle.broker_id,
+            clock=self._clock,
+            lag_ms_max=self._configs.broker_config.get_int("replica.lag.time.max.ms"),
             min_isr=config.get_int("min.insync.replicas"),
             wakeups=self.wakeups,
             propose_isr=self.alter_partition_manager.propose,
@@ -273,7 +288,7 @@ class ReplicaManager:
 
     def topic_config_changed(self, topic: str) -> None:
         """Apply a topic's new configuration to the replicas here."""
-        config = self._services.configs.topic_config(topic)
+        config = self._configs.topic_config(topic)
         for partition in self.of_topic(topic):
             partition.log.update_config(LogConfig.from_topic_config(config))
             partition.min_isr = config.get_int("min.insync.replicas")
@@ -289,7 +304,7 @@ class ReplicaManager:
             return
         for topic_partition, partition in list(self._partitions.items()):
             log_dir = self.logs.parent_dir_of(topic_partition)
-            is_alone = partition.isr == (self._services.broker_id,)
+            is_alone = partition.isr == (self._lifecycle.broker_id,)
             if partition.log.directory in full and log_dir is not None and not is_alone:
                 error = OSError(errno.ENOSPC, "it has been full for too long")
                 self.logs.fail_directory(log_dir, error)

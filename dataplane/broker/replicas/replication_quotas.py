@@ -18,7 +18,9 @@ from dataplane.replication.quota import UNLIMITED, ReplicationQuota, throttled_h
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from dataplane.broker.services import BrokerServices
+    from dataplane.broker.metadata.config_store import ConfigStore
+    from dataplane.broker.metrics import Metrics
+    from dataplane.ports.clock import Clock
 
 _log = logging.getLogger(__name__)
 
@@ -26,50 +28,56 @@ _log = logging.getLogger(__name__)
 class ReplicationQuotas:
     """`leader` bounds what is sent to followers, `follower` what is fetched from leaders."""
 
-    def __init__(self, services: BrokerServices, on_change: Callable[[], None]) -> None:
-        self._services = services
-        self._on_change = on_change
-        samples = services.config.get_int("replication.quota.window.num")
-        sample_ms = 1000 * services.config.get_int("replication.quota.window.size.seconds")
-        self.leader = ReplicationQuota(services.clock, samples=samples, sample_ms=sample_ms)
-        self.follower = ReplicationQuota(services.clock, samples=samples, sample_ms=sample_ms)
+    def __init__(
+        self, configs: ConfigStore, clock: Clock, metrics: Metrics, *, broker_id: int
+    ) -> None:
+        self._configs = configs
+        self._broker_id = broker_id
+        self._listeners: list[Callable[[], None]] = []
+        config = configs.broker_config
+        samples = config.get_int("replication.quota.window.num")
+        sample_ms = 1000 * config.get_int("replication.quota.window.size.seconds")
+        self.leader = ReplicationQuota(clock, samples=samples, sample_ms=sample_ms)
+        self.follower = ReplicationQuota(clock, samples=samples, sample_ms=sample_ms)
         self._by_role = {"leader": self.leader, "follower": self.follower}
         self._take_bounds()
-        for topic in services.configs.entities("topics"):
+        for topic in configs.entities("topics"):
             self._take_topic(topic)
-        services.configs.on_change(self._changed)
-        self._register_metrics()
+        configs.on_change(self._changed)
+        self._register_metrics(metrics)
+
+    def on_change(self, listener: Callable[[], None]) -> None:
+        """`listener()` runs on the loop after a bound or a list may have changed."""
+        self._listeners.append(listener)
 
     def _changed(self, entity_type: str, name: str) -> None:
         if entity_type == "topics":
             self._take_topic(name)
-        elif entity_type == "brokers" and name in (DEFAULT_ENTITY, str(self._services.broker_id)):
+        elif entity_type == "brokers" and name in (DEFAULT_ENTITY, str(self._broker_id)):
             self._take_bounds()
         else:
             return
-        self._on_change()
+        for listener in self._listeners:
+            listener()
 
     def _take_bounds(self) -> None:
-        configs = self._services.configs
         layers = (
-            configs.broker_overrides(self._services.broker_id),
-            configs.broker_overrides(None),
+            self._configs.broker_overrides(self._broker_id),
+            self._configs.broker_overrides(None),
         )
         for role, quota in self._by_role.items():
             quota.bound_bytes_per_s = _bound(f"{role}.replication.throttled.rate", layers)
 
     def _take_topic(self, topic: str) -> None:
-        services = self._services
-        config = services.configs.topic_config(topic)
+        config = self._configs.topic_config(topic)
         for role, quota in self._by_role.items():
             listed = config.get_list(f"{role}.replication.throttled.replicas")
-            quota.throttle(topic, throttled_here(listed, services.broker_id))
+            quota.throttle(topic, throttled_here(listed, self._broker_id))
 
-    def _register_metrics(self) -> None:
+    def _register_metrics(self, metrics: Metrics) -> None:
         def by_role(read: Callable[[ReplicationQuota], float]) -> Callable[[], Mapping[str, float]]:
             return lambda: {role: read(quota) for role, quota in self._by_role.items()}
 
-        metrics = self._services.metrics
         metrics.gauge(
             "penstock_throttled_replication_bytes",
             "Bytes of throttled replicas sent as leader and fetched as follower, since the start.",

@@ -39,7 +39,10 @@ from dataplane.security.principal import Principal, parse_super_users
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
 
-    from dataplane.broker.services import BrokerServices
+    from dataplane.config import BrokerConfig
+    from dataplane.ports.clock import Clock
+    from dataplane.ports.coordinator import Coordinator
+    from dataplane.ports.entropy import Entropy
     from dataplane.security.acl import AclEntry, AclFilter, AclOperation, ResourceType
 
 _log = logging.getLogger(__name__)
@@ -51,9 +54,11 @@ DECOY_SECRET_BYTES: Final = 32
 class Authorizer:
     """ACLs, and in `scram` the credentials. The brokers' own user is a super user."""
 
-    def __init__(self, services: BrokerServices) -> None:
-        config = services.config
-        self._services = services
+    def __init__(
+        self, coordinator: Coordinator, clock: Clock, entropy: Entropy, config: BrokerConfig
+    ) -> None:
+        self._coordinator = coordinator
+        self._clock = clock
         self.is_enabled = config.is_authorizer_enabled
         super_users = parse_super_users(config.get_str("super.users"))
         own_name = config.get_str("penstock.inter.broker.username")
@@ -63,8 +68,8 @@ class Authorizer:
             super_users=super_users,
             allow_if_no_acl_found=config.get_bool("allow.everyone.if.no.acl.found"),
         )
-        self.scram = ScramStore(services)
-        self.decoy_secret = services.entropy.token_bytes(DECOY_SECRET_BYTES)
+        self.scram = ScramStore(coordinator, clock, config.get_str("penstock.bootstrap.scram"))
+        self.decoy_secret = entropy.token_bytes(DECOY_SECRET_BYTES)
         self._lock = asyncio.Lock()
         self._listeners: list[ChangeListener] = []
 
@@ -77,8 +82,8 @@ class Authorizer:
         for pattern_type in ROOTS:
             await self._load_all(pattern_type)
             listener = ChangeListener(
-                self._services.coordinator,
-                self._services.clock,
+                self._coordinator,
+                self._clock,
                 CHANGES[pattern_type],
                 self._reloader(pattern_type),
             )
@@ -146,7 +151,7 @@ class Authorizer:
                 self.index.replace(pattern, after)
             if before != after:
                 prefix = change_path_prefix(pattern.pattern_type)
-                await announce(self._services.coordinator, prefix, encode_change(pattern))
+                await announce(self._coordinator, prefix, encode_change(pattern))
         except CoordinatorError as error:
             _log.warning("ACLs of %s not changed: %r", pattern, error)
             raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, f"ZooKeeper: {error!r}") from error
@@ -157,7 +162,7 @@ class Authorizer:
         change: Callable[[frozenset[AclEntry]], frozenset[AclEntry]],
     ) -> tuple[frozenset[AclEntry], frozenset[AclEntry]]:
         """Read, change, write back unless somebody was quicker; then again."""
-        coordinator = self._services.coordinator
+        coordinator = self._coordinator
         path = pattern_path(pattern)
         for _ in range(UPDATE_ATTEMPTS):
             before, version = await self._read(pattern)
@@ -189,19 +194,19 @@ class Authorizer:
             paths += [type_path(pattern_type, kind) for kind in STORED_TYPES]
             for path in paths:
                 try:
-                    await self._services.coordinator.create(path, make_parents=True)
+                    await self._coordinator.create(path, make_parents=True)
                 except NodeExistsError:
                     continue
 
     async def _load_all(self, pattern_type: PatternType) -> None:
         for kind in STORED_TYPES:
-            names = await self._services.coordinator.children(type_path(pattern_type, kind))
+            names = await self._coordinator.children(type_path(pattern_type, kind))
             for name in names:
                 await self._reload(ResourcePattern(kind, name, pattern_type))
 
     async def _read(self, pattern: ResourcePattern) -> tuple[frozenset[AclEntry], int | None]:
         try:
-            data, stat = await self._services.coordinator.get(pattern_path(pattern))
+            data, stat = await self._coordinator.get(pattern_path(pattern))
         except NoNodeError:
             return frozenset(), None
         return decode_entries(data), stat.version

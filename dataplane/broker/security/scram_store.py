@@ -32,7 +32,8 @@ from dataplane.security.scram import ScramCredential, ScramMechanism, parse_boot
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dataplane.broker.services import BrokerServices
+    from dataplane.ports.clock import Clock
+    from dataplane.ports.coordinator import Coordinator
 
 _log = logging.getLogger(__name__)
 
@@ -47,19 +48,21 @@ Changes = dict[ScramMechanism, ScramCredential | None]
 class ScramStore:
     """Credentials by user. A user's node also holds quotas: those are left as they are."""
 
-    def __init__(self, services: BrokerServices) -> None:
-        self._services = services
+    def __init__(self, coordinator: Coordinator, clock: Clock, bootstrap: str) -> None:
+        """`bootstrap` is the text of `penstock.bootstrap.scram`: credentials to begin with."""
+        self._coordinator = coordinator
+        self._bootstrap_text = bootstrap
         self._users: dict[str, Credentials] = {}
         self._lock = asyncio.Lock()
         self._changes = ChangeListener(
-            services.coordinator, services.clock, CONFIG_CHANGES, self._on_change, purges=False
+            coordinator, clock, CONFIG_CHANGES, self._on_change, purges=False
         )
 
     async def start(self) -> None:
         """Create what `penstock.bootstrap.scram` asks for, load every user, follow changes."""
         await self._bootstrap()
         try:
-            names = await self._services.coordinator.children(f"{CONFIG}/{USERS}")
+            names = await self._coordinator.children(f"{CONFIG}/{USERS}")
         except NoNodeError:
             names = []
         for name in names:
@@ -92,7 +95,7 @@ class ScramStore:
 
         KafkaError(RESOURCE_NOT_FOUND) when a credential to delete does not exist.
         """
-        coordinator = self._services.coordinator
+        coordinator = self._coordinator
         entity = sanitize(username)
         path = config_path(USERS, entity)
         for _ in range(UPDATE_ATTEMPTS):
@@ -117,7 +120,7 @@ class ScramStore:
 
     async def _bootstrap(self) -> None:
         """Only what is absent is created: a changed password is not set back at a restart."""
-        wanted = parse_bootstrap(self._services.config.get_str("penstock.bootstrap.scram"))
+        wanted = parse_bootstrap(self._bootstrap_text)
         for (username, mechanism), credential in wanted.items():
             if mechanism not in await self.refresh(username):
                 await self.alter(username, {mechanism: credential})
@@ -125,7 +128,7 @@ class ScramStore:
     async def _read(self, username: str) -> tuple[dict[str, str], int | None]:
         path = config_path(USERS, sanitize(username))
         try:
-            data, stat = await self._services.coordinator.get(path)
+            data, stat = await self._coordinator.get(path)
         except NoNodeError:
             return {}, None
         return decode_config(data), stat.version

@@ -29,17 +29,22 @@ def listeners_of(**connections: int) -> Listeners:
     )
 
 
+def register(broker: OneBroker, listeners: Listeners) -> None:
+    gauges.register(
+        broker.metrics, broker.partitions, broker.metadata, broker.controller, listeners
+    )
+
+
 async def test_waiting_requests_and_in_sync_sets() -> None:
     broker = OneBroker(min_insync_replicas="2")
-    broker.services.controller = types.SimpleNamespace(is_active=False)
-    gauges.register(broker.services, listeners_of())
+    register(broker, listeners_of())
     broker.topic("full", replicas=(ME, PEER, THIRD))
     broker.topic("at", replicas=(ME, PEER, THIRD), isr=(ME, PEER))
     broker.topic("under", replicas=(ME, PEER, THIRD), isr=(ME,))
     broker.submit(produce("full", batch("a"), acks=-1, timeout_ms=60_000), 9)
     for _ in range(2):
         broker.submit(fetch("at", wait_ms=60_000), 11)
-    read = broker.services.metrics.registry.get_sample_value
+    read = broker.metrics.registry.get_sample_value
     waiting = "kafka_server_delayedoperationpurgatory_numdelayedoperations"
     assert read(waiting, {"delayedOperation": "Produce"}) == 1
     assert read(waiting, {"delayedOperation": "Fetch"}) == 2
@@ -57,14 +62,13 @@ async def test_the_table_lists_what_the_page_shows() -> None:
         for name, kind, labels, note in ROW.findall(TABLE.read_text())
     }
     broker = OneBroker()
-    broker.services.controller = types.SimpleNamespace(is_active=True)
-    gauges.register(broker.services, listeners_of(PLAINTEXT=3))
-    gauges.register_storage(broker.services.metrics, broker.logs)
+    register(broker, listeners_of(PLAINTEXT=3))
+    gauges.register_storage(broker.metrics, broker.logs)
     broker.topic("led")
     broker.topic("followed", leader=PEER, replicas=(PEER, ME))
     await broker.ask(ListGroupsRequest(), 4)
     shown = {}
-    page = broker.services.metrics.exposition().decode()
+    page = broker.metrics.exposition().decode()
     for family in text_string_to_metric_families(page):
         name = family.name + "_total" * (family.type == "counter")
         shown[name] = family.type
@@ -79,9 +83,8 @@ async def test_the_table_lists_what_the_page_shows() -> None:
 async def test_a_label_may_hold_any_text() -> None:
     broker = OneBroker()
     awkward = 'C:\\"data"\n'
-    gauges.register(broker.services, listeners_of(**{awkward: 3}))
-    broker.services.controller = types.SimpleNamespace(is_active=True)
-    page = broker.services.metrics.exposition().decode()
+    register(broker, listeners_of(**{awkward: 3}))
+    page = broker.metrics.exposition().decode()
     families = {family.name: family for family in text_string_to_metric_families(page)}
     (sample,) = families["kafka_server_socket_server_metrics_connection_count"].samples
     assert (sample.labels, sample.value) == ({"listener": awkward}, 3)

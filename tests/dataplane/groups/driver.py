@@ -125,7 +125,7 @@ class Driver:
             require_known_member_id=known_id,
             skip_assignment_supported=skip,
         )
-        self.take(self.shard.join(request, ticket))
+        self.take(self.shard.joining.join(request, ticket))
         return ticket
 
     def joined(self, ticket: int) -> JoinResult:
@@ -151,17 +151,19 @@ class Driver:
             protocol_name=protocol_name,
             assignments=assignments or {},
         )
-        self.take(self.shard.sync(request, ticket))
+        self.take(self.shard.syncing.sync(request, ticket))
         return ticket
 
     def synced(self, ticket: int) -> SyncResult:
         return self.answers[ticket]
 
     def heartbeat(self, member_id: str, generation: int, instance: str | None = None) -> ErrorCode:
-        return self.shard.heartbeat(GROUP, member_id, instance, generation)
+        return self.shard.membership.heartbeat(GROUP, member_id, instance, generation)
 
     def leave(self, member_id: str, instance: str | None = None) -> ErrorCode:
-        outcome, error, left = self.shard.leave(GROUP, [LeavingMember(member_id, instance)])
+        outcome, error, left = self.shard.membership.leave(
+            GROUP, [LeavingMember(member_id, instance)]
+        )
         self.take(outcome)
         return left[0].error if left else error
 
@@ -190,7 +192,7 @@ class Driver:
                 )
             },
         )
-        self.take(self.shard.commit(request, ticket))
+        self.take(self.shard.offsets.commit(request, ticket))
         return ticket
 
     def committed(self, ticket: int) -> ErrorCode:
@@ -199,7 +201,7 @@ class Driver:
 
     def fetch(self, topic: str = "t", partition: int = 0, group: str = GROUP) -> int:
         where = TopicPartition(topic, partition)
-        return self.shard.fetch_offsets(group, [where])[where].offset
+        return self.shard.offsets.fetch(group, [where])[where].offset
 
     def stable_group(self, count: int = 2, **join) -> list[str]:
         """A stable group of `count` members; the first is the leader. Returns their ids."""

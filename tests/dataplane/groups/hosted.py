@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import types
 import uuid
 
-from dataplane.broker.context import ConnectionInfo, RequestContext
+from dataplane.broker.context import ConnectionInfo, HandlerContext, RequestContext
 from dataplane.broker.delayed.waiting import Wakeups
 from dataplane.broker.groups.group_coordinator import OFFSETS_TOPIC, GroupCoordinator
+from dataplane.broker.metadata.config_admin import ConfigAdmin
+from dataplane.broker.metadata.config_store import ConfigStore
+from dataplane.broker.metadata.internal_topics import InternalTopics
 from dataplane.broker.metadata.metadata_cache import MetadataCache
+from dataplane.broker.metrics import Metrics
 from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.replicas.partition import Partition
 from dataplane.broker.security.authorizer import Authorizer
@@ -30,6 +33,7 @@ from dataplane.security.principal import ANONYMOUS
 from dataplane.wire import apis
 from dataplane.wire.codec import decode, encode
 from dataplane.wire.headers import RequestHeader
+from tests.dataplane.handlers.one_broker import ControllerOnPaper, NoController
 
 ME, OTHER = 1, 2
 
@@ -72,24 +76,35 @@ class Hosted:
         image = ClusterImage(
             cluster_id="c", brokers={ME: BrokerInfo(id=ME, listeners=listener)}, topics=topics
         )
-        self.services = types.SimpleNamespace(
-            config=BrokerConfig.parse(defaults | given),
-            clock=self.clock,
-            entropy=FakeEntropy(),
-            coordinator=FakeZooKeeper().connect(),
-            partitions=self.partitions,
-            metadata=MetadataCache(image),
-            broker_id=ME,
-        )
-        self.services.authorizer = Authorizer(self.services)
-        self.services.producer_ids = ProducerIdManager(self.services)
+        self.metadata = MetadataCache(image)
+        config = BrokerConfig.parse(defaults | given)
+        coordinator, entropy = FakeZooKeeper().connect(), FakeEntropy()
+        configs = ConfigStore(coordinator, self.clock, config, broker_id=ME)
+        self.authorizer = Authorizer(coordinator, self.clock, entropy, config)
         for index in range(partition_count):
             self._open(TopicPartition(OFFSETS_TOPIC, index))
-        self.services.groups = self.groups = GroupCoordinator(self.services)
+        self.groups = GroupCoordinator(self.partitions, self.metadata, configs, self.clock, entropy)
+        self.controller_client = ControllerOnPaper()
+        self.handlers = HandlerContext(
+            cluster_id="c",
+            clock=self.clock,
+            entropy=entropy,
+            metadata=self.metadata,
+            metrics=Metrics(),
+            configs=configs,
+            config_admin=ConfigAdmin(configs, self.metadata, broker_id=ME),
+            internal_topics=InternalTopics(self.controller_client, configs),
+            partitions=self.partitions,
+            groups=self.groups,
+            producer_ids=ProducerIdManager(coordinator, ME),
+            authorizer=self.authorizer,
+            controller=NoController(),
+            controller_client=self.controller_client,
+        )
         self.connection = ConnectionInfo("PLAINTEXT", "PLAINTEXT", "127.0.0.1", ANONYMOUS)
 
     async def start(self) -> Hosted:
-        await self.services.authorizer.start()
+        await self.authorizer.start()
         await self.groups.start()
         for partition in self.partitions.by_name.values():
             self.lead(partition.topic_partition)
@@ -104,7 +119,7 @@ class Hosted:
 
     async def stop(self) -> None:
         await self.groups.stop()
-        await self.services.authorizer.stop()
+        await self.authorizer.stop()
 
     def _open(self, topic_partition) -> None:
         directory = f"/data/{topic_partition}"
@@ -174,7 +189,7 @@ class Hosted:
         assert end == len(sent)
         header = RequestHeader(api, version, 1, "client", 0)
         response = await handler(api)(
-            RequestContext(self.services, self.connection, header), request
+            RequestContext(self.handlers, self.connection, header), request
         )
         received = encode(response, version)
         answer, end = decode(response_class, version, memoryview(received))

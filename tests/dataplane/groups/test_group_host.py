@@ -148,9 +148,9 @@ async def test_a_damaged_record_does_not_stop_the_loading(started):
 async def test_offsets_of_deleted_topics_go(started):
     hosted = await started()
     await hosted.groups.commit(commit(7))
-    image = hosted.services.metadata.image
+    image = hosted.metadata.image
     topics = {name: topic for name, topic in image.topics.items() if name != "t"}
-    hosted.services.metadata.replace(ClusterImage(topics=topics, version=2))
+    hosted.metadata.replace(ClusterImage(topics=topics, version=2))
     await settle()
     assert offset_of(hosted) == -1
 

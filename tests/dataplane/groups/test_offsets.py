@@ -20,9 +20,9 @@ def test_a_group_that_manages_itself_commits_without_membership():
 def test_nothing_committed_is_offset_minus_one_without_error():
     driver = Driver()
     where = TopicPartition("t", 0)
-    answer = driver.shard.fetch_offsets("nobody", [where])[where]
+    answer = driver.shard.offsets.fetch("nobody", [where])[where]
     assert (answer.offset, answer.metadata, answer.error) == (-1, "", E.NONE)
-    assert driver.shard.fetch_offsets("nobody", None) == {}
+    assert driver.shard.offsets.fetch("nobody", None) == {}
 
 
 def test_an_offset_is_visible_only_when_it_is_committed_by_the_log():
@@ -106,11 +106,11 @@ def test_deleting_a_group_leaves_only_tombstones():
     (leader,) = driver.stable_group(1)
     driver.commit(5, member_id=leader, generation=1)
     ticket = driver.ticket()
-    driver.take(driver.shard.delete_group(GROUP, ticket))
+    driver.take(driver.shard.offsets.delete_group(GROUP, ticket))
     assert driver.answers[ticket] is E.NON_EMPTY_GROUP
     driver.leave(leader)
     ticket = driver.ticket()
-    driver.take(driver.shard.delete_group(GROUP, ticket))
+    driver.take(driver.shard.offsets.delete_group(GROUP, ticket))
     assert driver.answers[ticket] is E.NONE
     assert driver.state == "Dead"
     assert [record.value for record in driver.log[-2:]] == [None, None]
@@ -118,7 +118,7 @@ def test_deleting_a_group_leaves_only_tombstones():
     assert other.core.groups == {}
     assert other.core.durable.offsets == {}
     again = driver.ticket()
-    driver.take(driver.shard.delete_group(GROUP, again))
+    driver.take(driver.shard.offsets.delete_group(GROUP, again))
     assert driver.answers[again] is E.GROUP_ID_NOT_FOUND
 
 
@@ -127,7 +127,7 @@ def test_nobody_joins_a_group_that_is_being_deleted_and_a_failed_deletion_restor
     driver.commit(5)
     driver.hold_writes = True
     ticket = driver.ticket()
-    driver.take(driver.shard.delete_group(GROUP, ticket))
+    driver.take(driver.shard.offsets.delete_group(GROUP, ticket))
     assert driver.joined(driver.join()).error is E.COORDINATOR_NOT_AVAILABLE
     assert driver.committed(driver.commit(6)) is E.COORDINATOR_NOT_AVAILABLE
     driver.fail_writes(E.NOT_ENOUGH_REPLICAS)
@@ -141,7 +141,7 @@ def test_deleting_a_group_takes_commits_along_that_are_still_under_way():
     driver.hold_writes = True
     driver.commit(5)
     ticket = driver.ticket()
-    driver.take(driver.shard.delete_group(GROUP, ticket))
+    driver.take(driver.shard.offsets.delete_group(GROUP, ticket))
     driver.hold_writes = False
     driver.commit_writes()
     assert driver.answers[ticket] is E.NONE
@@ -150,7 +150,7 @@ def test_deleting_a_group_takes_commits_along_that_are_still_under_way():
 
 def delete_offsets(driver: Driver, *partitions: TopicPartition):
     ticket = driver.ticket()
-    driver.take(driver.shard.delete_offsets(GROUP, list(partitions), ticket))
+    driver.take(driver.shard.offsets.delete(GROUP, list(partitions), ticket))
     return driver.answers[ticket]
 
 
@@ -184,10 +184,10 @@ def test_offsets_of_a_simple_consumer_expire_after_their_commit():
     driver.advance(1000)
     driver.commit(2, partition=1)
     driver.advance(WEEK_MS - 1000)
-    driver.take(driver.shard.expire_offsets())
+    driver.take(driver.shard.offsets.expire())
     assert (driver.fetch(partition=0), driver.fetch(partition=1)) == (-1, 2)
     driver.advance(1000)
-    driver.take(driver.shard.expire_offsets())
+    driver.take(driver.shard.offsets.expire())
     assert driver.state == "Dead"
     assert driver.reloaded().core.groups == {}
 
@@ -200,11 +200,11 @@ def test_offsets_of_an_empty_group_expire_after_it_became_empty():
         driver.advance(900_000)
         driver.heartbeat(leader, 1)
     driver.leave(leader)
-    driver.take(driver.shard.expire_offsets())
+    driver.take(driver.shard.offsets.expire())
     assert driver.fetch() == 1
     driver.shard = driver.reloaded()  # the moment is stored
     driver.advance(WEEK_MS)
-    driver.take(driver.shard.expire_offsets())
+    driver.take(driver.shard.offsets.expire())
     assert driver.fetch() == -1
     assert driver.state == "Dead"
 
@@ -218,7 +218,7 @@ def test_a_stable_group_keeps_the_offsets_of_subscribed_topics():
     for _ in range(WEEK_MS // 900_000):
         driver.advance(900_000)
         driver.heartbeat(leader, 1)
-    driver.take(driver.shard.expire_offsets())
+    driver.take(driver.shard.offsets.expire())
     assert (driver.fetch(), driver.fetch("old")) == (1, -1)
 
 
@@ -229,7 +229,7 @@ def test_a_stable_group_of_unknown_subscription_keeps_everything():
     driver.commit(2, member_id=leader, generation=1, topic="old")
     driver.clock.advance(WEEK_MS)
     driver.heartbeat(leader, 1)
-    driver.take(driver.shard.expire_offsets())
+    driver.take(driver.shard.offsets.expire())
     assert driver.fetch("old") == 2
 
 
@@ -237,10 +237,10 @@ def test_an_explicit_expiry_wins():
     driver = Driver()
     driver.commit(1, retention_ms=5000)
     driver.advance(4999)
-    driver.take(driver.shard.expire_offsets())
+    driver.take(driver.shard.offsets.expire())
     assert driver.fetch() == 1
     driver.advance(1)
-    driver.take(driver.shard.expire_offsets())
+    driver.take(driver.shard.offsets.expire())
     assert driver.fetch() == -1
 
 
@@ -250,7 +250,7 @@ def test_a_commit_under_way_does_not_expire():
     driver.advance(WEEK_MS)
     driver.hold_writes = True
     driver.commit(2)
-    driver.take(driver.shard.expire_offsets())
+    driver.take(driver.shard.offsets.expire())
     driver.hold_writes = False
     driver.commit_writes()
     assert driver.fetch() == 2
@@ -261,7 +261,7 @@ def test_deleted_topics_take_their_offsets_along():
     driver = Driver()
     driver.commit(1)
     driver.commit(2, topic="gone")
-    driver.take(driver.shard.remove_topics(frozenset({"gone"})))
+    driver.take(driver.shard.offsets.remove_topics(frozenset({"gone"})))
     assert (driver.fetch(), driver.fetch("gone")) == (1, -1)
 
 

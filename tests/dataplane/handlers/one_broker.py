@@ -5,16 +5,22 @@ from __future__ import annotations
 import asyncio
 import types
 import uuid
+from typing import TYPE_CHECKING
 
-from dataplane.broker.context import ConnectionInfo
+from dataplane.broker.broker_lifecycle import BrokerLifecycle
+from dataplane.broker.context import ConnectionInfo, HandlerContext
 from dataplane.broker.delayed.deferred import Deferred
+from dataplane.broker.groups.group_coordinator import GroupCoordinator
+from dataplane.broker.metadata.config_admin import ConfigAdmin
 from dataplane.broker.metadata.config_store import ConfigStore
+from dataplane.broker.metadata.internal_topics import InternalTopics
 from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.broker.metrics import Metrics
-from dataplane.broker.replicas.replica_manager import ReplicaManager
+from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.broker.security.authorizer import Authorizer
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
+from dataplane.compose.replication import build_replica_manager
 from dataplane.config import BrokerConfig
 from dataplane.log.manager.log_manager import LogManager
 from dataplane.model.ids import TopicPartition
@@ -31,6 +37,9 @@ from dataplane.wire.codec import decode
 from dataplane.wire.headers import encode_request_frame, parse_response_header
 from dataplane.wire.record_batch import NewRecord, build_batch
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 ME, PEER, THIRD = 1, 2, 3
 LISTENER = "PLAINTEXT"
 
@@ -42,18 +51,38 @@ class NoPeers:
         raise ConnectionError(f"broker {broker_id} is not in this test")
 
 
+class StandIn:
+    """Peers that a test puts in the place of nobody: whatever is asked goes to `target`."""
+
+    def __init__(self) -> None:
+        self.target: object = NoPeers()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.target, name)
+
+
+class NoController:
+    """This broker is not the controller and knows of no other."""
+
+    controller_id = -1
+    is_active = False
+
+
 class ControllerOnPaper:
-    """Notes what is asked of the controller; never answers."""
+    """Notes what is asked of the controller; never answers unless `answer` makes one."""
 
     controller_id = ME
 
     def __init__(self) -> None:
         self.asked: list[object] = []
         self.created: list[str] = []
+        self.answer: Callable[[object], object] | None = None
 
-    async def request(self, message: object, version: int, *, timeout_ms: int) -> None:
+    async def request(self, message: object, version: int, *, timeout_ms: int) -> object:
         self.asked.append(message)
-        await asyncio.Event().wait()
+        if self.answer is not None:
+            return self.answer(message)
+        return await asyncio.Event().wait()
 
     def create_in_background(self, topic: str) -> int:
         self.created.append(topic)
@@ -61,9 +90,12 @@ class ControllerOnPaper:
 
 
 class OneBroker:
-    """Broker 1 of a cluster of three; `ask` sends a request and decodes the answer."""
+    """Broker 1 of a cluster of three; `ask` sends a request and decodes the answer.
 
-    def __init__(self, **settings: str) -> None:
+    `controller` takes the place of its part in the controller election.
+    """
+
+    def __init__(self, *, controller: object | None = None, **settings: str) -> None:
         defaults = {"listeners": "PLAINTEXT://127.0.0.1:0", "log.dirs": "/data"}
         given = {key.replace("_", "."): value for key, value in settings.items()}
         self.clock = FakeClock()
@@ -77,36 +109,61 @@ class OneBroker:
             controller_id=ME,
             brokers={n: BrokerInfo(id=n, listeners=ends) for n, ends in endpoints.items()},
         )
-        self.services = types.SimpleNamespace(
-            config=BrokerConfig.parse(defaults | given),
-            clock=self.clock,
-            entropy=FakeEntropy(),
-            coordinator=FakeZooKeeper().connect(),
-            metadata=MetadataCache(image),
-            metrics=Metrics(),
-            broker_id=ME,
-            broker_epoch=7,
-            cluster_id="c",
-            stopping=False,
-            peers=NoPeers(),
-            controller_client=ControllerOnPaper(),
-        )
-        self.services.authorizer = Authorizer(self.services)
-        self.services.configs = ConfigStore(self.services)
+        config = BrokerConfig.parse(defaults | given)
+        self.lifecycle = BrokerLifecycle(broker_id=ME, cluster_id="c", broker_epoch=7)
+        self.entropy = FakeEntropy()
+        self.coordinator = FakeZooKeeper().connect()
+        self.metadata = MetadataCache(image)
+        self.metrics = Metrics()
+        self.configs = ConfigStore(self.coordinator, self.clock, config, broker_id=ME)
+        self.peers = StandIn()
+        self.controller = controller or NoController()
+        self.controller_client = ControllerOnPaper()
+        self.authorizer = Authorizer(self.coordinator, self.clock, self.entropy, config)
         self.logs = LogManager(
             self.fs,
             self.clock,
-            self.services.entropy,
+            self.entropy,
             InlineBackground(),
-            log_dirs=self.services.config.log_dirs,
+            log_dirs=config.log_dirs,
             broker_id=ME,
         )
         self.logs.load()
-        self.partitions = self.services.partitions = ReplicaManager(self.services, self.logs)
-        self.dispatcher = Dispatcher(self.services)
+        self.partitions = build_replica_manager(
+            self.logs,
+            lifecycle=self.lifecycle,
+            clock=self.clock,
+            entropy=self.entropy,
+            configs=self.configs,
+            metadata=self.metadata,
+            metrics=self.metrics,
+            peers=self.peers,
+            controller_client=self.controller_client,
+        )
+        self.dispatcher = Dispatcher(self._handler_context())
         self.info = ConnectionInfo(LISTENER, LISTENER, "127.0.0.1", ANONYMOUS)
         self.connection = types.SimpleNamespace(info=self.info)
         self.ids: dict[str, uuid.UUID] = {}
+
+    def _handler_context(self) -> HandlerContext:
+        return HandlerContext(
+            cluster_id=self.lifecycle.cluster_id,
+            clock=self.clock,
+            entropy=self.entropy,
+            metadata=self.metadata,
+            metrics=self.metrics,
+            configs=self.configs,
+            config_admin=ConfigAdmin(self.configs, self.metadata, broker_id=ME),
+            internal_topics=InternalTopics(self.controller_client, self.configs),
+            partitions=self.partitions,
+            groups=GroupCoordinator(
+                self.partitions, self.metadata, self.configs, self.clock, self.entropy
+            ),
+            producer_ids=ProducerIdManager(self.coordinator, ME),
+            authorizer=self.authorizer,
+            controller=self.controller,
+            controller_client=self.controller_client,
+        )
 
     def topic(
         self,
@@ -131,9 +188,9 @@ class OneBroker:
             )
             for index in range(partitions)
         )
-        image = self.services.metadata.image
+        image = self.metadata.image
         topics = {**image.topics, name: TopicImage(name, topic_id, states)}
-        self.services.metadata.replace(
+        self.metadata.replace(
             ClusterImage(
                 cluster_id="c",
                 controller_id=ME,

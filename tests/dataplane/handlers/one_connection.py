@@ -50,7 +50,7 @@ class OneConnection:
             name=LISTENER,
             security_protocol="PLAINTEXT",
             dispatcher=broker.dispatcher,
-            metrics=broker.services.metrics,
+            metrics=broker.metrics,
             limits=ListenerLimits(),
         )
         self._pipe = _Pipe()

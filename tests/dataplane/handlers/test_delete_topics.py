@@ -38,9 +38,7 @@ class Controller:
         ("", T, "", ErrorCode.INVALID_REQUEST),  # as in Kafka 3.9: only null is no name
     ],
 )
-async def test_a_topic_is_named_in_one_way(
-    broker: OneBroker, monkeypatch, *, name, topic_id, answered, code
-):
+async def test_a_topic_is_named_in_one_way(monkeypatch, *, name, topic_id, answered, code):
     deleted = []
 
     async def refuse(_controller, names):
@@ -48,9 +46,10 @@ async def test_a_topic_is_named_in_one_way(
         return dict.fromkeys(names, KafkaError(ErrorCode.POLICY_VIOLATION))
 
     monkeypatch.setattr(delete_topics, "delete_topics", refuse)
-    broker.services.controller = Controller()
+    broker = OneBroker(controller=Controller())
     asked = [DeleteTopicState(name=name, topic_id=topic_id)]
     answer = await broker.ask(DeleteTopicsRequest(topics=asked, timeout_ms=100), 6)
     result = answer.responses[0]
     assert (result.name, result.topic_id, result.error_code) == (answered, topic_id, code)
+    await broker.stop()
     assert deleted == (["t"] if code is ErrorCode.POLICY_VIOLATION else [])

@@ -194,8 +194,8 @@ async def test_scram_and_login(hosted) -> None:
 
 
 async def test_configs_cluster_and_produce(broker: OneBroker) -> None:
-    await ensure_layout(broker.services.coordinator)
-    await broker.services.configs.start()
+    await ensure_layout(broker.coordinator)
+    await broker.configs.start()
     broker.topic("t")
     names = {"resource_type": 2, "resource_name": "t"}
     for api, resource, fields in (
@@ -215,4 +215,4 @@ async def test_configs_cluster_and_produce(broker: OneBroker) -> None:
     request = load(api)[0](acks=1, timeout_ms=100, topic_data=[topic])
     for version in versions(api, 8):
         check(await broker.ask(request, version), version)
-    await broker.services.configs.stop()
+    await broker.configs.stop()

@@ -271,9 +271,9 @@ def recreated(broker: OneBroker) -> tuple[uuid.UUID, uuid.UUID]:
     broker.partitions.stop_replica(TopicPartition("t", 0), -2, delete=True)
     new = broker.ids["t"] = uuid.uuid4()
     broker.topic("t")
-    image = broker.services.metadata.image
+    image = broker.metadata.image
     names = {topic_id: name for topic_id, name in image.names_by_id.items() if topic_id != old}
-    broker.services.metadata.replace(dataclasses.replace(image, names_by_id=names))
+    broker.metadata.replace(dataclasses.replace(image, names_by_id=names))
     append(broker, *(batch("new") for _ in range(20)))
     return old, new
 
@@ -311,9 +311,9 @@ async def test_an_id_that_the_replica_here_does_not_have_is_inconsistent(
 ) -> None:
     """The metadata know of the new topic, and the replica is still the old one's."""
     filled(broker)
-    image = broker.services.metadata.image
+    image = broker.metadata.image
     new = uuid.uuid4()
-    broker.services.metadata.replace(dataclasses.replace(image, names_by_id={new: "t"}))
+    broker.metadata.replace(dataclasses.replace(image, names_by_id={new: "t"}))
     for _ in range(3):
         refused = only(await client.ask(fetch(new, 9, replica=replica), 13))
         assert (refused.error_code, values(refused)) == (ErrorCode.INCONSISTENT_TOPIC_ID, [])
@@ -350,7 +350,7 @@ async def test_a_right_that_is_taken_away_counts_at_once(
 ) -> None:
     filled(broker)
     client.warm("t", 11)
-    monkeypatch.setattr(broker.services.authorizer, "authorize", lambda *_: False)
+    monkeypatch.setattr(broker.authorizer, "authorize", lambda *_: False)
     assert client.by_route(fetch("t", 9), 11) is None
     refused = only(await client.ask(fetch("t", 9), 11))
     assert refused.error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED
@@ -428,7 +428,7 @@ def test_a_route_does_not_part_produces_that_come_together(
 def test_a_route_counts_what_the_ordinary_way_counts(broker: OneBroker, client: Client) -> None:
     filled(broker)
     client.warm("t", 11)
-    metrics = broker.services.metrics
+    metrics = broker.metrics
 
     def counted(by: Client) -> tuple[int, int, int, int]:
         def now() -> tuple[int, int, int, int]:

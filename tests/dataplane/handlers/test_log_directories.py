@@ -66,8 +66,17 @@ async def test_refusals(broker: OneBroker) -> None:
     broker.topic("t")
     assert await move(broker, "t", "/nowhere") == ErrorCode.LOG_DIR_NOT_FOUND
     assert await move(broker, "unknown", "/more") == ErrorCode.REPLICA_NOT_AVAILABLE
-    broker.services.authorizer = type("Nobody", (), {"authorize": lambda *_a, **_k: False})()
+
+
+async def test_without_a_right_to_the_cluster_nothing_moves() -> None:
+    broker = OneBroker(
+        log_dirs="/data,/more",
+        authorizer_class_name="kafka.security.authorizer.AclAuthorizer",
+    )
+    broker.topic("t")
     assert await move(broker, "t", "/more") == ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    assert not broker.logs.future_replicas.is_busy
+    await broker.stop()
 
 
 async def test_a_failed_directory_takes_its_replicas_offline_and_no_others(

@@ -45,10 +45,10 @@ async def test_an_empty_list_is_no_topics_after_version_0(broker: OneBroker) -> 
 async def test_a_missing_topic_is_created_only_when_allowed(broker: OneBroker) -> None:
     forbidden = await broker.ask(named("new", auto=False), 4)
     assert forbidden.topics[0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    assert broker.services.controller_client.created == []
+    assert broker.controller_client.created == []
     allowed = await broker.ask(named("new"), 4)
     assert allowed.topics[0].error_code == ErrorCode.LEADER_NOT_AVAILABLE
-    assert broker.services.controller_client.created == ["new"]
+    assert broker.controller_client.created == ["new"]
 
 
 async def test_automatic_creation_can_be_off() -> None:
@@ -79,7 +79,7 @@ async def test_an_id_decides_whatever_the_name_holds(broker: OneBroker, name: st
         ("t", topic_id, 0),
         (None, ids[1].topic_id, ErrorCode.UNKNOWN_TOPIC_ID),
     ]
-    assert broker.services.controller_client.created == []
+    assert broker.controller_client.created == []
 
 
 @pytest.mark.parametrize("version", [10, 11])
@@ -115,7 +115,7 @@ async def test_a_partition_without_leader_says_so(broker: OneBroker) -> None:
 async def test_a_new_image_replaces_what_was_encoded(broker: OneBroker) -> None:
     broker.topic("t", replicas=(ME, PEER))
     await broker.ask(named("t"), 9)
-    assert broker.services.metadata.encoded
+    assert broker.metadata.encoded
     broker.topic("t", replicas=(ME, PEER), leader=PEER, leader_epoch=3)
     partition = (await broker.ask(named("t"), 9)).topics[0].partitions[0]
     assert (partition.leader_id, partition.leader_epoch) == (PEER, 3)

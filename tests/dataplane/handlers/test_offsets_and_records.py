@@ -5,6 +5,7 @@ import dataclasses
 
 import pytest
 
+from dataplane.broker.metadata.registration import ensure_layout
 from dataplane.broker.networking.frame_buffer import FrameError
 from dataplane.model.errors import ErrorCode
 from dataplane.wire.headers import encode_request_frame
@@ -187,9 +188,9 @@ async def test_deletion_does_not_wait_for_a_follower_that_has_died(broker: OneBr
     (partition,) = replicated(broker, "t")
     request = deletion(1, "t", timeout_ms=60_000)
     waiting = broker.submit(request, 2)
-    image = broker.services.metadata.image
+    image = broker.metadata.image
     alive = {n: each for n, each in image.brokers.items() if n != PEER}
-    broker.services.metadata.replace(dataclasses.replace(image, brokers=alive))
+    broker.metadata.replace(dataclasses.replace(image, brokers=alive))
     partition.isr_committed((ME,), 1)
     assert read_answer(request, 2, waiting.value).topics[0].partitions[0].low_watermark == 1
 
@@ -206,11 +207,12 @@ async def test_a_malformed_deletion_is_refused_and_counted(broker: OneBroker) ->
     frame = encode_request_frame(deletion(1, "t", timeout_ms=1), 2, 99, "test")
     with pytest.raises(FrameError, match="malformed"):
         broker.dispatcher.submit(broker.connection, memoryview(frame)[4:-3])
-    assert broker.services.metrics.malformed_requests.value == 1
+    assert broker.metrics.malformed_requests.value == 1
 
 
 async def test_a_compacted_topic_keeps_its_records(broker: OneBroker) -> None:
-    broker.services.configs._take("topics", "t", {"cleanup.policy": "compact"})
+    await ensure_layout(broker.coordinator)
+    await broker.configs.update("topics", "t", lambda _present: {"cleanup.policy": "compact"})
     broker.topic("t")
     assert (await delete(broker, 0)).error_code == ErrorCode.POLICY_VIOLATION
 

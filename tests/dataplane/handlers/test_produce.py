@@ -124,8 +124,8 @@ async def test_a_wrong_batch_is_refused_by_code(
     if code is not ErrorCode.INVALID_RECORD or records is None or not records:
         assert answer.error_code == code
     assert broker.partition("t").log.log_end_offset == 0
-    assert broker.services.metrics.refused_batches == {code.name: 1}
-    read = broker.services.metrics.registry.get_sample_value
+    assert broker.metrics.refused_batches == {code.name: 1}
+    read = broker.metrics.registry.get_sample_value
     assert read("penstock_refused_batches_total", {"error": code.name}) == 1
 
 

@@ -12,7 +12,14 @@ import pytest
 from dataplane.handlers.produce_route import RUN_MAX
 from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import TopicPartition
-from dataplane.security.acl import ResourceType
+from dataplane.security.acl import (
+    AclEntry,
+    AclOperation,
+    Permission,
+    ResourcePattern,
+    ResourceType,
+)
+from dataplane.security.principal import ANONYMOUS
 from dataplane.wire.codec import decode
 from dataplane.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from dataplane.wire.messages.metadata import MetadataRequest
@@ -72,23 +79,29 @@ async def test_a_smaller_max_message_bytes_holds_at_once(broker: OneBroker) -> N
         (ResourceType.TRANSACTIONAL_ID, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
     ],
 )
-async def test_a_revoked_acl_holds_at_once(broker: OneBroker, kind, code) -> None:
+async def test_a_revoked_acl_holds_at_once(kind, code) -> None:
+    broker = OneBroker(authorizer_class_name="kafka.security.authorizer.AclAuthorizer")
     broker.topic("t")
-    denied = set()
-    broker.services.authorizer.is_enabled = True
-    broker.services.authorizer.index = types.SimpleNamespace(
-        authorize=lambda _principal, _host, _operation, asked, _name: asked not in denied
-    )
+    write = frozenset({AclEntry(ANONYMOUS, "*", AclOperation.WRITE, Permission.ALLOW)})
+    patterns = {
+        ResourceType.TOPIC: ResourcePattern.literal(ResourceType.TOPIC, "t"),
+        ResourceType.TRANSACTIONAL_ID: ResourcePattern.literal(
+            ResourceType.TRANSACTIONAL_ID, "mine"
+        ),
+    }
+    for pattern in patterns.values():
+        broker.authorizer.index.replace(pattern, write)
     connection = OneConnection(broker)
     data = request(produce(("t", 0, batch("a")), txn="mine"), 9, 1)
     connection.read(data * 4)
     assert [code for code, _ in outcomes(connection.take())] == [0] * 4
-    denied.add(kind)
+    broker.authorizer.index.replace(patterns[kind], frozenset())
     connection.read(data * 2)
     assert outcomes(connection.take()) == [(code, -1)] * 2
-    denied.clear()
+    broker.authorizer.index.replace(patterns[kind], write)
     connection.read(data)
     assert outcomes(connection.take()) == [(0, 4)]
+    await broker.stop()
 
 
 async def test_a_lost_leadership_holds_at_once(broker: OneBroker) -> None:

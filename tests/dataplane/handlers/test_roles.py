@@ -104,7 +104,7 @@ async def test_another_topic_of_the_same_name_is_refused(broker: OneBroker) -> N
 
 
 async def test_a_topic_starts_with_its_own_settings(broker: OneBroker) -> None:
-    await broker.services.coordinator.create(
+    await broker.coordinator.create(
         "/config/topics/t",
         b'{"version":1,"config":{"max.message.bytes":"200","min.insync.replicas":"2"}}',
         make_parents=True,
@@ -182,7 +182,7 @@ async def test_an_owed_role_does_not_come_back_after_a_newer_word(broker: OneBro
 async def test_a_command_for_an_earlier_life_is_refused_before_registration(
     broker: OneBroker,
 ) -> None:
-    broker.services.broker_epoch = 8  # the floor, above the earlier registration's 7
+    broker.lifecycle.broker_epoch = 8  # the floor, above the earlier registration's 7
     assert (await broker.ask(roles(broker_epoch=7), 7)).error_code == ErrorCode.STALE_BROKER_EPOCH
     assert (await broker.ask(roles(broker_epoch=9), 7)).error_code == ErrorCode.NONE
 
@@ -233,14 +233,14 @@ async def test_a_role_that_waited_for_its_settings_does_not_outlive_the_deletion
 ) -> None:
     """Its first copy waits for ZooKeeper; the second, on another connection, is faster."""
     resume, slow = asyncio.Event(), [True]
-    reload_topics = broker.services.configs.reload_topics
+    reload_topics = broker.configs.reload_topics
 
     async def reload(topics: set[str]) -> None:
         if slow and slow.pop():
             await resume.wait()
         await reload_topics(topics)
 
-    monkeypatch.setattr(broker.services.configs, "reload_topics", reload)
+    monkeypatch.setattr(broker.configs, "reload_topics", reload)
     first = asyncio.create_task(broker.ask(roles(), 7))
     await asyncio.sleep(0.01)
     assert error_of(await broker.ask(roles(), 7)) == ErrorCode.NONE

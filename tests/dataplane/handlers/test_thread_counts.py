@@ -46,19 +46,19 @@ def replacing(entity: str, key: str, value: str | None, *, dry: bool) -> object:
 
 async def started(**settings: str) -> OneBroker:
     broker = OneBroker(**settings)
-    await ensure_layout(broker.services.coordinator)
-    await broker.services.configs.start()
+    await ensure_layout(broker.coordinator)
+    await broker.configs.start()
     return broker
 
 
 async def stopped(broker: OneBroker) -> None:
-    await broker.services.configs.stop()
+    await broker.configs.stop()
     await broker.stop()
 
 
 async def settled(broker: OneBroker) -> None:
     """The broker has read its own notifications too."""
-    store = broker.services.configs
+    store = broker.configs
     await asyncio.sleep(0)
     while store._task is not None and not store._task.done():
         await asyncio.sleep(0)
@@ -96,17 +96,17 @@ async def test_at_most_double_and_at_least_half(make, entity, key):
             assert answer.error_code == ErrorCode.INVALID_CONFIG
             assert key in answer.error_message
             assert words in answer.error_message
-    assert broker.services.config.get_int(key) == PRESENT
+    assert broker.configs.broker_config.get_int(key) == PRESENT
     for value in ("3", "6", "12"):
         assert (await result(broker, make(entity, key, value, dry=True))).error_code == 0
-        assert broker.services.config.get_int(key) == PRESENT
+        assert broker.configs.broker_config.get_int(key) == PRESENT
     # What is in force now is what the next change is measured by, a deleted override's too.
     for value, after in (("12", 12), ("24", 24), (None, 24), ("12", 12), (None, 6), ("3", 3)):
         answer = await result(broker, make(entity, key, value, dry=False))
         refused = value is None and after == 24
         assert answer.error_code == (ErrorCode.INVALID_CONFIG if refused else 0)
         await settled(broker)
-        assert broker.services.config.get_int(key) == after
+        assert broker.configs.broker_config.get_int(key) == after
     await stopped(broker)
 
 
@@ -115,7 +115,7 @@ async def test_a_number_of_one_broker_hides_that_of_all(make):
     broker = await started(**{"num.io.threads": "4"})
     assert (await result(broker, make("1", "num.io.threads", "8", dry=False))).error_code == 0
     assert (await result(broker, make("", "num.io.threads", "100", dry=False))).error_code == 0
-    assert broker.services.config.get_int("num.io.threads") == 8
+    assert broker.configs.broker_config.get_int("num.io.threads") == 8
     answer = await result(broker, make("1", "num.io.threads", None, dry=False))
     assert answer.error_code == ErrorCode.INVALID_CONFIG
     await stopped(broker)

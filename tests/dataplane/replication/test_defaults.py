@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from dataplane.compose.broker_process import BrokerProcess
+from dataplane.compose.broker_process import start_broker_chores
 from dataplane.config import BrokerConfig, ConfigError
 
 NEEDED = {"listeners": "PLAINTEXT://127.0.0.1:0", "log.dirs": "/data"}
@@ -52,17 +52,13 @@ def test_in_sync_sets_are_looked_at_twice_in_the_time_a_replica_may_lag(lag_ms, 
     config = BrokerConfig.parse(
         NEEDED | {"replica.lag.time.max.ms": str(lag_ms), "replica.fetch.wait.max.ms": "1"}
     )
-    process = BrokerProcess(config, on_fatal=lambda: None)
     chores: dict[str, int] = {}
     nothing = types.SimpleNamespace(resume=lambda: None)
     partitions = types.SimpleNamespace(
         tick_isr=None, take_up_owed_roles=None, give_up_full_disks=None, moves=nothing
     )
-    process.services = types.SimpleNamespace(partitions=partitions)
-    process._logs = None
-    process._listeners = types.SimpleNamespace(relieve=None, sweep=None)
-    process._housekeeping = types.SimpleNamespace(
+    housekeeping = types.SimpleNamespace(
         every=lambda each_ms, name, _chore: chores.__setitem__(name, each_ms)
     )
-    process._start_chores()
+    start_broker_chores(housekeeping, None, partitions, None, config)
     assert chores["in-sync check"] == every_ms

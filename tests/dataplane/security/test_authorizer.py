@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import json
-import types
 
 import pytest
 
@@ -44,7 +43,7 @@ class Brokers:
 
     def __init__(self) -> None:
         self.zookeeper = FakeZooKeeper()
-        self.started = []
+        self.sessions = {}
 
     async def start(self, **settings: str) -> Authorizer:
         defaults = {
@@ -54,16 +53,11 @@ class Brokers:
             "penstock.inter.broker.username": "broker",
         }
         given = {key.replace("_", "."): value for key, value in settings.items()}
-        services = types.SimpleNamespace(
-            config=BrokerConfig.parse(defaults | given),
-            clock=FakeClock(),
-            entropy=FakeEntropy(),
-            coordinator=self.zookeeper.connect(),
-        )
-        authorizer = Authorizer(services)
-        authorizer.coordinator = services.coordinator
+        session = self.zookeeper.connect()
+        config = BrokerConfig.parse(defaults | given)
+        authorizer = Authorizer(session, FakeClock(), FakeEntropy(), config)
         await authorizer.start()
-        self.started.append(authorizer)
+        self.sessions[authorizer] = session
         return authorizer
 
 
@@ -71,7 +65,7 @@ class Brokers:
 async def brokers():
     made = Brokers()
     yield made
-    for authorizer in made.started:
+    for authorizer in made.sessions:
         await authorizer.stop()
 
 
@@ -112,13 +106,13 @@ async def test_grants_survive_a_restart(brokers):
 async def test_the_nodes_are_kafkas(brokers):
     one = await brokers.start()
     await one.create(ORDERS, [READ_ORDERS])
-    data, _ = await one.coordinator.get("/kafka-acl/Topic/orders")
+    data, _ = await brokers.sessions[one].get("/kafka-acl/Topic/orders")
     assert json.loads(data)["acls"][0]["principal"] == "User:alice"
-    (change,) = await one.coordinator.children("/kafka-acl-changes")
+    (change,) = await brokers.sessions[one].children("/kafka-acl-changes")
     assert change == "acl_changes_0000000000"
     await one.delete(ORDERS, [READ_ORDERS])
     with pytest.raises(NoNodeError):
-        await one.coordinator.get("/kafka-acl/Topic/orders")
+        await brokers.sessions[one].get("/kafka-acl/Topic/orders")
 
 
 async def test_concurrent_grants_on_one_resource_are_all_kept(brokers):
@@ -136,7 +130,7 @@ async def test_concurrent_grants_on_one_resource_are_all_kept(brokers):
 
 async def test_a_lost_reply_is_read_back(brokers):
     one, two = await brokers.start(), await brokers.start()
-    one.coordinator.lose_reply_of_next()
+    brokers.sessions[one].lose_reply_of_next()
     await one.create(ORDERS, [READ_ORDERS])
     assert may_read(one)
     await until(lambda: may_read(two))
@@ -145,7 +139,7 @@ async def test_a_lost_reply_is_read_back(brokers):
 async def test_endless_contention_is_an_error_and_changes_nothing(brokers):
     one = await brokers.start()
     for _ in range(20):
-        one.coordinator.fail_next(BadVersionError())
+        brokers.sessions[one].fail_next(BadVersionError())
     with pytest.raises(KafkaError) as refused:
         await one.create(ORDERS, [READ_ORDERS])
     assert refused.value.code is ErrorCode.REQUEST_TIMED_OUT
@@ -156,7 +150,7 @@ async def test_creating_what_is_there_tells_nobody(brokers):
     one = await brokers.start()
     await one.create(ORDERS, [READ_ORDERS])
     await one.create(ORDERS, [READ_ORDERS])
-    assert len(await one.coordinator.children("/kafka-acl-changes")) == 1
+    assert len(await brokers.sessions[one].children("/kafka-acl-changes")) == 1
 
 
 async def test_super_users_and_the_brokers_own_user(brokers):
@@ -178,7 +172,7 @@ async def test_without_an_authorizer_everything_is_allowed_and_nothing_governed(
 
 async def test_an_unreadable_change_node_is_skipped(brokers):
     one, two = await brokers.start(), await brokers.start()
-    await one.coordinator.create("/kafka-acl-changes/acl_changes_", b"?", sequential=True)
+    await brokers.sessions[one].create("/kafka-acl-changes/acl_changes_", b"?", sequential=True)
     await one.create(ORDERS, [READ_ORDERS])
     await until(lambda: may_read(two))
 
@@ -199,14 +193,14 @@ async def test_quotas_beside_credentials_are_left_alone(brokers):
     one = await brokers.start()
     node = {"version": 1, "config": {"producer_byte_rate": "1024"}}
     path = "/config/users/a%2Ab%20c"
-    await one.coordinator.create(path, json.dumps(node).encode(), make_parents=True)
+    await brokers.sessions[one].create(path, json.dumps(node).encode(), make_parents=True)
     await one.scram.alter("a*b c", {SHA_256: CREDENTIAL})
-    data, _ = await one.coordinator.get(path)
+    data, _ = await brokers.sessions[one].get(path)
     config = json.loads(data)["config"]
     assert config["producer_byte_rate"] == "1024"
     assert config["SCRAM-SHA-256"] == CREDENTIAL.to_text()
-    (change,) = await one.coordinator.children("/config/changes")
-    data, _ = await one.coordinator.get(f"/config/changes/{change}")
+    (change,) = await brokers.sessions[one].children("/config/changes")
+    data, _ = await brokers.sessions[one].get(f"/config/changes/{change}")
     assert json.loads(data) == {"version": 2, "entity_path": "users/a%2Ab%20c"}
 
 

@@ -52,7 +52,7 @@ async def test_an_api_that_is_not_served_closes_the_connection(broker: OneBroker
     frame = struct.pack(">hhih", key, 0, 99, -1) + bytes(40)
     with pytest.raises(FrameError, match=f"unknown API key {key}"):
         broker.dispatcher.submit(broker.connection, memoryview(frame))
-    assert broker.services.metrics.requests == {UNKNOWN_API: 1}
+    assert broker.metrics.requests == {UNKNOWN_API: 1}
 
 
 UNSERVED_VERSIONS = [
@@ -105,7 +105,7 @@ async def test_a_torn_body_never_raises_anything_else(broker: OneBroker, key: Ap
             with contextlib.suppress(FrameError):
                 broker.dispatcher.submit(broker.connection, frame)
             assert asyncio.all_tasks() == {asyncio.current_task()}, "no handler was asked"
-    assert broker.services.metrics.failed_requests.value == 0
+    assert broker.metrics.failed_requests.value == 0
 
 
 async def test_a_bug_in_a_handler_is_answered_and_counted(broker: OneBroker, monkeypatch) -> None:
@@ -116,7 +116,7 @@ async def test_a_bug_in_a_handler_is_answered_and_counted(broker: OneBroker, mon
     request = ListGroupsRequest()
     answer = await broker.ask(request, 4)
     assert answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
-    assert broker.services.metrics.failed_requests.value == 1
+    assert broker.metrics.failed_requests.value == 1
 
 
 async def test_a_refusal_of_a_handler_is_answered_in_shape(broker: OneBroker, monkeypatch) -> None:

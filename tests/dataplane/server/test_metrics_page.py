@@ -61,7 +61,7 @@ async def test_requests_that_run_as_a_task_are_timed_by_api() -> None:
     broker = OneBroker()
     for _ in range(2):
         await broker.ask(ListGroupsRequest(), 4)
-    read = broker.services.metrics.registry.get_sample_value
+    read = broker.metrics.registry.get_sample_value
     api = {"request": "ListGroups"}
     assert read("kafka_network_requestmetrics_totaltimems_count", api) == 2
     assert 0 < read("kafka_network_requestmetrics_totaltimems_sum", api) < 10_000

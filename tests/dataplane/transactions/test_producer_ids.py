@@ -1,7 +1,6 @@
 """Producer ids: unique over brokers, restarts, contention and lost answers."""
 
 import asyncio
-import types
 
 import pytest
 
@@ -17,13 +16,6 @@ from dataplane.transactions.producer_id_block import (
 )
 
 
-def manager(zookeeper: FakeZooKeeper, broker_id: int) -> ProducerIdManager:
-    services = types.SimpleNamespace(coordinator=zookeeper.connect(), broker_id=broker_id)
-    made = ProducerIdManager(services)
-    made.coordinator = services.coordinator
-    return made
-
-
 def test_blocks_follow_each_other_and_end():
     assert next_block(None) == (0, 999)
     assert next_block(999) == (1000, 1999)
@@ -33,32 +25,34 @@ def test_blocks_follow_each_other_and_end():
 
 async def test_ids_are_unique_over_brokers():
     zookeeper = FakeZooKeeper()
-    brokers = [manager(zookeeper, broker_id) for broker_id in range(3)]
+    brokers = [ProducerIdManager(zookeeper.connect(), broker_id) for broker_id in range(3)]
     ids = await asyncio.gather(*(brokers[n % 3].next_id() for n in range(4500)))
     assert len(set(ids)) == 4500
     assert max(ids) < 6000
 
 
 async def test_the_node_says_who_claimed_what():
-    one = manager(FakeZooKeeper(), 7)
+    session = FakeZooKeeper().connect()
+    one = ProducerIdManager(session, 7)
     assert await one.next_id() == 0
-    block = decode_producer_ids((await one.coordinator.get(PRODUCER_IDS))[0])
+    block = decode_producer_ids((await session.get(PRODUCER_IDS))[0])
     assert (block.broker_id, block.first_id, block.last_id) == (7, 0, 999)
 
 
 async def test_a_lost_answer_wastes_a_block_and_repeats_nothing():
-    zookeeper = FakeZooKeeper()
-    one = manager(zookeeper, 0)
+    session = FakeZooKeeper().connect()
+    one = ProducerIdManager(session, 0)
     await one.next_id()
     for _ in range(999):
         await one.next_id()
-    one.coordinator.lose_reply_of_next()
+    session.lose_reply_of_next()
     assert await one.next_id() == 2000
 
 
 async def test_without_zookeeper_the_client_is_told_to_try_again():
-    one = manager(FakeZooKeeper(), 0)
-    one.coordinator.fail_next(SessionExpiredError())
+    session = FakeZooKeeper().connect()
+    one = ProducerIdManager(session, 0)
+    session.fail_next(SessionExpiredError())
     with pytest.raises(KafkaError) as refused:
         await one.next_id()
     assert refused.value.code is ErrorCode.COORDINATOR_NOT_AVAILABLE

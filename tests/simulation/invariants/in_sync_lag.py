@@ -90,7 +90,7 @@ class InSyncLag(Invariant):
         """Since when leader and controller run and nothing stands between them."""
         sim = self.sim
         since_s = max(leader.machine.healthy_since_s, self._calm_since_s)
-        controllers = [m for m, p in sim.running() if p.broker.services.controller.is_active]
+        controllers = [m for m, p in sim.running() if p.broker.components.controller.is_active]
         node = sim.zookeeper.find("/controller")
         if len(controllers) != 1 or node is None or self._is_network_hurt():
             self._calm_since_s = sim.now_s

@@ -28,7 +28,7 @@ class NoForgottenReplicas(Invariant):
     def _forgotten(self) -> Iterator[str]:
         states = self.sim.partition_states()
         for machine, process in self.sim.running():
-            partitions = process.broker.services.partitions
+            partitions = process.broker.components.partitions
             held = {p.topic_partition: p.topic_id for p in partitions}
             logs = partitions.logs
             held |= {tp: logs.topic_id(tp) for tp in logs.all()}

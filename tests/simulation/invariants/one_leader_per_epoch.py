@@ -23,7 +23,7 @@ class OneLeaderPerEpoch(Invariant):
     def leadership(
         self, machine: Machine, process: Process, tp: TopicPartition, leads: bool, epoch: int
     ) -> None:
-        partition = process.broker.services.partitions.get(tp)
+        partition = process.broker.components.partitions.get(tp)
         if leads and partition is not None:
             self._note(machine.number, tp, partition.topic_id, epoch)
 
@@ -34,7 +34,7 @@ class OneLeaderPerEpoch(Invariant):
                 if partition.is_leader:
                     self._note(replica.number, tp, partition.topic_id, partition.leader_epoch)
         for machine, process in self.sim.running():
-            epoch = process.broker.services.controller.epoch
+            epoch = process.broker.components.controller.epoch
             if epoch is not None:
                 first = self._controllers.setdefault(epoch, machine.number)
                 if first != machine.number:

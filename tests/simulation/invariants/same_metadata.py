@@ -39,12 +39,12 @@ class SameMetadata(Invariant):
         truth = self._truth()
         registered = {int(n) for n in self.sim.zookeeper.nodes["/brokers/ids"].children}
         for machine, process in self.sim.running():
-            image = process.broker.services.metadata.image
+            image = process.broker.components.metadata.image
             for difference in _of_image(image, truth):
                 yield f"{machine.name}: {difference}"
             if image.brokers.keys() != registered:
                 yield f"{machine.name} knows brokers {sorted(image.brokers)} of {registered}"
-            controller = process.broker.services.controller._controller
+            controller = process.broker.components.controller._controller
             if controller is not None:
                 for difference in _of_controller(controller.context, truth):
                     yield f"the controller on {machine.name}: {difference}"

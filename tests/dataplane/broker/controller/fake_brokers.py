@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import types
 
+from dataplane.broker.broker_lifecycle import BrokerLifecycle
+from dataplane.broker.controller.environment import ControllerEnvironment
 from dataplane.broker.controller.host import ControllerHost
 from dataplane.broker.metadata.config_store import ConfigStore
 from dataplane.broker.metadata.registration import Registration, ensure_cluster_id, ensure_layout
@@ -69,31 +70,34 @@ class FakeBroker:
                 **(settings or {}),
             }
         )
-        self.services = types.SimpleNamespace(
-            broker_id=broker_id,
-            broker_epoch=-1,
-            config=config,
-            clock=FakeClock(),
-            entropy=FakeEntropy(broker_id),
-            coordinator=coordinator,
-            peers=network,
+        self.lifecycle = BrokerLifecycle(broker_id=broker_id, cluster_id="c")
+        self.clock = FakeClock()
+        self.entropy = FakeEntropy(broker_id)
+        self.configs = ConfigStore(coordinator, self.clock, config, broker_id=broker_id)
+        self.host = ControllerHost(
+            ControllerEnvironment(
+                broker_id=broker_id,
+                coordinator=coordinator,
+                clock=self.clock,
+                entropy=self.entropy,
+                configs=self.configs,
+                peers=network,
+            )
         )
-        self.configs = self.services.configs = ConfigStore(self.services)
-        self.host = self.services.controller = ControllerHost(self.services)
         listeners = {"PLAINTEXT": Endpoint("127.0.0.1", 9000 + broker_id, "PLAINTEXT")}
         self.registration = Registration(
             coordinator,
             BrokerInfo(broker_id, rack=rack, listeners=listeners),
-            clock=self.services.clock,
+            clock=self.clock,
             files=MemoryFileSystem(),
             process_id=broker_id,
             log_dir=f"/{broker_id}",
-            on_registered=lambda epoch: setattr(self.services, "broker_epoch", epoch),
+            on_registered=lambda epoch: setattr(self.lifecycle, "broker_epoch", epoch),
         )
 
     async def start(self):
         await ensure_layout(self.coordinator)
-        await ensure_cluster_id(self.coordinator, self.services.entropy)
+        await ensure_cluster_id(self.coordinator, self.entropy)
         self.network.brokers[9000 + self.id] = self
         await self.configs.start()
         await self.registration.start()

@@ -391,10 +391,10 @@ async def test_an_expired_controller_registers_again_and_writes_nothing_under_it
     brokers = await cluster(1, 2)
     await create_settled(brokers, TopicRequest("t", 2, 2))
     old = active(brokers)
-    epoch = old.services.broker_epoch
+    epoch = old.lifecycle.broker_epoch
     old.coordinator.expire()
     await until(lambda: active(brokers))
-    await until(lambda: old.services.broker_epoch > epoch)
+    await until(lambda: old.lifecycle.broker_epoch > epoch)
     await until(lambda: all(set(b.image.brokers) == {1, 2} for b in brokers))
     await until(lambda: all(b.image.controller_epoch >= 2 for b in brokers))
     await create_settled(brokers, TopicRequest("after", 1, 2))

@@ -44,7 +44,7 @@ async def test_a_topic_deleted_while_it_is_moved_is_in_no_image(cluster, moved):
 
 def haunt(broker):
     """Have it miss a deletion: its image holds a topic that nobody else knows."""
-    ghost = TopicImage("ghost", broker.services.entropy.uuid4(), ())
+    ghost = TopicImage("ghost", broker.entropy.uuid4(), ())
     topics = {**broker.image.topics, "ghost": ghost}
     names = {**broker.image.names_by_id, ghost.topic_id: "ghost"}
     broker.image = type(broker.image)(topics=topics, names_by_id=names)

@@ -25,8 +25,7 @@ class Nobody:
     [(1, ErrorCode.INVALID_REQUEST), (3, ErrorCode.TOPIC_DELETION_DISABLED), (6, None)],
 )
 async def test_a_client_is_told_that_topics_are_not_deleted(version, code):
-    broker = OneBroker(delete_topic_enable="false")
-    broker.services.controller = Nobody()
+    broker = OneBroker(controller=Nobody(), delete_topic_enable="false")
     broker.topic("t")
     request = DeleteTopicsRequest(
         topics=[DeleteTopicState(name="t")], topic_names=["t"], timeout_ms=100

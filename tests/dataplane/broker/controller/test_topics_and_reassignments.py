@@ -89,7 +89,7 @@ async def test_a_broker_that_bounced_unseen_is_treated_as_gone_and_then_as_arriv
     await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2, 3]}))
     controller = active(brokers)
     bounced = next(b for b in brokers if b is not controller)
-    epoch = bounced.services.broker_epoch
+    epoch = bounced.lifecycle.broker_epoch
     tree = bounced.coordinator.zookeeper
     path = znodes.broker_path(bounced.id)
     data, owner = tree.find(path).data, bounced.coordinator.session_id

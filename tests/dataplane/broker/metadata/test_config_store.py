@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import types
 
 import pytest
 
@@ -18,6 +17,15 @@ from dataplane.ports.fakes.coordinator import FakeZooKeeper
 from tests.dataplane.broker.controller.fake_brokers import until
 
 
+class StartedStore(ConfigStore):
+    """Notes what its listeners hear; `session` is its own connection to ZooKeeper."""
+
+    def __init__(self, session, config, broker_id):
+        super().__init__(session, FakeClock(), config, broker_id=broker_id)
+        self.session, self.heard = session, []
+        self.on_change(lambda kind, name: self.heard.append((kind, name)))
+
+
 @pytest.fixture
 async def stores():
     """`await stores(broker_id)` starts a store; all share one ZooKeeper."""
@@ -25,18 +33,11 @@ async def stores():
     await ensure_layout(tree.connect())
 
     async def start(broker_id):
-        services = types.SimpleNamespace(
-            broker_id=broker_id,
-            config=BrokerConfig.parse({"broker.id": str(broker_id), "zookeeper.connect": "x"}),
-            clock=FakeClock(),
-            coordinator=tree.connect(),
-        )
-        store = ConfigStore(services)
-        store.services, store.heard = services, []
-        store.on_change(lambda kind, name: store.heard.append((kind, name)))
-        await store.start()
-        started.append(store)
-        return store
+        config = BrokerConfig.parse({"broker.id": str(broker_id), "zookeeper.connect": "x"})
+        made = StartedStore(tree.connect(), config, broker_id)
+        await made.start()
+        started.append(made)
+        return made
 
     start.tree = tree
     yield start
@@ -88,7 +89,7 @@ async def test_two_writers_at_once_lose_nothing(stores):
 
 async def test_a_change_whose_answer_was_lost_is_made_once(stores):
     one = await stores(1)
-    one.services.coordinator.lose_reply_of_next()
+    one.session.lose_reply_of_next()
     await one.update("users", "u", lambda present: {**present, "k": "v"})
     assert one.user_config("u") == {"k": "v"}
     assert stores.tree.find("/config/users/u").data == znodes.encode_config({"k": "v"})
@@ -108,7 +109,7 @@ async def test_dynamic_broker_settings_change_the_brokers_config_and_topic_defau
     await one.update("brokers", "2", lambda _: {"log.retention.ms": "8"})
     await until(lambda: two.topic_config("t").get_int("retention.ms") == 8)
     assert one.topic_config("t").get_int("retention.ms") == 7
-    assert two.services.config.per_broker == {"log.retention.ms": "8"}
+    assert two.broker_config.per_broker == {"log.retention.ms": "8"}
 
 
 async def test_what_another_tool_wrote_wrongly_is_passed_over(stores):
@@ -119,7 +120,7 @@ async def test_what_another_tool_wrote_wrongly_is_passed_over(stores):
     assert config.get_int("segment.bytes") == 4096
     assert not config.is_set("retention.ms")
     await one.update("brokers", "1", lambda _: {"num.partitions": "many"})
-    assert one.services.config.get_int("num.partitions") == 1
+    assert one.broker_config.get_int("num.partitions") == 1
     session = stores.tree.connect()
     await session.create(znodes.CONFIG_CHANGE_PREFIX, b"nonsense", sequential=True)
     await one.update("topics", "t", lambda _: {})

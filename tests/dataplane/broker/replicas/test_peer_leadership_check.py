@@ -49,8 +49,14 @@ class Peers:
 def broker(monkeypatch: pytest.MonkeyPatch) -> OneBroker:
     monkeypatch.setattr(peer_leadership_check, "EVERY_S", 0.01)
     made = OneBroker()
-    made.services.peers = Peers()
+    made.peers.target = Peers()
     return made
+
+
+def check(broker: OneBroker) -> PeerLeadershipCheck:
+    return PeerLeadershipCheck(
+        broker.coordinator, broker.peers, broker.metadata, broker.partitions, broker.lifecycle
+    )
 
 
 def told(
@@ -78,36 +84,36 @@ def leads(broker: OneBroker) -> bool:
 
 def test_a_later_epoch_ends_our_leadership_and_clients_are_told(broker: OneBroker) -> None:
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD))
-    PeerLeadershipCheck(broker.services).take(told(topic_id))
+    check(broker).take(told(topic_id))
     assert not leads(broker)
-    state = broker.services.metadata.image.partition("t", 0)
+    state = broker.metadata.image.partition("t", 0)
     assert (state.leader, state.leader_epoch, state.isr) == (PEER, 1, (PEER, THIRD))
 
 
 @pytest.mark.parametrize("epoch", [-1, 0])
 def test_the_same_or_an_older_epoch_changes_nothing(broker: OneBroker, epoch: int) -> None:
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD))
-    image = broker.services.metadata.image
-    PeerLeadershipCheck(broker.services).take(told(topic_id, epoch=epoch))
+    image = broker.metadata.image
+    check(broker).take(told(topic_id, epoch=epoch))
     assert leads(broker)
-    assert broker.services.metadata.image is image
+    assert broker.metadata.image is image
 
 
 def test_what_is_told_of_another_topic_of_that_name_is_not_believed(broker: OneBroker) -> None:
     broker.topic("t", replicas=(ME, PEER, THIRD))
-    PeerLeadershipCheck(broker.services).take(told(uuid.uuid4()))
+    check(broker).take(told(uuid.uuid4()))
     assert leads(broker)
 
 
 def test_a_partition_that_is_not_known_here_is_left_alone(broker: OneBroker) -> None:
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD))
-    PeerLeadershipCheck(broker.services).take(told(topic_id, index=5))
+    check(broker).take(told(topic_id, index=5))
     assert leads(broker)
 
 
 def test_the_controllers_next_word_is_obeyed_again(broker: OneBroker) -> None:
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD))
-    PeerLeadershipCheck(broker.services).take(told(topic_id))
+    check(broker).take(told(topic_id))
     broker.topic("t", replicas=(ME, PEER, THIRD), leader_epoch=2)
     assert leads(broker)
 
@@ -115,13 +121,13 @@ def test_the_controllers_next_word_is_obeyed_again(broker: OneBroker) -> None:
 async def test_peers_are_asked_in_turn_while_the_session_is_suspended(broker: OneBroker) -> None:
     broker.topic("t", replicas=(ME, PEER, THIRD))
     broker.topic("followed", leader=PEER, replicas=(PEER, ME))
-    peers = broker.services.peers
-    opinion = PeerLeadershipCheck(broker.services)
+    peers = broker.peers.target
+    opinion = check(broker)
     opinion.start()
     await asyncio.sleep(0.05)
     assert peers.asked == []
     peers.answer = PeerUnavailableError("gone")
-    broker.services.coordinator.suspend()
+    broker.coordinator.suspend()
     async with asyncio.timeout(10):
         while len(peers.asked) < 4:
             peers.heard.clear()
@@ -129,7 +135,7 @@ async def test_peers_are_asked_in_turn_while_the_session_is_suspended(broker: On
     assert {asked for asked, _ in peers.asked} == {PEER, THIRD}
     assert all(topics == ["t"] for _, topics in peers.asked)
     assert leads(broker), "nobody contradicts: everybody may have lost ZooKeeper"
-    broker.services.coordinator.resume()
+    broker.coordinator.resume()
     await asyncio.sleep(0)
     count = len(peers.asked)
     await asyncio.sleep(0.05)
@@ -144,8 +150,8 @@ async def test_many_topics_are_asked_for_in_bounded_questions(
     monkeypatch.setattr(peer_leadership_check, "TOPICS_MAX", 2)
     for name in ("t", "u", "v"):
         broker.topic(name, replicas=(ME, PEER))
-    peers = broker.services.peers
-    opinion = PeerLeadershipCheck(broker.services)
+    peers = broker.peers.target
+    opinion = check(broker)
     for _ in range(8):
         await opinion._ask()
     assert {tuple(topics) for _, topics in peers.asked} == {("t", "u"), ("v",)}

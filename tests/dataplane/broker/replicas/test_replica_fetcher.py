@@ -61,7 +61,7 @@ class Leader:
         self.fetches = 0
         self.bounds_asked = 0
         self._broker = broker
-        broker.services.peers = self
+        broker.peers.target = self
         self.bounds = (0, 100)
 
     def endpoint(self, broker_id: int) -> int:
@@ -148,7 +148,7 @@ def test_answers_that_lead_nowhere_are_asked_for_less_and_less_often(answer, cap
             await asyncio.sleep(0.5)
         assert 2 <= leader.fetches <= 20
         assert leader.bounds_asked <= 2 * leader.fetches
-        metrics = broker.services.metrics
+        metrics = broker.metrics
         assert metrics.replication_vain_cuts.value + metrics.replication_refusals.value >= 2
         assert len(caplog.records) <= 3, [r.getMessage() for r in caplog.records]
         await broker.stop()
@@ -303,7 +303,7 @@ def test_a_leader_that_cannot_be_reached_is_warned_of_once(caplog, monkeypatch):
 
     async def run() -> None:
         broker = OneBroker(replica_fetch_backoff_ms="20")
-        broker.services.peers = Unreachable()
+        broker.peers.target = Unreachable()
         followed(broker)
         await asyncio.sleep(0.15)
         assert not caplog.records

@@ -20,7 +20,7 @@ class LeaderWithSessions(Leader):
 
     def __init__(self, broker: OneBroker, answer) -> None:
         super().__init__(broker, answer)
-        self.sessions = FetchSessions(slots=9, clock=broker.clock, entropy=broker.services.entropy)
+        self.sessions = FetchSessions(slots=9, clock=broker.clock, entropy=broker.entropy)
         self.requests: list[FetchRequest] = []
         self.parked: list = []
         self.parks = True

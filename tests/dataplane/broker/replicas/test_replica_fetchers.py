@@ -53,7 +53,7 @@ class Channels(LeaderWithSessions):
 def fetcher_metric(broker: OneBroker, name: str, fetcher: str) -> float | None:
     """What a scrape says of this fetcher of PEER's partitions."""
     labels = {"leader": str(PEER), "fetcher": fetcher}
-    return broker.services.metrics.registry.get_sample_value(name, labels)
+    return broker.metrics.registry.get_sample_value(name, labels)
 
 
 def followed(broker: OneBroker, partitions: int) -> None:
@@ -85,7 +85,7 @@ async def test_partitions_are_shared_out_among_as_many_fetchers_as_configured() 
 
 async def test_the_number_may_change_while_the_broker_runs() -> None:
     broker = OneBroker()
-    await ensure_layout(broker.services.coordinator)
+    await ensure_layout(broker.coordinator)
     leader = Channels(broker, level)
     followed(broker, 6)
     await until(lambda: leader.parked)
@@ -106,7 +106,7 @@ async def test_a_leader_that_leaves_a_fetch_unanswered_is_connected_to_again() -
     leader = Channels(broker, level)
     followed(broker, 2)
     await until(lambda: leader.closed)
-    lost = broker.services.metrics.replication_fetches_lost
+    lost = broker.metrics.replication_fetches_lost
     await until(lambda: len(leader.channels) >= 2)
     assert lost.value >= 1
     assert any(request.session_epoch == 0 for request in leader.requests[2:]), "begun anew"
@@ -140,25 +140,23 @@ async def test_lag_and_failures_are_told_by_fetcher() -> None:
     await until(lambda: log.log_end_offset == 4)
     assert fetcher_metric(broker, "kafka_server_replicafetchermanager_maxlag", "0") == 6
     assert fetcher_metric(broker, "penstock_replica_fetcher_failed_partitions", "0") == 1
-    assert broker.services.metrics.replication_refusals.value >= 1
+    assert broker.metrics.replication_refusals.value >= 1
     await broker.stop()
 
 
 async def test_refused_changes_of_an_isr_are_counted() -> None:
     broker = OneBroker()
     broker.topic(TOPIC, replicas=(ME, PEER))
-    metrics = broker.services.metrics
+    metrics = broker.metrics
 
-    class Refusing:
-        """A controller that finds no replica eligible."""
+    def refuse(message):
+        """No replica is eligible."""
+        ((topic,), answer) = message.topics, AlterPartitionResponse()
+        refusal = PartitionData(partition_index=0, error_code=ErrorCode.INELIGIBLE_REPLICA)
+        answer.topics.append(TopicData(topic_id=topic.topic_id, partitions=[refusal]))
+        return answer
 
-        async def request(self, message, version: int, *, timeout_ms: int):
-            ((topic,), answer) = message.topics, AlterPartitionResponse()
-            refusal = PartitionData(partition_index=0, error_code=ErrorCode.INELIGIBLE_REPLICA)
-            answer.topics.append(TopicData(topic_id=topic.topic_id, partitions=[refusal]))
-            return answer
-
-    broker.services.controller_client = Refusing()
+    broker.controller_client.answer = refuse
     proposal = ProposeIsr((ME,), 0)
     broker.partitions.alter_partition_manager.propose(broker.partition(TOPIC), proposal)
     await until(lambda: metrics.failed_isr_updates.value == 1)

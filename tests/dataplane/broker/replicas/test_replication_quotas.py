@@ -7,7 +7,9 @@ import asyncio
 import pytest
 
 from dataplane.broker.metadata.registration import ensure_layout
+from dataplane.broker.metrics import Metrics
 from dataplane.broker.replicas.following import Following
+from dataplane.broker.replicas.replication_quotas import ReplicationQuotas
 from dataplane.cluster.znodes import DEFAULT_ENTITY
 from dataplane.replication.quota import UNLIMITED
 from dataplane.wire.messages.fetch import (
@@ -27,14 +29,14 @@ RATE, REPLICAS = "{}.replication.throttled.rate", "{}.replication.throttled.repl
 @pytest.fixture
 async def broker():
     broker = OneBroker()
-    await ensure_layout(broker.services.coordinator)
+    await ensure_layout(broker.coordinator)
     yield broker
     await broker.stop()
 
 
 async def set_config(broker: OneBroker, kind: str, name: str, **values: str) -> None:
     given = {key.replace("_", "."): value for key, value in values.items()}
-    await broker.services.configs.update(kind, name, lambda _present: given)
+    await broker.configs.update(kind, name, lambda _present: given)
 
 
 async def throttle(broker: OneBroker, role: str, rate: int, listed: str, topic: str = "t") -> None:
@@ -75,7 +77,7 @@ async def test_lists_are_taken_per_role_and_dropped_again(broker):
 
 async def test_what_was_set_before_the_start_holds_from_the_start(broker):
     await throttle(broker, "follower", 123, f"3:{ME}")
-    made = type(broker.partitions.quotas)(broker.services, lambda: None)
+    made = ReplicationQuotas(broker.configs, broker.clock, Metrics(), broker_id=ME)
     assert made.follower.bound_bytes_per_s == 123
     assert made.follower.is_throttled("t", 3)
 
@@ -83,7 +85,7 @@ async def test_what_was_set_before_the_start_holds_from_the_start(broker):
 async def test_the_metrics_tell_bytes_rate_and_bound(broker):
     await throttle(broker, "leader", 1000, "*")
     broker.partitions.quotas.leader.record(1500)
-    read = broker.services.metrics.registry.get_sample_value
+    read = broker.metrics.registry.get_sample_value
     leader = {"role": "leader"}
     assert read("penstock_throttled_replication_bytes", leader) == 1500
     assert read("kafka_server_leaderreplication_byte_rate") == 1500

@@ -151,7 +151,7 @@ def trusts_a_bounced_leader(patch):
     async def everybody(coordinator):
         return {b: i.epoch for b, i in (await controller_events.load_brokers(coordinator)).items()}
 
-    patch.setattr(controller_events, "load_dealt_with", everybody)
+    patch.setattr(controller_events, "load_known_brokers", everybody)
     return ("kill", "kill_unfenced", "stale_fence"), {}
 
 

@@ -9,17 +9,18 @@ from dataplane.broker.controller import nodes as controller_nodes
 from dataplane.broker.controller import reassignments as controller_reassign
 from dataplane.broker.controller import storage as controller_storage
 from dataplane.broker.controller import topics as controller_topics
-from dataplane.broker.controller.load import load_brokers, load_dealt_with, load_topics
+from dataplane.broker.controller.load import load_brokers, load_known_brokers, load_topics
 from dataplane.broker.controller.repair import repair_partitions
 from dataplane.cluster import znodes
 from dataplane.cluster.context import NEVER_LED
-from dataplane.ports.coordinator import SetData
+from dataplane.ports.coordinator import Delete, SetData
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from dataplane.broker.controller.controller import Controller
     from dataplane.cluster.image import BrokerInfo
+    from dataplane.ports.coordinator import Op
 
 log = logging.getLogger(__name__)
 
@@ -27,14 +28,14 @@ log = logging.getLogger(__name__)
 async def take_over(controller: Controller) -> None:
     """Learn the truth, repair what does not fit the live brokers, tell everybody, resume.
 
-    A broker whose present registration no controller has dealt with yet was away in between: it
+    A broker whose present registration no controller has acted upon yet was away in between: it
     may have lost what was not on its disk, and must not go on leading in its old epoch. It is
     taken for gone first, and for arrived then.
     """
     context = controller.context
     await controller_storage.forget_notifications(controller)
     registered = await load_brokers(controller.coordinator)
-    known = await load_dealt_with(controller.coordinator)
+    known = await load_known_brokers(controller.coordinator)
     stayed = {b: info for b, info in registered.items() if known.get(b) == info.epoch}
     context.set_brokers(stayed)
     await load_topics(controller.coordinator, context)
@@ -54,7 +55,7 @@ async def take_over(controller: Controller) -> None:
     if len(stayed) < len(registered):
         context.set_brokers(registered)
         await repair_partitions(controller, everything)
-    await _note_dealt_with(controller)
+    await _note_known_brokers(controller, removing=await _former_node(controller))
     for broker in context.brokers.values():
         controller.open_channel(broker).outbox.add_brokers(metadata_first=True, full=True)
     controller.enqueue(everything)
@@ -73,7 +74,7 @@ async def brokers_changed(controller: Controller) -> None:
     if arrived:
         await _brokers_arrived(controller, arrived)
     if gone or arrived:
-        await _note_dealt_with(controller)
+        await _note_known_brokers(controller)
     if renewed:
         controller.context.set_brokers(now)
         for channel in controller.channels.values():
@@ -125,10 +126,17 @@ async def _brokers_arrived(controller: Controller, arrived: dict[int, BrokerInfo
     await _resume(controller)
 
 
-async def _note_dealt_with(controller: Controller) -> None:
+async def _note_known_brokers(controller: Controller, removing: Sequence[Op] = ()) -> None:
     """After the decisions have been written: a successor that finds less decides them again."""
-    data = znodes.encode_dealt_with(controller.context.brokers)
-    await controller.write([[SetData(znodes.DEALT_WITH, data)]])
+    data = znodes.encode_known_brokers(controller.context.brokers)
+    await controller.write([[SetData(znodes.KNOWN_BROKERS, data), *removing]])
+
+
+async def _former_node(controller: Controller) -> list[Op]:
+    """Removes what a controller of an earlier version has left, if it has."""
+    if await controller.coordinator.exists(znodes.FORMER_KNOWN_BROKERS) is None:
+        return []
+    return [Delete(znodes.FORMER_KNOWN_BROKERS)]
 
 
 async def _resume(controller: Controller) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from typing import TYPE_CHECKING
 
@@ -33,13 +34,17 @@ async def load_brokers(coordinator: Coordinator) -> dict[int, BrokerInfo]:
     }
 
 
-async def load_dealt_with(coordinator: Coordinator) -> dict[int, int]:
-    """The broker epochs that earlier controllers have acted upon."""
-    try:
-        data, _ = await coordinator.get(znodes.DEALT_WITH)
-    except NoNodeError:
-        return {}
-    return znodes.decode_dealt_with(data)
+async def load_known_brokers(coordinator: Coordinator) -> dict[int, int]:
+    """The broker epochs that earlier controllers have acted upon.
+
+    A cluster whose controllers were of an earlier version holds them in another node.
+    """
+    for path in (znodes.KNOWN_BROKERS, znodes.FORMER_KNOWN_BROKERS):
+        with contextlib.suppress(NoNodeError):
+            data, _ = await coordinator.get(path)
+            if data:
+                return znodes.decode_known_brokers(data)
+    return {}
 
 
 async def load_topics(

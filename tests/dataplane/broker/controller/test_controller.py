@@ -442,15 +442,15 @@ async def test_a_new_controller_takes_an_unnoticed_restart_for_a_death(cluster):
     brokers = await cluster(1, 2, 3)
     await create_settled(brokers, TopicRequest("t", assignments={0: (1, 2, 3)}))
     zk = brokers[1].coordinator
-    known = znodes.decode_dealt_with((await zk.get(znodes.DEALT_WITH))[0])
+    known = znodes.decode_known_brokers((await zk.get(znodes.KNOWN_BROKERS))[0])
     assert known == {b.id: b.registration.epoch for b in brokers}
-    await zk.set(znodes.DEALT_WITH, b'{"epochs":{"1":0,"2":%d,"3":%d}}' % (known[2], known[3]))
+    await zk.set(znodes.KNOWN_BROKERS, b'{"epochs":{"1":0,"2":%d,"3":%d}}' % (known[2], known[3]))
     await zk.delete(znodes.CONTROLLER)
     key = TopicPartition("t", 0)
     await until(lambda: all(b.roles[key].leader == 2 for b in brokers), what="a new leader")
     assert all(b.roles[key].leader_epoch == 1 for b in brokers)
     assert all(b.roles[key].isr == [2, 3] for b in brokers)
-    now = znodes.decode_dealt_with((await zk.get(znodes.DEALT_WITH))[0])
+    now = znodes.decode_known_brokers((await zk.get(znodes.KNOWN_BROKERS))[0])
     assert now == known
 
 
@@ -459,7 +459,7 @@ async def test_a_new_controller_leaves_brokers_alone_that_stayed(cluster):
     await create_settled(brokers, TopicRequest("t", assignments={0: (1, 2, 3)}))
     before = active(brokers).host.epoch
     await brokers[1].coordinator.delete(znodes.CONTROLLER)
-    await until(lambda: (leader := active(brokers)) and leader.host.epoch > before)
+    await until(lambda: all(b.image.controller_epoch > before for b in brokers))
     await active(brokers).host.propagated(5000)
     role = brokers[0].roles[TopicPartition("t", 0)]
     assert (role.leader, role.leader_epoch, role.isr) == (1, 0, [1, 2, 3])

@@ -16,7 +16,7 @@ UNKNOWN_EPOCH = -1
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class IsrProposal:
-    """One partition's part of AlterPartition. `isr` maps broker ids to epochs (-1: not told)."""
+    """One partition's part of AlterPartition. `isr` maps broker ids to epochs (-1: unknown)."""
 
     partition: TopicPartition
     leader_epoch: int
@@ -30,7 +30,7 @@ def judge(
 ) -> PartitionState | ErrorCode:
     """The new state to write (the present one when nothing changes), or the refusal."""
     state = context.state(proposal.partition)
-    if state is None or context.is_going(proposal.partition.topic):
+    if state is None or context.is_deletion_started(proposal.partition.topic):
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     refusal = _fence(state, sender, proposal)
     if refusal is not None:
@@ -67,7 +67,7 @@ def _refuse_members(
 
 def _fence(state: PartitionState, sender: int, proposal: IsrProposal) -> ErrorCode | None:
     if proposal.leader_epoch > state.leader_epoch:
-        return ErrorCode.NOT_CONTROLLER  # the sender has heard of a newer controller than us
+        return ErrorCode.NOT_CONTROLLER  # the sender knows a newer controller than us
     if proposal.leader_epoch < state.leader_epoch:
         return ErrorCode.FENCED_LEADER_EPOCH
     if state.leader != sender:

@@ -37,7 +37,7 @@ def repair(
     changes: Changes = {}
     for partition in partitions:
         state = context.state(partition)
-        if state is None or context.is_going(partition.topic):
+        if state is None or context.is_deletion_started(partition.topic):
             continue
         lost = context.offline_replicas(partition)
         changed = _repaired(
@@ -74,9 +74,9 @@ def leave(context: ControllerContext, broker: int) -> tuple[Changes, list[TopicP
     stopping = context.shutting_down | {broker}
     changes: Changes = {}
     remaining: list[TopicPartition] = []
-    for partition in context.held_by([broker]):
+    for partition in context.partitions_on([broker]):
         state = context.state(partition)
-        if state is None or context.is_going(partition.topic):
+        if state is None or context.is_deletion_started(partition.topic):
             continue
         if state.leader == broker:
             moved = elect_for_shutdown(state, context.live_for(partition), stopping)
@@ -99,7 +99,7 @@ def imbalanced(context: ControllerContext, percentage_max: int) -> Changes:
     preferred: dict[int, int] = {}
     elsewhere: dict[int, list[TopicPartition]] = {}
     for partition, state in context.partitions():
-        if context.is_going(partition.topic):
+        if context.is_deletion_started(partition.topic):
             continue
         head = state.preferred_leader
         preferred[head] = preferred.get(head, 0) + 1

@@ -50,7 +50,7 @@ class Term:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MetadataUpdate:
-    """A partition's state to be told. `deleting` tells that its topic is going away, `offline`
+    """A partition's state to send. `deleting`: its topic's deletion has begun; `offline`:
     which live brokers cannot serve it, because a log directory has failed.
     """
 

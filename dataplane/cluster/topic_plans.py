@@ -67,7 +67,7 @@ def plan_topic(
     """Check a request and place its replicas. Raises KafkaError with the protocol's own code."""
     check_name(request.name)
     if request.name in context.topics:
-        if context.is_deleting(request.name):
+        if context.is_queued_for_deletion(request.name):
             message = f"Topic '{request.name}' is marked for deletion."
         else:
             message = f"Topic '{request.name}' already exists."
@@ -106,7 +106,7 @@ def plan_partitions(
 ) -> dict[int, tuple[int, ...]]:
     """Replicas of the partitions that raise `topic` to `count`. Raises KafkaError."""
     known = context.topics.get(topic)
-    if known is None or context.is_deleting(topic):
+    if known is None or context.is_queued_for_deletion(topic):
         raise KafkaError(
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{topic}' does not exist."
         )

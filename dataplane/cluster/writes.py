@@ -17,7 +17,7 @@ from dataplane.ports.coordinator import Check, Create, Op, SetData
 
 OPS_PER_MULTI = 400
 BYTES_PER_MULTI = 400_000
-"""ZooKeeper refuses requests above jute.maxbuffer, 1 MiB unless told otherwise."""
+"""ZooKeeper refuses requests above jute.maxbuffer, 1 MiB unless configured otherwise."""
 
 
 def with_epoch(state: PartitionState, controller_epoch: int) -> PartitionState:

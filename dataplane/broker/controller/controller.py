@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from dataplane.broker.controller.channel import ControllerChannel
 from dataplane.broker.controller.writes import write
 from dataplane.cluster.context import NEVER_LED, ControllerContext
-from dataplane.cluster.deletion import TopicDeletions
+from dataplane.cluster.replica_state_machine import ReplicaStateMachine
 from dataplane.cluster.requests import MetadataUpdate, Stop
 from dataplane.cluster.writes import (
     by_topic,
@@ -30,7 +30,7 @@ from dataplane.model.ids import TopicPartition
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from dataplane.broker.controller.channel import Deleted, RolesAnswer
+    from dataplane.broker.controller.channel import DeletionResults, LeaderAndIsrResult
     from dataplane.broker.services import BrokerServices
     from dataplane.cluster.failover import Changes
     from dataplane.cluster.image import BrokerInfo
@@ -52,18 +52,18 @@ class Controller:
         context: ControllerContext,
         *,
         listener: str,
-        on_deleted: Callable[[int, Deleted], None],
-        on_roles: Callable[[int, RolesAnswer], None],
+        on_deleted: Callable[[int, DeletionResults], None],
+        on_leader_and_isr: Callable[[int, LeaderAndIsrResult], None],
     ) -> None:
         self.services = services
         self.coordinator = services.coordinator
         self.context = context
-        self.deletions = TopicDeletions()
+        self.deletions = ReplicaStateMachine()
         self.deletion_waiters: dict[str, list[asyncio.Future[None]]] = {}
         self.channels: dict[int, ControllerChannel] = {}
         self._listener = listener
         self._on_deleted = on_deleted
-        self._on_roles = on_roles
+        self._on_leader_and_isr = on_leader_and_isr
         self.ask_again_at_ms = 0
         self.ask_again_in_ms = 0
 
@@ -82,7 +82,7 @@ class Controller:
             listener=self._listener,
             live_brokers=lambda: self.context.brokers,
             on_deleted=self._on_deleted,
-            on_roles=self._on_roles,
+            on_leader_and_isr=self._on_leader_and_isr,
         )
         self.channels[broker.id] = channel
         return channel
@@ -154,7 +154,7 @@ class Controller:
         return MetadataUpdate(
             topic.partitions[partition.partition],
             topic.topic_id,
-            deleting=self.context.is_going(partition.topic),
+            deleting=self.context.is_deletion_started(partition.topic),
             offline=self.context.offline_replicas(partition),
         )
 
@@ -188,11 +188,11 @@ class Controller:
         channel = self.channels.get(replica)
         if channel is None or update.deleting or update.state.leader_epoch == NEVER_LED:
             return
-        channel.outbox.add_role(partition, update)
+        channel.queue.add_leader_and_isr(partition, update)
 
     def _give_metadata(self, partition: TopicPartition, update: MetadataUpdate) -> None:
         for channel in self.channels.values():
-            channel.outbox.add_metadata(partition, update)
+            channel.queue.add_update_metadata(partition, update)
 
     def enqueue_stop_replica(
         self, partition: TopicPartition, replicas: Iterable[int], stop: Stop
@@ -200,12 +200,12 @@ class Controller:
         for replica in replicas:
             channel = self.channels.get(replica)
             if channel is not None:
-                channel.outbox.add_stop(partition, stop)
+                channel.queue.add_stop_replica(partition, stop)
 
     def wake(self) -> None:
         """Send what was told."""
         for channel in self.channels.values():
-            if channel.outbox:
+            if channel.queue:
                 channel.wake()
 
     async def propagated(self, timeout_ms: int, *, required: int) -> bool:

@@ -92,7 +92,7 @@ def _elect(
 ) -> PartitionState | KafkaError:
     context = controller.context
     state = context.state(partition)
-    if state is None or context.is_going(partition.topic):
+    if state is None or context.is_deletion_started(partition.topic):
         return KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "The partition does not exist.")
     electable = context.electable_for(partition)
     if election is ElectionType.PREFERRED:
@@ -135,9 +135,13 @@ async def controlled_shutdown(
     changes, remaining = leave(context, broker)
     log.info("broker %d shuts down: %d partitions change", broker, len(changes))
     await controller.commit(changes)
-    for partition in context.held_by([broker]):
+    for partition in context.partitions_on([broker]):
         state = context.state(partition)
-        if state is not None and state.leader != broker and not context.is_going(partition[0]):
+        if (
+            state is not None
+            and state.leader != broker
+            and not context.is_deletion_started(partition[0])
+        ):
             controller.enqueue_stop_replica(
                 partition, [broker], Stop(state.leader_epoch, delete=False)
             )

@@ -49,7 +49,7 @@ async def take_over(controller: Controller) -> None:
         len(registered) - len(stayed),
         len(context.topics),
         len(everything),
-        len(context.deleting),
+        len(context.topics_to_be_deleted),
     )
     await repair_partitions(controller, everything)
     if len(stayed) < len(registered):
@@ -57,7 +57,7 @@ async def take_over(controller: Controller) -> None:
         await repair_partitions(controller, everything)
     await _note_known_brokers(controller, removing=await _former_node(controller))
     for broker in context.brokers.values():
-        controller.open_channel(broker).outbox.add_brokers(metadata_first=True, full=True)
+        controller.open_channel(broker).queue.add_brokers(metadata_first=True, full=True)
     controller.enqueue(everything)
     await _resume(controller)
 
@@ -78,7 +78,7 @@ async def brokers_changed(controller: Controller) -> None:
     if renewed:
         controller.context.set_brokers(now)
         for channel in controller.channels.values():
-            channel.outbox.add_brokers(metadata_first=True)
+            channel.queue.add_brokers(metadata_first=True)
         controller.wake()
 
 
@@ -88,11 +88,11 @@ async def _brokers_gone(controller: Controller, gone: Collection[int]) -> None:
         await controller.close_channel(broker)
     context.set_brokers({b: info for b, info in context.brokers.items() if b not in gone})
     controller.deletions.broker_gone(gone)
-    affected = context.held_by(gone)
+    affected = context.partitions_on(gone)
     changes = await repair_partitions(controller, affected)
     log.info("brokers gone: %s; %d partitions change", sorted(gone), len(changes))
     for channel in controller.channels.values():
-        channel.outbox.add_brokers()
+        channel.queue.add_brokers()
     controller.enqueue(changes)
     controller.enqueue_metadata_update(
         partition for partition in affected if partition not in changes
@@ -104,17 +104,17 @@ async def _brokers_arrived(controller: Controller, arrived: dict[int, BrokerInfo
     context = controller.context
     log.info("brokers arrived: %s", {broker: info.epoch for broker, info in arrived.items()})
     context.set_brokers({**context.brokers, **arrived})
-    affected = context.held_by(arrived)
+    affected = context.partitions_on(arrived)
     never_led = {p for p, state in context.partitions() if state.leader_epoch == NEVER_LED}
     changes = await repair_partitions(controller, sorted({*affected, *never_led}))
     for broker_id, channel in controller.channels.items():
         if broker_id not in arrived:
-            channel.outbox.add_brokers(metadata_first=True)
+            channel.queue.add_brokers(metadata_first=True)
     for info in arrived.values():
-        outbox = controller.open_channel(info).outbox
-        outbox.add_brokers(metadata_first=True, full=True)
+        queue = controller.open_channel(info).queue
+        queue.add_brokers(metadata_first=True, full=True)
         for partition, _ in context.partitions():
-            outbox.add_metadata(partition, controller.metadata_update(partition))
+            queue.add_update_metadata(partition, controller.metadata_update(partition))
     controller.enqueue(changes)
     rest = [partition for partition in affected if partition not in changes]
     for partition in rest:

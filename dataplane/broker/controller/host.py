@@ -37,7 +37,7 @@ from dataplane.ports.coordinator import (
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection
 
-    from dataplane.broker.controller.channel import Deleted, RolesAnswer
+    from dataplane.broker.controller.channel import DeletionResults, LeaderAndIsrResult
     from dataplane.broker.services import BrokerServices
     from dataplane.ports.coordinator import NodeStat, Watch
 
@@ -162,19 +162,19 @@ class ControllerHost:
 
     def _on_marks(self, names: list[str]) -> None:
         controller = self._controller
-        if controller is not None and not controller.context.deleting.issuperset(names):
+        if controller is not None and not controller.context.topics_to_be_deleted.issuperset(names):
             self.later(controller_nodes.deletions_marked)
 
     def _on_isr_changes(self, names: list[str]) -> None:
         if names:
             self.later(controller_nodes.isr_changes_noted)
 
-    def _on_roles(self, broker: int, answer: RolesAnswer) -> None:
+    def _on_leader_and_isr(self, broker: int, answer: LeaderAndIsrResult) -> None:
         controller = self._controller
         if controller is not None and (answer.failed or controller.context.offline_on(broker)):
             self.later(lambda c: controller_storage.roles_answered(c, broker, answer))
 
-    def _on_deleted(self, broker: int, results: Deleted) -> None:
+    def _on_deleted(self, broker: int, results: DeletionResults) -> None:
         self.later(lambda c: controller_topics.replicas_deleted(c, broker, results))
 
     # -- the queue ------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ class ControllerHost:
             ControllerContext(epoch, version),
             listener=self._services.config.inter_broker_listener,
             on_deleted=self._on_deleted,
-            on_roles=self._on_roles,
+            on_leader_and_isr=self._on_leader_and_isr,
         )
         self._controller = controller
         self.controller_id = self._services.broker_id

@@ -73,11 +73,11 @@ async def load_topics(
     if only is not None:
         return
     marked = await coordinator.children(znodes.DELETE_TOPICS)
-    context.deleting = {name for name in marked if name in context.topics}
-    for name in set(marked) - context.deleting:
+    context.topics_to_be_deleted = {name for name in marked if name in context.topics}
+    for name in set(marked) - context.topics_to_be_deleted:
         log.info("topic %s is marked for deletion but gone already", name)
         context.add_topic(name, ZERO_UUID)
-        context.deleting.add(name)
+        context.topics_to_be_deleted.add(name)
 
 
 async def load_states(

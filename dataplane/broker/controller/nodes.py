@@ -79,7 +79,7 @@ async def partitions_appeared(controller: Controller, name: str) -> None:
     """
     context = controller.context
     topic = context.topics.get(name)
-    if topic is None or context.is_deleting(name):
+    if topic is None or context.is_queued_for_deletion(name):
         return
     try:
         data, _ = await controller.coordinator.get(znodes.topic_path(name))
@@ -122,7 +122,7 @@ async def deletions_marked(controller: Controller) -> None:
     """Topics marked for deletion; the mark of one that does not exist is removed."""
     context = controller.context
     names = await controller.coordinator.children(znodes.DELETE_TOPICS)
-    unmarked = [name for name in sorted(names) if not context.is_deleting(name)]
+    unmarked = [name for name in sorted(names) if not context.is_queued_for_deletion(name)]
     known = [name for name in unmarked if name in context.topics]
     allowed = controller.services.config.get_bool("delete.topic.enable")
     if known and not allowed:
@@ -130,7 +130,7 @@ async def deletions_marked(controller: Controller) -> None:
         known = []
     refused = [Delete(znodes.delete_topic_path(name)) for name in unmarked if name not in known]
     await controller.write(split(refused))
-    context.deleting.update(known)
+    context.topics_to_be_deleted.update(known)
     if known:
         log.info("topics marked for deletion: %s", known)
         await controller_topics.start_deletions(controller, known)

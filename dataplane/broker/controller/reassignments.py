@@ -43,7 +43,7 @@ async def reassign(
 def _decide(controller: Controller, partition: TopicPartition, target: Target) -> PartitionState:
     context = controller.context
     state = context.state(partition)
-    if state is None or (context.is_deleting(partition.topic) and target is not None):
+    if state is None or (context.is_queued_for_deletion(partition.topic) and target is not None):
         raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "The partition does not exist.")
     if target is None:
         if not state.is_reassigning:
@@ -97,7 +97,9 @@ async def _apply(controller: Controller, changes: Mapping[TopicPartition, Partit
         controller.enqueue_stop_replica(partition, replicas, stop)
     controller.wake()
     waiting = {
-        partition.topic for partition in changes if controller.context.is_deleting(partition.topic)
+        partition.topic
+        for partition in changes
+        if controller.context.is_queued_for_deletion(partition.topic)
     }
     await controller_topics.start_deletions(controller, sorted(waiting))
 

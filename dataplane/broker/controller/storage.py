@@ -24,7 +24,7 @@ from dataplane.ports.coordinator import Delete, NoNodeError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dataplane.broker.controller.channel import RolesAnswer
+    from dataplane.broker.controller.channel import LeaderAndIsrResult
     from dataplane.broker.controller.controller import Controller
 
 log = logging.getLogger(__name__)
@@ -59,13 +59,13 @@ async def directories_failed(controller: Controller) -> None:
             log.warning("notification %s cannot be understood: %s", path, error)
     for broker in sorted(brokers):
         log.info("broker %d has lost a log directory", broker)
-        for partition in controller.context.held_by([broker]):
+        for partition in controller.context.partitions_on([broker]):
             controller.enqueue_leader_and_isr(partition, broker)
     controller.wake()
     await _remove(controller, found)
 
 
-async def roles_answered(controller: Controller, broker: int, answer: RolesAnswer) -> None:
+async def roles_answered(controller: Controller, broker: int, answer: LeaderAndIsrResult) -> None:
     """Replicas of a broker went offline, or came back: elect, shrink, tell."""
     context = controller.context
     info = context.brokers.get(broker)
@@ -107,7 +107,7 @@ async def ask_again(controller: Controller) -> None:
     going = set()
     for broker in context.brokers_with_offline:
         for partition in sorted(context.offline_on(broker)):
-            if context.is_going(partition.topic):  # takes no roles any more
+            if context.is_deletion_started(partition.topic):  # takes no roles any more
                 going.add(partition.topic)
             else:
                 controller.enqueue_leader_and_isr(partition, broker)

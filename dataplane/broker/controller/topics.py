@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from dataplane.broker.metadata.znode_reads import read_all
 from dataplane.cluster import znodes
-from dataplane.cluster.deletion import Replica
 from dataplane.cluster.election import elect_first
 from dataplane.cluster.image import ZERO_UUID
+from dataplane.cluster.replica_state_machine import PartitionAndReplica
 from dataplane.cluster.requests import DELETE_REGARDLESS_OF_EPOCH, Stop
 from dataplane.cluster.topic_names import check_collision, collision_key
 from dataplane.cluster.topic_plans import (
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import uuid
     from collections.abc import Mapping, Sequence
 
-    from dataplane.broker.controller.channel import Deleted
+    from dataplane.broker.controller.channel import DeletionResults
     from dataplane.broker.controller.controller import Controller
     from dataplane.model.partition import PartitionState
     from dataplane.ports.coordinator import Op
@@ -179,10 +179,10 @@ async def delete_topics(
         waiter = asyncio.get_running_loop().create_future()
         controller.deletion_waiters.setdefault(name, []).append(waiter)
         results[name] = waiter
-        if not context.is_deleting(name):
+        if not context.is_queued_for_deletion(name):
             marked.append(name)
     await controller.write([[Create(znodes.delete_topic_path(name))] for name in marked])
-    context.deleting.update(marked)
+    context.topics_to_be_deleted.update(marked)
     for name in marked:
         log.info("deleting topic %s", name)
     await start_deletions(controller, marked)
@@ -201,12 +201,12 @@ async def start_deletions(
         partitions = controller.context.topics[name].partitions
         context = controller.context
         offline = {
-            Replica(partition, broker)
+            PartitionAndReplica(partition, broker)
             for partition in (TopicPartition(name, index) for index in partitions)
             for broker in context.offline_replicas(partition)
             if not tries_offline
         }
-        if context.is_going(name):
+        if context.is_deletion_started(name):
             controller.enqueue_metadata_update(TopicPartition(name, index) for index in partitions)
         for replica in controller.deletions.start(name, partitions, context.live, offline):
             controller.enqueue_stop_replica(replica.partition, [replica.broker], stop)
@@ -216,15 +216,15 @@ async def start_deletions(
 
 async def resume_deletions(controller: Controller) -> None:
     """Deletions that waited for a broker, for a reassignment, or for a controller."""
-    await start_deletions(controller, sorted(controller.context.deleting))
+    await start_deletions(controller, sorted(controller.context.topics_to_be_deleted))
 
 
-async def replicas_deleted(controller: Controller, broker: int, results: Deleted) -> None:
+async def replicas_deleted(controller: Controller, broker: int, results: DeletionResults) -> None:
     """A broker has answered StopReplica. What it could not delete it is asked for again later."""
     failed = {
         partition
         for partition, succeeded in results
-        if not succeeded and controller.deletions.is_started(Replica(partition, broker))
+        if not succeeded and controller.deletions.is_started(PartitionAndReplica(partition, broker))
     }
     if broker in controller.context.brokers:
         lost, _back = controller.context.replicas_answered(broker, failed, ())

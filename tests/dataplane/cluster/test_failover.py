@@ -57,7 +57,7 @@ def test_both_members_of_an_isr_may_come_back_first():
 
 def test_topics_being_deleted_are_left_alone():
     made = context({1}, p(0, 2, (2, 1)))
-    made.deleting.add("t")
+    made.topics_to_be_deleted.add("t")
     assert repair(made, everything(made), clean) == {}
 
 

@@ -8,7 +8,7 @@ import json
 from dataplane.broker.controller import elections as controller_elections
 from dataplane.broker.controller import reassignments as controller_reassign
 from dataplane.broker.controller import topics as controller_topics
-from dataplane.broker.controller.channel import RolesAnswer
+from dataplane.broker.controller.channel import LeaderAndIsrResult
 from dataplane.broker.controller.storage import ask_again, roles_answered
 from dataplane.broker.metadata.log_dir_events import report_failure
 from dataplane.cluster import znodes
@@ -198,7 +198,7 @@ async def test_a_notification_that_nobody_understands_is_removed(cluster):
 async def test_an_answer_of_an_earlier_life_is_not_believed(cluster):
     brokers = await three_with_topic(cluster)
     host = active(brokers).host
-    stale = RolesAnswer(
+    stale = LeaderAndIsrResult(
         host._controller.context.brokers[1].epoch - 1, frozenset({LOST}), frozenset()
     )
     await host.submit(lambda c: roles_answered(c, 1, stale))

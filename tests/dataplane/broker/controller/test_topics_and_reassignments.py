@@ -173,7 +173,7 @@ def channel_to(peer):
         listener="PLAINTEXT",
         live_brokers=dict,
         on_deleted=lambda *_: None,
-        on_roles=lambda *_: None,
+        on_leader_and_isr=lambda *_: None,
     )
 
 
@@ -184,11 +184,11 @@ async def test_commands_are_repeated_until_they_arrive_and_keep_their_order():
     update = MetadataUpdate(
         PartitionState(index=0, leader=7, replicas=(7,), isr=(7,)), uuid.uuid4()
     )
-    channel.outbox.add_role(tp, update)
+    channel.queue.add_leader_and_isr(tp, update)
     channel.wake()
     await until(lambda: peer.tried == 1)
-    channel.outbox.add_stop(tp, Stop(1, delete=False))
-    channel.outbox.add_role(tp, update)
+    channel.queue.add_stop_replica(tp, Stop(1, delete=False))
+    channel.queue.add_leader_and_isr(tp, update)
     channel.wake()
     await asyncio.wait_for(channel.delivered(), 5)
     assert names_of(peer.arrived) == ["LeaderAndIsr", "StopReplica", "LeaderAndIsr"]
@@ -201,7 +201,7 @@ async def test_commands_to_a_broker_that_went_away_are_given_up():
     peer = FlakyPeer(failures=1_000)
     before = asyncio.all_tasks()
     channel = channel_to(peer)
-    channel.outbox.add_brokers(metadata_first=True, full=True)
+    channel.queue.add_brokers(metadata_first=True, full=True)
     channel.wake()
     await until(lambda: peer.tried > 1)
     waiting = asyncio.ensure_future(channel.delivered())

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from dataplane.cluster.context import ControllerContext
 from dataplane.cluster.election import RECOVERING
+from dataplane.cluster.failover import Changes
 from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
@@ -23,6 +24,21 @@ class IsrProposal:
     partition_epoch: int
     isr: Mapping[int, int]
     leader_recovery_state: int = 0
+
+
+def judge_all(
+    context: ControllerContext, sender: int, proposals: Iterable[IsrProposal]
+) -> tuple[Changes, dict[TopicPartition, PartitionState | ErrorCode]]:
+    """New states to write, and each proposal's answer as `judge` gives it."""
+    answers: dict[TopicPartition, PartitionState | ErrorCode] = {}
+    changes: Changes = {}
+    for proposal in proposals:
+        verdict = judge(context, sender, proposal)
+        answers[proposal.partition] = verdict
+        unchanged = verdict is context.state(proposal.partition)
+        if isinstance(verdict, PartitionState) and not unchanged:
+            changes[proposal.partition] = verdict
+    return changes, answers
 
 
 def judge(

@@ -14,6 +14,7 @@ from dataplane.cluster.image import ZERO_UUID, BrokerInfo
 from dataplane.cluster.partition_states import check_transition, status_of
 from dataplane.cluster.topic_names import collision_key
 from dataplane.cluster.znodes import TopicNode
+from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
 
@@ -75,6 +76,12 @@ class ControllerContext:
                 del self._offline[broker]
         self.brokers = dict(brokers)
         self.shutting_down &= self.brokers.keys()
+
+    def check_broker_epoch(self, broker: int, epoch: int) -> None:
+        """Raises KafkaError(STALE_BROKER_EPOCH) for a former life; -1 is not looked at."""
+        known = self.brokers.get(broker)
+        if known is None or epoch not in (-1, known.epoch):
+            raise KafkaError(ErrorCode.STALE_BROKER_EPOCH)
 
     # -- failed log directories -----------------------------------------------------------------
 

@@ -8,10 +8,19 @@ partition waits for the next round.
 from __future__ import annotations
 
 import dataclasses
+import enum
 from collections import deque
 
 from dataplane.cluster.requests import MetadataUpdate, Stop
 from dataplane.model.ids import TopicPartition
+
+
+class RequestKind(enum.Enum):
+    """The controller's requests to a broker."""
+
+    LEADER_AND_ISR = "LeaderAndIsr"
+    UPDATE_METADATA = "UpdateMetadata"
+    STOP_REPLICA = "StopReplica"
 
 
 @dataclasses.dataclass(slots=True)
@@ -28,6 +37,26 @@ class PendingRequests:
     metadata_first: bool = False
     full: bool = False
     last_ticket: int = 0
+
+    def in_order(self) -> list[RequestKind]:
+        """The requests of this round, as they are to be sent.
+
+        A broker sets aside what a full LeaderAndIsr does not name: what is to be deleted there is
+        stopped before.
+        """
+        kinds: list[RequestKind] = []
+        has_metadata = bool(self.update_metadata) or self.brokers_changed
+        if has_metadata and self.metadata_first:
+            kinds.append(RequestKind.UPDATE_METADATA)
+        if self.stop_replica and self.full:
+            kinds.append(RequestKind.STOP_REPLICA)
+        if self.leader_and_isr or self.full:
+            kinds.append(RequestKind.LEADER_AND_ISR)
+        if has_metadata and not self.metadata_first:
+            kinds.append(RequestKind.UPDATE_METADATA)
+        if self.stop_replica and not self.full:
+            kinds.append(RequestKind.STOP_REPLICA)
+        return kinds
 
 
 class BrokerRequestQueue:

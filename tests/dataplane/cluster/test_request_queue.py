@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import uuid
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataplane.cluster.request_queue import BrokerRequestQueue
+from dataplane.cluster.request_queue import BrokerRequestQueue, PendingRequests, RequestKind
 from dataplane.cluster.requests import MetadataUpdate, Stop
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
@@ -79,3 +80,34 @@ def test_the_broker_ends_as_if_every_command_had_been_sent_singly(commands):
     while queue:
         deliver(queue.take())
     assert merged == single
+
+
+META, ROLES, STOPS = (
+    RequestKind.UPDATE_METADATA,
+    RequestKind.LEADER_AND_ISR,
+    RequestKind.STOP_REPLICA,
+)
+
+
+@pytest.mark.parametrize(
+    ("filled", "flags", "order"),
+    [
+        ("", {}, []),
+        ("lus", {}, [ROLES, META, STOPS]),
+        ("lus", {"metadata_first": True}, [META, ROLES, STOPS]),
+        ("lus", {"metadata_first": True, "full": True}, [META, STOPS, ROLES]),
+        ("us", {"full": True}, [STOPS, ROLES, META]),
+        ("", {"brokers_changed": True}, [META]),
+        ("s", {}, [STOPS]),
+    ],
+)
+def test_the_order_of_a_round(filled, flags, order):
+    """Stops go before a full LeaderAndIsr, and else last; metadata goes first only where asked."""
+    pending = PendingRequests(**flags)
+    if "l" in filled:
+        pending.leader_and_isr[tp(0)] = update(1)
+    if "u" in filled:
+        pending.update_metadata[tp(0)] = update(1)
+    if "s" in filled:
+        pending.stop_replica[tp(1)] = Stop(1, delete=False)
+    assert pending.in_order() == order

@@ -1,16 +1,16 @@
-"""The controller's line to one broker: commands strictly in order, repeated until it goes away."""
+"""The controller's channel to one broker: requests in order, repeated until it goes away."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from dataplane.broker.networking.retry_warning import RetryWarning
 from dataplane.cluster import requests
-from dataplane.cluster.request_queue import BrokerRequestQueue, PendingRequests
+from dataplane.cluster.request_queue import BrokerRequestQueue, PendingRequests, RequestKind
+from dataplane.cluster.responses import deletion_results, leader_and_isr_result
 from dataplane.model.errors import ErrorCode, KafkaError
-from dataplane.model.ids import TopicPartition
 from dataplane.wire.errors import WireError
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from dataplane.broker.networking.peer_client import PeerPool
     from dataplane.cluster.image import BrokerInfo
+    from dataplane.cluster.responses import DeletionResults, LeaderAndIsrResult
     from dataplane.wire.messages.leader_and_isr import LeaderAndIsrResponse
     from dataplane.wire.messages.stop_replica import StopReplicaResponse
     from dataplane.wire.schema import Message
@@ -26,21 +27,6 @@ log = logging.getLogger(__name__)
 
 REQUEST_TIMEOUT_MS = 30_000
 RETRY_MS_MIN, RETRY_MS_MAX = 20, 1_000
-
-DeletionResults = list[tuple[TopicPartition, bool]]
-"""Replicas of deleted topics that a broker was told to delete, and whether it has. What a finished
-reassignment dropped is not among them: a deletion that begins meanwhile has a stop of its own."""
-
-
-class LeaderAndIsrResult(NamedTuple):
-    """Which replicas a broker serves in the roles it was told, and which its disks do not let it.
-
-    `broker_epoch` names the life of the broker that has answered.
-    """
-
-    broker_epoch: int
-    failed: frozenset[TopicPartition]
-    taken_up: frozenset[TopicPartition]
 
 
 def error_name(code: int) -> str:
@@ -114,18 +100,14 @@ class ControllerChannel:
 
     async def _deliver(self, pending: PendingRequests) -> None:
         brokers = self._live_brokers()
-        has_metadata = bool(pending.update_metadata) or pending.brokers_changed
-        if has_metadata and pending.metadata_first:
-            await self._send_update_metadata(pending, brokers)
-        if pending.stop_replica and pending.full:
-            # Before the broker sets aside what a full command does not name: this is to be deleted.
-            await self._send_stop_replica(pending)
-        if pending.leader_and_isr or pending.full:
-            await self._send_leader_and_isr(pending, brokers)
-        if has_metadata and not pending.metadata_first:
-            await self._send_update_metadata(pending, brokers)
-        if pending.stop_replica and not pending.full:
-            await self._send_stop_replica(pending)
+        for kind in pending.in_order():
+            match kind:
+                case RequestKind.UPDATE_METADATA:
+                    await self._send_update_metadata(pending, brokers)
+                case RequestKind.LEADER_AND_ISR:
+                    await self._send_leader_and_isr(pending, brokers)
+                case RequestKind.STOP_REPLICA:
+                    await self._send_stop_replica(pending)
 
     async def _send_update_metadata(
         self, pending: PendingRequests, brokers: Mapping[int, BrokerInfo]
@@ -142,45 +124,20 @@ class ControllerChannel:
             self._term, pending.leader_and_isr, brokers, self._listener, full=pending.full
         )
         response: LeaderAndIsrResponse = await self._send(message, requests.LEADER_AND_ISR_VERSION)
-        if response.error_code != ErrorCode.NONE:
+        answered = leader_and_isr_result(pending.leader_and_isr, response, self.broker.epoch)
+        if answered is None:
             return
-        errors = {
-            (topic.topic_id, item.partition_index): item.error_code
-            for topic in response.topics
-            for item in topic.partition_errors
-            if item.error_code != ErrorCode.NONE
-        }
-        failed: set[TopicPartition] = set()
-        for partition, update in pending.leader_and_isr.items() if errors else ():
-            code = errors.get((update.topic_id, partition.partition), ErrorCode.NONE)
-            if code == ErrorCode.KAFKA_STORAGE_ERROR:
-                failed.add(partition)
-            elif code != ErrorCode.NONE:
-                log.warning(
-                    "broker %d could not take up %s: %s",
-                    self.broker.id,
-                    partition,
-                    error_name(code),
-                )
-        taken_up = frozenset(pending.leader_and_isr.keys() - failed)
-        self._on_leader_and_isr(
-            self.broker.id, LeaderAndIsrResult(self.broker.epoch, frozenset(failed), taken_up)
-        )
+        result, refused = answered
+        for partition, code in refused:
+            log.warning(
+                "broker %d could not take up %s: %s", self.broker.id, partition, error_name(code)
+            )
+        self._on_leader_and_isr(self.broker.id, result)
 
     async def _send_stop_replica(self, pending: PendingRequests) -> None:
         message = requests.stop_replica(self._term, pending.stop_replica.items())
         response: StopReplicaResponse = await self._send(message, requests.STOP_REPLICA_VERSION)
-        failed = {
-            TopicPartition(item.topic_name, item.partition_index)
-            for item in response.partition_errors
-            if item.error_code != ErrorCode.NONE
-        }
-        refused = response.error_code != ErrorCode.NONE
-        deleted = [
-            (partition, not refused and partition not in failed)
-            for partition, stop in pending.stop_replica.items()
-            if stop.delete and stop.leader_epoch == requests.DELETE_REGARDLESS_OF_EPOCH
-        ]
+        deleted = deletion_results(pending.stop_replica, response)
         if deleted:
             self._on_deleted(self.broker.id, deleted)
 

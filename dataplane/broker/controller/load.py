@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 from typing import TYPE_CHECKING
 
 from dataplane.broker.metadata.znode_reads import read_all
 from dataplane.cluster import znodes
-from dataplane.cluster.context import NEVER_LED
 from dataplane.cluster.image import ZERO_UUID
-from dataplane.model.ids import TopicPartition
-from dataplane.model.partition import PartitionState
-from dataplane.ports.coordinator import NoNodeError
+from dataplane.cluster.topic_changes import assigned_states
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dataplane.cluster.context import ControllerContext
+    from dataplane.cluster.failover import Changes
     from dataplane.cluster.image import BrokerInfo
+    from dataplane.model.ids import TopicPartition
+    from dataplane.model.partition import PartitionState
     from dataplane.ports.coordinator import Coordinator
 
 log = logging.getLogger(__name__)
@@ -34,19 +33,6 @@ async def load_brokers(coordinator: Coordinator) -> dict[int, BrokerInfo]:
     }
 
 
-async def load_known_brokers(coordinator: Coordinator) -> dict[int, int]:
-    """The broker epochs that earlier controllers have acted upon.
-
-    A cluster whose controllers were of an earlier version holds them in another node.
-    """
-    for path in (znodes.KNOWN_BROKERS, znodes.FORMER_KNOWN_BROKERS):
-        with contextlib.suppress(NoNodeError):
-            data, _ = await coordinator.get(path)
-            if data:
-                return znodes.decode_known_brokers(data)
-    return {}
-
-
 async def load_topics(
     coordinator: Coordinator, context: ControllerContext, only: Sequence[str] | None = None
 ) -> None:
@@ -56,18 +42,11 @@ async def load_topics(
     """
     names = await coordinator.children(znodes.TOPICS) if only is None else only
     nodes = await read_all(coordinator, [(name, znodes.topic_path(name)) for name in names])
-    assigned: dict[TopicPartition, PartitionState] = {}
+    assigned: Changes = {}
     for name, (data, _) in nodes.items():
         node = znodes.decode_topic(data)
         context.add_topic(name, node.topic_id or ZERO_UUID)
-        for index, replicas in node.replicas.items():
-            assigned[TopicPartition(name, index)] = PartitionState(
-                index=index,
-                replicas=replicas,
-                adding=node.adding.get(index, ()),
-                removing=node.removing.get(index, ()),
-                leader_epoch=NEVER_LED,
-            )
+        assigned.update(assigned_states(name, node))
     for partition, state in (await load_states(coordinator, assigned)).items():
         context.put(partition, state)
     if only is not None:

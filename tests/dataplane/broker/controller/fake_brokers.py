@@ -10,6 +10,7 @@ from dataplane.broker.metadata.config_store import ConfigStore
 from dataplane.broker.metadata.registration import Registration, ensure_cluster_id, ensure_layout
 from dataplane.broker.networking.peer_client import PeerUnavailableError
 from dataplane.cluster.image import ZERO_UUID, BrokerInfo, ClusterImage, Endpoint
+from dataplane.cluster.offline_replicas import RETRY_MS_MAX
 from dataplane.config import BrokerConfig
 from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import TopicPartition
@@ -165,6 +166,12 @@ class FakeBroker:
 def by_name(*names):
     """Topics to delete, whatever their ids are."""
     return dict.fromkeys(names, ZERO_UUID)
+
+
+async def ask_again(leader):
+    """Its controller asks for offline replicas, however long ago it did so last."""
+    leader.services.clock.advance(RETRY_MS_MAX)
+    await leader.host.submit(lambda term: term.offline_replicas.ask_again())
 
 
 async def until(condition, timeout_s=20.0, what=""):

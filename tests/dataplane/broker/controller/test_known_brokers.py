@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from dataplane.broker.controller.load import load_known_brokers
+from dataplane.broker.controller.known_brokers import KnownBrokers
+from dataplane.broker.controller.zk_client import ControllerZkClient
 from dataplane.cluster import znodes
 from dataplane.cluster.topic_plans import TopicRequest
 from dataplane.model.ids import TopicPartition
@@ -89,4 +90,4 @@ async def test_which_record_is_read(present, former, epochs):
     for path, data in ((znodes.KNOWN_BROKERS, present), (znodes.FORMER_KNOWN_BROKERS, former)):
         if data is not None:
             await zk.create(path, data)
-    assert await load_known_brokers(zk) == epochs
+    assert await KnownBrokers(ControllerZkClient(zk, 0)).load() == epochs

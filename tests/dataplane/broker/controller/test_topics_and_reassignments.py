@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import uuid
 
-from dataplane.broker.controller import reassignments as controller_reassign
-from dataplane.broker.controller import topics as controller_topics
 from dataplane.broker.controller.channel import ControllerChannel
 from dataplane.broker.networking.peer_client import PeerUnavailableError
 from dataplane.cluster import znodes
@@ -63,7 +61,7 @@ async def test_metadata_comes_before_roles_and_stops_before_what_is_resumed(clus
     )
     host = active(brokers).host
     moving = TopicPartition("moving", 0)
-    await host.submit(lambda c: controller_reassign.reassign(c, {moving: (1, 3)}))
+    await host.submit(lambda c: c.reassignment.reassign({moving: (1, 3)}))
     await host.propagated(1000)
     for watch in host._term_watches:
         watch.cancel()
@@ -135,7 +133,7 @@ async def test_a_step_of_a_former_term_is_not_carried_out(cluster):
     host.later(slow)
     host.later(late)
     await until(lambda: host.is_active and host.epoch == 2)
-    await host.submit(controller_topics.resume_deletions)
+    await host.submit(lambda c: c.topic_deletion.resume())
     assert ran == []
 
 

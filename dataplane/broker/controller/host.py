@@ -12,8 +12,9 @@ import dataclasses
 import logging
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from dataplane.broker.controller.controller_election import ControllerElection
 from dataplane.broker.controller.term import ControllerTerm
-from dataplane.broker.controller.topic_watches import TopicWatches
+from dataplane.broker.controller.term_watches import TermWatches
 from dataplane.broker.controller.zk_client import ControllerMovedError, OutcomeUnknownError
 from dataplane.broker.metadata.own_nodes import delete_own_node
 from dataplane.cluster import znodes
@@ -21,17 +22,12 @@ from dataplane.cluster.context import ControllerContext
 from dataplane.cluster.offline_replicas import RETRY_MS_MIN
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.coordinator import (
-    BadVersionError,
     CoordinatorError,
-    Create,
-    NodeExistsError,
-    NoNodeError,
     SessionState,
-    SetData,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection
+    from collections.abc import Awaitable, Callable
 
     from dataplane.broker.services import BrokerServices
     from dataplane.cluster.responses import DeletionResults, LeaderAndIsrResult
@@ -56,12 +52,14 @@ class ControllerHost:
 
     def __init__(self, services: BrokerServices) -> None:
         self._services = services
+        self._election = ControllerElection(
+            services.coordinator, services.clock, broker_id=services.broker_id
+        )
         self._queue: asyncio.Queue[_Step | None] = asyncio.Queue()
         self._controller: ControllerTerm | None = None
         self._active_epoch: int | None = None
         self._watches: list[Watch] = []
-        self._term_watches: list[Watch] = []
-        self._topic_watches = TopicWatches(services.coordinator, self._on_partitions)
+        self._term_watches: TermWatches | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self.controller_id = -1
 
@@ -135,36 +133,6 @@ class ControllerHost:
         if not self.is_active:
             self._queue.put_nowait(None)
 
-    def _on_brokers(self, _names: list[str]) -> None:
-        self.later(lambda term: term.broker_changes.brokers_changed())
-
-    def _on_directories(self, names: list[str]) -> None:
-        if names:
-            self.later(lambda term: term.log_dir_events.notified())
-
-    def _on_topics(self, names: list[str]) -> None:
-        controller = self._controller
-        if controller is None:
-            return
-        if not controller.context.topics.keys() >= set(names):
-            self.later(lambda term: term.topic_changes.topics_appeared())
-        self._topic_watches.follow(names)
-
-    def _on_partitions(self, topic: str, indexes: Collection[int]) -> None:
-        controller = self._controller
-        held = controller.context.topics.get(topic) if controller is not None else None
-        if held is not None and not held.partitions.keys() >= set(indexes):
-            self.later(lambda term: term.topic_changes.partitions_appeared(topic))
-
-    def _on_marks(self, names: list[str]) -> None:
-        controller = self._controller
-        if controller is not None and not controller.context.topics_to_be_deleted.issuperset(names):
-            self.later(lambda term: term.topic_changes.deletions_marked())
-
-    def _on_isr_changes(self, names: list[str]) -> None:
-        if names:
-            self.later(lambda term: term.isr_changes.notified())
-
     def _on_leader_and_isr(self, broker: int, answer: LeaderAndIsrResult) -> None:
         controller = self._controller
         if controller is not None and (answer.failed or controller.context.offline_on(broker)):
@@ -232,44 +200,13 @@ class ControllerHost:
 
     async def _stand(self) -> None:
         """Become the controller if there is none, stay it if we are, resign if we are not."""
-        coordinator = self._services.coordinator
         if self._controller is not None:
-            if self.is_active and await self._is_ours():
+            if self.is_active and await self._election.is_ours():
                 return
             await self._resign()
-        epoch, version = await self._read_epoch()
-        if not await self._is_ours():
-            now_ms = self._services.clock.realtime_ms()
-            node = znodes.encode_controller(self._services.broker_id, timestamp_ms=now_ms)
-            try:
-                await coordinator.multi(
-                    [
-                        Create(znodes.CONTROLLER, node, ephemeral=True),
-                        SetData(znodes.CONTROLLER_EPOCH, str(epoch + 1).encode(), version),
-                    ]
-                )
-            except (NodeExistsError, BadVersionError):
-                # Somebody else was faster: the watch shows when the place is free again.
-                return
-            epoch, version = epoch + 1, version + 1
-        await self._begin_term(epoch, version)
-
-    async def _is_ours(self) -> bool:
-        stat = await self._services.coordinator.exists(znodes.CONTROLLER)
-        return stat is not None and stat.ephemeral_owner == self._services.coordinator.session_id
-
-    async def _read_epoch(self) -> tuple[int, int]:
-        coordinator = self._services.coordinator
-        while True:
-            try:
-                data, stat = await coordinator.get(znodes.CONTROLLER_EPOCH)
-            except NoNodeError:
-                try:
-                    await coordinator.create(znodes.CONTROLLER_EPOCH, b"0")
-                except NodeExistsError:
-                    continue
-                continue
-            return int(data), stat.version
+        elected = await self._election.elect()
+        if elected is not None:
+            await self._begin_term(elected.epoch, elected.version)
 
     async def _begin_term(self, epoch: int, version: int) -> None:
         log.info("broker %d is the controller, epoch %d", self._services.broker_id, epoch)
@@ -293,38 +230,14 @@ class ControllerHost:
         self.controller_id = self._services.broker_id
         self._active_epoch = epoch
         await controller.take_over()
-        watch = self._services.coordinator.watch_children
-        self._term_watches = [
-            watch(znodes.BROKER_IDS, self._on_brokers),
-            watch(znodes.LOG_DIR_EVENTS, self._on_directories),
-            watch(znodes.TOPICS, self._on_topics),
-            watch(znodes.DELETE_TOPICS, self._on_marks),
-            watch(znodes.ISR_CHANGES, self._on_isr_changes),
-            self._watch_request(
-                znodes.REASSIGN_PARTITIONS,
-                lambda term: term.admin_requests.reassignments_requested(),
-            ),
-            self._watch_request(
-                znodes.PREFERRED_ELECTION, lambda term: term.admin_requests.elections_requested()
-            ),
-        ]
-
-    def _watch_request(
-        self, path: str, work: Callable[[ControllerTerm], Awaitable[object]]
-    ) -> Watch:
-        def look(data: bytes | None, _stat: NodeStat | None) -> None:
-            if data is not None:
-                self.later(work)
-
-        return self._services.coordinator.watch_data(path, look)
+        self._term_watches = TermWatches(services.coordinator, controller.context, self.later)
 
     async def _resign(self) -> None:
         self._active_epoch = None
         controller, self._controller = self._controller, None
-        for watch in self._term_watches:
-            watch.cancel()
-        self._term_watches = []
-        self._topic_watches.cancel()
+        if self._term_watches is not None:
+            self._term_watches.cancel()
+            self._term_watches = None
         if controller is not None:
             log.info("controller epoch %d ends", controller.context.epoch)
             await controller.stop()

@@ -152,8 +152,7 @@ async def test_a_removal_that_a_controller_left_half_way_is_finished(cluster, re
     brokers = await cluster(1, 2)
     await create_settled(brokers, TopicRequest("t", 1, 2), TopicRequest("stays", 1, 2))
     host = active(brokers).host
-    for watch in host._term_watches:
-        watch.cancel()
+    host._term_watches.cancel()
     zookeeper = brokers[0].coordinator
     await zookeeper.create(znodes.delete_topic_path("t"))
     paths = [

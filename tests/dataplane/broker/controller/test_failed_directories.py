@@ -64,7 +64,7 @@ async def test_the_next_controller_learns_it_from_the_first_answers(cluster):
     before = active(brokers).host.epoch
     # Left by a broker between two controllers: removed unread, everybody is asked anyway.
     controller = active(brokers)
-    controller.host._term_watches.pop().cancel()
+    controller.host._term_watches.by_path[znodes.LOG_DIR_EVENTS].cancel()
     await report_failure(brokers[1].coordinator, 2)
     await brokers[1].coordinator.delete(znodes.CONTROLLER)
     await until(lambda: (leader := active(brokers)) and leader.host.epoch > before)

@@ -63,8 +63,7 @@ async def test_metadata_comes_before_roles_and_stops_before_what_is_resumed(clus
     moving = TopicPartition("moving", 0)
     await host.submit(lambda c: c.reassignment.reassign({moving: (1, 3)}))
     await host.propagated(1000)
-    for watch in host._term_watches:
-        watch.cancel()
+    host._term_watches.cancel()
     await brokers[0].coordinator.create("/admin/delete_topics/going")
     for broker in brokers:
         broker.requests.clear()

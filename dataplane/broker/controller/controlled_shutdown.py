@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from dataplane.cluster.controlled_shutdown import check_shutdown, followers_to_stop
-from dataplane.cluster.failover import leave
+from dataplane.cluster.controlled_shutdown import check_shutdown, followers_to_stop, leave
 
 if TYPE_CHECKING:
     from dataplane.broker.controller.partition_state_machine import PartitionStateMachine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dataplane.cluster.controlled_shutdown import check_shutdown, followers_to_stop
+from dataplane.cluster.controlled_shutdown import check_shutdown, followers_to_stop, leave
 from dataplane.cluster.requests import Stop
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
@@ -40,6 +40,15 @@ def test_other_requests_name_the_very_life(epoch, refused):
     with pytest.raises(KafkaError) as refusal:
         made.check_broker_epoch(5, epoch)
     assert refusal.value.code is ErrorCode.STALE_BROKER_EPOCH
+
+
+def test_leaving_moves_leaders_shrinks_isrs_and_names_what_is_stuck():
+    made = context({1, 2}, p(0, 1, (1, 2)), p(1, 2, (2, 1)), p(2, 1, (1,)), p(3, 1, (1, 2), (1,)))
+    made.shutting_down.add(1)
+    changes, remaining = leave(made, 1)
+    assert changes["t", 0].leader == 2
+    assert changes["t", 1].isr == (2,)
+    assert remaining == [TopicPartition("t", 3)]
 
 
 def test_followers_stop_and_keep_their_data_leaders_and_deletions_stay():

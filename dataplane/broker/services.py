@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from dataplane.broker.controller.host import ControllerHost
+    from dataplane.broker.controller.kafka_controller import KafkaController
     from dataplane.broker.groups.group_coordinator import GroupCoordinator
     from dataplane.broker.metadata.config_store import ConfigStore
     from dataplane.broker.metadata.metadata_cache import MetadataCache
@@ -44,7 +44,7 @@ class BrokerServices:
     configs: ConfigStore = dataclasses.field(init=False)
     peers: PeerPool = dataclasses.field(init=False)
     partitions: ReplicaManager = dataclasses.field(init=False)
-    controller: ControllerHost = dataclasses.field(init=False)
+    controller: KafkaController = dataclasses.field(init=False)
     controller_client: ControllerClient = dataclasses.field(init=False)
     groups: GroupCoordinator = dataclasses.field(init=False)
     authorizer: Authorizer = dataclasses.field(init=False)

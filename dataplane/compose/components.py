@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller.host import ControllerHost
+from dataplane.broker.controller.kafka_controller import KafkaController
 from dataplane.broker.groups.group_coordinator import GroupCoordinator
 from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.security.authorizer import Authorizer
@@ -26,4 +26,4 @@ async def build_components(services: BrokerServices, undo: contextlib.AsyncExitS
     services.groups = GroupCoordinator(services)
     await services.groups.start()
     undo.push_async_callback(services.groups.stop)
-    services.controller = ControllerHost(services)
+    services.controller = KafkaController(services)

@@ -12,7 +12,7 @@ PACKAGES = ("dataplane", "console", "spark_analytics", "deploy")
 KNOWN = {
     frozenset(
         {
-            "dataplane.broker.controller.host",
+            "dataplane.broker.controller.kafka_controller",
             "dataplane.broker.groups.group_coordinator",
             "dataplane.broker.metadata.config_store",
             "dataplane.broker.networking.controller_client",

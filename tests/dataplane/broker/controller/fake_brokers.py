@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import types
 
-from dataplane.broker.controller.host import ControllerHost
+from dataplane.broker.controller.kafka_controller import KafkaController
 from dataplane.broker.metadata.config_store import ConfigStore
 from dataplane.broker.metadata.registration import Registration, ensure_cluster_id, ensure_layout
 from dataplane.broker.networking.peer_client import PeerUnavailableError
@@ -80,7 +80,7 @@ class FakeBroker:
             peers=network,
         )
         self.configs = self.services.configs = ConfigStore(self.services)
-        self.host = self.services.controller = ControllerHost(self.services)
+        self.host = self.services.controller = KafkaController(self.services)
         listeners = {"PLAINTEXT": Endpoint("127.0.0.1", 9000 + broker_id, "PLAINTEXT")}
         self.registration = Registration(
             coordinator,

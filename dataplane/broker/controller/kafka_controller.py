@@ -47,7 +47,7 @@ class _Step:
     needs_term: int | None = None
 
 
-class ControllerHost:
+class KafkaController:
     """One broker's part in controlling. `controller_id` is -1 while nobody is known to."""
 
     def __init__(self, services: BrokerServices) -> None:

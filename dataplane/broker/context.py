@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dataplane.broker.controller.host import ControllerHost
+    from dataplane.broker.controller.kafka_controller import KafkaController
     from dataplane.broker.groups.group_coordinator import GroupCoordinator
     from dataplane.broker.metadata.config_admin import ConfigAdmin
     from dataplane.broker.metadata.config_store import ConfigStore
@@ -73,7 +73,7 @@ class HandlerContext:
     groups: GroupCoordinator
     producer_ids: ProducerIdManager
     authorizer: Authorizer
-    controller: ControllerHost
+    controller: KafkaController
     controller_client: ControllerClient
 
 

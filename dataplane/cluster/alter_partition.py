@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from dataplane.cluster.context import ControllerContext
 from dataplane.cluster.election import RECOVERING
+from dataplane.cluster.failover import Changes
 from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
@@ -16,7 +17,7 @@ UNKNOWN_EPOCH = -1
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class IsrProposal:
-    """One partition's part of AlterPartition. `isr` maps broker ids to epochs (-1: not told)."""
+    """One partition's part of AlterPartition. `isr` maps broker ids to epochs (-1: unknown)."""
 
     partition: TopicPartition
     leader_epoch: int
@@ -25,12 +26,27 @@ class IsrProposal:
     leader_recovery_state: int = 0
 
 
+def judge_all(
+    context: ControllerContext, sender: int, proposals: Iterable[IsrProposal]
+) -> tuple[Changes, dict[TopicPartition, PartitionState | ErrorCode]]:
+    """New states to write, and each proposal's answer as `judge` gives it."""
+    answers: dict[TopicPartition, PartitionState | ErrorCode] = {}
+    changes: Changes = {}
+    for proposal in proposals:
+        verdict = judge(context, sender, proposal)
+        answers[proposal.partition] = verdict
+        unchanged = verdict is context.state(proposal.partition)
+        if isinstance(verdict, PartitionState) and not unchanged:
+            changes[proposal.partition] = verdict
+    return changes, answers
+
+
 def judge(
     context: ControllerContext, sender: int, proposal: IsrProposal
 ) -> PartitionState | ErrorCode:
     """The new state to write (the present one when nothing changes), or the refusal."""
     state = context.state(proposal.partition)
-    if state is None or context.is_going(proposal.partition.topic):
+    if state is None or context.is_deletion_started(proposal.partition.topic):
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     refusal = _fence(state, sender, proposal)
     if refusal is not None:
@@ -67,7 +83,7 @@ def _refuse_members(
 
 def _fence(state: PartitionState, sender: int, proposal: IsrProposal) -> ErrorCode | None:
     if proposal.leader_epoch > state.leader_epoch:
-        return ErrorCode.NOT_CONTROLLER  # the sender has heard of a newer controller than us
+        return ErrorCode.NOT_CONTROLLER  # the sender knows a newer controller than us
     if proposal.leader_epoch < state.leader_epoch:
         return ErrorCode.FENCED_LEADER_EPOCH
     if state.leader != sender:

@@ -1,4 +1,4 @@
-"""What DescribeConfigs tells: each key's value, where it comes from, and what it would be without.
+"""DescribeConfigs: each key's value, where it comes from, and what it would be without.
 
 Sources and synonyms are Kafka's: a topic's own override, then the broker keys that hold its
 default, each through the layers per-broker dynamic, cluster-wide dynamic, static file, built-in.

@@ -14,6 +14,7 @@ from dataplane.cluster.image import ZERO_UUID, BrokerInfo
 from dataplane.cluster.partition_states import check_transition, status_of
 from dataplane.cluster.topic_names import collision_key
 from dataplane.cluster.znodes import TopicNode
+from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
 
@@ -49,11 +50,11 @@ class ControllerContext:
         self.shutting_down: set[int] = set()
         self.topics: dict[str, ControlledTopic] = {}
         self.names_by_id: dict[uuid.UUID, str] = {}
-        self.deleting: set[str] = set()
+        self.topics_to_be_deleted: set[str] = set()
         self.reassigning: set[TopicPartition] = set()
         self._offline: dict[int, set[TopicPartition]] = {}
         self._collisions: dict[str, set[str]] = {}
-        self._held_by: dict[int, set[TopicPartition]] = {}
+        self._partitions_on: dict[int, set[TopicPartition]] = {}
 
     # -- brokers --------------------------------------------------------------------------------
 
@@ -76,12 +77,18 @@ class ControllerContext:
         self.brokers = dict(brokers)
         self.shutting_down &= self.brokers.keys()
 
+    def check_broker_epoch(self, broker: int, epoch: int) -> None:
+        """Raises KafkaError(STALE_BROKER_EPOCH) for a former life; -1 is not looked at."""
+        known = self.brokers.get(broker)
+        if known is None or epoch not in (-1, known.epoch):
+            raise KafkaError(ErrorCode.STALE_BROKER_EPOCH)
+
     # -- failed log directories -----------------------------------------------------------------
 
     def replicas_answered(
         self, broker: int, failed: Iterable[TopicPartition], taken_up: Iterable[TopicPartition]
     ) -> tuple[set[TopicPartition], set[TopicPartition]]:
-        """A live broker has said which replicas it cannot serve, and which it can.
+        """A live broker has answered which replicas it cannot serve, and which it can.
 
         Returns those that went offline by this, and those that came back.
         """
@@ -130,7 +137,7 @@ class ControllerContext:
 
     def remove_topic(self, name: str) -> None:
         topic = self.topics.pop(name, None)
-        self.deleting.discard(name)
+        self.topics_to_be_deleted.discard(name)
         if topic is None:
             return
         self.names_by_id.pop(topic.topic_id, None)
@@ -139,7 +146,7 @@ class ControllerContext:
             partition = TopicPartition(name, index)
             self.reassigning.discard(partition)
             for replica in state.replicas:
-                self._held_by.get(replica, set()).discard(partition)
+                self._partitions_on.get(replica, set()).discard(partition)
             for lost in self._offline.values():
                 lost.discard(partition)
 
@@ -162,20 +169,20 @@ class ControllerContext:
             check_transition(partition, status_of(before, live), status_of(state, live))
         for replica in before.replicas if before else ():
             if replica not in state.replicas:
-                self._held_by[replica].discard(partition)
+                self._partitions_on[replica].discard(partition)
         for replica in state.replicas:
-            self._held_by.setdefault(replica, set()).add(partition)
+            self._partitions_on.setdefault(replica, set()).add(partition)
         partitions[partition.partition] = state
         if state.is_reassigning:
             self.reassigning.add(partition)
         else:
             self.reassigning.discard(partition)
 
-    def held_by(self, brokers: Collection[int]) -> list[TopicPartition]:
+    def partitions_on(self, brokers: Collection[int]) -> list[TopicPartition]:
         """Partitions with a replica on one of these brokers, in order, without repeats."""
         found: set[TopicPartition] = set()
         for broker in brokers:
-            found |= self._held_by.get(broker, set())
+            found |= self._partitions_on.get(broker, set())
         return sorted(found)
 
     def partitions(self) -> Iterator[tuple[TopicPartition, PartitionState]]:
@@ -184,12 +191,14 @@ class ControllerContext:
             for index, state in topic.partitions.items():
                 yield TopicPartition(topic.name, index), state
 
-    def is_deleting(self, topic: str) -> bool:
+    def is_queued_for_deletion(self, topic: str) -> bool:
         """Whether the topic is marked for deletion."""
-        return topic in self.deleting
+        return topic in self.topics_to_be_deleted
 
-    def is_going(self, topic: str) -> bool:
+    def is_deletion_started(self, topic: str) -> bool:
         """Whether its deletion has begun. A move that is under way ends first: until then it is
         served as before.
         """
-        return topic in self.deleting and not any(p.topic == topic for p in self.reassigning)
+        return topic in self.topics_to_be_deleted and not any(
+            p.topic == topic for p in self.reassigning
+        )

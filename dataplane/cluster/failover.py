@@ -1,4 +1,4 @@
-"""What the partitions become when brokers go, come, or when a controller takes over."""
+"""What partitions become when brokers go or come, when a controller takes over, or by balance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TypeAlias
 from dataplane.cluster.context import NEVER_LED, ControllerContext
 from dataplane.cluster.election import (
     elect_first,
-    elect_for_shutdown,
     elect_offline,
     elect_preferred,
     leaderless,
@@ -37,7 +36,7 @@ def repair(
     changes: Changes = {}
     for partition in partitions:
         state = context.state(partition)
-        if state is None or context.is_going(partition.topic):
+        if state is None or context.is_deletion_started(partition.topic):
             continue
         lost = context.offline_replicas(partition)
         changed = _repaired(
@@ -66,31 +65,6 @@ def _repaired(
     return without_replicas(state, set(state.isr) - live)
 
 
-def leave(context: ControllerContext, broker: int) -> tuple[Changes, list[TopicPartition]]:
-    """Before `broker` stops: leadership moves away, and it leaves the ISRs it follows in.
-
-    Returns the changes, and the partitions that `broker` still leads because no other replica can.
-    """
-    stopping = context.shutting_down | {broker}
-    changes: Changes = {}
-    remaining: list[TopicPartition] = []
-    for partition in context.held_by([broker]):
-        state = context.state(partition)
-        if state is None or context.is_going(partition.topic):
-            continue
-        if state.leader == broker:
-            moved = elect_for_shutdown(state, context.live_for(partition), stopping)
-            if moved is not None:
-                changes[partition] = moved
-            elif len(state.replicas) > 1:
-                remaining.append(partition)
-        else:
-            shrunk = without_replicas(state, {broker})
-            if shrunk is not None:
-                changes[partition] = shrunk
-    return changes, remaining
-
-
 def imbalanced(context: ControllerContext, percentage_max: int) -> Changes:
     """Preferred elections for brokers of whose preferred partitions more than this many percent
     are led by others. Partitions being reassigned or deleted are left alone.
@@ -99,7 +73,7 @@ def imbalanced(context: ControllerContext, percentage_max: int) -> Changes:
     preferred: dict[int, int] = {}
     elsewhere: dict[int, list[TopicPartition]] = {}
     for partition, state in context.partitions():
-        if context.is_going(partition.topic):
+        if context.is_deletion_started(partition.topic):
             continue
         head = state.preferred_leader
         preferred[head] = preferred.get(head, 0) + 1

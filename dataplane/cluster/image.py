@@ -177,7 +177,7 @@ def _partition(state: UpdateMetadataPartitionState) -> PartitionState:
 
 
 def _dense(partitions: dict[int, PartitionState]) -> tuple[PartitionState, ...]:
-    """Ordered by index; a partition not told yet is shown without a leader."""
+    """Ordered by index; a partition not announced yet is shown without a leader."""
     return tuple(
         partitions.get(index, PartitionState(index=index, leader=NO_LEADER))
         for index in range(max(partitions) + 1)

@@ -6,6 +6,7 @@ import dataclasses
 import uuid
 from collections.abc import Collection, Iterable, Mapping
 
+from dataplane.cluster.context import NEVER_LED, ControllerContext
 from dataplane.cluster.image import LEADER_DURING_DELETE, BrokerInfo
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
@@ -50,7 +51,7 @@ class Term:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MetadataUpdate:
-    """A partition's state to be told. `deleting` tells that its topic is going away, `offline`
+    """A partition's state to send. `deleting`: its topic's deletion has begun; `offline`:
     which live brokers cannot serve it, because a log directory has failed.
     """
 
@@ -60,6 +61,11 @@ class MetadataUpdate:
     deleting: bool = False
     offline: tuple[int, ...] = ()
 
+    @property
+    def is_servable(self) -> bool:
+        """Whether replicas get LeaderAndIsr: not before a first leader, nor under deletion."""
+        return not self.deleting and self.state.leader_epoch != NEVER_LED
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Stop:
@@ -67,6 +73,17 @@ class Stop:
 
     leader_epoch: int
     delete: bool
+
+
+def metadata_update(context: ControllerContext, partition: TopicPartition) -> MetadataUpdate:
+    """What brokers get about a partition now. Raises KeyError for one that does not exist."""
+    topic = context.topics[partition.topic]
+    return MetadataUpdate(
+        topic.partitions[partition.partition],
+        topic.topic_id,
+        deleting=context.is_deletion_started(partition.topic),
+        offline=context.offline_replicas(partition),
+    )
 
 
 def leader_and_isr(

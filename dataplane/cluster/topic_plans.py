@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from dataplane.cluster.context import NEVER_LED, ControllerContext
+from dataplane.cluster.election import elect_first
 from dataplane.cluster.placement import place
-from dataplane.cluster.topic_names import check_collision, check_name
+from dataplane.cluster.topic_names import check_collision, check_name, collision_key
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.partition import PartitionState
 
@@ -57,6 +58,30 @@ class NewTopic:
         return len(next(iter(self.replicas.values())))
 
 
+def plan_topics(
+    context: ControllerContext,
+    requests: Iterable[TopicRequest],
+    defaults: Defaults,
+    draw_seed: Callable[[], PlacementSeed],
+    draw_id: Callable[[], uuid.UUID],
+) -> dict[str, NewTopic | KafkaError]:
+    """Topics that can be made, and the others' refusals, by name.
+
+    A request is also held against the names of those before it.
+    """
+    results: dict[str, NewTopic | KafkaError] = {}
+    planned: dict[str, list[str]] = {}
+    for request in requests:
+        same_key = planned.setdefault(collision_key(request.name), [])
+        try:
+            check_collision(request.name, same_key)
+            results[request.name] = plan_topic(context, request, defaults, draw_seed(), draw_id())
+            same_key.append(request.name)
+        except KafkaError as refusal:
+            results[request.name] = refusal
+    return results
+
+
 def plan_topic(
     context: ControllerContext,
     request: TopicRequest,
@@ -67,7 +92,7 @@ def plan_topic(
     """Check a request and place its replicas. Raises KafkaError with the protocol's own code."""
     check_name(request.name)
     if request.name in context.topics:
-        if context.is_deleting(request.name):
+        if context.is_queued_for_deletion(request.name):
             message = f"Topic '{request.name}' is marked for deletion."
         else:
             message = f"Topic '{request.name}' already exists."
@@ -106,7 +131,7 @@ def plan_partitions(
 ) -> dict[int, tuple[int, ...]]:
     """Replicas of the partitions that raise `topic` to `count`. Raises KafkaError."""
     known = context.topics.get(topic)
-    if known is None or context.is_deleting(topic):
+    if known is None or context.is_queued_for_deletion(topic):
         raise KafkaError(
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"The topic '{topic}' does not exist."
         )
@@ -153,6 +178,18 @@ def plan_partitions(
         first_partition=have,
     )
     return {have + nth: replicas for nth, replicas in enumerate(placed)}
+
+
+def first_states(
+    context: ControllerContext, replicas: Mapping[int, tuple[int, ...]]
+) -> dict[int, PartitionState]:
+    """States of new partitions by index; one whose replicas are all dead is left out."""
+    electable = context.electable
+    return {
+        index: led
+        for index, brokers in replicas.items()
+        if (led := elect_first(assigned(index, brokers), electable)) is not None
+    }
 
 
 def assigned(index: int, replicas: tuple[int, ...]) -> PartitionState:

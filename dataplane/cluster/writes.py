@@ -9,7 +9,8 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 
 from dataplane.cluster import znodes
-from dataplane.cluster.context import NEVER_LED, ControlledTopic
+from dataplane.cluster.context import NEVER_LED, ControlledTopic, ControllerContext
+from dataplane.cluster.failover import Changes
 from dataplane.cluster.topic_plans import NewTopic
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
@@ -17,7 +18,7 @@ from dataplane.ports.coordinator import Check, Create, Op, SetData
 
 OPS_PER_MULTI = 400
 BYTES_PER_MULTI = 400_000
-"""ZooKeeper refuses requests above jute.maxbuffer, 1 MiB unless told otherwise."""
+"""ZooKeeper refuses requests above jute.maxbuffer, 1 MiB unless configured otherwise."""
 
 
 def with_epoch(state: PartitionState, controller_epoch: int) -> PartitionState:
@@ -32,6 +33,40 @@ def with_epoch(state: PartitionState, controller_epoch: int) -> PartitionState:
 def created_with_epoch(state: PartitionState, controller_epoch: int) -> PartitionState:
     """Likewise for a state node that does not exist yet."""
     return dataclasses.replace(state, controller_epoch=controller_epoch, partition_epoch=0)
+
+
+def stamped(context: ControllerContext, changes: Changes) -> Changes:
+    """Likewise for states that the context holds or not, of partitions that were led or not."""
+    return {
+        partition: (created_with_epoch if _never_led(context, partition) else with_epoch)(
+            state, context.epoch
+        )
+        for partition, state in changes.items()
+    }
+
+
+def _never_led(context: ControllerContext, partition: TopicPartition) -> bool:
+    before = context.state(partition)
+    return before is None or before.leader_epoch == NEVER_LED
+
+
+def state_groups(
+    context: ControllerContext, written: Changes, *, assignments: bool
+) -> list[list[Op]]:
+    """Groups that replace the context's states by these.
+
+    With `assignments` the replica sets changed too: a topic's node is written in the same multi as
+    its partitions' states.
+    """
+    groups: list[list[Op]] = []
+    for name, states in by_topic(written.items()).items():
+        topic = context.topics[name]
+        ops = [state_op(name, topic.partitions[i], after) for i, after in states.items()]
+        if assignments:
+            groups.append([*ops, topic_op(topic, states)])
+        else:
+            groups.extend([op] for op in ops)
+    return groups
 
 
 def state_op(topic: str, before: PartitionState, after: PartitionState) -> Op:

@@ -32,7 +32,9 @@ PRODUCER_IDS = "/latest_producer_id_block"
 ISR_CHANGES = "/isr_change_notification"
 LOG_DIR_EVENTS = "/log_dir_event_notification"
 BROKER_SEQUENCE = "/brokers/seqid"
-DEALT_WITH = "/brokers/dealt_with"
+KNOWN_BROKERS = "/brokers/known_brokers"
+FORMER_KNOWN_BROKERS = "/brokers/dealt_with"
+"""Where earlier versions keep what KNOWN_BROKERS holds; read once, then removed."""
 DEFAULT_ENTITY = "<default>"
 
 PERSISTENT_PATHS = (
@@ -40,7 +42,7 @@ PERSISTENT_PATHS = (
     BROKER_IDS,
     TOPICS,
     BROKER_SEQUENCE,
-    DEALT_WITH,
+    KNOWN_BROKERS,
     CONFIG_CHANGES,
     "/config/topics",
     "/config/brokers",
@@ -115,12 +117,12 @@ def _host(host: str) -> str:
 # -- controller -----------------------------------------------------------------------------------
 
 
-def encode_dealt_with(brokers: Mapping[int, BrokerInfo]) -> bytes:
+def encode_known_brokers(brokers: Mapping[int, BrokerInfo]) -> bytes:
     """The registrations that the controllers' decisions rest on (ours alone, Kafka has none)."""
     return _dump({"version": 1, "epochs": {str(b): info.epoch for b, info in brokers.items()}})
 
 
-def decode_dealt_with(data: bytes) -> dict[int, int]:
+def decode_known_brokers(data: bytes) -> dict[int, int]:
     """Broker epochs by broker; empty before any controller has written them."""
     epochs = _load(data).get("epochs", {}) if data else {}
     return {int(broker): int(epoch) for broker, epoch in epochs.items()}

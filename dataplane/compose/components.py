@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from dataplane.broker.context import HandlerContext
 from dataplane.broker.controller.environment import ControllerEnvironment
-from dataplane.broker.controller.host import ControllerHost
+from dataplane.broker.controller.kafka_controller import KafkaController
 from dataplane.broker.groups.group_coordinator import GroupCoordinator
 from dataplane.broker.metadata.config_admin import ConfigAdmin
 from dataplane.broker.metadata.internal_topics import InternalTopics
@@ -39,7 +39,7 @@ class Components:
     metadata: MetadataCache
     logs: LogManager
     partitions: ReplicaManager
-    controller: ControllerHost
+    controller: KafkaController
     controller_client: ControllerClient
     authorizer: Authorizer
     producer_ids: ProducerIdManager
@@ -61,7 +61,7 @@ def build_components(
 ) -> Components:
     """Build them; nothing is started."""
     clock, entropy, broker_id = environment.clock, environment.entropy, lifecycle.broker_id
-    controller = ControllerHost(
+    controller = KafkaController(
         ControllerEnvironment(
             broker_id=broker_id,
             coordinator=coordinator,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from dataplane.broker.controller.host import ControllerHost
+    from dataplane.broker.controller.kafka_controller import KafkaController
     from dataplane.broker.metadata.metadata_cache import MetadataCache
     from dataplane.broker.metrics import Metrics
     from dataplane.broker.replicas.replica_manager import ReplicaManager
@@ -21,7 +21,7 @@ def register(
     metrics: Metrics,
     partitions: ReplicaManager,
     metadata: MetadataCache,
-    controller: ControllerHost,
+    controller: KafkaController,
     listeners: Listeners,
 ) -> None:
     """Register the gauges; each is computed only when somebody scrapes."""

@@ -8,7 +8,8 @@ import socket
 from typing import TYPE_CHECKING
 
 from dataplane.broker.networking.receive_budget import ReceiveBudget
-from dataplane.server.listener import RECEIVE_BYTES_MAX, Listener, ListenerLimits
+from dataplane.server.listener import RECEIVE_BYTES_MAX, Listener
+from dataplane.server.listener_limits import ListenerLimits
 from dataplane.server.metrics_page import MetricsPage
 
 if TYPE_CHECKING:

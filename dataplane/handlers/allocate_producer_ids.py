@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller.elections import allocate_producer_ids
 from dataplane.handlers.controller_access import require_controller
 from dataplane.handlers.inter_broker import require_cluster_action
 from dataplane.model.errors import KafkaError
@@ -27,9 +26,7 @@ async def handle(
         require_cluster_action(context)
         require_controller(context)
         block = await context.broker.controller.submit(
-            lambda controller: allocate_producer_ids(
-                controller, request.broker_id, request.broker_epoch
-            )
+            lambda term: term.producer_ids.allocate(request.broker_id, request.broker_epoch)
         )
     except KafkaError as refusal:
         return AllocateProducerIdsResponse(error_code=refusal.code)

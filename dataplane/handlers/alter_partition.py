@@ -10,7 +10,6 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller.elections import alter_partitions, finish_reassignments
 from dataplane.cluster.alter_partition import UNKNOWN_EPOCH, IsrProposal
 from dataplane.handlers.controller_access import require_controller
 from dataplane.handlers.inter_broker import require_cluster_action
@@ -26,7 +25,7 @@ from dataplane.wire.messages.alter_partition import (
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
-    from dataplane.broker.controller.controller import Controller
+    from dataplane.broker.controller.term import ControllerTerm
     from dataplane.wire.messages.alter_partition import (
         AlterPartitionRequestPartitionData,
         AlterPartitionRequestTopicData,
@@ -41,16 +40,14 @@ async def handle(context: RequestContext, request: AlterPartitionRequest) -> Alt
     try:
         require_controller(context)
         names, answers = await context.broker.controller.submit(
-            lambda controller: _decide(controller, request, version)
+            lambda term: _decide(term, request, version)
         )
     except KafkaError as refusal:
         return AlterPartitionResponse(error_code=refusal.code)
-    granted = {p: None for p, answer in answers.items() if isinstance(answer, PartitionState)}
+    granted = [p for p, answer in answers.items() if isinstance(answer, PartitionState)]
     if granted:
         # After the answer: what a reassignment does next would overtake it.
-        context.broker.controller.later(
-            lambda controller: finish_reassignments(controller, dict(granted))
-        )
+        context.broker.controller.later(lambda term: term.reassignment.complete_ready(granted))
     response = AlterPartitionResponse()
     for topic in request.topics:
         answer = AlterPartitionResponseTopicData(
@@ -69,24 +66,26 @@ async def handle(context: RequestContext, request: AlterPartitionRequest) -> Alt
 
 
 async def _decide(
-    controller: Controller, request: AlterPartitionRequest, version: int
+    term: ControllerTerm, request: AlterPartitionRequest, version: int
 ) -> tuple[dict[uuid.UUID, str], Answers]:
     names: dict[uuid.UUID, str] = {}
     proposals: list[IsrProposal] = []
     for topic in request.topics:
-        name = _name_of(controller, topic, version)
+        name = _name_of(term, topic, version)
         if name is None:
             continue
         names[topic.topic_id] = name
         proposals.extend(_proposal(name, item, version) for item in topic.partitions)
-    answers = await alter_partitions(controller, request.broker_id, request.broker_epoch, proposals)
+    answers = await term.isr_changes.alter_partitions(
+        request.broker_id, request.broker_epoch, proposals
+    )
     return names, answers
 
 
 def _name_of(
-    controller: Controller, topic: AlterPartitionRequestTopicData, version: int
+    term: ControllerTerm, topic: AlterPartitionRequestTopicData, version: int
 ) -> str | None:
-    return controller.context.names_by_id.get(topic.topic_id) if version >= 2 else topic.topic_name
+    return term.context.names_by_id.get(topic.topic_id) if version >= 2 else topic.topic_name
 
 
 def _proposal(name: str, item: AlterPartitionRequestPartitionData, version: int) -> IsrProposal:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller.reassignments import reassign
 from dataplane.handlers.controller_access import (
     require_controller,
     require_on_cluster,
@@ -42,7 +41,7 @@ async def handle(
             for item in topic.partitions
         }
         outcomes = await context.broker.controller.submit(
-            lambda controller: reassign(controller, targets)
+            lambda term: term.reassignment.reassign(targets)
         )
     except KafkaError as refusal:
         return AlterPartitionReassignmentsResponse(

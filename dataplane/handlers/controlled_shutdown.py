@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller.elections import controlled_shutdown
 from dataplane.handlers.controller_access import require_controller, wait_until_known
 from dataplane.handlers.inter_broker import require_cluster_action
 from dataplane.wire.messages.controlled_shutdown import (
@@ -29,7 +28,7 @@ async def handle(
     require_cluster_action(context)
     require_controller(context)
     remaining = await context.broker.controller.submit(
-        lambda controller: controlled_shutdown(controller, request.broker_id, request.broker_epoch)
+        lambda term: term.controlled_shutdown.shut_down(request.broker_id, request.broker_epoch)
     )
     # The new leaders should serve before the old one closes its doors.
     await wait_until_known(context, SETTLE_MS)

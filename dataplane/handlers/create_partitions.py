@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller.topics import create_partitions
 from dataplane.handlers.controller_access import require_controller, wait_until_known
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import AclOperation, ResourceType
@@ -21,7 +20,7 @@ from dataplane.wire.messages.create_partitions import (
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
-    from dataplane.broker.controller.controller import Controller
+    from dataplane.broker.controller.term import ControllerTerm
     from dataplane.wire.messages.create_partitions import CreatePartitionsTopic
 
 
@@ -57,9 +56,9 @@ async def _grow(
     assignments = topic.assignments
     wanted = None if assignments is None else [item.broker_ids for item in assignments]
 
-    async def step(controller: Controller) -> None:
-        await create_partitions(
-            controller, topic.name, topic.count, wanted, validate_only=validate_only
+    async def step(term: ControllerTerm) -> None:
+        await term.topic_creation.create_partitions(
+            topic.name, topic.count, wanted, validate_only=validate_only
         )
 
     await context.broker.controller.submit(step)

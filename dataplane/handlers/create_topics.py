@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller.topics import create_topics
 from dataplane.cluster.config_changes import check_topic
 from dataplane.cluster.config_entries import topic_entries
 from dataplane.cluster.topic_plans import TopicRequest
@@ -58,8 +57,8 @@ async def handle(context: RequestContext, request: CreateTopicsRequest) -> Creat
             outcomes[topic.name] = refusal
     if accepted:
         outcomes |= await context.broker.controller.submit(
-            lambda controller: create_topics(
-                controller, accepted, validate_only=request.validate_only
+            lambda term: term.topic_creation.create_topics(
+                accepted, validate_only=request.validate_only
             )
         )
     known = True

@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller.topics import delete_topics
 from dataplane.cluster.image import ZERO_UUID
 from dataplane.handlers.controller_access import require_controller, wait_until_known
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     import uuid
 
     from dataplane.broker.context import RequestContext
-    from dataplane.broker.controller.controller import Controller
+    from dataplane.broker.controller.term import ControllerTerm
 
 HALTED_MS_MAX = 10_000
 """How long an answer waits for the data to go; a deletion may be halted by a dead broker."""
@@ -53,8 +52,8 @@ async def handle(context: RequestContext, request: DeleteTopicsRequest) -> Delet
     return DeleteTopicsResponse(responses=results)
 
 
-async def _names_by_id(controller: Controller) -> dict[uuid.UUID, str]:
-    return dict(controller.context.names_by_id)
+async def _names_by_id(term: ControllerTerm) -> dict[uuid.UUID, str]:
+    return dict(term.context.names_by_id)
 
 
 def _asked(
@@ -89,8 +88,8 @@ async def _delete(
     context: RequestContext, named: dict[str, DeletableTopicResult], timeout_ms: int
 ) -> None:
     outcomes = await context.broker.controller.submit(
-        lambda controller: delete_topics(
-            controller, {name: result.topic_id for name, result in named.items()}
+        lambda term: term.topic_deletion.delete_topics(
+            {name: result.topic_id for name, result in named.items()}
         )
     )
     waits: list[asyncio.Future[None]] = []

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller.elections import elect_leaders
 from dataplane.cluster.election import ElectionType
 from dataplane.handlers.controller_access import (
     require_controller,
@@ -46,7 +45,7 @@ async def handle(context: RequestContext, request: ElectLeadersRequest) -> Elect
             for index in topic.partitions
         ]
     outcomes = await context.broker.controller.submit(
-        lambda controller: elect_leaders(controller, election, asked)
+        lambda term: term.elections.elect_leaders(election, asked)
     )
     await wait_until_known(context, request.timeout_ms)
     topics: dict[str, ReplicaElectionResult] = {}

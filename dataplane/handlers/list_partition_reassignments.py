@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller.reassignments import ongoing
 from dataplane.handlers.controller_access import require_controller, require_on_cluster
 from dataplane.model.errors import KafkaError
 from dataplane.model.ids import TopicPartition
@@ -21,7 +20,7 @@ from dataplane.wire.messages.list_partition_reassignments import (
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
-    from dataplane.broker.controller.controller import Controller
+    from dataplane.broker.controller.term import ControllerTerm
     from dataplane.model.partition import PartitionState
 
 
@@ -36,8 +35,8 @@ async def handle(
             for index in topic.partition_indexes
         ]
 
-    async def look(controller: Controller) -> dict[TopicPartition, PartitionState]:
-        return ongoing(controller, asked)
+    async def look(term: ControllerTerm) -> dict[TopicPartition, PartitionState]:
+        return term.reassignment.ongoing(asked)
 
     try:
         require_on_cluster(context, AclOperation.DESCRIBE)

@@ -4,24 +4,49 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from dataplane.ports.coordinator import CoordinatorError, NoNodeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dataplane.ports.coordinator import ChildrenCallback, DataCallback
-    from dataplane.runtime.zookeeper import ZooKeeperCoordinator
+    from dataplane.ports.coordinator import ChildrenCallback, DataCallback, NodeStat
+
+    Trigger = Callable[[Any], None]
 
 log = logging.getLogger(__name__)
+
+
+class WatchedReads(Protocol):
+    """Reads that arm kazoo's one-shot watches. The triggers run in kazoo's thread."""
+
+    def is_closed(self) -> bool:
+        """Whether nothing is watched any more."""
+        ...
+
+    def call_soon(self, function: Callable[..., object], *arguments: object) -> None:
+        """From any thread: run on the loop."""
+        ...
+
+    async def get_watched(self, path: str, watch: Trigger | None) -> tuple[bytes, NodeStat]:
+        """Raises CoordinatorError."""
+        ...
+
+    async def exists_watched(self, path: str, watch: Trigger | None) -> NodeStat | None:
+        """Raises CoordinatorError."""
+        ...
+
+    async def children_watched(self, path: str, watch: Trigger | None) -> list[str]:
+        """Raises CoordinatorError."""
+        ...
 
 
 class _StandingWatch:
     """One task per watch. The trigger may fire more often than the value changes."""
 
     def __init__(
-        self, coordinator: ZooKeeperCoordinator, path: str, on_cancel: Callable[[Any], None]
+        self, coordinator: WatchedReads, path: str, on_cancel: Callable[[Any], None]
     ) -> None:
         self._coordinator = coordinator
         self._path = path
@@ -69,7 +94,7 @@ class ChildrenWatch(_StandingWatch):
 
     def __init__(
         self,
-        coordinator: ZooKeeperCoordinator,
+        coordinator: WatchedReads,
         path: str,
         callback: ChildrenCallback,
         on_cancel: Callable[[Any], None],
@@ -98,7 +123,7 @@ class DataWatch(_StandingWatch):
 
     def __init__(
         self,
-        coordinator: ZooKeeperCoordinator,
+        coordinator: WatchedReads,
         path: str,
         callback: DataCallback,
         on_cancel: Callable[[Any], None],

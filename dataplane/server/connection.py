@@ -11,7 +11,7 @@ import asyncio
 import collections
 import logging
 import socket
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from dataplane.broker.context import CloseConnection
 from dataplane.broker.delayed.deferred import Deferred
@@ -21,8 +21,11 @@ from dataplane.server.reply_writer import GATHER_BYTES, ReplyWriter
 
 if TYPE_CHECKING:
     from dataplane.broker.context import ConnectionInfo
+    from dataplane.broker.metrics import Metrics
+    from dataplane.broker.networking.receive_budget import ReceiveBudget
     from dataplane.server.dispatch import Answer, Dispatcher, Reply
-    from dataplane.server.listener import Listener
+    from dataplane.server.listener_limits import ListenerLimits
+    from dataplane.server.rate_limited_log import RateLimitedLog
 
 _log = logging.getLogger(__name__)
 
@@ -35,6 +38,26 @@ UNAUTHENTICATED_FRAME_BYTES_MAX = 512 * 1024
 REQUEST_BYTES_MAX = 8 * 1024 * 1024
 # Above this a partly arrived frame wakes the loop only when a good piece of it is there.
 LOW_WATER_FROM_BYTES = 512 * 1024
+
+
+class ConnectionOwner(Protocol):
+    """A listener, as the connections that it has accepted see it."""
+
+    receive_budget: ReceiveBudget
+    metrics: Metrics
+    limits: ListenerLimits
+    rate_limited_log: RateLimitedLog
+
+    @property
+    def frame_bytes_max(self) -> int: ...
+
+    def connection_info(self, client_host: str) -> ConnectionInfo: ...
+
+    def admit(self, connection: Connection) -> bool:
+        """False: there are too many, and this one is to be closed."""
+        ...
+
+    def forget(self, connection: Connection) -> None: ...
 
 
 class Connection(asyncio.BufferedProtocol):
@@ -61,7 +84,7 @@ class Connection(asyncio.BufferedProtocol):
         "loop",
     )
 
-    def __init__(self, listener: Listener, dispatcher: Dispatcher) -> None:
+    def __init__(self, listener: ConnectionOwner, dispatcher: Dispatcher) -> None:
         self.loop = asyncio.get_running_loop()
         self._listener = listener
         self._dispatcher = dispatcher

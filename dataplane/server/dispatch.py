@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import struct
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from dataplane.broker.context import CloseConnection, RequestContext
 from dataplane.broker.delayed.deferred import Deferred
@@ -21,9 +21,8 @@ from dataplane.wire.errors import WireError
 from dataplane.wire.headers import RequestHeader, encode_response_frame, parse_request_header
 
 if TYPE_CHECKING:
-    from dataplane.broker.context import HandlerContext
+    from dataplane.broker.context import ConnectionInfo, HandlerContext
     from dataplane.broker.replicas.staged_appends import StagedAnswer
-    from dataplane.server.connection import Connection
 
 _log = logging.getLogger(__name__)
 
@@ -37,6 +36,21 @@ _KEY = struct.Struct(">h")
 _SIZE = struct.Struct(">i")
 _KNOWN = frozenset(int(key) for key in ApiKey)
 _BEFORE_SASL = frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
+
+
+class Requester(Protocol):
+    """A connection, as its requests see it."""
+
+    @property
+    def info(self) -> ConnectionInfo: ...
+
+    def authenticated(self) -> None:
+        """SASL has succeeded, or is not asked for."""
+        ...
+
+    def close_after_answer(self) -> None:
+        """Read no more, and close when the answers in work have left."""
+        ...
 
 
 class Dispatcher:
@@ -55,7 +69,7 @@ class Dispatcher:
         """Whether work on `frame` may start while earlier Produces wait for their replicas."""
         return len(frame) >= 2 and _KEY.unpack_from(frame)[0] == _PRODUCE
 
-    def submit(self, connection: Connection, frame: memoryview) -> Answer:
+    def submit(self, connection: Requester, frame: memoryview) -> Answer:
         """Start work on one request. Raises FrameError when the stream makes no sense."""
         info = connection.info
         route = info.produce_route
@@ -108,7 +122,7 @@ class Dispatcher:
         return hot
 
     def _submit_other(
-        self, connection: Connection, header: RequestHeader, frame: memoryview
+        self, connection: Requester, header: RequestHeader, frame: memoryview
     ) -> Answer:
         """What becomes a task, is not served, or not allowed yet."""
         key = header.api_key
@@ -130,7 +144,7 @@ class Dispatcher:
 
     # -- SASL tokens without a request around them
 
-    def _submit_token(self, connection: Connection, token: bytes) -> Answer:
+    def _submit_token(self, connection: Requester, token: bytes) -> Answer:
         deferred: Deferred[Reply | None] = Deferred()
         task = asyncio.get_running_loop().create_task(self._take_token(connection, token, deferred))
         self._tasks.add(task)
@@ -138,7 +152,7 @@ class Dispatcher:
         return deferred
 
     async def _take_token(
-        self, connection: Connection, token: bytes, deferred: Deferred[Reply | None]
+        self, connection: Requester, token: bytes, deferred: Deferred[Reply | None]
     ) -> None:
         from dataplane.handlers.sasl_authenticate import bare_token
 
@@ -159,7 +173,7 @@ class Dispatcher:
     # -- ordinary requests
 
     def _submit_task(
-        self, connection: Connection, context: RequestContext, frame: memoryview
+        self, connection: Requester, context: RequestContext, frame: memoryview
     ) -> Answer:
         header = context.header
         key = ApiKey(header.api_key)
@@ -178,7 +192,7 @@ class Dispatcher:
 
     async def _run(
         self,
-        connection: Connection,
+        connection: Requester,
         context: RequestContext,
         handler: registry.Handler,
         request: Any,
@@ -252,7 +266,7 @@ class Dispatcher:
         return [encode_response_frame(response, header.api_version, header.correlation_id)]
 
     def _unsupported(
-        self, connection: Connection, context: RequestContext, frame: memoryview
+        self, connection: Requester, context: RequestContext, frame: memoryview
     ) -> Answer:
         """Answer error 35 in the API's shape; ApiVersions answers in version 0 with its range."""
         header = context.header

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import collections
-import dataclasses
 import logging
 import socket
 from typing import TYPE_CHECKING
@@ -20,25 +19,11 @@ if TYPE_CHECKING:
 
     from dataplane.broker.metrics import Metrics
     from dataplane.server.dispatch import Dispatcher
+    from dataplane.server.listener_limits import ListenerLimits
 
 _log = logging.getLogger(__name__)
 
 RECEIVE_BYTES_MAX = 512 * 1024 * 1024
-
-
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class ListenerLimits:
-    """Bounds of one listener; Kafka's keys are in the names of `compose`'s reading of them."""
-
-    frame_bytes_max: int = 100 * 1024 * 1024
-    connections_max: int = 2_147_483_647
-    connections_per_ip_max: int = 2_147_483_647
-    idle_ms_max: int = 600_000
-    backlog: int = 1024
-    send_buffer_bytes: int = -1
-    """SO_SNDBUF of accepted connections; -1 leaves it to the system."""
-    receive_buffer_bytes: int = -1
-    """SO_RCVBUF of the listening socket, for accepted ones to inherit; -1 leaves it as it is."""
 
 
 class Listener:

@@ -24,7 +24,8 @@ from dataplane.broker.metrics import Metrics
 from dataplane.runtime.os_filesystem import OsFileSystem
 from dataplane.runtime.parent_death import die_with_parent
 from dataplane.server import reply_writer
-from dataplane.server.listener import Listener, ListenerLimits
+from dataplane.server.listener import Listener
+from dataplane.server.listener_limits import ListenerLimits
 from dataplane.server.socket_binding import bind
 from tests.bench.dataplane.proc import cpu_s
 

@@ -18,7 +18,6 @@ import tracemalloc
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from dataplane.broker.controller import topics as controller_topics
 from dataplane.cluster import znodes
 from dataplane.cluster.topic_plans import TopicRequest
 from dataplane.ports.fakes.coordinator import FakeZooKeeper
@@ -66,7 +65,7 @@ class _Cluster:
 
     async def create(self, *requests: TopicRequest) -> None:
         await self.host.submit(
-            lambda c: controller_topics.create_topics(c, list(requests), validate_only=False)
+            lambda c: c.topic_creation.create_topics(list(requests), validate_only=False)
         )
         names = {request.name for request in requests}
         await self.until(

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from crc32c import crc32c
 
-from dataplane.broker.controller import events as controller_events
+from dataplane.broker.controller.known_brokers import KnownBrokers
+from dataplane.broker.controller.load import load_brokers
 from dataplane.broker.replicas import following
 from dataplane.broker.replicas.partition import Partition
 from dataplane.broker.replicas.replica_manager import ReplicaManager
@@ -148,10 +149,10 @@ def ignores_the_fence(patch):
 def trusts_a_bounced_leader(patch):
     """No controller looks whether a broker was away in between."""
 
-    async def everybody(coordinator):
-        return {b: i.epoch for b, i in (await controller_events.load_brokers(coordinator)).items()}
+    async def everybody(self):
+        return {b: i.epoch for b, i in (await load_brokers(self._zk.coordinator)).items()}
 
-    patch.setattr(controller_events, "load_dealt_with", everybody)
+    patch.setattr(KnownBrokers, "load", everybody)
     return ("kill", "kill_unfenced", "stale_fence"), {}
 
 

@@ -1,16 +1,16 @@
-"""The controller's line to one broker: commands strictly in order, repeated until it goes away."""
+"""The controller's channel to one broker: requests in order, repeated until it goes away."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from dataplane.broker.networking.retry_warning import RetryWarning
 from dataplane.cluster import requests
-from dataplane.cluster.outbox import Outbox, Parcel
+from dataplane.cluster.request_queue import BrokerRequestQueue, PendingRequests, RequestKind
+from dataplane.cluster.responses import deletion_results, leader_and_isr_result
 from dataplane.model.errors import ErrorCode, KafkaError
-from dataplane.model.ids import TopicPartition
 from dataplane.wire.errors import WireError
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from dataplane.broker.networking.peer_client import PeerPool
     from dataplane.cluster.image import BrokerInfo
+    from dataplane.cluster.responses import DeletionResults, LeaderAndIsrResult
     from dataplane.wire.messages.leader_and_isr import LeaderAndIsrResponse
     from dataplane.wire.messages.stop_replica import StopReplicaResponse
     from dataplane.wire.schema import Message
@@ -27,21 +28,6 @@ log = logging.getLogger(__name__)
 REQUEST_TIMEOUT_MS = 30_000
 RETRY_MS_MIN, RETRY_MS_MAX = 20, 1_000
 
-Deleted = list[tuple[TopicPartition, bool]]
-"""Replicas of deleted topics that a broker was told to delete, and whether it has. What a finished
-reassignment dropped is not among them: a deletion that begins meanwhile has a stop of its own."""
-
-
-class RolesAnswer(NamedTuple):
-    """Which replicas a broker serves in the roles it was told, and which its disks do not let it.
-
-    `broker_epoch` names the life of the broker that has answered.
-    """
-
-    broker_epoch: int
-    failed: frozenset[TopicPartition]
-    taken_up: frozenset[TopicPartition]
-
 
 def error_name(code: int) -> str:
     """For the log; also of a code that we do not know."""
@@ -49,7 +35,7 @@ def error_name(code: int) -> str:
 
 
 class ControllerChannel:
-    """One broker's outbox and the task that empties it, for one registration of the broker."""
+    """One broker's request queue and the task that empties it, for one of its registrations."""
 
     def __init__(
         self,
@@ -60,17 +46,17 @@ class ControllerChannel:
         peers: PeerPool,
         listener: str,
         live_brokers: Callable[[], Mapping[int, BrokerInfo]],
-        on_deleted: Callable[[int, Deleted], None],
-        on_roles: Callable[[int, RolesAnswer], None],
+        on_deleted: Callable[[int, DeletionResults], None],
+        on_leader_and_isr: Callable[[int, LeaderAndIsrResult], None],
     ) -> None:
         self.broker = broker
-        self.outbox = Outbox()
+        self.queue = BrokerRequestQueue()
         self._term = requests.Term(controller_id, controller_epoch, broker.epoch)
         self._peers = peers
         self._listener = listener
         self._live_brokers = live_brokers
         self._on_deleted = on_deleted
-        self._on_roles = on_roles
+        self._on_leader_and_isr = on_leader_and_isr
         self._delivered_ticket = 0
         self._wake = asyncio.Event()
         self._progress = asyncio.Condition()
@@ -80,7 +66,7 @@ class ControllerChannel:
         )
 
     def wake(self) -> None:
-        """Something was put into the outbox."""
+        """Something was put into the queue."""
         self._wake.set()
 
     async def stop(self) -> None:
@@ -91,8 +77,8 @@ class ControllerChannel:
             self._progress.notify_all()
 
     async def delivered(self) -> None:
-        """Returns when all that was put into the outbox is carried out, or the broker is gone."""
-        ticket = self.outbox.last_ticket
+        """Returns when all that was put into the queue is carried out, or the broker is gone."""
+        ticket = self.queue.last_ticket
         async with self._progress:
             await self._progress.wait_for(lambda: self._stopped or self._delivered_ticket >= ticket)
 
@@ -100,79 +86,58 @@ class ControllerChannel:
         while not self._stopped:
             await self._wake.wait()
             self._wake.clear()
-            # Let the event that woke us finish filling the outbox: one parcel instead of many.
+            # Let the event that woke us finish filling the queue: one round instead of many.
             await asyncio.sleep(0)
-            while self.outbox:
-                parcel = self.outbox.take()
+            while self.queue:
+                pending = self.queue.take()
                 try:
-                    await self._deliver(parcel)
+                    await self._deliver(pending)
                 except Exception:
                     log.exception("commands to broker %d could not be sent", self.broker.id)
                 async with self._progress:
-                    self._delivered_ticket = parcel.last_ticket
+                    self._delivered_ticket = pending.last_ticket
                     self._progress.notify_all()
 
-    async def _deliver(self, parcel: Parcel) -> None:
+    async def _deliver(self, pending: PendingRequests) -> None:
         brokers = self._live_brokers()
-        has_metadata = bool(parcel.metadata) or parcel.brokers_changed
-        if has_metadata and parcel.metadata_first:
-            await self._send_metadata(parcel, brokers)
-        if parcel.stops and parcel.full:
-            # Before the broker sets aside what a full command does not name: this is to be deleted.
-            await self._send_stops(parcel)
-        if parcel.roles or parcel.full:
-            await self._send_roles(parcel, brokers)
-        if has_metadata and not parcel.metadata_first:
-            await self._send_metadata(parcel, brokers)
-        if parcel.stops and not parcel.full:
-            await self._send_stops(parcel)
+        for kind in pending.in_order():
+            match kind:
+                case RequestKind.UPDATE_METADATA:
+                    await self._send_update_metadata(pending, brokers)
+                case RequestKind.LEADER_AND_ISR:
+                    await self._send_leader_and_isr(pending, brokers)
+                case RequestKind.STOP_REPLICA:
+                    await self._send_stop_replica(pending)
 
-    async def _send_metadata(self, parcel: Parcel, brokers: Mapping[int, BrokerInfo]) -> None:
-        message = requests.update_metadata(self._term, parcel.metadata, brokers, full=parcel.full)
+    async def _send_update_metadata(
+        self, pending: PendingRequests, brokers: Mapping[int, BrokerInfo]
+    ) -> None:
+        message = requests.update_metadata(
+            self._term, pending.update_metadata, brokers, full=pending.full
+        )
         await self._send(message, requests.UPDATE_METADATA_VERSION)
 
-    async def _send_roles(self, parcel: Parcel, brokers: Mapping[int, BrokerInfo]) -> None:
+    async def _send_leader_and_isr(
+        self, pending: PendingRequests, brokers: Mapping[int, BrokerInfo]
+    ) -> None:
         message = requests.leader_and_isr(
-            self._term, parcel.roles, brokers, self._listener, full=parcel.full
+            self._term, pending.leader_and_isr, brokers, self._listener, full=pending.full
         )
         response: LeaderAndIsrResponse = await self._send(message, requests.LEADER_AND_ISR_VERSION)
-        if response.error_code != ErrorCode.NONE:
+        answered = leader_and_isr_result(pending.leader_and_isr, response, self.broker.epoch)
+        if answered is None:
             return
-        errors = {
-            (topic.topic_id, item.partition_index): item.error_code
-            for topic in response.topics
-            for item in topic.partition_errors
-            if item.error_code != ErrorCode.NONE
-        }
-        failed: set[TopicPartition] = set()
-        for partition, update in parcel.roles.items() if errors else ():
-            code = errors.get((update.topic_id, partition.partition), ErrorCode.NONE)
-            if code == ErrorCode.KAFKA_STORAGE_ERROR:
-                failed.add(partition)
-            elif code != ErrorCode.NONE:
-                log.warning(
-                    "broker %d could not take up %s: %s",
-                    self.broker.id,
-                    partition,
-                    error_name(code),
-                )
-        taken_up = frozenset(parcel.roles.keys() - failed)
-        self._on_roles(self.broker.id, RolesAnswer(self.broker.epoch, frozenset(failed), taken_up))
+        result, refused = answered
+        for partition, code in refused:
+            log.warning(
+                "broker %d could not take up %s: %s", self.broker.id, partition, error_name(code)
+            )
+        self._on_leader_and_isr(self.broker.id, result)
 
-    async def _send_stops(self, parcel: Parcel) -> None:
-        message = requests.stop_replica(self._term, parcel.stops.items())
+    async def _send_stop_replica(self, pending: PendingRequests) -> None:
+        message = requests.stop_replica(self._term, pending.stop_replica.items())
         response: StopReplicaResponse = await self._send(message, requests.STOP_REPLICA_VERSION)
-        failed = {
-            TopicPartition(item.topic_name, item.partition_index)
-            for item in response.partition_errors
-            if item.error_code != ErrorCode.NONE
-        }
-        refused = response.error_code != ErrorCode.NONE
-        deleted = [
-            (partition, not refused and partition not in failed)
-            for partition, stop in parcel.stops.items()
-            if stop.delete and stop.leader_epoch == requests.DELETE_REGARDLESS_OF_EPOCH
-        ]
+        deleted = deletion_results(pending.stop_replica, response)
         if deleted:
             self._on_deleted(self.broker.id, deleted)
 

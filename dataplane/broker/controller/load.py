@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from dataplane.broker.metadata.znode_reads import read_all
 from dataplane.cluster import znodes
-from dataplane.cluster.context import NEVER_LED
 from dataplane.cluster.image import ZERO_UUID
-from dataplane.model.ids import TopicPartition
-from dataplane.model.partition import PartitionState
-from dataplane.ports.coordinator import NoNodeError
+from dataplane.cluster.topic_changes import assigned_states
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from dataplane.cluster.context import ControllerContext
+    from dataplane.cluster.failover import Changes
     from dataplane.cluster.image import BrokerInfo
+    from dataplane.model.ids import TopicPartition
+    from dataplane.model.partition import PartitionState
     from dataplane.ports.coordinator import Coordinator
 
 log = logging.getLogger(__name__)
@@ -33,15 +33,6 @@ async def load_brokers(coordinator: Coordinator) -> dict[int, BrokerInfo]:
     }
 
 
-async def load_dealt_with(coordinator: Coordinator) -> dict[int, int]:
-    """The broker epochs that earlier controllers have acted upon."""
-    try:
-        data, _ = await coordinator.get(znodes.DEALT_WITH)
-    except NoNodeError:
-        return {}
-    return znodes.decode_dealt_with(data)
-
-
 async def load_topics(
     coordinator: Coordinator, context: ControllerContext, only: Sequence[str] | None = None
 ) -> None:
@@ -51,28 +42,21 @@ async def load_topics(
     """
     names = await coordinator.children(znodes.TOPICS) if only is None else only
     nodes = await read_all(coordinator, [(name, znodes.topic_path(name)) for name in names])
-    assigned: dict[TopicPartition, PartitionState] = {}
+    assigned: Changes = {}
     for name, (data, _) in nodes.items():
         node = znodes.decode_topic(data)
         context.add_topic(name, node.topic_id or ZERO_UUID)
-        for index, replicas in node.replicas.items():
-            assigned[TopicPartition(name, index)] = PartitionState(
-                index=index,
-                replicas=replicas,
-                adding=node.adding.get(index, ()),
-                removing=node.removing.get(index, ()),
-                leader_epoch=NEVER_LED,
-            )
+        assigned.update(assigned_states(name, node))
     for partition, state in (await load_states(coordinator, assigned)).items():
         context.put(partition, state)
     if only is not None:
         return
     marked = await coordinator.children(znodes.DELETE_TOPICS)
-    context.deleting = {name for name in marked if name in context.topics}
-    for name in set(marked) - context.deleting:
+    context.topics_to_be_deleted = {name for name in marked if name in context.topics}
+    for name in set(marked) - context.topics_to_be_deleted:
         log.info("topic %s is marked for deletion but gone already", name)
         context.add_topic(name, ZERO_UUID)
-        context.deleting.add(name)
+        context.topics_to_be_deleted.add(name)
 
 
 async def load_states(

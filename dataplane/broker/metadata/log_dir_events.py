@@ -2,7 +2,7 @@
 
 A sequential node under `/log_dir_event_notification`; the controller then asks the broker about
 every replica, by LeaderAndIsr, and those in the failed directory answer KAFKA_STORAGE_ERROR
-(`controller_storage`).
+(`dataplane.broker.controller.log_dir_events`).
 """
 
 from __future__ import annotations

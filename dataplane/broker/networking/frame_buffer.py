@@ -7,10 +7,7 @@ The buffer grows only as bytes really arrive: a hostile size field costs nothing
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from dataplane.broker.networking.receive_budget import ReceiveBudget
+from typing import Protocol
 
 _SIZE = struct.Struct(">i")
 _SIZE_AND_KEY = struct.Struct(">ih")
@@ -50,6 +47,26 @@ class BufferOwner(Protocol):
 
     def abort_unfinished(self) -> None:
         """Close, and release the buffer before returning."""
+        ...
+
+
+class BufferBudget(Protocol):
+    """What the buffers of all connections may hold together, as one of them sees it."""
+
+    def ask(self, buffer: FrameBuffer) -> bool:
+        """Book what `buffer` asks for. False: it waits, and its owner is paused."""
+        ...
+
+    def can_spare(self, count: int) -> bool:
+        """Whether `count` bytes may be had for convenience."""
+        ...
+
+    def give_back(self, buffer: FrameBuffer, count: int) -> None:
+        """`buffer` holds `count` bytes fewer than before."""
+        ...
+
+    def leave(self, buffer: FrameBuffer) -> None:
+        """`buffer` waits no more."""
         ...
 
 
@@ -93,7 +110,7 @@ class FrameBuffer:
     def __init__(
         self,
         frame_bytes_max: int,
-        budget: ReceiveBudget | None = None,
+        budget: BufferBudget | None = None,
         owner: BufferOwner = _NOBODY,
     ) -> None:
         self.frame_bytes_max = frame_bytes_max

@@ -11,7 +11,7 @@ from dataplane.log.segment.log_segment import LogSegment
 from dataplane.log.stored_log import NEVER_CLEANED
 
 if TYPE_CHECKING:
-    from dataplane.log.cleaner.round import CleanedSegment
+    from dataplane.log.cleaner.cleaned_segment import CleanedSegment
     from dataplane.log.stored_log import StoredLog
 
 

@@ -6,11 +6,11 @@ parts are generators that give a byte count every few steps, for whoever paces t
 
 from __future__ import annotations
 
-import dataclasses
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
 from dataplane.log.appending.validation import read_marker
+from dataplane.log.cleaner.cleaned_segment import CleanedSegment
 from dataplane.log.cleaner.offset_map import OffsetMap
 from dataplane.log.cleaner.plan import grouped
 from dataplane.log.cleaner.rewriting import Rewriter
@@ -30,25 +30,10 @@ if TYPE_CHECKING:
     from dataplane.log.cleaner.rewriting import Verdict
     from dataplane.log.cleaner.source import SourceSegment, Stored
     from dataplane.log.cleaner.spans import Span
-    from dataplane.log.index.transaction_index import AbortedTransaction
     from dataplane.log.producers.producer_state import Marker
     from dataplane.ports.filesystem import Buffer, FileSystem
 
 _STEP_BYTES = 128 * 1024
-
-
-@dataclasses.dataclass(slots=True)
-class CleanedSegment:
-    """A finished `.cleaned` segment, synced, and what it stands for."""
-
-    base_offset: int
-    sources: tuple[int, ...]
-    """Base offsets of the segments that it replaces."""
-    created_ms: int
-    aborted: list[AbortedTransaction]
-    bytes_before: int = 0
-    bytes_after: int = 0
-    dropped_records: int = 0
 
 
 class Round:

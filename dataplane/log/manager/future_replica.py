@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from dataplane.log import paths
 from dataplane.log.partition_metadata import write_topic_id
 from dataplane.model.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
+    import uuid
     from collections.abc import Callable
 
+    from dataplane.log.config import LogConfig
     from dataplane.log.manager.log_directory import LogDirectory
-    from dataplane.log.manager.log_manager import LogManager
     from dataplane.log.partition_log import PartitionLog
     from dataplane.model.ids import TopicPartition
     from dataplane.ports.entropy import Entropy
@@ -30,6 +31,37 @@ _log = logging.getLogger(__name__)
 
 STEP_BYTES = 1024 * 1024
 _NEARLY_BYTES = 4 * STEP_BYTES
+
+
+class ReplicaLogs(Protocol):
+    """The logs of one broker and where they lie: `LogManager`, as future replicas see it."""
+
+    def live_directory(self, path: str) -> LogDirectory: ...
+
+    def get(self, tp: TopicPartition) -> PartitionLog | None: ...
+
+    def parent_dir_of(self, tp: TopicPartition) -> LogDirectory | None: ...
+
+    def topic_id(self, tp: TopicPartition) -> uuid.UUID | None: ...
+
+    def make_log(
+        self,
+        tp: TopicPartition,
+        path: str,
+        directory: LogDirectory,
+        config: LogConfig,
+        *,
+        log_start_offset: int = 0,
+        clean: bool,
+    ) -> PartitionLog: ...
+
+    def promote(self, tp: TopicPartition, log: PartitionLog, parent: LogDirectory) -> None: ...
+
+    def delete_directory_async(
+        self, parent: LogDirectory, path: str, tp: TopicPartition, log: PartitionLog | None = None
+    ) -> None: ...
+
+    def fail_directory(self, directory: LogDirectory, error: OSError) -> None: ...
 
 
 @dataclasses.dataclass(slots=True)
@@ -48,7 +80,7 @@ class FutureReplica:
 class FutureReplicas:
     """All of one broker. `step` copies a little; the shell calls it while `is_busy`."""
 
-    def __init__(self, manager: LogManager, fs: FileSystem, entropy: Entropy) -> None:
+    def __init__(self, manager: ReplicaLogs, fs: FileSystem, entropy: Entropy) -> None:
         self._manager = manager
         self._fs = fs
         self._entropy = entropy

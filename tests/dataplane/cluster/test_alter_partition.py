@@ -73,5 +73,5 @@ def test_a_broker_that_stops_may_not_join(context):
 
 
 def test_a_topic_being_deleted_is_unknown(context):
-    context.deleting.add("t")
+    context.topics_to_be_deleted.add("t")
     assert judge(context, 1, proposal((1,))) is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -1,4 +1,4 @@
-"""What becomes of partitions when brokers die, return or leave, for any history."""
+"""What becomes of partitions when brokers die or return, for any history."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataplane.cluster.context import NEVER_LED, ControllerContext
-from dataplane.cluster.failover import imbalanced, leave, repair
+from dataplane.cluster.failover import imbalanced, repair
 from dataplane.cluster.image import BrokerInfo
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
@@ -57,22 +57,13 @@ def test_both_members_of_an_isr_may_come_back_first():
 
 def test_topics_being_deleted_are_left_alone():
     made = context({1}, p(0, 2, (2, 1)))
-    made.deleting.add("t")
+    made.topics_to_be_deleted.add("t")
     assert repair(made, everything(made), clean) == {}
 
 
 def test_never_led_partitions_get_a_first_leader():
     made = context({1, 2}, PartitionState(index=0, replicas=(3, 2), leader_epoch=NEVER_LED))
     assert repair(made, everything(made), clean)["t", 0].leader == 2
-
-
-def test_leaving_moves_leaders_shrinks_isrs_and_names_what_is_stuck():
-    made = context({1, 2}, p(0, 1, (1, 2)), p(1, 2, (2, 1)), p(2, 1, (1,)), p(3, 1, (1, 2), (1,)))
-    made.shutting_down.add(1)
-    changes, remaining = leave(made, 1)
-    assert changes["t", 0].leader == 2
-    assert changes["t", 1].isr == (2,)
-    assert remaining == [TopicPartition("t", 3)]
 
 
 def test_imbalance_is_measured_per_broker():

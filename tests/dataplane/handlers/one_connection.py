@@ -7,7 +7,8 @@ from typing import Any
 
 from dataplane.broker.context import ConnectionInfo
 from dataplane.server.connection import Connection
-from dataplane.server.listener import Listener, ListenerLimits
+from dataplane.server.listener import Listener
+from dataplane.server.listener_limits import ListenerLimits
 from dataplane.wire.codec import decode
 from dataplane.wire.headers import encode_request_frame, parse_response_header
 from dataplane.wire.messages.produce import (

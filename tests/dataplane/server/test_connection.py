@@ -21,7 +21,8 @@ from dataplane.broker.networking.frame_buffer import FrameError
 from dataplane.broker.networking.receive_budget import ReceiveBudget
 from dataplane.ports.filesystem import File
 from dataplane.runtime.os_filesystem import OsFileSystem
-from dataplane.server.listener import Listener, ListenerLimits
+from dataplane.server.listener import Listener
+from dataplane.server.listener_limits import ListenerLimits
 from dataplane.server.socket_binding import bind
 
 

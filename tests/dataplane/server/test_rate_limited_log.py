@@ -9,7 +9,8 @@ import pytest
 
 from dataplane.broker.metrics import Metrics
 from dataplane.server import rate_limited_log
-from dataplane.server.listener import Listener, ListenerLimits
+from dataplane.server.listener import Listener
+from dataplane.server.listener_limits import ListenerLimits
 from dataplane.server.rate_limited_log import HOSTS_MAX, INTERVAL_S, RateLimitedLog
 from dataplane.server.socket_binding import bind
 from tests.dataplane.server.test_connection import Scripted

@@ -77,8 +77,8 @@ def _of_image(image: ClusterImage, truth: Truth) -> Iterator[str]:
 
 def _of_controller(context: Any, truth: Truth) -> Iterator[str]:
     yield from _of_names(context.topics.keys(), truth)
-    if context.deleting or context.reassigning:
-        yield f"deletes {sorted(context.deleting)}, moves {sorted(context.reassigning)}"
+    if context.topics_to_be_deleted or context.reassigning:
+        yield f"deletes {sorted(context.topics_to_be_deleted)}, moves {sorted(context.reassigning)}"
     for name, (topic_id, states) in truth.items():
         topic = context.topics.get(name)
         if topic is None:

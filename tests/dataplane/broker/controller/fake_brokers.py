@@ -6,11 +6,12 @@ import asyncio
 
 from dataplane.broker.broker_lifecycle import BrokerLifecycle
 from dataplane.broker.controller.environment import ControllerEnvironment
-from dataplane.broker.controller.host import ControllerHost
+from dataplane.broker.controller.kafka_controller import KafkaController
 from dataplane.broker.metadata.config_store import ConfigStore
 from dataplane.broker.metadata.registration import Registration, ensure_cluster_id, ensure_layout
 from dataplane.broker.networking.peer_client import PeerUnavailableError
 from dataplane.cluster.image import ZERO_UUID, BrokerInfo, ClusterImage, Endpoint
+from dataplane.cluster.offline_replicas import RETRY_MS_MAX
 from dataplane.config import BrokerConfig
 from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import TopicPartition
@@ -74,7 +75,7 @@ class FakeBroker:
         self.clock = FakeClock()
         self.entropy = FakeEntropy(broker_id)
         self.configs = ConfigStore(coordinator, self.clock, config, broker_id=broker_id)
-        self.host = ControllerHost(
+        self.host = KafkaController(
             ControllerEnvironment(
                 broker_id=broker_id,
                 coordinator=coordinator,
@@ -169,6 +170,12 @@ class FakeBroker:
 def by_name(*names):
     """Topics to delete, whatever their ids are."""
     return dict.fromkeys(names, ZERO_UUID)
+
+
+async def ask_again(leader):
+    """Its controller asks for offline replicas, however long ago it did so last."""
+    leader.clock.advance(RETRY_MS_MAX)
+    await leader.host.submit(lambda term: term.offline_replicas.ask_again())
 
 
 async def until(condition, timeout_s=20.0, what=""):

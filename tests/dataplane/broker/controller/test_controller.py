@@ -6,9 +6,6 @@ import asyncio
 
 import pytest
 
-from dataplane.broker.controller import elections as controller_elections
-from dataplane.broker.controller import reassignments as controller_reassign
-from dataplane.broker.controller import topics as controller_topics
 from dataplane.cluster import znodes
 from dataplane.cluster.alter_partition import IsrProposal
 from dataplane.cluster.election import ElectionType
@@ -23,8 +20,8 @@ from tests.dataplane.broker.controller.fake_brokers import active, by_name, unti
 async def create(brokers, *requests, **options):
     host = active(brokers).host
     return await host.submit(
-        lambda c: controller_topics.create_topics(
-            c, list(requests), validate_only=options.get("validate_only", False)
+        lambda c: c.topic_creation.create_topics(
+            list(requests), validate_only=options.get("validate_only", False)
         )
     )
 
@@ -175,7 +172,7 @@ async def test_delete_topic_removes_data_nodes_and_images(cluster):
     brokers = await cluster(1, 2, 3)
     first = await create_settled(brokers, TopicRequest("t", 2, 3, configs={"retention.ms": "5"}))
     host = active(brokers).host
-    outcomes = await host.submit(lambda c: controller_topics.delete_topics(c, by_name("t", "nope")))
+    outcomes = await host.submit(lambda c: c.topic_deletion.delete_topics(by_name("t", "nope")))
     assert outcomes["nope"].code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     await asyncio.wait_for(outcomes["t"], 5)
     zk = brokers[0].coordinator
@@ -198,9 +195,7 @@ async def test_deletion_halts_for_a_dead_broker_and_goes_on_when_it_is_back(clus
     victim.coordinator.zookeeper.end_session(victim.coordinator.session_id)
     rest = [b for b in brokers if b is not victim]
     await until(lambda: set(controller.image.brokers) == {b.id for b in rest})
-    outcome = await controller.host.submit(
-        lambda c: controller_topics.delete_topics(c, by_name("t"))
-    )
+    outcome = await controller.host.submit(lambda c: c.topic_deletion.delete_topics(by_name("t")))
     await until(lambda: all(b.deleted for b in rest))
     await until(lambda: all("t" not in b.image.topics for b in rest))
     assert not outcome["t"].done()
@@ -236,8 +231,8 @@ async def test_create_partitions(cluster):
 
     async def grow(count, **kw):
         await host.submit(
-            lambda c: controller_topics.create_partitions(
-                c, "t", count, kw.get("assignments"), validate_only=False
+            lambda c: c.topic_creation.create_partitions(
+                "t", count, kw.get("assignments"), validate_only=False
             )
         )
 
@@ -267,9 +262,7 @@ async def alter_isr(host, leader, partition, isr, **fields):
         dict.fromkeys(isr, -1),
     )
     answers = await host.submit(
-        lambda c: controller_elections.alter_partitions(
-            c, leader, context.brokers[leader].epoch, [proposal]
-        )
+        lambda c: c.isr_changes.alter_partitions(leader, context.brokers[leader].epoch, [proposal])
     )
     return answers[partition]
 
@@ -294,7 +287,7 @@ async def test_reassignment_adds_waits_moves_and_removes(cluster):
     by_id = {b.id: b for b in brokers}
     await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2]}))
     host, tp = active(brokers).host, TopicPartition("t", 0)
-    results = await host.submit(lambda c: controller_reassign.reassign(c, {tp: (3, 4)}))
+    results = await host.submit(lambda c: c.reassignment.reassign({tp: (3, 4)}))
     assert results == {tp: None}
     await host.propagated(1000)
     state = host._controller.context.state(tp)
@@ -304,10 +297,10 @@ async def test_reassignment_adds_waits_moves_and_removes(cluster):
     assert tp in by_id[3].new_roles
     node = znodes.decode_topic((await brokers[0].coordinator.get("/brokers/topics/t"))[0])
     assert node.adding == {0: (3, 4)}
-    listed = controller_reassign.ongoing(host._controller, None)
+    listed = host._controller.reassignment.ongoing(None)
     assert list(listed) == [tp]
     await alter_isr(host, 1, tp, [1, 2, 3, 4])
-    await host.submit(lambda c: controller_elections.finish_reassignments(c, {tp: None}))
+    await host.submit(lambda c: c.reassignment.complete_ready([tp]))
     await host.propagated(1000)
     state = host._controller.context.state(tp)
     assert (state.replicas, state.isr, state.leader) == ((3, 4), (3, 4), 3)
@@ -322,16 +315,16 @@ async def test_reassignment_can_be_cancelled(cluster):
     brokers = await cluster(1, 2, 3)
     await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2]}))
     host, tp = active(brokers).host, TopicPartition("t", 0)
-    await host.submit(lambda c: controller_reassign.reassign(c, {tp: (1, 3)}))
-    results = await host.submit(lambda c: controller_reassign.reassign(c, {tp: None}))
+    await host.submit(lambda c: c.reassignment.reassign({tp: (1, 3)}))
+    results = await host.submit(lambda c: c.reassignment.reassign({tp: None}))
     assert results == {tp: None}
     await host.propagated(1000)
     state = host._controller.context.state(tp)
     assert (state.replicas, state.adding, state.removing) == ((1, 2), (), ())
     assert next(b for b in brokers if b.id == 3).deleted == [tp]
-    again = await host.submit(lambda c: controller_reassign.reassign(c, {tp: None}))
+    again = await host.submit(lambda c: c.reassignment.reassign({tp: None}))
     assert again[tp].code is ErrorCode.NO_REASSIGNMENT_IN_PROGRESS
-    bad = await host.submit(lambda c: controller_reassign.reassign(c, {tp: (1, 9)}))
+    bad = await host.submit(lambda c: c.reassignment.reassign({tp: (1, 9)}))
     assert bad[tp].code is ErrorCode.INVALID_REPLICA_ASSIGNMENT
 
 
@@ -341,13 +334,13 @@ async def test_preferred_election_and_balance(cluster):
     host, tp = active(brokers).host, TopicPartition("t", 0)
 
     async def elect(kind, partitions):
-        return await host.submit(lambda c: controller_elections.elect_leaders(c, kind, partitions))
+        return await host.submit(lambda c: c.elections.elect_leaders(kind, partitions))
 
     needless = await elect(ElectionType.PREFERRED, [tp])
     assert needless[tp].code is ErrorCode.ELECTION_NOT_NEEDED
     assert await elect(ElectionType.PREFERRED, None) == {}
     remaining = await host.submit(
-        lambda c: controller_elections.controlled_shutdown(c, 1, c.context.brokers[1].epoch)
+        lambda c: c.controlled_shutdown.shut_down(1, c.context.brokers[1].epoch)
     )
     assert remaining == []
     state = host._controller.context.state(tp)
@@ -357,7 +350,7 @@ async def test_preferred_election_and_balance(cluster):
     away = await elect(ElectionType.PREFERRED, [tp])
     assert away[tp].code is ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
     await alter_isr(host, 2, tp, [1, 2, 3])
-    await host.submit(controller_elections.balance)
+    await host.submit(lambda c: c.elections.balance())
     assert host._controller.context.state(tp).leader == 1
 
 
@@ -419,9 +412,7 @@ async def test_producer_ids_come_in_blocks_that_never_overlap(cluster):
 
     async def allocate(broker):
         return await host.submit(
-            lambda c: controller_elections.allocate_producer_ids(
-                c, broker, c.context.brokers[broker].epoch
-            )
+            lambda c: c.producer_ids.allocate(broker, c.context.brokers[broker].epoch)
         )
 
     blocks = [await allocate(1), await allocate(2), await allocate(1)]
@@ -442,15 +433,15 @@ async def test_a_new_controller_takes_an_unnoticed_restart_for_a_death(cluster):
     brokers = await cluster(1, 2, 3)
     await create_settled(brokers, TopicRequest("t", assignments={0: (1, 2, 3)}))
     zk = brokers[1].coordinator
-    known = znodes.decode_dealt_with((await zk.get(znodes.DEALT_WITH))[0])
+    known = znodes.decode_known_brokers((await zk.get(znodes.KNOWN_BROKERS))[0])
     assert known == {b.id: b.registration.epoch for b in brokers}
-    await zk.set(znodes.DEALT_WITH, b'{"epochs":{"1":0,"2":%d,"3":%d}}' % (known[2], known[3]))
+    await zk.set(znodes.KNOWN_BROKERS, b'{"epochs":{"1":0,"2":%d,"3":%d}}' % (known[2], known[3]))
     await zk.delete(znodes.CONTROLLER)
     key = TopicPartition("t", 0)
     await until(lambda: all(b.roles[key].leader == 2 for b in brokers), what="a new leader")
     assert all(b.roles[key].leader_epoch == 1 for b in brokers)
     assert all(b.roles[key].isr == [2, 3] for b in brokers)
-    now = znodes.decode_dealt_with((await zk.get(znodes.DEALT_WITH))[0])
+    now = znodes.decode_known_brokers((await zk.get(znodes.KNOWN_BROKERS))[0])
     assert now == known
 
 
@@ -459,7 +450,7 @@ async def test_a_new_controller_leaves_brokers_alone_that_stayed(cluster):
     await create_settled(brokers, TopicRequest("t", assignments={0: (1, 2, 3)}))
     before = active(brokers).host.epoch
     await brokers[1].coordinator.delete(znodes.CONTROLLER)
-    await until(lambda: (leader := active(brokers)) and leader.host.epoch > before)
+    await until(lambda: all(b.image.controller_epoch > before for b in brokers))
     await active(brokers).host.propagated(5000)
     role = brokers[0].roles[TopicPartition("t", 0)]
     assert (role.leader, role.leader_epoch, role.isr) == (1, 0, [1, 2, 3])

@@ -6,10 +6,6 @@ import asyncio
 
 import pytest
 
-from dataplane.broker.controller import reassignments as controller_reassign
-from dataplane.broker.controller import topics as controller_topics
-from dataplane.broker.controller.elections import finish_reassignments
-from dataplane.broker.controller.storage import ask_again
 from dataplane.cluster import znodes
 from dataplane.cluster.image import TopicImage
 from dataplane.cluster.topic_plans import TopicRequest
@@ -17,7 +13,7 @@ from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import TopicPartition
 from dataplane.ports.coordinator import Delete
 from dataplane.wire.messages.update_metadata import UpdateMetadataRequest
-from tests.dataplane.broker.controller.fake_brokers import active, by_name, until
+from tests.dataplane.broker.controller.fake_brokers import active, ask_again, by_name, until
 from tests.dataplane.broker.controller.test_controller import alter_isr, create_settled
 
 
@@ -28,11 +24,11 @@ async def test_a_topic_deleted_while_it_is_moved_is_in_no_image(cluster, moved):
     await create_settled(brokers, TopicRequest("t", assignments={i: [1, 2] for i in range(3)}))
     host = active(brokers).host
     targets = {TopicPartition("t", index): (1, 3) for index in moved}
-    await host.submit(lambda c: controller_reassign.reassign(c, targets))
-    outcome = await host.submit(lambda c: controller_topics.delete_topics(c, by_name("t")))
+    await host.submit(lambda c: c.reassignment.reassign(targets))
+    outcome = await host.submit(lambda c: c.topic_deletion.delete_topics(by_name("t")))
     for partition in targets:
         await alter_isr(host, 1, partition, [1, 2, 3])
-    await host.submit(lambda c: finish_reassignments(c, dict.fromkeys(targets)))
+    await host.submit(lambda c: c.reassignment.complete_ready(targets))
     await asyncio.wait_for(outcome["t"], 5)
     assert await host.propagated(1000)
     for broker in brokers:
@@ -87,13 +83,12 @@ async def test_a_replica_that_could_not_be_deleted_is_asked_for_again(cluster):
     await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2]}))
     brokers[0].failed = {TopicPartition("t", 0)}
     host = active(brokers).host
-    outcome = await host.submit(lambda c: controller_topics.delete_topics(c, by_name("t")))
+    outcome = await host.submit(lambda c: c.topic_deletion.delete_topics(by_name("t")))
     context = host._controller.context
     await until(lambda: context.offline_on(1))
     assert not outcome["t"].done()
     brokers[0].failed = set()
-    host._controller.ask_again_at_ms = 0
-    await host.submit(ask_again)
+    await ask_again(active(brokers))
     await asyncio.wait_for(outcome["t"], 5)
     assert context.brokers_with_offline == []
     assert brokers[0].deleted == [TopicPartition("t", 0)]
@@ -105,16 +100,15 @@ async def test_a_move_that_a_full_disk_holds_up_does_not_hold_up_the_deletion_fo
     await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2]}))
     host, tp = active(brokers).host, TopicPartition("t", 0)
     brokers[2].failed = {tp}
-    await host.submit(lambda c: controller_reassign.reassign(c, {tp: (1, 3)}))
-    outcome = await host.submit(lambda c: controller_topics.delete_topics(c, by_name("t")))
+    await host.submit(lambda c: c.reassignment.reassign({tp: (1, 3)}))
+    outcome = await host.submit(lambda c: c.topic_deletion.delete_topics(by_name("t")))
     context = host._controller.context
     await until(lambda: context.offline_on(3) == {tp})
     brokers[2].failed = set()
-    host._controller.ask_again_at_ms = 0
-    await host.submit(ask_again)
+    await ask_again(active(brokers))
     await until(lambda: not context.offline_on(3), what="the role")
     assert (await alter_isr(host, 1, tp, [1, 2, 3])).isr == (1, 2, 3)
-    await host.submit(lambda c: finish_reassignments(c, {tp: None}))
+    await host.submit(lambda c: c.reassignment.complete_ready([tp]))
     await asyncio.wait_for(outcome["t"], 5)
     assert all("t" not in b.image.topics for b in brokers)
 
@@ -125,15 +119,15 @@ async def test_the_stop_of_a_move_does_not_answer_for_a_deletion(cluster):
     await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2]}))
     host, tp = active(brokers).host, TopicPartition("t", 0)
     answers = []
-    channel = host._controller.channels[2]
+    channel = host._controller.channels.channel(2)
     channel._on_deleted = lambda broker, results: answers.append((broker, results))
-    await host.submit(lambda c: controller_reassign.reassign(c, {tp: (1,)}))
+    await host.submit(lambda c: c.reassignment.reassign({tp: (1,)}))
     await host.propagated(1000)
     assert brokers[1].deleted == [tp]
     assert answers == []
-    await host.submit(lambda c: controller_reassign.reassign(c, {tp: (1, 2)}))
-    await host.submit(lambda c: controller_reassign.reassign(c, {tp: None}))
-    await host.submit(lambda c: controller_topics.delete_topics(c, by_name("t")))
+    await host.submit(lambda c: c.reassignment.reassign({tp: (1, 2)}))
+    await host.submit(lambda c: c.reassignment.reassign({tp: None}))
+    await host.submit(lambda c: c.topic_deletion.delete_topics(by_name("t")))
     await host.propagated(1000)
     assert brokers[1].deleted == [tp, tp]
     assert answers == []
@@ -143,10 +137,10 @@ async def test_a_deletion_by_id_spares_what_was_made_under_the_name_since(cluste
     brokers = await cluster(1)
     first = (await create_settled(brokers, TopicRequest("t", 1, 1)))["t"].topic_id
     host = active(brokers).host
-    done = await host.submit(lambda c: controller_topics.delete_topics(c, {"t": first}))
+    done = await host.submit(lambda c: c.topic_deletion.delete_topics({"t": first}))
     await asyncio.wait_for(done["t"], 5)
     second = (await create_settled(brokers, TopicRequest("t", 1, 1)))["t"].topic_id
-    late = await host.submit(lambda c: controller_topics.delete_topics(c, {"t": first}))
+    late = await host.submit(lambda c: c.topic_deletion.delete_topics({"t": first}))
     assert late["t"].code is ErrorCode.UNKNOWN_TOPIC_ID
     await host.propagated(1000)
     assert brokers[0].image.topics["t"].topic_id == second
@@ -158,8 +152,7 @@ async def test_a_removal_that_a_controller_left_half_way_is_finished(cluster, re
     brokers = await cluster(1, 2)
     await create_settled(brokers, TopicRequest("t", 1, 2), TopicRequest("stays", 1, 2))
     host = active(brokers).host
-    for watch in host._term_watches:
-        watch.cancel()
+    host._term_watches.cancel()
     zookeeper = brokers[0].coordinator
     await zookeeper.create(znodes.delete_topic_path("t"))
     paths = [

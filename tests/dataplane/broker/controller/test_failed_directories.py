@@ -5,19 +5,15 @@ from __future__ import annotations
 import itertools
 import json
 
-from dataplane.broker.controller import elections as controller_elections
-from dataplane.broker.controller import reassignments as controller_reassign
-from dataplane.broker.controller import topics as controller_topics
-from dataplane.broker.controller.channel import RolesAnswer
-from dataplane.broker.controller.storage import ask_again, roles_answered
 from dataplane.broker.metadata.log_dir_events import report_failure
 from dataplane.cluster import znodes
 from dataplane.cluster.alter_partition import IsrProposal
 from dataplane.cluster.election import ElectionType
+from dataplane.cluster.responses import LeaderAndIsrResult
 from dataplane.cluster.topic_plans import TopicRequest
 from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import TopicPartition
-from tests.dataplane.broker.controller.fake_brokers import active, by_name, until
+from tests.dataplane.broker.controller.fake_brokers import active, ask_again, by_name, until
 from tests.dataplane.broker.controller.test_controller import create_settled
 
 LOST, KEPT, FOLLOWED = (TopicPartition("t", index) for index in range(3))
@@ -68,7 +64,7 @@ async def test_the_next_controller_learns_it_from_the_first_answers(cluster):
     before = active(brokers).host.epoch
     # Left by a broker between two controllers: removed unread, everybody is asked anyway.
     controller = active(brokers)
-    controller.host._term_watches.pop().cancel()
+    controller.host._term_watches.by_path[znodes.LOG_DIR_EVENTS].cancel()
     await report_failure(brokers[1].coordinator, 2)
     await brokers[1].coordinator.delete(znodes.CONTROLLER)
     await until(lambda: (leader := active(brokers)) and leader.host.epoch > before)
@@ -90,14 +86,12 @@ async def test_an_offline_replica_is_neither_elected_nor_let_into_the_isr(cluste
         LOST, state.leader_epoch, state.partition_epoch, dict.fromkeys((2, 3, 1), -1)
     )
     answers = await host.submit(
-        lambda c: controller_elections.alter_partitions(c, 2, context.brokers[2].epoch, [proposal])
+        lambda c: c.isr_changes.alter_partitions(2, context.brokers[2].epoch, [proposal])
     )
     assert answers[LOST] is ErrorCode.INELIGIBLE_REPLICA
-    results = await host.submit(
-        lambda c: controller_elections.elect_leaders(c, ElectionType.PREFERRED, [LOST])
-    )
+    results = await host.submit(lambda c: c.elections.elect_leaders(ElectionType.PREFERRED, [LOST]))
     assert results[LOST].code is ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
-    await host.submit(controller_elections.balance)
+    await host.submit(lambda c: c.elections.balance())
     assert context.state(LOST).leader == 2
 
 
@@ -109,7 +103,7 @@ async def test_the_last_replica_in_sync_waits_for_its_directory_and_leads_again(
     assert seen(brokers[0], LOST).isr == (1,)
     brokers[0].failed = set()  # as when a full disk has room again
     host = active(brokers).host
-    host._controller.ask_again_at_ms = 0
+    await ask_again(active(brokers))
     await until(lambda: all(seen(b, LOST).leader == 1 for b in brokers), what="the leader back")
     assert seen(brokers[0], LOST).leader_epoch == 2
     assert host._controller.context.brokers_with_offline == []
@@ -119,13 +113,13 @@ async def test_who_stays_offline_is_asked_ever_more_rarely(cluster):
     brokers = await three_with_topic(cluster)
     await fail(brokers[0], LOST)
     await until(lambda: all(seen(b, LOST).leader == 2 for b in brokers))
-    controller = active(brokers).host._controller
-    clock = controller.services.clock
+    host, clock = active(brokers).host, active(brokers).clock
     asked_at_ms = []
     for _ in range(200):
-        before = controller.ask_again_at_ms
-        await active(brokers).host.submit(ask_again)
-        if controller.ask_again_at_ms != before:
+        before = len(brokers[0].requests)
+        await host.submit(lambda c: c.offline_replicas.ask_again())
+        assert await host.propagated(5000)
+        if len(brokers[0].requests) != before:
             asked_at_ms.append(clock.monotonic_ms())
         clock.advance(1_000)
     gaps = [b - a for a, b in itertools.pairwise(asked_at_ms)]
@@ -154,7 +148,7 @@ async def test_a_deletion_halts_for_a_failed_directory_and_goes_on_with_it(clust
     await fail(brokers[0], LOST)
     await until(lambda: all(seen(b, LOST).leader == 2 for b in brokers))
     host = active(brokers).host
-    outcome = await host.submit(lambda c: controller_topics.delete_topics(c, by_name("t")))
+    outcome = await host.submit(lambda c: c.topic_deletion.delete_topics(by_name("t")))
     await until(lambda: all("t" not in b.image.topics for b in brokers))
     await until(lambda: sorted(brokers[1].deleted) == [LOST, KEPT, FOLLOWED])
     await until(lambda: sorted(brokers[0].deleted) == [KEPT, FOLLOWED])
@@ -171,13 +165,13 @@ async def test_a_halted_deletion_goes_on_when_the_directory_heals_by_itself(clus
     await fail(brokers[0], LOST)
     await until(lambda: all(seen(b, LOST).leader == 2 for b in brokers))
     host = active(brokers).host
-    outcome = await host.submit(lambda c: controller_topics.delete_topics(c, by_name("t")))
+    outcome = await host.submit(lambda c: c.topic_deletion.delete_topics(by_name("t")))
     await until(lambda: sorted(brokers[0].deleted) == [KEPT, FOLLOWED])
-    host._controller.ask_again_at_ms = 0
-    await host.submit(ask_again)  # in vain: it is asked, cannot yet, and is asked once more
+    await ask_again(active(brokers))  # in vain: it is asked, cannot yet, and is asked once more
+    assert await host.propagated(5000)
     brokers[0].failed = set()
     assert not outcome["t"].done()
-    host._controller.ask_again_at_ms = 0
+    await ask_again(active(brokers))
     await until(outcome["t"].done, what="the deletion")
     assert sorted(brokers[0].deleted) == [LOST, KEPT, FOLLOWED]
     assert host._controller.context.brokers_with_offline == []
@@ -198,10 +192,10 @@ async def test_a_notification_that_nobody_understands_is_removed(cluster):
 async def test_an_answer_of_an_earlier_life_is_not_believed(cluster):
     brokers = await three_with_topic(cluster)
     host = active(brokers).host
-    stale = RolesAnswer(
+    stale = LeaderAndIsrResult(
         host._controller.context.brokers[1].epoch - 1, frozenset({LOST}), frozenset()
     )
-    await host.submit(lambda c: roles_answered(c, 1, stale))
+    await host.submit(lambda c: c.offline_replicas.answered(1, stale))
     assert host._controller.context.state(LOST).leader == 1
 
 
@@ -210,21 +204,21 @@ async def test_a_deletion_waits_for_a_running_move_and_begins_when_it_has_ended(
     await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2]}))
     host, tp = active(brokers).host, TopicPartition("t", 0)
     context = host._controller.context
-    await host.submit(lambda c: controller_reassign.reassign(c, {tp: (1, 3)}))
-    outcome = await host.submit(lambda c: controller_topics.delete_topics(c, by_name("t")))
+    await host.submit(lambda c: c.reassignment.reassign({tp: (1, 3)}))
+    outcome = await host.submit(lambda c: c.topic_deletion.delete_topics(by_name("t")))
     await host.propagated(1000)
     assert all("t" in b.image.topics for b in brokers)
     assert not outcome["t"].done()
-    refused = await host.submit(lambda c: controller_reassign.reassign(c, {tp: (2, 3)}))
+    refused = await host.submit(lambda c: c.reassignment.reassign({tp: (2, 3)}))
     assert refused[tp].code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     state = context.state(tp)
     proposal = IsrProposal(
         tp, state.leader_epoch, state.partition_epoch, dict.fromkeys((1, 2, 3), -1)
     )
     await host.submit(
-        lambda c: controller_elections.alter_partitions(c, 1, context.brokers[1].epoch, [proposal])
+        lambda c: c.isr_changes.alter_partitions(1, context.brokers[1].epoch, [proposal])
     )
-    await host.submit(lambda c: controller_elections.finish_reassignments(c, {tp: None}))
+    await host.submit(lambda c: c.reassignment.complete_ready([tp]))
     await outcome["t"]
     assert all("t" not in b.image.topics for b in brokers)
     assert all(tp in b.deleted for b in brokers)
@@ -240,7 +234,7 @@ async def test_what_is_to_be_deleted_is_not_set_aside_first(cluster):
     context = active(brokers).host._controller.context
     await until(lambda: victim.id not in context.brokers)
     outcome = await active(brokers).host.submit(
-        lambda c: controller_topics.delete_topics(c, by_name("t"))
+        lambda c: c.topic_deletion.delete_topics(by_name("t"))
     )
     (again,) = await cluster(victim.id)
     await outcome["t"]

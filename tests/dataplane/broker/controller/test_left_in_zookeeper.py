@@ -53,7 +53,7 @@ async def test_a_topic_made_by_a_tool_gets_an_id_and_leaders(cluster):
 
 async def test_a_topic_that_was_there_before_the_controller_gets_an_id_too(cluster):
     brokers = await cluster(1, 2)
-    active(brokers).host._term_watches[2].cancel()
+    active(brokers).host._term_watches.by_path[znodes.TOPICS].cancel()
     await leave(brokers[0], "t", {0: (2, 1)})
     await another_controller(brokers)
     await until(lambda: all(leader_of(b) == 2 for b in brokers))
@@ -159,7 +159,7 @@ async def test_a_reassignment_left_by_a_tool_begins(cluster, at_its_start):
     brokers = await cluster(1, 2, 3)
     await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2]}))
     if at_its_start:
-        active(brokers).host._term_watches[5].cancel()
+        active(brokers).host._term_watches.by_path[znodes.REASSIGN_PARTITIONS].cancel()
     asked = znodes.encode_reassignments({("t", 0): (1, 3), ("ghost", 0): (1,)})
     await brokers[0].coordinator.create(znodes.REASSIGN_PARTITIONS, asked)
     if at_its_start:
@@ -177,7 +177,7 @@ async def test_a_preferred_election_left_by_a_tool_is_held(cluster, at_its_start
     await another_controller(brokers)
     assert leader_of(brokers[0]) == 2
     if at_its_start:
-        active(brokers).host._term_watches[6].cancel()
+        active(brokers).host._term_watches.by_path[znodes.PREFERRED_ELECTION].cancel()
     asked = {"version": 1, "partitions": [{"topic": "t", "partition": 0}]}
     await brokers[0].coordinator.create(znodes.PREFERRED_ELECTION, json.dumps(asked).encode())
     if at_its_start:

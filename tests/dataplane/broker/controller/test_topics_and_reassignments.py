@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import uuid
 
-from dataplane.broker.controller import reassignments as controller_reassign
-from dataplane.broker.controller import topics as controller_topics
 from dataplane.broker.controller.channel import ControllerChannel
 from dataplane.broker.networking.peer_client import PeerUnavailableError
 from dataplane.cluster import znodes
@@ -63,10 +61,9 @@ async def test_metadata_comes_before_roles_and_stops_before_what_is_resumed(clus
     )
     host = active(brokers).host
     moving = TopicPartition("moving", 0)
-    await host.submit(lambda c: controller_reassign.reassign(c, {moving: (1, 3)}))
+    await host.submit(lambda c: c.reassignment.reassign({moving: (1, 3)}))
     await host.propagated(1000)
-    for watch in host._term_watches:
-        watch.cancel()
+    host._term_watches.cancel()
     await brokers[0].coordinator.create("/admin/delete_topics/going")
     for broker in brokers:
         broker.requests.clear()
@@ -135,7 +132,7 @@ async def test_a_step_of_a_former_term_is_not_carried_out(cluster):
     host.later(slow)
     host.later(late)
     await until(lambda: host.is_active and host.epoch == 2)
-    await host.submit(controller_topics.resume_deletions)
+    await host.submit(lambda c: c.topic_deletion.resume())
     assert ran == []
 
 
@@ -173,7 +170,7 @@ def channel_to(peer):
         listener="PLAINTEXT",
         live_brokers=dict,
         on_deleted=lambda *_: None,
-        on_roles=lambda *_: None,
+        on_leader_and_isr=lambda *_: None,
     )
 
 
@@ -184,11 +181,11 @@ async def test_commands_are_repeated_until_they_arrive_and_keep_their_order():
     update = MetadataUpdate(
         PartitionState(index=0, leader=7, replicas=(7,), isr=(7,)), uuid.uuid4()
     )
-    channel.outbox.add_role(tp, update)
+    channel.queue.add_leader_and_isr(tp, update)
     channel.wake()
     await until(lambda: peer.tried == 1)
-    channel.outbox.add_stop(tp, Stop(1, delete=False))
-    channel.outbox.add_role(tp, update)
+    channel.queue.add_stop_replica(tp, Stop(1, delete=False))
+    channel.queue.add_leader_and_isr(tp, update)
     channel.wake()
     await asyncio.wait_for(channel.delivered(), 5)
     assert names_of(peer.arrived) == ["LeaderAndIsr", "StopReplica", "LeaderAndIsr"]
@@ -201,7 +198,7 @@ async def test_commands_to_a_broker_that_went_away_are_given_up():
     peer = FlakyPeer(failures=1_000)
     before = asyncio.all_tasks()
     channel = channel_to(peer)
-    channel.outbox.add_brokers(metadata_first=True, full=True)
+    channel.queue.add_brokers(metadata_first=True, full=True)
     channel.wake()
     await until(lambda: peer.tried > 1)
     waiting = asyncio.ensure_future(channel.delivered())

@@ -12,33 +12,25 @@ import dataclasses
 import logging
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from dataplane.broker.controller import elections as controller_elections
-from dataplane.broker.controller import events as controller_events
-from dataplane.broker.controller import nodes as controller_nodes
-from dataplane.broker.controller import storage as controller_storage
-from dataplane.broker.controller import topics as controller_topics
-from dataplane.broker.controller.controller import Controller
-from dataplane.broker.controller.topic_watches import TopicWatches
-from dataplane.broker.controller.writes import ControllerMovedError, OutcomeUnknownError
+from dataplane.broker.controller.controller_election import ControllerElection
+from dataplane.broker.controller.term import ControllerTerm
+from dataplane.broker.controller.term_watches import TermWatches
+from dataplane.broker.controller.zk_client import ControllerMovedError, OutcomeUnknownError
 from dataplane.broker.metadata.own_nodes import delete_own_node
 from dataplane.cluster import znodes
 from dataplane.cluster.context import ControllerContext
+from dataplane.cluster.offline_replicas import RETRY_MS_MIN
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.coordinator import (
-    BadVersionError,
     CoordinatorError,
-    Create,
-    NodeExistsError,
-    NoNodeError,
     SessionState,
-    SetData,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection
+    from collections.abc import Awaitable, Callable
 
-    from dataplane.broker.controller.channel import Deleted, RolesAnswer
     from dataplane.broker.controller.environment import ControllerEnvironment
+    from dataplane.cluster.responses import DeletionResults, LeaderAndIsrResult
     from dataplane.ports.coordinator import NodeStat, Watch
 
 log = logging.getLogger(__name__)
@@ -50,22 +42,24 @@ FIRST_BALANCE_MS = 5_000
 
 @dataclasses.dataclass(slots=True)
 class _Step:
-    work: Callable[[Controller], Awaitable[Any]]
+    work: Callable[[ControllerTerm], Awaitable[Any]]
     future: asyncio.Future[Any] | None
     needs_term: int | None = None
 
 
-class ControllerHost:
+class KafkaController:
     """One broker's part in controlling. `controller_id` is -1 while nobody is known to."""
 
     def __init__(self, services: ControllerEnvironment) -> None:
         self._services = services
+        self._election = ControllerElection(
+            services.coordinator, services.clock, broker_id=services.broker_id
+        )
         self._queue: asyncio.Queue[_Step | None] = asyncio.Queue()
-        self._controller: Controller | None = None
+        self._controller: ControllerTerm | None = None
         self._active_epoch: int | None = None
         self._watches: list[Watch] = []
-        self._term_watches: list[Watch] = []
-        self._topic_watches = TopicWatches(services.coordinator, self._on_partitions)
+        self._term_watches: TermWatches | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self.controller_id = -1
 
@@ -104,7 +98,7 @@ class ControllerHost:
         """The epoch of our term, while active."""
         return self._active_epoch
 
-    async def submit(self, work: Callable[[Controller], Awaitable[T]]) -> T:
+    async def submit(self, work: Callable[[ControllerTerm], Awaitable[T]]) -> T:
         """Run a step on the queue. Raises KafkaError(NOT_CONTROLLER) when this broker is not it."""
         if not self.is_active:
             raise KafkaError(ErrorCode.NOT_CONTROLLER)
@@ -112,17 +106,17 @@ class ControllerHost:
         self._queue.put_nowait(_Step(work, future, self._active_epoch))
         return await future
 
-    def later(self, work: Callable[[Controller], Awaitable[object]]) -> None:
+    def later(self, work: Callable[[ControllerTerm], Awaitable[object]]) -> None:
         """Run a step on the queue, without waiting; dropped when the term has ended by then."""
         if self.is_active:
             self._queue.put_nowait(_Step(work, None, self._active_epoch))
 
     async def propagated(self, timeout_ms: int) -> bool:
-        """Whether this broker heard of all that was decided so far; see Controller.propagated."""
+        """Whether this broker has carried out all that was decided so far."""
         controller = self._controller
         if controller is None:
             return False
-        return await controller.propagated(timeout_ms, required=self._services.broker_id)
+        return await controller.channels.propagated(timeout_ms, required=self._services.broker_id)
 
     # -- watching -------------------------------------------------------------------------------
 
@@ -139,43 +133,13 @@ class ControllerHost:
         if not self.is_active:
             self._queue.put_nowait(None)
 
-    def _on_brokers(self, _names: list[str]) -> None:
-        self.later(controller_events.brokers_changed)
-
-    def _on_directories(self, names: list[str]) -> None:
-        if names:
-            self.later(controller_storage.directories_failed)
-
-    def _on_topics(self, names: list[str]) -> None:
-        controller = self._controller
-        if controller is None:
-            return
-        if not controller.context.topics.keys() >= set(names):
-            self.later(controller_nodes.topics_appeared)
-        self._topic_watches.follow(names)
-
-    def _on_partitions(self, topic: str, indexes: Collection[int]) -> None:
-        controller = self._controller
-        held = controller.context.topics.get(topic) if controller is not None else None
-        if held is not None and not held.partitions.keys() >= set(indexes):
-            self.later(lambda c: controller_nodes.partitions_appeared(c, topic))
-
-    def _on_marks(self, names: list[str]) -> None:
-        controller = self._controller
-        if controller is not None and not controller.context.deleting.issuperset(names):
-            self.later(controller_nodes.deletions_marked)
-
-    def _on_isr_changes(self, names: list[str]) -> None:
-        if names:
-            self.later(controller_nodes.isr_changes_noted)
-
-    def _on_roles(self, broker: int, answer: RolesAnswer) -> None:
+    def _on_leader_and_isr(self, broker: int, answer: LeaderAndIsrResult) -> None:
         controller = self._controller
         if controller is not None and (answer.failed or controller.context.offline_on(broker)):
-            self.later(lambda c: controller_storage.roles_answered(c, broker, answer))
+            self.later(lambda term: term.offline_replicas.answered(broker, answer))
 
-    def _on_deleted(self, broker: int, results: Deleted) -> None:
-        self.later(lambda c: controller_topics.replicas_deleted(c, broker, results))
+    def _on_deleted(self, broker: int, results: DeletionResults) -> None:
+        self.later(lambda term: term.topic_deletion.replicas_deleted(broker, results))
 
     # -- the queue ------------------------------------------------------------------------------
 
@@ -236,93 +200,54 @@ class ControllerHost:
 
     async def _stand(self) -> None:
         """Become the controller if there is none, stay it if we are, resign if we are not."""
-        coordinator = self._services.coordinator
         if self._controller is not None:
-            if self.is_active and await self._is_ours():
+            if self.is_active and await self._election.is_ours():
                 return
             await self._resign()
-        epoch, version = await self._read_epoch()
-        if not await self._is_ours():
-            now_ms = self._services.clock.realtime_ms()
-            node = znodes.encode_controller(self._services.broker_id, timestamp_ms=now_ms)
-            try:
-                await coordinator.multi(
-                    [
-                        Create(znodes.CONTROLLER, node, ephemeral=True),
-                        SetData(znodes.CONTROLLER_EPOCH, str(epoch + 1).encode(), version),
-                    ]
-                )
-            except (NodeExistsError, BadVersionError):
-                # Somebody else was faster: the watch tells when the place is free again.
-                return
-            epoch, version = epoch + 1, version + 1
-        await self._begin_term(epoch, version)
-
-    async def _is_ours(self) -> bool:
-        stat = await self._services.coordinator.exists(znodes.CONTROLLER)
-        return stat is not None and stat.ephemeral_owner == self._services.coordinator.session_id
-
-    async def _read_epoch(self) -> tuple[int, int]:
-        coordinator = self._services.coordinator
-        while True:
-            try:
-                data, stat = await coordinator.get(znodes.CONTROLLER_EPOCH)
-            except NoNodeError:
-                try:
-                    await coordinator.create(znodes.CONTROLLER_EPOCH, b"0")
-                except NodeExistsError:
-                    continue
-                continue
-            return int(data), stat.version
+        elected = await self._election.elect()
+        if elected is not None:
+            await self._begin_term(elected.epoch, elected.version)
 
     async def _begin_term(self, epoch: int, version: int) -> None:
         log.info("broker %d is the controller, epoch %d", self._services.broker_id, epoch)
-        controller = Controller(
-            self._services,
+        services = self._services
+        controller = ControllerTerm(
             ControllerContext(epoch, version),
-            listener=self._services.config.inter_broker_listener,
+            services.coordinator,
+            services.peers,
+            broker_id=services.broker_id,
+            listener=services.config.inter_broker_listener,
+            clock=services.clock,
+            entropy=services.entropy,
+            broker_config=lambda: services.config,
+            unclean_allowed=lambda topic: services.configs.topic_config(topic).get_bool(
+                "unclean.leader.election.enable"
+            ),
             on_deleted=self._on_deleted,
-            on_roles=self._on_roles,
+            on_leader_and_isr=self._on_leader_and_isr,
         )
         self._controller = controller
         self.controller_id = self._services.broker_id
         self._active_epoch = epoch
-        await controller_events.take_over(controller)
-        watch = self._services.coordinator.watch_children
-        self._term_watches = [
-            watch(znodes.BROKER_IDS, self._on_brokers),
-            watch(znodes.LOG_DIR_EVENTS, self._on_directories),
-            watch(znodes.TOPICS, self._on_topics),
-            watch(znodes.DELETE_TOPICS, self._on_marks),
-            watch(znodes.ISR_CHANGES, self._on_isr_changes),
-            self._watch_request(znodes.REASSIGN_PARTITIONS, controller_nodes.reassignments_asked),
-            self._watch_request(znodes.PREFERRED_ELECTION, controller_nodes.elections_asked),
-        ]
-
-    def _watch_request(self, path: str, work: Callable[[Controller], Awaitable[object]]) -> Watch:
-        def look(data: bytes | None, _stat: NodeStat | None) -> None:
-            if data is not None:
-                self.later(work)
-
-        return self._services.coordinator.watch_data(path, look)
+        await controller.take_over()
+        self._term_watches = TermWatches(services.coordinator, controller.context, self.later)
 
     async def _resign(self) -> None:
         self._active_epoch = None
         controller, self._controller = self._controller, None
-        for watch in self._term_watches:
-            watch.cancel()
-        self._term_watches = []
-        self._topic_watches.cancel()
+        if self._term_watches is not None:
+            self._term_watches.cancel()
+            self._term_watches = None
         if controller is not None:
             log.info("controller epoch %d ends", controller.context.epoch)
             await controller.stop()
 
     async def _ask_again_regularly(self) -> None:
         while True:
-            await asyncio.sleep(controller_topics.ASK_AGAIN_MS_MIN / 1000)
+            await asyncio.sleep(RETRY_MS_MIN / 1000)
             controller = self._controller
             if controller is not None and controller.context.brokers_with_offline:
-                self.later(controller_storage.ask_again)
+                self.later(lambda term: term.offline_replicas.ask_again())
 
     async def _balance_regularly(self) -> None:
         config = self._services.config
@@ -330,5 +255,5 @@ class ControllerHost:
             return
         await asyncio.sleep(FIRST_BALANCE_MS / 1000)
         while True:
-            self.later(controller_elections.balance)
+            self.later(lambda term: term.elections.balance())
             await asyncio.sleep(config.get_int("leader.imbalance.check.interval.seconds"))

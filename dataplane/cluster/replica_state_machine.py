@@ -15,23 +15,23 @@ from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
 
 
-class Replica(NamedTuple):
+class PartitionAndReplica(NamedTuple):
     """One broker's copy of one partition."""
 
     partition: TopicPartition
     broker: int
 
 
-class TopicDeletions:
+class ReplicaStateMachine:
     """The replica states of the topics under deletion."""
 
     def __init__(self) -> None:
-        self._statuses: dict[str, dict[Replica, ReplicaStatus]] = {}
+        self._statuses: dict[str, dict[PartitionAndReplica, ReplicaStatus]] = {}
 
-    def status(self, replica: Replica) -> ReplicaStatus | None:
+    def status(self, replica: PartitionAndReplica) -> ReplicaStatus | None:
         return self._statuses.get(replica.partition.topic, {}).get(replica)
 
-    def is_started(self, replica: Replica) -> bool:
+    def is_started(self, replica: PartitionAndReplica) -> bool:
         """Whether its broker has been asked to delete it and has not answered."""
         return self.status(replica) is ReplicaStatus.DELETION_STARTED
 
@@ -40,16 +40,16 @@ class TopicDeletions:
         topic: str,
         partitions: Mapping[int, PartitionState],
         live: Collection[int],
-        offline: Collection[Replica] = (),
-    ) -> list[Replica]:
-        """Begin, or begin again. Returns the replicas whose brokers are to be told.
+        offline: Collection[PartitionAndReplica] = (),
+    ) -> list[PartitionAndReplica]:
+        """Begin, or begin again. Returns the replicas whose brokers get StopReplica.
 
         `offline`: replicas on live brokers whose log directory has failed.
         """
         statuses = self._statuses.setdefault(topic, {})
         for index, state in partitions.items():
             for broker in state.replicas:
-                replica = Replica(TopicPartition(topic, index), broker)
+                replica = PartitionAndReplica(TopicPartition(topic, index), broker)
                 statuses.setdefault(replica, ReplicaStatus.OFFLINE)
         if any(state.is_reassigning for state in partitions.values()):
             return []
@@ -57,11 +57,11 @@ class TopicDeletions:
 
     def _send(
         self,
-        statuses: dict[Replica, ReplicaStatus],
+        statuses: dict[PartitionAndReplica, ReplicaStatus],
         live: Collection[int],
-        offline: Collection[Replica],
-    ) -> list[Replica]:
-        told = []
+        offline: Collection[PartitionAndReplica],
+    ) -> list[PartitionAndReplica]:
+        started = []
         for replica, status in statuses.items():
             reachable = replica.broker in live and replica not in offline
             if status is ReplicaStatus.DELETION_INELIGIBLE and reachable:
@@ -71,14 +71,16 @@ class TopicDeletions:
                 continue
             if reachable:
                 self._move(statuses, replica, ReplicaStatus.DELETION_STARTED)
-                told.append(replica)
+                started.append(replica)
             else:
                 self._move(statuses, replica, ReplicaStatus.DELETION_INELIGIBLE)
-        return told
+        return started
 
     @staticmethod
     def _move(
-        statuses: dict[Replica, ReplicaStatus], replica: Replica, status: ReplicaStatus
+        statuses: dict[PartitionAndReplica, ReplicaStatus],
+        replica: PartitionAndReplica,
+        status: ReplicaStatus,
     ) -> None:
         check_transition(replica, statuses[replica], status)
         statuses[replica] = status
@@ -88,7 +90,7 @@ class TopicDeletions:
         finished = set()
         for partition, succeeded in results:
             statuses = self._statuses.get(partition.topic)
-            replica = Replica(partition, broker)
+            replica = PartitionAndReplica(partition, broker)
             if statuses is None or statuses.get(replica) is not ReplicaStatus.DELETION_STARTED:
                 continue
             self._move(
@@ -110,7 +112,7 @@ class TopicDeletions:
         """Likewise those of replicas whose log directory has failed."""
         self._halt(lambda replica: replica.broker == broker and replica.partition in partitions)
 
-    def _halt(self, is_lost: Callable[[Replica], bool]) -> None:
+    def _halt(self, is_lost: Callable[[PartitionAndReplica], bool]) -> None:
         for statuses in self._statuses.values():
             for replica, status in list(statuses.items()):
                 if is_lost(replica) and status is ReplicaStatus.DELETION_STARTED:

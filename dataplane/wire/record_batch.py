@@ -106,10 +106,6 @@ class BatchHeader(NamedTuple):
         return bool(self.attributes & CONTROL_FLAG)
 
     @property
-    def has_producer_id(self) -> bool:
-        return self.producer_id >= 0
-
-    @property
     def last_sequence(self) -> int:
         """Sequence of the last record, wrapping at 2^31; -1 without a producer id."""
         if self.base_sequence < 0:

@@ -7,10 +7,14 @@ in version 3; every older version is read, and the flexible version 4 of both va
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
-from dataplane.wire.codec import decode_versioned, encode_versioned, leading_version
+from dataplane.wire.codec import encode_versioned, leading_version, versioned_decoder
+from dataplane.wire.errors import WireError
 from dataplane.wire.schema import BYTES, INT32, INT64, STRING, Message, array, field, struct
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NO_LEADER_EPOCH: Final = -1
 NO_TIMESTAMP: Final = -1
@@ -86,27 +90,32 @@ class Record(NamedTuple):
     value: bytes | None
 
 
+_decode_known_key: Callable[[memoryview | bytes], OffsetCommitKey | GroupMetadataKey] = (
+    versioned_decoder(OffsetCommitKey, GroupMetadataKey)
+)
+_decode_group_value = versioned_decoder(GroupMetadataValue)
+
+
 def decode_key(data: bytes | memoryview) -> OffsetCommitKey | GroupMetadataKey | None:
     """The key; None for the versions of later protocols, which are skipped on replay.
 
     WireError when the bytes are no key of their version.
     """
-    version = leading_version(data)
-    if version in (0, _OFFSET_KEY_VERSION):
-        return decode_versioned(OffsetCommitKey, data)
-    if version == _GROUP_KEY_VERSION:
-        return decode_versioned(GroupMetadataKey, data)
-    return None
+    try:
+        return _decode_known_key(data)
+    except WireError:
+        if 0 <= leading_version(data) <= _GROUP_KEY_VERSION:
+            raise
+        return None
 
 
-def decode_offset_value(data: bytes | memoryview) -> OffsetCommitValue:
-    """WireError for a version this release does not know, or bytes not of their version."""
-    return decode_versioned(OffsetCommitValue, data)
+decode_offset_value = versioned_decoder(OffsetCommitValue)
+"""WireError for a version this release does not know, or bytes not of their version."""
 
 
 def decode_group_value(data: bytes | memoryview) -> GroupMetadataValue:
     """WireError for a version this release does not know, or bytes not of their version."""
-    value = decode_versioned(GroupMetadataValue, data)
+    value = _decode_group_value(data)
     for member in value.members:
         if member.rebalance_timeout_ms < 0:  # version 0 knows one timeout for both
             member.rebalance_timeout_ms = member.session_timeout_ms

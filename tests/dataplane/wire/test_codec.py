@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import random
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import pytest
 
 from dataplane.wire.apis import API_TABLE, ApiSpec, load
-from dataplane.wire.codec import decode, encode
+from dataplane.wire.codec import decode, encode, encode_versioned, versioned_decoder
 from dataplane.wire.errors import WireError
 from dataplane.wire.messages.leader_and_isr import LeaderAndIsrRequest
 from dataplane.wire.messages.list_offsets import ListOffsetsRequest
@@ -177,6 +177,50 @@ def test_unknown_tags_are_skipped() -> None:
     message, end = decode(Tagged, 1, body)
     assert (message.plain, message.second, message.first) == (5, [9], -1)
     assert end == len(body)
+
+
+@struct
+class Older(Message):
+    VERSIONS: ClassVar[tuple[int, int]] = (0, 1)
+
+    number: int = field(INT8, "0+")
+    added: int = field(INT8, "1+", default=-1)
+
+
+@struct
+class Newer(Message):
+    VERSIONS: ClassVar[tuple[int, int]] = (2, 2)
+
+    name: str = field(STRING, "2+")
+
+
+def test_what_begins_with_its_version_is_read_as_the_class_of_that_version() -> None:
+    decode_either: Callable[[bytes], Older | Newer] = versioned_decoder(Older, Newer)
+    for message, version in (
+        (Older(number=7), 0),
+        (Older(number=7, added=8), 1),
+        (Newer(name="x"), 2),
+    ):
+        data = encode_versioned(message, version)
+        assert data[:2] == version.to_bytes(2)
+        assert decode_either(data) == message
+        assert decode_either(data + b"what follows") == message
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "0 bytes hold no version"),
+        (b"\0", "1 bytes hold no version"),
+        (b"\xff\xff\7", "Older has no version -1; only 0 to 1"),
+        (b"\0\3\7", "Older has no version 3; only 0 to 1"),
+        (b"\0\1\7", "Older or Newer v1: "),
+        (b"\0\2\0\1\xff", "Older or Newer v2: "),
+    ],
+)
+def test_what_is_of_no_version_is_refused(data: bytes, message: str) -> None:
+    with pytest.raises(WireError, match=message):
+        versioned_decoder(Older, Newer)(data)
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from prometheus_client import CollectorRegistry, Histogram, disable_created_metrics
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.exposition import generate_latest
+from prometheus_client.registry import Collector
 
 from dataplane.wire.apis import API_TABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from prometheus_client import Metric
 
 UNKNOWN_API = -1
 
@@ -61,6 +64,20 @@ class _Read(NamedTuple):
         for labels, each in value.items():
             family.add_metric((labels,) if isinstance(labels, str) else labels, each)
         return family
+
+
+class Snapshot(Collector):
+    """What was collected at one moment."""
+
+    def __init__(self, families: list[Metric]) -> None:
+        self._families = families
+
+    def collect(self) -> list[Metric]:
+        return self._families
+
+    def exposition(self) -> bytes:
+        """The Prometheus text format, version 0.0.4."""
+        return generate_latest(self)
 
 
 class Metrics:
@@ -206,6 +223,6 @@ class Metrics:
         for each in self._reads.values():
             yield each.collect()
 
-    def exposition(self) -> bytes:
-        """The Prometheus text format, version 0.0.4."""
-        return generate_latest(self.registry)
+    def snapshot(self) -> Snapshot:
+        """All values as of now, to be written elsewhere than on the event loop."""
+        return Snapshot(list(self.registry.collect()))

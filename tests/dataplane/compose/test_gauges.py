@@ -68,7 +68,7 @@ async def test_the_table_lists_what_the_page_shows() -> None:
     broker.topic("followed", leader=PEER, replicas=(PEER, ME))
     await broker.ask(ListGroupsRequest(), 4)
     shown = {}
-    page = broker.metrics.exposition().decode()
+    page = broker.metrics.snapshot().exposition().decode()
     for family in text_string_to_metric_families(page):
         name = family.name + "_total" * (family.type == "counter")
         shown[name] = family.type
@@ -84,7 +84,7 @@ async def test_a_label_may_hold_any_text() -> None:
     broker = OneBroker()
     awkward = 'C:\\"data"\n'
     register(broker, listeners_of(**{awkward: 3}))
-    page = broker.metrics.exposition().decode()
+    page = broker.metrics.snapshot().exposition().decode()
     families = {family.name: family for family in text_string_to_metric_families(page)}
     (sample,) = families["kafka_server_socket_server_metrics_connection_count"].samples
     assert (sample.labels, sample.value) == ({"listener": awkward}, 3)

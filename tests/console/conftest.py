@@ -6,7 +6,7 @@ from django.core.cache import caches
 from tests.controlplane.conftest import world
 from tests.controlplane.rest.conftest import ids, pages_read_in_place
 
-__all__ = ["ids", "own_caches", "pages_read_in_place", "world"]
+__all__ = ["ids", "own_caches", "pages_read_in_place", "quick_passwords", "world"]
 
 LOCAL = "django.core.cache.backends.locmem.LocMemCache"
 
@@ -19,3 +19,9 @@ def own_caches(settings):
     }
     for name in settings.CACHES:
         caches[name].clear()
+
+
+@pytest.fixture(autouse=True)
+def quick_passwords(settings):
+    """A sign-in costs microseconds: how passwords are kept is Django's to test."""
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -97,6 +97,12 @@ class Metrics:
             buckets=_LATENCY_BUCKETS_MS,
             registry=self.registry,
         )
+        self.zookeeper_times = Histogram(
+            "kafka_server_zookeeperclientmetrics_zookeeperrequestlatencyms",
+            "Milliseconds from a request to ZooKeeper to its answer.",
+            buckets=_LATENCY_BUCKETS_MS,
+            registry=self.registry,
+        )
         self.bad_frames = self.counter(
             "penstock_bad_frames_total",
             "Connections closed for an oversized, negative or unreadable frame.",

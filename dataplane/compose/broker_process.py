@@ -148,6 +148,8 @@ class BrokerProcess:
         """Connect to ZooKeeper, read the settings, open the logs, and build the rest on them."""
         config, environment, undo = self.config, self._environment, self._undo
         coordinator = await environment.connect(config)
+        times = self._metrics.zookeeper_times
+        coordinator.on_answer(lambda seconds: times.observe(1000 * seconds))
         undo.push_async_callback(coordinator.close)
         await ensure_layout(coordinator)
         lifecycle = BrokerLifecycle(

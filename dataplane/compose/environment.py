@@ -20,9 +20,13 @@ if TYPE_CHECKING:
 
 
 class ClosableCoordinator(Coordinator, Protocol):
-    """A coordinator whose session can be ended."""
+    """A coordinator whose session can be ended, and whose requests are timed."""
 
     async def close(self) -> None: ...
+
+    def on_answer(self, callback: Callable[[float], object]) -> None:
+        """`callback(seconds)` runs on the loop after each request."""
+        ...
 
 
 class ClosableBackground(Background, Protocol):

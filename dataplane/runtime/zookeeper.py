@@ -85,6 +85,7 @@ class ZooKeeperCoordinator:
         self._closed = False
         self._listeners: list[SessionCallback] = []
         self._watches: dict[ChildrenWatch | DataWatch, None] = {}
+        self._on_answer: Callable[[float], object] = lambda _seconds: None
         client.add_listener(self._on_kazoo_state)
 
     @classmethod
@@ -143,6 +144,10 @@ class ZooKeeperCoordinator:
 
     def on_session(self, callback: SessionCallback) -> None:
         self._listeners.append(callback)
+
+    def on_answer(self, callback: Callable[[float], object]) -> None:
+        """`callback(seconds)` runs on the loop after each request, with how long it took."""
+        self._on_answer = callback
 
     def _on_kazoo_state(self, state: str) -> None:
         """Runs in kazoo's thread."""
@@ -280,8 +285,10 @@ class ZooKeeperCoordinator:
     def _await(self, result: Any) -> Awaitable[Any]:
         """A future for kazoo's asynchronous result."""
         future: asyncio.Future[Any] = self._loop.create_future()
+        sent_s = self._loop.time()
 
         def settle(error: BaseException | None, value: Any) -> None:
+            self._on_answer(self._loop.time() - sent_s)
             if future.done():
                 return
             if error is not None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 import types
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -15,12 +13,10 @@ from dataplane.wire.messages.list_groups import ListGroupsRequest
 from tests.dataplane.handlers.one_broker import ME, PEER, THIRD, OneBroker, batch
 from tests.dataplane.handlers.test_fetch import fetch
 from tests.dataplane.handlers.test_produce import produce
+from tests.metrics_table import check_page, listed
 
 if TYPE_CHECKING:
     from dataplane.compose.listeners import Listeners
-
-TABLE = Path(__file__).resolve().parents[3] / "deploy" / "METRICS.md"
-ROW = re.compile(r"\| `(\w+)` \| (gauge|counter|histogram)((?:,? ?`\w+`)*) \| (.*?) \|")
 
 
 def listeners_of(**connections: int) -> Listeners:
@@ -56,28 +52,19 @@ async def test_waiting_requests_and_in_sync_sets() -> None:
 
 
 async def test_the_table_lists_what_the_page_shows() -> None:
-    """Names, types and labels; a metric without a sample yet has its labels in the table alone."""
-    rows = {
-        name: (kind, set(re.findall(r"\w+", labels)), note)
-        for name, kind, labels, note in ROW.findall(TABLE.read_text())
-    }
     broker = OneBroker()
     register(broker, listeners_of(PLAINTEXT=3))
     gauges.register_storage(broker.metrics, broker.logs)
     broker.topic("led")
     broker.topic("followed", leader=PEER, replicas=(PEER, ME))
     await broker.ask(ListGroupsRequest(), 4)
-    shown = {}
-    page = broker.metrics.snapshot().exposition().decode()
-    for family in text_string_to_metric_families(page):
-        name = family.name + "_total" * (family.type == "counter")
-        shown[name] = family.type
-        for sample in family.samples:
-            assert sample.labels.keys() - {"le"} == rows[name][1], sample
-    assert shown == {name: kind for name, (kind, _labels, _note) in rows.items()}
-    for name, (_kind, _labels, note) in rows.items():
-        assert name.startswith("kafka_" if note.startswith("`kafka.") else "penstock_"), name
+    check_page(broker.metrics.snapshot().exposition().decode())
     await broker.stop()
+
+
+def test_kafkas_names_are_kafkas_alone() -> None:
+    for name, row in listed().items():
+        assert name.startswith("kafka_" if row.note.startswith("`kafka.") else "penstock_"), name
 
 
 async def test_a_label_may_hold_any_text() -> None:

@@ -206,6 +206,23 @@ async def test_real_session_expiry_is_reported_and_renewed(zookeeper):
 
 
 @pytest.mark.cluster
+async def test_every_request_is_timed_whatever_its_answer(zookeeper):
+    from dataplane.runtime.zookeeper import ZooKeeperCoordinator
+
+    zk = await ZooKeeperCoordinator.connect(zookeeper.connect_string)
+    took_s = []
+    zk.on_answer(took_s.append)
+    await zk.exists("/timed")
+    await zk.create("/timed")
+    with pytest.raises(NoNodeError):
+        await zk.get("/timed/nothing")
+    await zk.multi([Delete("/timed")])
+    assert len(took_s) == 4
+    assert all(0 < each < 30 for each in took_s)
+    await zk.close()
+
+
+@pytest.mark.cluster
 async def test_a_dead_server_is_named(tmp_path):
     from dataplane.ports.coordinator import CoordinatorError
     from dataplane.runtime.embedded_zookeeper import free_port

@@ -1,0 +1,36 @@
+"""What `deploy/METRICS.md` lists, for the tests that hold it against pages."""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from prometheus_client.parser import text_string_to_metric_families
+
+TABLE = Path(__file__).resolve().parents[1] / "deploy" / "METRICS.md"
+ROW = re.compile(r"\| `(\w+)` \| (gauge|counter|histogram)((?:,? ?`\w+`)*) \| (.*?) \|")
+
+
+class Row(NamedTuple):
+    kind: str
+    labels: frozenset[str]
+    note: str
+    """Kafka's MBean, or what it is where Kafka has none."""
+
+
+def listed() -> dict[str, Row]:
+    """The rows by the metric's name."""
+    return {
+        name: Row(kind, frozenset(re.findall(r"\w+", labels)), note)
+        for name, kind, labels, note in ROW.findall(TABLE.read_text())
+    }
+
+
+def check_page(page: str) -> None:
+    """Names, types and labels; a metric without a sample yet has its labels in the table alone."""
+    rows, shown = listed(), {}
+    for family in text_string_to_metric_families(page):
+        name = family.name + "_total" * (family.type == "counter")
+        shown[name] = family.type
+        for sample in family.samples:
+            assert sample.labels.keys() - {"le"} == rows[name].labels, sample
+    assert shown == {name: row.kind for name, row in rows.items()}

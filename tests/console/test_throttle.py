@@ -3,8 +3,10 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -209,3 +211,18 @@ def test_redis_dying_in_between_locks_nobody_out(redis_server, client, people, n
     process.wait()
     guess_until_refused(client)
     assert sign_in(client, PASSWORD, username="bob").status_code == 200
+
+
+@pytest.mark.redis
+def test_a_redis_that_hangs_delays_a_sign_in_by_seconds_at_most(
+    redis_server, client, people, now_s, settings
+):
+    process, port = redis_server
+    use_redis(settings, port)
+    process.send_signal(signal.SIGSTOP)
+    try:
+        asked_s = time.monotonic()
+        assert sign_in(client, PASSWORD).status_code == 200
+        assert time.monotonic() - asked_s < 10
+    finally:
+        process.send_signal(signal.SIGCONT)

@@ -155,8 +155,9 @@ class FakeZooKeeper:
 
 
 class _FakeWatch:
-    def __init__(self, session: FakeCoordinator) -> None:
+    def __init__(self, session: FakeCoordinator, path: str) -> None:
         self._session = session
+        self.path = path
         self.cancelled = False
 
     def cancel(self) -> None:
@@ -168,12 +169,12 @@ class _FakeWatch:
 
 class _ChildrenWatch(_FakeWatch):
     def __init__(self, session: FakeCoordinator, path: str, callback: ChildrenCallback) -> None:
-        super().__init__(session)
-        self._path, self._callback = path, callback
+        super().__init__(session, path)
+        self._callback = callback
         self._seen: tuple[int, int] | None = (-1, -1)
 
     def deliver(self) -> None:
-        node = self._session.zookeeper.find(self._path)
+        node = self._session.zookeeper.find(self.path)
         # Counts comings and goings, so that a child that went and came back is told.
         now = (node.czxid, node.children_version) if node else None
         if not self.cancelled and now != self._seen:
@@ -183,12 +184,12 @@ class _ChildrenWatch(_FakeWatch):
 
 class _DataWatch(_FakeWatch):
     def __init__(self, session: FakeCoordinator, path: str, callback: DataCallback) -> None:
-        super().__init__(session)
-        self._path, self._callback = path, callback
+        super().__init__(session, path)
+        self._callback = callback
         self._seen: tuple[int, int] | None = (-1, -1)
 
     def deliver(self) -> None:
-        node = self._session.zookeeper.find(self._path)
+        node = self._session.zookeeper.find(self.path)
         now = (node.czxid, node.mzxid) if node else None
         if self.cancelled or now == self._seen:
             return
@@ -227,6 +228,12 @@ class FakeCoordinator:
     def lose_reply_of_next(self) -> None:
         """The next write happens, yet raises ConnectionLossError."""
         self._lost_replies += 1
+
+    def ignore(self, *paths: str) -> None:
+        """Nobody in this session is told of what happens to these nodes, until it watches again."""
+        for watch in self._watches:
+            if watch.path in paths:
+                watch.cancel()
 
     def suspend(self) -> None:
         self._connected.clear()

@@ -51,7 +51,7 @@ async def supervise(tmp_path, zookeeper):
     made = []
     coordinator = zookeeper.connect()
 
-    def make(mode="run", session=777, generation=0):
+    def make(mode="run", session=777, generation=0, on_change=None):
         spec = BrokerSpec(
             broker_id=1,
             command=(sys.executable, "-c", SCRIPT, str(tmp_path / "data"), str(session), mode),
@@ -61,14 +61,20 @@ async def supervise(tmp_path, zookeeper):
             generation=generation,
         )
         states = []
-        supervisor = Supervisor(
-            spec, coordinator, clock=OsClock(), on_change=lambda r: states.append(r.state)
-        )
+
+        def changed(report):
+            states.append(report.state)
+            if on_change is not None:
+                on_change(report)
+
+        supervisor = Supervisor(spec, coordinator, clock=OsClock(), on_change=changed)
         supervisor.states = states
         supervisor.coordinator = coordinator
         made.append(supervisor)
         return supervisor
 
+    # One that another has taken over from is not stopped: the process is not its own any more.
+    make.handed_over = made.remove
     yield make
     for supervisor in made:
         await supervisor.stop(2_000)
@@ -83,22 +89,21 @@ async def register(zookeeper, session_holder):
 async def test_a_killed_child_is_fenced_before_it_is_started_again(supervise, zookeeper):
     broker_session = zookeeper.connect()
     await register(zookeeper, broker_session)
-    supervisor = supervise(session=broker_session.session_id)
+    gone_when_started = []
+
+    def changed(report):
+        if report.state is BrokerState.STARTING:
+            gone_when_started.append(zookeeper.find("/brokers/ids/1") is None)
+
+    supervisor = supervise(session=broker_session.session_id, on_change=changed)
     await supervisor.start()
     await until(lambda: supervisor.report.state is BrokerState.RUNNING)
     first = supervisor.report.pid
-    gone_when_started = []
-    inner = supervisor._launch
-
-    async def launch():
-        gone_when_started.append(zookeeper.find("/brokers/ids/1") is None)
-        return await inner()
-
-    supervisor._launch = launch
     os.kill(first, signal.SIGKILL)
     await until(lambda: supervisor.report.pid not in (first, None))
     await until(lambda: supervisor.report.state is BrokerState.RUNNING)
-    assert gone_when_started == [True]
+    # A start is reported before the process is there and when it is.
+    assert gone_when_started == [False, False, True, True]
     assert zookeeper.find("/controller") is None
     assert supervisor.report.exit_code == -signal.SIGKILL
     assert supervisor.report.restarts == 1
@@ -199,7 +204,7 @@ async def test_a_running_process_is_taken_up_by_the_next_supervisor(supervise):
     # Reaped by this test process only because it is the parent; another agent would not be.
     os.kill(pid, signal.SIGKILL)
     await until(lambda: second.report.pid not in (pid, None))
-    first._process = None
+    supervise.handed_over(first)
 
 
 async def test_an_old_configuration_is_replaced_when_taken_up(supervise):
@@ -208,7 +213,7 @@ async def test_an_old_configuration_is_replaced_when_taken_up(supervise):
     await until(lambda: first.report.state is BrokerState.RUNNING)
     pid = first.report.pid
     await first.release()
-    first._process = None
+    supervise.handed_over(first)
     second = supervise(generation=5)
     await second.start()
     await until(lambda: second.report.state is BrokerState.RUNNING)

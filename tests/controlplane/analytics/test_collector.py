@@ -207,13 +207,13 @@ def test_only_clusters_that_are_up_are_watched(world, publishers, phase):
 def test_a_collector_that_lost_its_lease_does_not_give_back_another_one_s(
     world, publishers, monkeypatch
 ):
-    real = collect._sample_and_publish
+    real = world.gateway.offsets
 
-    def overtaken(cluster):
-        CollectorState.objects.filter(pk=cluster.pk).update(lease_token="another collector's")
-        return real(cluster)
+    def overtaken(*asked):
+        CollectorState.objects.update(lease_token="another collector's")
+        return real(*asked)
 
-    monkeypatch.setattr(collect, "_sample_and_publish", overtaken)
+    monkeypatch.setattr(world.gateway, "offsets", overtaken)
     collect.collect_cluster(world.cluster.id)
     state = CollectorState.objects.get(pk=world.cluster.id)
     assert (state.lease_token, state.samples) == ("another collector's", 0)

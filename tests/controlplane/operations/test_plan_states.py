@@ -67,22 +67,21 @@ def test_a_used_plan_neither_expires_nor_turns_stale(world):
 def test_two_that_passed_the_checks_at_once_start_one(world, monkeypatch):
     """Both looked before either wrote: the row's own state decides."""
     plan = world.plan("topic.create", name="twice")
-    from controlplane.operations import services
+    real, inner = Plan.leave_open, []
 
-    real, inner = services._start, []
-
-    def beaten(found, **named):
+    def beaten(found, state):
         if not inner:
             inner.append(1)
             operation_start(
                 tenant=world.tenant, actor=ACTOR, plan_id=plan.id, plan_hash=plan.plan_hash
             )
-        return real(found, **named)
+        return real(found, state)
 
-    monkeypatch.setattr(services, "_start", beaten)
+    monkeypatch.setattr(Plan, "leave_open", beaten)
     with pytest.raises(Conflict) as caught:
         world.start(plan)
-    assert caught.value.code in {"plan-used", "operation-in-progress"}
+    assert caught.value.code == "plan-used"
+    assert inner, "the other one came first"
 
 
 def test_the_database_knows_no_other_state_of_an_operation(world):

@@ -40,7 +40,7 @@ ASGI_APPLICATION = "controlplane.asgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 APPEND_SLASH = False
 
-ROOMS = [
+LOCAL_APPS = [
     "controlplane.common",
     "controlplane.audit",
     "controlplane.tenants",
@@ -51,11 +51,11 @@ ROOMS = [
     "controlplane.reassignments",
     "controlplane.groups",
 ]
-# Rooms that other teams deliver on their own; each is wired as soon as it is there.
-OPTIONAL_ROOMS = [
-    room
-    for room in ("controlplane.analytics", "console")
-    if importlib.util.find_spec(f"{room}.apps") is not None
+# Apps that other teams deliver on their own; each is wired as soon as it is there.
+OPTIONAL_APPS = [
+    app
+    for app in ("controlplane.analytics", "console")
+    if importlib.util.find_spec(f"{app}.apps") is not None
 ]
 
 INSTALLED_APPS = [
@@ -65,8 +65,8 @@ INSTALLED_APPS = [
     "rest_framework",
     "drf_spectacular",
     "django_celery_beat",
-    *ROOMS,
-    *OPTIONAL_ROOMS,
+    *LOCAL_APPS,
+    *OPTIONAL_APPS,
 ]
 
 MIDDLEWARE = [
@@ -212,7 +212,7 @@ CELERY_BEAT_SCHEDULE = {
     },
     "housekeeping": {"task": "operations.housekeeping", "schedule": 300.0},
 }
-if "controlplane.analytics" in OPTIONAL_ROOMS and importlib.util.find_spec(
+if "controlplane.analytics" in OPTIONAL_APPS and importlib.util.find_spec(
     "controlplane.analytics.schedule"
 ):
     from controlplane.analytics.schedule import BEAT_SCHEDULE as _ANALYTICS_SCHEDULE

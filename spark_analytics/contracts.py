@@ -297,7 +297,7 @@ class ClusterInput:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig:
-    """Everything one Spark run is told, on a file: nothing of it is on the command line.
+    """Everything one Spark run is given, on a file: nothing of it is on the command line.
 
     Windows of [from_ts_ms, to_ts_ms) are computed; both are multiples of the window. `secrets_path`
     is a JSON file of mode 0600, {cluster_id: {option: value}}; the run reads it once and removes

@@ -1,4 +1,4 @@
-"""This room's settings, from the environment; the shared ones are in `controlplane.settings`."""
+"""This app's settings, from the environment; the shared ones are in `controlplane.settings`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AnalyticsConf:
 
 
 def conf() -> AnalyticsConf:
-    """Read anew at each call: cheap, and tests may change it."""
+    """Read at each call: cheap, and tests may change it."""
     return AnalyticsConf(
         interval_s=_number("PENSTOCK_ANALYTICS_INTERVAL_S", 300),
         first_after_s=_number("PENSTOCK_ANALYTICS_FIRST_AFTER_S", 45),

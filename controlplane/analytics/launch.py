@@ -1,4 +1,4 @@
-"""From a queued run to a started process: what the run is told, and where its secrets go."""
+"""From a queued run to a started process: what the run is given, and where its secrets go."""
 
 from __future__ import annotations
 

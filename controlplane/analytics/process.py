@@ -101,7 +101,7 @@ def last_words(work_dir: Path, limit: int = 300) -> str:
 
 
 def _group_is_ours(process: RunProcess) -> bool:
-    """A dead leader's pid cannot be given anew while its group has members; else it may be."""
+    """A dead leader's pid cannot be reused while its group has members; else it may be."""
     return is_alive(process) or not Path(f"/proc/{process.pid}").exists()
 
 

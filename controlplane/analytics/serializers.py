@@ -1,4 +1,4 @@
-"""The shapes of this room's answers, for the OpenAPI document."""
+"""The shapes of this app's answers, for the OpenAPI document."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

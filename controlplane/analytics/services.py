@@ -71,9 +71,9 @@ def run_request(conf: AnalyticsConf, *, tenant: Tenant, actor: Actor) -> Analyti
 
 def _active_already() -> Conflict:
     active = AnalyticsRun.objects.filter(state__in=ANALYTICS_RUN_ACTIVE_STATES).first()
-    told = f"The run {active.pk} is {active.state}" if active else "A run was active a moment ago"
+    reason = f"The run {active.pk} is {active.state}" if active else "A run was active a moment ago"
     return Conflict(
-        f"{told}; one runs at a time.",
+        f"{reason}; one runs at a time.",
         code="run-active",
         retryable=True,
         run_id=active.pk if active else None,

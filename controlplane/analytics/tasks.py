@@ -1,4 +1,4 @@
-"""Celery's doors into this room; each fetches and calls, nothing more."""
+"""Celery's entries into this app; each fetches and calls, nothing more."""
 
 from __future__ import annotations
 

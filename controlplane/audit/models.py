@@ -8,7 +8,7 @@ def new_audit_id() -> str:
 
 
 class AuditEvent(models.Model):
-    """One deed. `data` holds before and after where they are known, never a secret."""
+    """One action. `data` holds before and after where they are known, never a secret."""
 
     id = models.CharField(primary_key=True, max_length=40, default=new_audit_id)
     tenant_id = models.CharField(max_length=40, db_index=True)

@@ -1,4 +1,4 @@
-"""Writes: one function. Called in the transaction of the deed that it records."""
+"""Writes: one function. Called in the transaction of the action that it records."""
 
 from dataclasses import dataclass
 from typing import Any

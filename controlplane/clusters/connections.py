@@ -1,4 +1,4 @@
-"""`gateway_for(cluster)`: one gateway per cluster and process, anew when the way in changes."""
+"""`gateway_for(cluster)`: one gateway per cluster and process, renewed when the way in changes."""
 
 import threading
 from collections.abc import Callable

@@ -22,7 +22,7 @@ from controlplane.clusters.models import (
     Cluster,
 )
 from controlplane.clusters.operations_base import ClusterOperationKind
-from controlplane.clusters.rules import NoRoomError, Placement, place
+from controlplane.clusters.rules import NoCapacityError, Placement, place
 from controlplane.clusters.selectors import cluster_row
 from controlplane.clusters.specs import ADMIN_MECHANISM, ADMIN_USER, BROKER_USER, RESERVED
 from controlplane.common.crypto import new_password, seal
@@ -84,8 +84,8 @@ class ClusterCreate(_RemovesBrokers):
                 load={host.host_id: len(host.brokers) for host in offered},
                 ports_taken=ports_taken(),
             )
-        except NoRoomError as error:
-            raise Conflict(f"{error}.".capitalize(), code="no-room") from error
+        except NoCapacityError as error:
+            raise Conflict(f"{error}.".capitalize(), code="no-capacity") from error
         racks = {placement.rack for placement in placed}
         return PlanDraft(
             resource=f"cluster/{inputs['name']}",
@@ -141,7 +141,7 @@ class ClusterCreate(_RemovesBrokers):
             Cluster.objects.filter(pk=operation.cluster_id).update(phase=phase)
 
     steps = (
-        StepSpec(name="desired", title="Tell the hosts what to run", run=write_desired),
+        StepSpec(name="desired", title="Write what the hosts shall run", run=write_desired),
         StepSpec(name="processes", title="Broker processes start", run=await_processes),
         StepSpec(
             name="registration", title="Brokers register with the cluster", run=await_registration

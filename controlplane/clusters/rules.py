@@ -32,7 +32,7 @@ class Placement:
     internal_port: int
 
 
-class NoRoomError(Exception):
+class NoCapacityError(Exception):
     """There are no hosts, or too few ports on them."""
 
 
@@ -49,7 +49,7 @@ def place(
     they use.
     """
     if not hosts:
-        raise NoRoomError("no live host offers room for brokers")
+        raise NoCapacityError("no live host offers capacity for brokers")
     count = {host.host_id: load.get(host.host_id, 0) for host in hosts}
     free = {
         host.host_id: [
@@ -64,7 +64,7 @@ def place(
     for broker_id in range(1, broker_count + 1):
         candidates = [host for host in hosts if len(free[host.host_id]) >= 2]
         if not candidates:
-            raise NoRoomError(
+            raise NoCapacityError(
                 f"the hosts have ports for {broker_id - 1} of {broker_count} brokers;"
                 " each needs two"
             )

@@ -1,1 +1,1 @@
-"""What every room of the control plane uses: problems, ids, paging, keys, hashing."""
+"""What every app of the control plane uses: problems, ids, paging, keys, hashing."""

@@ -24,7 +24,7 @@ MEDIA_TYPE = "application/problem+json"
 
 @runtime_checkable
 class HasProblem(Protocol):
-    """An error of a room above that knows how it reads over REST."""
+    """An error of an app above that knows how it reads over REST."""
 
     def as_problem(self) -> Problem: ...
 
@@ -102,9 +102,9 @@ _REFUSALS: dict[type[exceptions.APIException], tuple[int, str, str]] = {
 
 def _summary(rows: list[dict[str, str]]) -> str:
     """The first few rows in one sentence each, for people who read only the detail."""
-    told = [f"{row['pointer'].lstrip('/') or 'The body'}: {row['detail']}" for row in rows[:3]]
+    lines = [f"{row['pointer'].lstrip('/') or 'The body'}: {row['detail']}" for row in rows[:3]]
     more = f" And {len(rows) - 3} more." if len(rows) > 3 else ""
-    return " ".join(told) + more
+    return " ".join(lines) + more
 
 
 def _flatten(details: Any, pointer: str) -> Any:

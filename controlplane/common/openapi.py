@@ -57,9 +57,9 @@ def _responses(answers: dict[Any, Any], *, writes: bool, takes: bool, asks: bool
     """The answers in words, and the problems that fit: a write conflicts, a body is malformed."""
     found: dict[Any, Any] = {}
     for status, shape in answers.items():
-        told = isinstance(shape, OpenApiResponse) or not isinstance(status, int)
-        phrase = "" if told else HTTPStatus(status).phrase
-        found[status] = shape if told else OpenApiResponse(shape, description=phrase)
+        described = isinstance(shape, OpenApiResponse) or not isinstance(status, int)
+        phrase = "" if described else HTTPStatus(status).phrase
+        found[status] = shape if described else OpenApiResponse(shape, description=phrase)
     refusals = [401, 403, 404, 503]
     refusals += [409] if writes else []
     refusals += [400, 413, 415] if takes else []

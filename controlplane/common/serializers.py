@@ -1,4 +1,4 @@
-"""Shapes that several rooms share in the OpenAPI document."""
+"""Shapes that several apps share in the OpenAPI document."""
 
 from collections.abc import Mapping
 from typing import Any

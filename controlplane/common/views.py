@@ -1,4 +1,4 @@
-"""Doors that belong to no room: refusals outside DRF."""
+"""Views that belong to no app: refusals outside DRF."""
 
 from typing import Any
 

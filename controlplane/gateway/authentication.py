@@ -1,7 +1,7 @@
 """Whether a cluster refuses a user: asked before the admin client is made.
 
 The admin library takes a refused user for a broker that is away and tries again until its time
-is up. librdkafka tells the two apart at once.
+is up. librdkafka distinguishes the two at once.
 """
 
 import contextlib

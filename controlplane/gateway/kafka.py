@@ -239,9 +239,9 @@ class KafkaGateway(KafkaAccessMixin):
         answer = self._link.call(
             lambda admin: admin.delete_groups([group]), what=f"delete {group}", write=True
         )
-        told = str(answer.get(group, "OK"))
-        if told != "OK":
-            raise _refusal_from_text(told, f"delete group {group}")
+        outcome = str(answer.get(group, "OK"))
+        if outcome != "OK":
+            raise _refusal_from_text(outcome, f"delete group {group}")
 
     def offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:
         try:

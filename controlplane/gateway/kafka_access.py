@@ -97,7 +97,7 @@ class KafkaAccessMixin:
 
 
 def _scram_code(message: str) -> str:
-    """The library keeps only the message; Kafka's own texts tell the cases apart."""
+    """The library keeps only the message; Kafka's own texts distinguish the cases."""
     lowered = message.lower()
     if "does not exist" in lowered or "not found" in lowered or "delete a" in lowered:
         return "RESOURCE_NOT_FOUND"

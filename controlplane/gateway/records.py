@@ -125,7 +125,7 @@ def security_settings(spec: ConnectionSpec) -> dict[str, Any]:
     found: dict[str, Any] = {
         "bootstrap.servers": ",".join(spec.bootstrap_servers),
         "security.protocol": spec.security_protocol,
-        # What goes wrong comes back to the caller; librdkafka need not tell stderr as well.
+        # What goes wrong comes back to the caller; librdkafka need not write to stderr as well.
         "log_level": 2,
     }
     if spec.sasl_mechanism:

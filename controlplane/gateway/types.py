@@ -55,7 +55,7 @@ class ConfigEntry:
 
     Attributes:
         source: Kafka's word: TOPIC_CONFIG, DYNAMIC_BROKER_CONFIG, STATIC_…, DEFAULT_CONFIG.
-        default: a topic's value once the topic itself sets nothing; None when it is not told.
+        default: a topic's value once the topic itself sets nothing; None when it is not given.
     """
 
     name: str

@@ -180,7 +180,7 @@ def _delete(gateway: ClusterGateway, group: str, planned: dict[str, Any]) -> Don
 def _warnings(rows: list[dict[str, Any]], lag: int | None) -> list[dict[str, str]]:
     if not rows:
         return []
-    told = [
+    found = [
         warning(
             "offsets-lost",
             "Consumers that come back under this name begin where auto.offset.reset says: at the"
@@ -189,7 +189,7 @@ def _warnings(rows: list[dict[str, Any]], lag: int | None) -> list[dict[str, str
         )
     ]
     if lag:
-        told.append(
+        found.append(
             warning("unread", f"{counted(lag, 'record')} of its topics are unread by this group.")
         )
-    return told
+    return found

@@ -1,7 +1,7 @@
 """The shapes of plans by kind, made for the OpenAPI document from the registry of kinds.
 
 A kind says what it takes (`inputs`) and what it shows (`diff_shape`); the document's `PlanInput`
-and `Plan` are one of these shapes, told apart by `kind`.
+and `Plan` are one of these shapes, distinguished by `kind`.
 """
 
 import functools

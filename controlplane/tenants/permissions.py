@@ -1,6 +1,6 @@
 """One permission class for all of `/api/v1`: resolves the tenant, then checks the role.
 
-No credential → 401. A tenant the caller is no member of → 404 (never 403, which would tell
+No credential → 401. A tenant the caller is no member of → 404 (never 403, which would show
 that it exists). A write without the right role or scope → 403.
 """
 
@@ -31,12 +31,12 @@ class TenantPermission(BasePermission):
         if request.method in SAFE_METHODS:
             return True
         needs = getattr(view, "needs", "write")
-        allowed, told = {
+        allowed, needed = {
             "write": (access.may_write, "the role operator, or a key with scope write"),
             "administer": (access.may_administer, "the role owner, signed in"),
         }[needs]
         if not allowed:
-            raise Forbidden(f"This needs {told}.")
+            raise Forbidden(f"This needs {needed}.")
         return True
 
 

@@ -62,11 +62,11 @@ def update_warnings(*, before: Settings, after: Settings, replication_factor: in
 
 
 def unknown_default_warnings(changes: Settings, after: Settings) -> Warnings:
-    """Keys that go back to a default which the brokers do not tell."""
+    """Keys that go back to a default which the brokers do not report."""
     return [
         warning(
             "default-unknown",
-            f"{key} goes back to its default, which the brokers do not tell: what it does to the"
+            f"{key} goes back to its default, which the brokers do not report: what it does to the"
             " data cannot be foreseen.",
         )
         for key, value in changes.items()
@@ -171,7 +171,7 @@ def _setting_warnings(before: Settings, after: Settings) -> Warnings:
             "tiny-messages",
             (
                 "larger batches are refused, and producers fill theirs up to"
-                f" {PRODUCER_BATCH_BYTES} bytes unless they are told otherwise"
+                f" {PRODUCER_BATCH_BYTES} bytes unless they are set otherwise"
             ),
         ),
         (
@@ -215,10 +215,10 @@ def is_internal(name: str, *, flagged: bool = False) -> bool:
     return flagged or name in INTERNAL_TOPICS or name.startswith(OWN_PREFIX)
 
 
-def refuse_internal(name: str, deed: str, *, flagged: bool) -> None:
+def refuse_internal(name: str, refusal: str, *, flagged: bool) -> None:
     """Raises Conflict `internal-topic`."""
     if is_internal(name, flagged=flagged):
-        raise Conflict(f"{name} is internal to the cluster: {deed}.", code="internal-topic")
+        raise Conflict(f"{name} is internal to the cluster: {refusal}.", code="internal-topic")
 
 
 def refuse_reserved(name: str) -> None:

@@ -2,7 +2,7 @@
 
 ```
 bronze/cluster=…/batch=…/part={topic|group|rejected}/dt=…   appended by the ingest
-silver/{topic_snapshot|group_snapshot}/run=…                one run's, written anew
+silver/{topic_snapshot|group_snapshot}/run=…                one run's, rewritten
 checkpoints/<cluster>                                       Spark's own, of the ingest
 ```
 """

@@ -1,4 +1,4 @@
-"""Bronze → this run's silver: snapshots, written anew under the run's id."""
+"""Bronze → this run's silver: snapshots, rewritten under the run's id."""
 
 from __future__ import annotations
 

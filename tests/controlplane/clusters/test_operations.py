@@ -151,7 +151,7 @@ def test_no_hosts_is_said(world):
     world.hosts.known = []
     with pytest.raises(Conflict) as caught:
         world.plan("cluster.create", None, name="x")
-    assert caught.value.code == "no-room"
+    assert caught.value.code == "no-capacity"
 
 
 def test_a_dead_broker_shows_as_degraded(world):

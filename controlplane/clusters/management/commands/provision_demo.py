@@ -38,7 +38,7 @@ class Command(BaseCommand):
                 cluster = provision(brokers=brokers, progress=progress, wait=wait)
             except Problem as problem:
                 # The agent may still be on its way up when we ask for the first time.
-                waiting = problem.code in {"no-room", "zookeeper-away"}
+                waiting = problem.code in {"no-capacity", "zookeeper-away"}
                 if waiting and time.monotonic() - started_s < HOST_WAIT_S:
                     time.sleep(POLL_S)
                     continue

@@ -17,8 +17,8 @@ from controlplane.analytics.telemetry import Publisher, TelemetryPublisher, ensu
 from controlplane.clusters.connections import connection_spec, gateway_for
 from controlplane.clusters.models import DEGRADED, RUNNING, UPDATING, Cluster
 from controlplane.common import leases
+from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.kafka_link import ConnectionSpec
 from spark_analytics.contracts import SAMPLE_INTERVAL_S
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from controlplane.analytics.conf import AnalyticsConf
 from controlplane.analytics.models import AnalyticsRun
 from controlplane.clusters.connections import connection_spec
 from controlplane.clusters.models import Cluster
-from controlplane.gateway.kafka_link import ConnectionSpec
+from controlplane.gateway.connection_spec import ConnectionSpec
 from spark_analytics.contracts import ClusterInput, RunConfig
 
 LEASE_FILE = "lease"

@@ -8,8 +8,8 @@ from typing import Any, Protocol
 
 from controlplane.analytics.check import Key
 from controlplane.analytics.slices import Slice
+from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.kafka_link import ConnectionSpec
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.records import RecordProducer, values_since
 from controlplane.gateway.types import NewTopic

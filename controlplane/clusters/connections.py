@@ -12,7 +12,7 @@ from controlplane.common.hashing import content_hash
 from controlplane.gateway.port import ClusterGateway
 
 if TYPE_CHECKING:
-    from controlplane.gateway.kafka_link import ConnectionSpec
+    from controlplane.gateway.connection_spec import ConnectionSpec
 
 _lock = threading.Lock()
 _open: dict[str, tuple[str, ClusterGateway]] = {}
@@ -48,7 +48,7 @@ def drop_gateway(cluster_id: str) -> None:
 
 
 def connection_spec(cluster: Cluster) -> "ConnectionSpec":
-    from controlplane.gateway.kafka_link import ConnectionSpec
+    from controlplane.gateway.connection_spec import ConnectionSpec
 
     secrets = unseal(cluster.secrets_token) if cluster.secrets_token else {}
     return ConnectionSpec(

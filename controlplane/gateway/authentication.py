@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient
 from controlplane.gateway.errors import GatewayError
 
 if TYPE_CHECKING:
-    from controlplane.gateway.kafka_link import ConnectionSpec
+    from controlplane.gateway.connection_spec import ConnectionSpec
 
 PROBE_S_MAX = 2.0
 POLL_S = 0.05

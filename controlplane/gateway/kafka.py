@@ -7,9 +7,10 @@ from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.errors import NoError
 from kafka.structs import OffsetAndMetadata, TopicPartition
 
+from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.kafka_access import KafkaAccessMixin
-from controlplane.gateway.kafka_link import ConnectionSpec, KafkaLink, check, refusal
+from controlplane.gateway.kafka_link import KafkaLink, check, refusal
 from controlplane.gateway.kafka_parse import (
     cluster_description,
     config_entries,

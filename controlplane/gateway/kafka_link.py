@@ -9,13 +9,13 @@ import concurrent.futures
 import contextlib
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from kafka.admin import KafkaAdminClient
 from kafka.errors import BrokerResponseError, KafkaError, UnsupportedVersionError, for_code
 
 from controlplane.gateway.authentication import check_authentication
+from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError, timed_out, unreachable
 
 R = TypeVar("R")
@@ -28,18 +28,6 @@ KAFKAS_NAMES = {
     "INVALID_TOPIC": "INVALID_TOPIC_EXCEPTION",
     "INVALID_REPLICATION_ASSIGNMENT": "INVALID_REPLICA_ASSIGNMENT",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionSpec:
-    """How to reach a cluster as its administrator."""
-
-    bootstrap_servers: tuple[str, ...]
-    security_protocol: str = "PLAINTEXT"
-    sasl_mechanism: str | None = None
-    username: str | None = None
-    password: str | None = None
-    timeout_s: float = 10.0
 
 
 class KafkaLink:

@@ -7,8 +7,8 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
+from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.kafka_link import ConnectionSpec
 
 NOT_ACKNOWLEDGED = "not-acknowledged"
 NOT_READ = "not-read"

@@ -25,9 +25,9 @@ from controlplane.analytics.check import Claim, Verdict, compare, live_records
 from controlplane.analytics.sampler import Sampler
 from controlplane.analytics.slices import slices
 from controlplane.analytics.telemetry import TelemetryPublisher, ensure_topic, records_since
+from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.kafka import KafkaGateway
-from controlplane.gateway.kafka_link import ConnectionSpec
 from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset, NewTopic
 from spark_analytics import contracts
 from spark_analytics.contracts import ClusterInput, RunConfig, RunResult

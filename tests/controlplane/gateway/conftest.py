@@ -4,9 +4,9 @@ import pytest
 from confluent_kafka import Consumer, Producer
 
 from controlplane.clusters.specs import scram_credential
+from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.fake import FakeGateway
 from controlplane.gateway.kafka import KafkaGateway
-from controlplane.gateway.kafka_link import ConnectionSpec
 from tests.local_cluster import local_cluster
 
 ADMIN, PASSWORD, BROKERS = "admin", "admin-secret", 3

@@ -8,9 +8,10 @@ import time
 import pytest
 from confluent_kafka import KafkaException, Producer
 
+from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import TIMED_OUT, UNREACHABLE, GatewayError
 from controlplane.gateway.kafka import KafkaGateway
-from controlplane.gateway.kafka_link import ConnectionSpec, refusal
+from controlplane.gateway.kafka_link import refusal
 from controlplane.gateway.types import AclBinding, NewTopic
 from tests.controlplane.gateway.conftest import login, spec_of
 

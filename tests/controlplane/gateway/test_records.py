@@ -5,8 +5,8 @@ import time
 
 import pytest
 
+from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.kafka_link import ConnectionSpec
 from controlplane.gateway.records import (
     RecordProducer,
     producer_settings,

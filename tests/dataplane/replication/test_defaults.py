@@ -55,7 +55,7 @@ def test_in_sync_sets_are_looked_at_twice_in_the_time_a_replica_may_lag(lag_ms, 
     chores: dict[str, int] = {}
     nothing = types.SimpleNamespace(resume=lambda: None)
     partitions = types.SimpleNamespace(
-        tick_isr=None, take_up_owed_roles=None, give_up_full_disks=None, moves=nothing
+        tick_isr=None, take_up_owed_roles=None, give_up_full_disks=None, alter_log_dirs=nothing
     )
     housekeeping = types.SimpleNamespace(
         every=lambda each_ms, name, _chore: chores.__setitem__(name, each_ms)

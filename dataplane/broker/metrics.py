@@ -64,9 +64,9 @@ class Metrics:
             "replication_refusals_total",
             "Answers to a follower here that were refusals, or that its log refused.",
         )
-        self.replication_vain_cuts = self.counter(
-            "replication_vain_cuts_total",
-            "Answers to a follower here that told it to cut its log and changed nothing.",
+        self.truncation_circles = self.counter(
+            "replication_truncation_circles_total",
+            "Answers to a follower here that had it truncate its log and led nowhere.",
         )
         self.replication_fetches_lost = self.counter(
             "replication_fetches_lost_total",

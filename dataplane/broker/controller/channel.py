@@ -6,11 +6,11 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dataplane.broker.networking.retry_warning import RetryWarning
 from dataplane.cluster import requests
 from dataplane.cluster.outbox import Outbox, Parcel
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
+from dataplane.model.retry_warning import RetryWarning
 from dataplane.wire.errors import WireError
 
 if TYPE_CHECKING:
@@ -145,8 +145,8 @@ class ControllerChannel:
             if item.error_code != ErrorCode.NONE
         }
         failed: set[TopicPartition] = set()
-        for partition, update in parcel.roles.items() if errors else ():
-            code = errors.get((update.topic_id, partition.partition), ErrorCode.NONE)
+        for partition, notice in parcel.roles.items() if errors else ():
+            code = errors.get((notice.topic_id, partition.partition), ErrorCode.NONE)
             if code == ErrorCode.KAFKA_STORAGE_ERROR:
                 failed.add(partition)
             elif code != ErrorCode.NONE:
@@ -188,7 +188,7 @@ class ControllerChannel:
                 )
             except (OSError, TimeoutError, WireError, KafkaError) as error:
                 # Also a refused login: the broker may not have loaded its credentials yet.
-                is_due = failures.is_due(asyncio.get_running_loop().time())
+                is_due = failures.is_due(int(asyncio.get_running_loop().time() * 1000))
                 level = logging.WARNING if is_due else logging.DEBUG
                 log.log(level, "broker %d: %s; trying again", self.broker.id, error)
                 await asyncio.sleep(retry_ms / 1000)

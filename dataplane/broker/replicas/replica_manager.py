@@ -7,20 +7,20 @@ import logging
 from typing import TYPE_CHECKING
 
 from dataplane.broker.delayed.deadlines import Deadlines
-from dataplane.broker.delayed.waiting import Wakeups
-from dataplane.broker.replicas.alter_log_dirs import ReplicaMoves
 from dataplane.broker.replicas.alter_partition_manager import AlterPartitionManager
 from dataplane.broker.replicas.partition import Partition
 from dataplane.broker.replicas.read_replicas import ReadReplicas
 from dataplane.broker.replicas.removed_replicas import RemovedReplicas
 from dataplane.broker.replicas.replica_fetchers import ReplicaFetchers
+from dataplane.broker.replicas.alter_log_dirs import ReplicaMoves
 from dataplane.broker.replicas.replication_quotas import ReplicationQuotas
 from dataplane.broker.replicas.staged_appends import StagedAppends
+from dataplane.broker.delayed.waiting import Wakeups
 from dataplane.log.config import LogConfig
 from dataplane.log.reading.read_memory import ReadMemory
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
-from dataplane.replication.fetch_sessions import FetchSessions
+from dataplane.replication.fetch_sessions import FetchManager
 
 if TYPE_CHECKING:
     import uuid
@@ -51,8 +51,8 @@ class ReplicaManager:
         self.controller_epoch = -1
         self.alter_partition_manager = AlterPartitionManager(services)
         self.fetchers = ReplicaFetchers(services)
-        self.quotas = ReplicationQuotas(services, self.fetchers.hurry)
-        self.fetch_sessions = FetchSessions(
+        self.quotas = ReplicationQuotas(services, self.fetchers.wake)
+        self.fetch_sessions = FetchManager(
             slots=services.config.get_int("max.incremental.fetch.session.cache.slots"),
             clock=services.clock,
             entropy=services.entropy,

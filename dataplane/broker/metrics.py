@@ -165,9 +165,9 @@ class Metrics:
             "penstock_replication_refusals_total",
             "Answers to a follower here that were refusals, or that its log refused.",
         )
-        self.replication_vain_cuts = self.counter(
-            "penstock_replication_vain_cuts_total",
-            "Answers to a follower here that told it to cut its log and changed nothing.",
+        self.truncation_circles = self.counter(
+            "penstock_replication_truncation_circles_total",
+            "Answers to a follower here that had it truncate its log and led nowhere.",
         )
         self.replication_fetches_lost = self.counter(
             "penstock_replication_fetches_lost_total",

@@ -11,7 +11,7 @@ from dataplane.broker.replicas.read_replicas import ReadReplicas
 from dataplane.broker.replicas.replica_fetchers import ReplicaFetchers
 from dataplane.broker.replicas.replica_manager import ReplicaManager
 from dataplane.broker.replicas.replication_quotas import ReplicationQuotas
-from dataplane.replication.fetch_sessions import FetchSessions
+from dataplane.replication.fetch_sessions import FetchManager
 
 if TYPE_CHECKING:
     from dataplane.broker.broker_lifecycle import BrokerLifecycle
@@ -50,7 +50,7 @@ def build_replica_manager(
         ),
         metadata,
     )
-    quotas.on_change(fetchers.hurry)
+    quotas.on_change(fetchers.wake)
     return ReplicaManager(
         logs,
         lifecycle=lifecycle,
@@ -62,7 +62,7 @@ def build_replica_manager(
         ),
         fetchers=fetchers,
         quotas=quotas,
-        fetch_sessions=FetchSessions(
+        fetch_sessions=FetchManager(
             slots=config.get_int("max.incremental.fetch.session.cache.slots"),
             clock=clock,
             entropy=entropy,

@@ -10,8 +10,8 @@ read, whatever batches without records lie before it; replicas get every batch.
 A follower that is not in sync gets nothing of throttled partitions while the leader's replication
 quota is used up (KIP-73); they do not count towards `min_bytes`.
 In a fetch session (KIP-227) a request adds to what the session asks for, and an answer leaves out
-partitions of which there is nothing new. A follower's partitions that are level and told rest: they
-are not even looked at until something happens to them.
+partitions of which there is nothing new. A follower's partitions that are caught up become idle:
+they are not even looked at until something happens to them.
 A consumer that tells its rack (v11+) is sent to an in-sync follower there, if this leader is set up
 so and lies on another rack (KIP-392).
 Version notes: 7 has sessions, 9 fences by leader epoch, 12 tells a diverging epoch (KIP-595) and
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
     from dataplane.broker.replicas.partition import Partition
     from dataplane.log.reading.read_memory import ReadMemory
-    from dataplane.replication.fetch_sessions import Asked, Fetched, PartitionKey
+    from dataplane.replication.fetch_sessions import Asked, FetchContext, PartitionKey
     from dataplane.wire.fetch_codec import FetchedFrom, FetchParts, TopicKey
 
 _log = logging.getLogger(__name__)
@@ -107,7 +107,7 @@ class _Fetch(DelayedOperation):
 
     deferred: Deferred[list[Any]]  # made when there is something to wait for
 
-    def __init__(self, context: RequestContext, request: FetchParts, session: Fetched) -> None:
+    def __init__(self, context: RequestContext, request: FetchParts, session: FetchContext) -> None:
         super().__init__()
         self._context = context
         self._request = request
@@ -121,7 +121,7 @@ class _Fetch(DelayedOperation):
         )
         asked = session.asked
         if not self._may_replicate and session.session is not None:
-            asked = session.session.asked()  # what rests is refused as well
+            asked = session.session.asked()  # what is idle is refused as well
         self._resolve(asked)
 
     # -- which partitions
@@ -205,19 +205,19 @@ class _Fetch(DelayedOperation):
                 )
 
     def _on_news(self) -> None:
-        """A partition that rested has something for us."""
+        """A partition that was idle has something for us."""
         if self._news:
             self._context.broker.partitions.wakeups.wake(self._news)
 
-    def _take_up_stirred(self) -> None:
-        """What rested when the request came, and rests no more, is answered with the others."""
+    def _take_up_woken(self) -> None:
+        """What was idle when the request came, and is not any more, is answered with the others."""
         session = self._session.session
         if session is None or not session.is_privileged:
             return
         known = set(self._places())
-        stirred = [key for key in session.due if key not in known]
-        if stirred:
-            self._resolve(session.asked(stirred))
+        woken = [key for key in session.due if key not in known]
+        if woken:
+            self._resolve(session.asked(woken))
 
     def _places(self) -> Iterator[PartitionKey]:
         """The partition of each entry."""
@@ -225,13 +225,13 @@ class _Fetch(DelayedOperation):
         return zip(keys, (entry.wanted.partition for entry in self._entries), strict=True)
 
     def try_complete(self) -> None:
-        self._take_up_stirred()
+        self._take_up_woken()
         reply = self._answer_if_due()
         if reply is not None and self.end():
             self.deferred.complete(reply)
 
     def expire(self) -> None:
-        self._take_up_stirred()
+        self._take_up_woken()
         results, size, failed = self._read()
         self.deferred.complete(self._encode(results, size, failed=failed))
 
@@ -432,11 +432,11 @@ class _Fetch(DelayedOperation):
         (metrics.replication_bytes_out if self._is_replica else metrics.bytes_out).value += size
         if self._is_replica:
             self._count_throttled(results)
-            self._let_rest(results)
+            self._let_idle(results)
         return parts
 
-    def _let_rest(self, results: list[FetchedPartition]) -> None:
-        """What is level and was told everything is not looked at again until it stirs."""
+    def _let_idle(self, results: list[FetchedPartition]) -> None:
+        """What is caught up and was sent everything is not looked at again until it wakes."""
         session = self._session.session
         if session is None:
             return
@@ -448,7 +448,7 @@ class _Fetch(DelayedOperation):
                 and result.error_code == 0
                 and result.diverging_epoch is None
             ):
-                entry.partition.let_rest(
+                entry.partition.let_idle(
                     self._request.replica_id, entry.wanted.fetch_offset, session, place
                 )
 

@@ -1,4 +1,4 @@
-"""What the replication cores want done; the shell does it and reports back."""
+"""What the replication cores want done, counted and logged; the shell does it and reports back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from dataplane.model.errors import ErrorCode
+    from dataplane.model.ids import TopicPartition
 
 
 class AdvanceHighWatermark(NamedTuple):
@@ -26,73 +26,75 @@ class ProposeIsr:
     partition_epoch: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class SendFetch:
-    """Follower: fetch from here, in this leader epoch."""
-
-    offset: int
-    last_fetched_epoch: int
-    leader_epoch: int
-    delay_ms: int = 0
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class FetchLeaderBounds:
-    """Follower: ask the leader where its log begins and ends."""
-
-    leader_epoch: int
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class AppendToLog:
+class AppendToLog(NamedTuple):
     """Follower: append what the leader sent, as it is."""
 
     records: memoryview
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class TruncateTo:
-    """Follower: cut the log so that it ends at `offset`."""
-
-    offset: int
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class TruncateFully:
-    """Follower: throw the log away and begin anew at `offset`."""
-
-    offset: int
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class UpdateHighWatermark:
+class UpdateHighWatermark(NamedTuple):
     """Follower: the leader's high watermark, to be kept within our own log."""
 
     offset: int
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class RaiseLogStart:
+class RaiseLogStart(NamedTuple):
     """Follower: the leader's log begins later than ours."""
 
     offset: int
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class StopFollowing:
-    """Follower: the leader is not what we think; wait for the controller's next word."""
+class TruncateTo:
+    """Follower: truncate the log so that it ends at `offset`, or before it at a batch boundary."""
 
-    error: ErrorCode
+    offset: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TruncateFully:
+    """Follower: drop all records; the log is empty and its next record has `offset`."""
+
+    offset: int
 
 
 Effect = AdvanceHighWatermark | ProposeIsr
-FollowerEffect = (
-    SendFetch
-    | FetchLeaderBounds
-    | AppendToLog
-    | TruncateTo
-    | TruncateFully
-    | UpdateHighWatermark
-    | RaiseLogStart
-    | StopFollowing
-)
+FollowerEffect = AppendToLog | UpdateHighWatermark | RaiseLogStart | TruncateTo | TruncateFully
+
+
+# -- what a fetcher has to say to metrics and logs
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FetchFailed:
+    """A fetch failed as a whole. `is_refusal`: the leader's answer was an error."""
+
+    reason: str
+    is_refusal: bool
+    is_warning: bool
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class PartitionFailed:
+    """A partition is left out for a while.
+
+    `is_circle`: the leader's answers lead nowhere. `cause` is what nobody expected.
+    """
+
+    topic_partition: TopicPartition
+    reason: str
+    is_circle: bool
+    is_warning: bool
+    cause: Exception | None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Truncated:
+    """A partition's log was truncated: its end and last epoch `before` and `after`."""
+
+    topic_partition: TopicPartition
+    before: tuple[int, int]
+    after: tuple[int, int]
+
+
+FetcherReport = FetchFailed | PartitionFailed | Truncated

@@ -1,9 +1,9 @@
 """Fetch sessions (KIP-227): a fetcher names its partitions once, and then only what changes.
 
-A session remembers what was asked and what was told of each partition. An incremental request adds,
+A session remembers what was asked and what was sent of each partition. An incremental request adds,
 changes and forgets partitions; its answer leaves out those of which there is nothing new. The
-sequence of requests is kept by an epoch. Rules of Kafka 3.9, except that its cache is cut in eight
-shards for the sake of its locks; here it is one.
+sequence of requests is kept by an epoch. Rules of Kafka 3.9, except that its cache has eight shards
+for the sake of its locks; here it is one.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def next_epoch(epoch: int) -> int:
 
 
 class _Remembered:
-    """One partition of a session: what was asked last, and what was told last."""
+    """One partition of a session: what was asked last, and what was sent last."""
 
     __slots__ = ("high_watermark", "log_start_offset", "wanted")
 
@@ -67,21 +67,21 @@ class _Remembered:
             or answer.preferred_read_replica >= 0
             or answer.diverging_epoch is not None
         )
-        # An error that goes away has to be told as well: then nothing is known of the partition.
+        # An error that goes away has to be sent as well: then nothing is known of the partition.
         self.high_watermark = -1 if answer.error_code else answer.high_watermark
         self.log_start_offset = answer.log_start_offset
         return is_news
 
 
-class Resting(Protocol):
-    """A partition of a follower's session of which there is nothing to tell until it stirs."""
+class IdlePartition(Protocol):
+    """A partition of a follower's session with nothing new until it wakes."""
 
     def stop(self) -> None:
-        """It rests no more, as the session knows by itself."""
+        """It is not idle any more, as the session knows by itself."""
         ...
 
     def has_moved(self) -> bool:
-        """Whether there is something to tell that did not stir it."""
+        """Whether there is something new that did not wake it."""
         ...
 
 
@@ -89,8 +89,8 @@ class Resting(Protocol):
 class FetchSession:
     """`is_privileged` is a follower's session. `epoch` is that of the next request.
 
-    A follower follows many partitions of which few move. Those of which there may be something to
-    tell are `due`; the others rest, and cost nothing until they stir. `on_news` is to be called
+    A follower follows many partitions of which few move. Those of which there may be
+    news are `due`; the others are idle, and cost nothing until they wake. `on_news` is to be called
     when one of them should be answered at once.
     """
 
@@ -106,7 +106,7 @@ class FetchSession:
     yields_to_privileged: bool = False
     clock: SessionClock = dataclasses.field(default_factory=lambda: SessionClock(0))
     due: dict[PartitionKey, None] = dataclasses.field(default_factory=dict)
-    resting: dict[PartitionKey, Resting] = dataclasses.field(default_factory=dict)
+    idle: dict[PartitionKey, IdlePartition] = dataclasses.field(default_factory=dict)
     on_news: Callable[[], None] | None = None
     swept_ms: int = 0
 
@@ -134,33 +134,33 @@ class FetchSession:
                 self.due.pop((topic, index), None)
 
     def disturb(self, key: PartitionKey) -> None:
-        """There may be something to tell, or it is asked from elsewhere."""
-        resting = self.resting.pop(key, None)
-        if resting is not None:
-            resting.stop()
+        """There may be news, or it is asked from elsewhere."""
+        idle = self.idle.pop(key, None)
+        if idle is not None:
+            idle.stop()
         self.due[key] = None
 
-    def stirred(self, key: PartitionKey) -> None:
-        """What rested has stirred by itself."""
-        if self.resting.pop(key, None) is not None:
+    def woken(self, key: PartitionKey) -> None:
+        """What was idle has woken by itself."""
+        if self.idle.pop(key, None) is not None:
             self.due[key] = None
 
-    def rest(self, key: PartitionKey, resting: Resting) -> None:
-        """All that there is has been told."""
-        self.resting[key] = resting
+    def set_idle(self, key: PartitionKey, idle: IdlePartition) -> None:
+        """All that there is has been sent."""
+        self.idle[key] = idle
         self.due.pop(key, None)
 
     def sweep(self, now_ms: int) -> None:
-        """From time to time: some news do not stir what rests."""
+        """From time to time: some news do not wake what is idle."""
         if now_ms - self.swept_ms < SWEEP_MS:
             return
         self.swept_ms = now_ms
-        for key in [key for key, resting in self.resting.items() if resting.has_moved()]:
+        for key in [key for key, idle in self.idle.items() if idle.has_moved()]:
             self.disturb(key)
 
     def end(self) -> None:
-        resting, self.resting = self.resting, {}
-        for each in resting.values():
+        idle, self.idle = self.idle, {}
+        for each in idle.values():
             each.stop()
 
     def asked(self, keys: Iterable[PartitionKey] | None = None) -> Asked:
@@ -170,8 +170,8 @@ class FetchSession:
         return _grouped((key[0], kept[key].wanted) for key in chosen)
 
     def news(self, answers: Answers) -> Answers:
-        """What has to be told. Partitions that were told go to the end, so that all get a turn."""
-        told = []
+        """What has to be sent. Partitions that were sent go to the end, so that all get a turn."""
+        sent = []
         for topic, partitions in answers:
             for answer in partitions:
                 key = topic, answer.partition
@@ -181,8 +181,8 @@ class FetchSession:
                     self.partitions[key] = remembered
                     if self.due.pop(key, self) is None:
                         self.due[key] = None
-                    told.append((topic, answer))
-        return _grouped(told)
+                    sent.append((topic, answer))
+        return _grouped(sent)
 
 
 class FetchSessionCache:
@@ -213,7 +213,7 @@ class FetchSessionCache:
         uses_topic_ids: bool,
         now_ms: int,
     ) -> int:
-        """The new session's id; NO_SESSION when there is no room for it."""
+        """The new session's id; NO_SESSION when there is no place for it."""
         size = len(partitions)
         if self.partitions + size > PARTITIONS_MAX:
             return NO_SESSION
@@ -231,7 +231,7 @@ class FetchSessionCache:
             self.partitions -= session.cached_size
             session.end()
 
-    def has_room(self, session: FetchSession) -> bool:
+    def has_place_for(self, session: FetchSession) -> bool:
         """Whether the session may keep as many partitions as it has now."""
         others = self.partitions - session.cached_size
         return others + len(session.partitions) <= PARTITIONS_MAX
@@ -272,7 +272,7 @@ class FetchSessionCache:
                 return found
 
 
-class Fetched:
+class FetchContext:
     """One request without a session: every partition it names is answered."""
 
     session: FetchSession | None = None
@@ -286,12 +286,12 @@ class Fetched:
         return not self.asked
 
     def settle(self, answers: Answers) -> tuple[int, Answers]:
-        """What to answer: the session's id and the partitions to tell. KafkaError for all."""
+        """What to answer: the session's id and the partitions to send. KafkaError for all."""
         return NO_SESSION, answers
 
 
-class _Opening(Fetched):
-    """A full request that wants a session. It gets one with the answer, if there is room."""
+class _FullFetchContext(FetchContext):
+    """A full request that wants a session. It gets one with the answer, if there is a place."""
 
     def __init__(
         self, request: FetchParts, cache: FetchSessionCache, clock: Clock, *, uses_topic_ids: bool
@@ -304,8 +304,8 @@ class _Opening(Fetched):
 
     def settle(self, answers: Answers) -> tuple[int, Answers]:
         partitions: dict[PartitionKey, _Remembered] = {}
-        for (topic, wanted), (_, told) in zip(self.asked, answers, strict=True):
-            for each, answer in zip(wanted, told, strict=True):
+        for (topic, wanted), (_, answered) in zip(self.asked, answers, strict=True):
+            for each, answer in zip(wanted, answered, strict=True):
                 remembered = partitions[topic, each.partition] = _Remembered(each)
                 remembered.take(answer)
         session_id = self._cache.create(
@@ -317,7 +317,7 @@ class _Opening(Fetched):
         return session_id, answers
 
 
-class _Incremental(Fetched):
+class _IncrementalFetchContext(FetchContext):
     """The next request of a session."""
 
     def __init__(self, session: FetchSession) -> None:
@@ -335,26 +335,28 @@ class _Incremental(Fetched):
         return self.session.id, self.session.news(answers)
 
 
-class FetchSessions:
+class FetchManager:
     """Says what a Fetch request asks for, given its session."""
 
     def __init__(self, *, slots: int, clock: Clock, entropy: Entropy) -> None:
         self.cache = FetchSessionCache(slots=slots, entropy=entropy)
         self._clock = clock
 
-    def open(self, request: FetchParts, version: int) -> Fetched:
+    def open(self, request: FetchParts, version: int) -> FetchContext:
         """Take the request's part in its session.
 
         Raises KafkaError: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH,
-        FETCH_SESSION_TOPIC_ID_ERROR; the fetcher then begins anew.
+        FETCH_SESSION_TOPIC_ID_ERROR; the fetcher then asks for everything again.
         """
         epoch = request.session_epoch
         uses_topic_ids = version >= TOPIC_IDS_FROM
         if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             self.cache.remove(request.session_id)
             if epoch == FINAL_EPOCH:
-                return Fetched(request.topics)
-            return _Opening(request, self.cache, self._clock, uses_topic_ids=uses_topic_ids)
+                return FetchContext(request.topics)
+            return _FullFetchContext(
+                request, self.cache, self._clock, uses_topic_ids=uses_topic_ids
+            )
         session = self.cache.get(request.session_id)
         if session is None:
             raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
@@ -365,15 +367,15 @@ class FetchSessions:
         session.update(request)
         if not session.partitions:
             self.cache.remove(session.id)
-            return Fetched(request.topics)
-        if not self.cache.has_room(session):
+            return FetchContext(request.topics)
+        if not self.cache.has_place_for(session):
             self.cache.remove(session.id)
             raise KafkaError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         now_ms = self._clock.monotonic_ms()
         self.cache.touch(session, now_ms)
         session.sweep(now_ms)
         session.epoch = next_epoch(epoch)
-        return _Incremental(session)
+        return _IncrementalFetchContext(session)
 
 
 def _grouped(pairs: Iterable[tuple[TopicKey, T]]) -> list[tuple[TopicKey, list[T]]]:

@@ -3,7 +3,7 @@
 Facts of Kafka 3.9 that hold here: the high watermark is the least log end over the *maximal* ISR
 (the committed one plus a proposed joiner) and over caught-up replicas that are about to join; it
 stands still while the ISR is smaller than `min.insync.replicas`; at most one ISR change is under
-way; a proposal whose fate is unknown keeps counting until the controller has spoken.
+way; a proposal whose fate is unknown keeps counting until the controller has answered.
 """
 
 from __future__ import annotations
@@ -93,8 +93,8 @@ class LeaderCore:
     def follower(self, broker_id: int) -> Replica | None:
         return self._followers.get(broker_id)
 
-    def level_member(self, broker_id: int, offset: int) -> Replica | None:
-        """The follower, if it is in sync and level with us at `offset`, nothing is under way."""
+    def caught_up_member(self, broker_id: int, offset: int) -> Replica | None:
+        """The follower, if it is in sync and caught up at `offset`, and no change is under way."""
         follower = self._followers.get(broker_id)
         if (
             follower is None
@@ -132,7 +132,7 @@ class LeaderCore:
         return effects
 
     def on_isr_committed(self, isr: Sequence[int], partition_epoch: int) -> Sequence[Effect]:
-        """The controller has written this ISR. An older word than we have is ignored."""
+        """The controller has written this ISR. An older one than we have is ignored."""
         if partition_epoch < self.partition_epoch:
             return _NOTHING
         self.isr = tuple(isr)
@@ -159,7 +159,7 @@ class LeaderCore:
         return _NOTHING
 
     def on_state(self, state: PartitionState, *, now_ms: int) -> Sequence[Effect]:
-        """The controller's word on replicas and ISR within our leader epoch."""
+        """The controller's state of replicas and ISR within our leader epoch."""
         if state.leader_epoch != self.leader_epoch or state.partition_epoch < self.partition_epoch:
             return _NOTHING
         self.isr = state.isr

@@ -2,7 +2,7 @@
 
 There is one quota for what a broker sends as a leader and one for what it fetches as a follower.
 Only replicas that the topic's list names are counted, and only those out of sync are held back:
-that is the caller's part. What is over the bound is never cut short: it is counted, and the next
+that is the caller's part. What is over the bound is never shortened: it is counted, and the next
 one waits until the rate is down to the bound again. So a batch larger than the bound gets through.
 """
 

@@ -21,39 +21,39 @@ class SessionClock:
 class Replica:
     """A follower as its fetches show it; times are monotonic milliseconds.
 
-    Its fetch offset is its acknowledgement: everything before it is in its log. While it `rests`
-    it is level with the leader, and each request of its session is a fetch from where it is.
+    Its fetch offset is its acknowledgement: everything before it is in its log. While it is
+    idle it is caught up, and each request of its session is a fetch from where it is.
     """
 
     broker_id: int
     log_end_offset: int = UNKNOWN_OFFSET
-    last_caught_up_ms: int = NEVER_MS
+    _caught_up_ms: int = NEVER_MS
     _last_fetch_ms: int = NEVER_MS
     _leader_end_at_last_fetch: int = UNKNOWN_OFFSET
     _clock: SessionClock | None = None
 
     @property
-    def level_ms(self) -> int:
-        """When it was level with the leader last."""
+    def last_caught_up_ms(self) -> int:
+        """When it was caught up with the leader last."""
         clock = self._clock
-        return self.last_caught_up_ms if clock is None else max(self.last_caught_up_ms, clock.ms)
+        return self._caught_up_ms if clock is None else max(self._caught_up_ms, clock.ms)
 
-    def rest(self, clock: SessionClock) -> None:
-        """It is level, and nothing happens until `stir`: requests of its session stand for it."""
+    def become_idle(self, clock: SessionClock) -> None:
+        """It is caught up: until `wake` the requests of its session stand for its fetches."""
         self._clock = clock
 
-    def stir(self) -> None:
-        """Something is about to happen, or has just: what follows is told by fetches again."""
+    def wake(self) -> None:
+        """Something is about to happen, or has just: from now on its fetches count again."""
         clock = self._clock
         if clock is not None:
             self._clock = None
-            self.last_caught_up_ms = max(self.last_caught_up_ms, clock.ms)
+            self._caught_up_ms = max(self._caught_up_ms, clock.ms)
             self._last_fetch_ms = max(self._last_fetch_ms, clock.ms)
 
     def reset(self, *, is_in_sync: bool, now_ms: int) -> None:
         """The leadership is new: an ISR member starts with a full period of grace."""
         self.log_end_offset = UNKNOWN_OFFSET
-        self.last_caught_up_ms = now_ms if is_in_sync else NEVER_MS
+        self._caught_up_ms = now_ms if is_in_sync else NEVER_MS
         self._last_fetch_ms = NEVER_MS
         self._leader_end_at_last_fetch = UNKNOWN_OFFSET
         self._clock = None
@@ -61,14 +61,17 @@ class Replica:
     def on_fetch(self, fetch_offset: int, leader_end_offset: int, now_ms: int) -> None:
         """A fetch arrived. A follower that reads what the leader had one fetch ago keeps up."""
         if fetch_offset >= leader_end_offset:
-            self.last_caught_up_ms = max(self.last_caught_up_ms, now_ms)
+            self._caught_up_ms = max(self._caught_up_ms, now_ms)
         elif self._leader_end_at_last_fetch != UNKNOWN_OFFSET and (
             fetch_offset >= self._leader_end_at_last_fetch
         ):
-            self.last_caught_up_ms = max(self.last_caught_up_ms, self._last_fetch_ms)
+            self._caught_up_ms = max(self._caught_up_ms, self._last_fetch_ms)
         self.log_end_offset = fetch_offset
         self._last_fetch_ms = now_ms
         self._leader_end_at_last_fetch = leader_end_offset
 
     def is_caught_up(self, leader_end_offset: int, now_ms: int, lag_max_ms: int) -> bool:
-        return self.log_end_offset == leader_end_offset or now_ms - self.level_ms <= lag_max_ms
+        return (
+            self.log_end_offset == leader_end_offset
+            or now_ms - self.last_caught_up_ms <= lag_max_ms
+        )

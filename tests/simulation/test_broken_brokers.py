@@ -14,7 +14,6 @@ from crc32c import crc32c
 
 from dataplane.broker.controller.known_brokers import KnownBrokers
 from dataplane.broker.controller.load import load_brokers
-from dataplane.broker.replicas import following
 from dataplane.broker.replicas.partition import Partition
 from dataplane.broker.replicas.replica_manager import ReplicaManager
 from dataplane.cluster import election, failover, image
@@ -23,8 +22,8 @@ from dataplane.log.partition_log import PartitionLog
 from dataplane.log.producers.producer_state import ProducerState
 from dataplane.log.stored_log import StoredLog
 from dataplane.model.errors import ErrorCode, KafkaError
-from dataplane.replication.follower import FollowerCore
 from dataplane.replication.leader import LeaderCore
+from dataplane.replication.partition_fetch_state import PartitionFetchState
 from dataplane.replication.replica import Replica
 from tests.simulation.plan import NEVER_S, Plan
 from tests.simulation.simulation import Simulation
@@ -55,16 +54,16 @@ def reads_beyond_the_watermark(patch):
     return ("isolate", "slow_link"), {}
 
 
-def cuts_by_watermark(patch):
-    """Before KIP-101: a follower cuts to its own watermark, and never compares epochs."""
+def truncates_by_watermark(patch):
+    """Before KIP-101: a follower truncates to its own watermark, and never compares epochs."""
     patch.setattr(fetch, "_divergence", lambda partition, wanted: None)
-    start = following.Following.__init__
+    start = PartitionFetchState.__init__
 
-    def begin(self, partition):
+    def begin(self, partition, **keywords):
         partition.log.truncate_to(partition.log.high_watermark)
-        start(self, partition)
+        start(self, partition, **keywords)
 
-    patch.setattr(following.Following, "__init__", begin)
+    patch.setattr(PartitionFetchState, "__init__", begin)
     settings = {"replica.high.watermark.checkpoint.interval.ms": "5000"}
     return ("kill", "isolate"), settings, 0.5
 
@@ -257,7 +256,7 @@ def has_a_bug(patch):
     def broken(self, *_):
         raise ZeroDivisionError
 
-    patch.setattr(FollowerCore, "on_leader_epoch", broken)
+    patch.setattr(PartitionFetchState, "on_applied", broken)
     patch.setattr(StoredLog, "end_offset_for_epoch", broken)
     return ("kill",), {}
 
@@ -290,7 +289,7 @@ CASES: list[tuple[Any, ...]] = [
     (watermark_goes_back, "watermark and epochs are monotonic"),
     (trusts_a_bounced_leader, "watermark and epochs are monotonic", 9_002),
     (trusts_a_leader_that_lost_power, "acknowledged records survive", 9_003),
-    (cuts_by_watermark, "acknowledged records survive", 9_003),
+    (truncates_by_watermark, "acknowledged records survive", 9_003),
     (compares_no_epochs, "same offset, same bytes"),
     (damages_replicas, "same offset, same bytes"),
     (elects_in_the_old_epoch, "one leader per epoch"),

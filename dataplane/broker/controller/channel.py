@@ -6,11 +6,11 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from dataplane.broker.networking.retry_warning import RetryWarning
 from dataplane.cluster import requests
 from dataplane.cluster.request_queue import BrokerRequestQueue, PendingRequests, RequestKind
 from dataplane.cluster.responses import deletion_results, leader_and_isr_result
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.retry_warning import RetryWarning
 from dataplane.wire.errors import WireError
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class ControllerChannel:
                 )
             except (OSError, TimeoutError, WireError, KafkaError) as error:
                 # Also a refused login: the broker may not have loaded its credentials yet.
-                is_due = failures.is_due(asyncio.get_running_loop().time())
+                is_due = failures.is_due(int(asyncio.get_running_loop().time() * 1000))
                 level = logging.WARNING if is_due else logging.DEBUG
                 log.log(level, "broker %d: %s; trying again", self.broker.id, error)
                 await asyncio.sleep(retry_ms / 1000)

@@ -10,8 +10,8 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from dataplane.broker.networking.retry_warning import RetryWarning
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.retry_warning import RetryWarning
 from dataplane.wire.messages.alter_partition import (
     AlterPartitionRequest,
     BrokerState,
@@ -93,7 +93,7 @@ class AlterPartitionManager:
     async def _requeue(self, batch: dict[Partition, ProposeIsr], reason: str) -> None:
         """Ask again, ever more rarely; a warning once, when it lasts."""
         self._metrics.failed_isr_updates.inc(len(batch))
-        is_due = self._failures.is_due(asyncio.get_running_loop().time())
+        is_due = self._failures.is_due(int(asyncio.get_running_loop().time() * 1000))
         level = logging.WARNING if is_due else logging.DEBUG
         _log.log(level, "in-sync sets of %d partitions wait: %s", len(batch), reason)
         await asyncio.sleep(self._retry_ms / 1000)

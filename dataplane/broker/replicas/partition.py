@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.broker.delayed.waiting import OffsetWaiters
-from dataplane.broker.replicas.resting_follower import RestingFollower
+from dataplane.broker.replicas.idle_follower import IdleFollower
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.replication.effects import AdvanceHighWatermark, ProposeIsr
 from dataplane.replication.leader import LeaderCore
@@ -38,10 +38,10 @@ class Partition:
         "_clock",
         "_followed",
         "_follower_starts",
+        "_idle",
         "_lag_ms_max",
         "_min_isr",
         "_propose_isr",
-        "_resting",
         "_wakeups",
         "appended",
         "committed",
@@ -80,7 +80,7 @@ class Partition:
         # Who reads: replicas read what is not committed too; consumers are woken by the watermark.
         self.appended = WatchList()
         self.committed = WatchList()
-        self._resting: dict[int, RestingFollower] = {}
+        self._idle: dict[int, IdleFollower] = {}
         self._follower_starts: dict[int, int] = {}
         self._followed = WatchList()  # who waits for followers to move their log starts
 
@@ -121,12 +121,12 @@ class Partition:
         is_new_epoch = self.state is None or state.leader_epoch > self.state.leader_epoch
         if self.core is not None and not is_new_epoch:
             self.state = state
-            self._stir(wakes=False)
+            self._wake_followers(at_once=False)
             self._carry_out(self.core.on_state(state, now_ms=now_ms))
             return
         # A disk that refuses leaves everything as it was.
         self.log.assign_epoch_start(state.leader_epoch, self.log.log_end_offset)
-        self._stir(wakes=True)
+        self._wake_followers(at_once=True)
         self.state = state
         self.core = LeaderCore(
             broker_id=self._broker_id,
@@ -148,7 +148,7 @@ class Partition:
 
     def resign(self) -> None:
         """Stop leading: nobody may wait here for something that will not come."""
-        self._stir(wakes=True)
+        self._wake_followers(at_once=True)
         self.core = None
         self._follower_starts.clear()
         self._followed.check()
@@ -199,8 +199,8 @@ class Partition:
         core = self.core
         if core is None:
             return
-        if self._resting:
-            self._stir(wakes=True)
+        if self._idle:
+            self._wake_followers(at_once=True)
         effects = core.on_append(self.log.log_end_offset, self._clock.monotonic_ms())
         if effects:
             self._carry_out(effects)
@@ -238,7 +238,8 @@ class Partition:
 
     def watch_log_starts(self) -> WatchList:
         """The list that is told when a follower's log start moves, or the role here changes."""
-        self._stir(wakes=False)  # followers learn of a moved log start by their next answer
+        # Followers learn of a moved log start by their next answer.
+        self._wake_followers(at_once=False)
         return self._followed
 
     # -- replication
@@ -264,44 +265,44 @@ class Partition:
         if effects:
             self._carry_out(effects)
 
-    def let_rest(
+    def let_idle(
         self, replica_id: int, offset: int, session: FetchSession, key: PartitionKey
     ) -> None:
-        """A follower was told all there is: in sync and level, it rests until `_stir`.
+        """A follower that is in sync and caught up, and was sent all there is, becomes idle.
 
-        A resting follower costs nothing: neither its fetches nor what they would be answered with
-        is looked at. Everything that could change either ends the rest.
+        An idle follower costs nothing: neither its fetches nor what they would be answered with
+        is looked at. Everything that could change either wakes it.
         """
         core = self.core
         if core is None or offset != self.log.log_end_offset:
             return
-        follower = core.level_member(replica_id, offset)
+        follower = core.caught_up_member(replica_id, offset)
         if follower is None:
             return
-        earlier = self._resting.get(replica_id)
+        earlier = self._idle.get(replica_id)
         if earlier is not None:
-            earlier.stir(wakes=False)
-        resting = RestingFollower(self._resting, replica_id, follower, session, key, self.log)
-        self._resting[replica_id] = resting
-        session.rest(key, resting)
+            earlier.wake(at_once=False)
+        idle = IdleFollower(self._idle, replica_id, follower, session, key, self.log)
+        self._idle[replica_id] = idle
+        session.set_idle(key, idle)
 
-    def _stir(self, *, wakes: bool) -> None:
-        """Something happens here: followers that rested are looked at again.
+    def _wake_followers(self, *, at_once: bool) -> None:
+        """Something happens here: idle followers are looked at again.
 
-        `wakes`: and answered at once, if they wait.
+        `at_once`: and answered at once, if they wait.
         """
-        for resting in list(self._resting.values()):
-            resting.stir(wakes=wakes)
+        for idle in list(self._idle.values()):
+            idle.wake(at_once=at_once)
 
     def followers_with(self, offset: int) -> list[tuple[int, int, int]]:
-        """In-sync followers whose log holds `offset`: (broker, log end, ms since it was level)."""
+        """In-sync followers whose log holds `offset`: (broker, log end, ms since caught up)."""
         core = self.core
         if core is None:
             return []
         now_ms = self._clock.monotonic_ms()
         followers = (core.follower(broker_id) for broker_id in core.isr)
         return [
-            (each.broker_id, each.log_end_offset, now_ms - each.level_ms)
+            (each.broker_id, each.log_end_offset, now_ms - each.last_caught_up_ms)
             for each in followers
             if each is not None
             and each.log_end_offset >= offset >= self._follower_starts.get(each.broker_id, -1)
@@ -314,7 +315,7 @@ class Partition:
 
     def isr_committed(self, isr: Sequence[int], partition_epoch: int) -> None:
         if self.core is not None:
-            self._stir(wakes=False)
+            self._wake_followers(at_once=False)
             self._carry_out(self.core.on_isr_committed(tuple(isr), partition_epoch))
             self._followed.check()  # a follower that has died is not waited for
 
@@ -340,8 +341,8 @@ class Partition:
         for effect in effects:
             if isinstance(effect, AdvanceHighWatermark):
                 self.log.update_high_watermark(effect.offset)
-                if self._resting:
-                    self._stir(wakes=False)
+                if self._idle:
+                    self._wake_followers(at_once=False)
                 self._acknowledgements.reach(self.log.high_watermark)
                 if self.committed:
                     self._wakeups.wake(self.committed)

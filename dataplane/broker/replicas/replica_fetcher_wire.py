@@ -1,4 +1,4 @@
-"""What a replica fetcher says to a leader: its questions as Fetch, and ListOffsets for bounds."""
+"""A replica fetcher's messages: Fetch, and ListOffsets for the leader's bounds."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     import uuid
 
     from dataplane.broker.replicas.fetcher_context import FetcherContext
-    from dataplane.broker.replicas.following import Following
-    from dataplane.replication.follower_session import Question
+    from dataplane.broker.replicas.partition import Partition
+    from dataplane.replication.fetch_session_handler import FetchRequestData
+    from dataplane.replication.partition_fetch_state import PartitionFetchState
 
 VERSION: Final = 17
 BOUNDS_VERSION: Final = 7
@@ -32,26 +33,28 @@ EARLIEST: Final = -2
 LATEST: Final = -1
 
 
-def fetch_request(context: FetcherContext, question: Question, *, wait_ms: int) -> FetchRequest:
+def fetch_request(
+    context: FetcherContext, request: FetchRequestData, *, wait_ms: int
+) -> FetchRequest:
     config = context.config
     bytes_max = config.get_int("replica.fetch.max.bytes")
     topics: dict[uuid.UUID, FetchTopic] = {}
-    for (topic_id, index), asked in question.asked:
+    for (topic_id, index), position in request.positions:
         topic = topics.get(topic_id)
         if topic is None:
             topic = topics[topic_id] = FetchTopic(topic_id=topic_id)
         topic.partitions.append(
             FetchPartition(
                 partition=index,
-                current_leader_epoch=asked.leader_epoch,
-                fetch_offset=asked.offset,
-                last_fetched_epoch=asked.last_fetched_epoch,
-                log_start_offset=asked.log_start_offset,
+                current_leader_epoch=position.leader_epoch,
+                fetch_offset=position.offset,
+                last_fetched_epoch=position.last_fetched_epoch,
+                log_start_offset=position.log_start_offset,
                 partition_max_bytes=bytes_max,
             )
         )
     forgotten: dict[uuid.UUID, ForgottenTopic] = {}
-    for topic_id, index in question.forgotten:
+    for topic_id, index in request.forgotten:
         gone = forgotten.get(topic_id)
         if gone is None:
             gone = forgotten[topic_id] = ForgottenTopic(topic_id=topic_id)
@@ -60,29 +63,29 @@ def fetch_request(context: FetcherContext, question: Question, *, wait_ms: int) 
         replica_state=ReplicaState(
             replica_id=context.lifecycle.broker_id, replica_epoch=context.lifecycle.broker_epoch
         ),
-        max_wait_ms=wait_ms if question.may_wait else 0,
+        max_wait_ms=wait_ms if request.may_wait else 0,
         min_bytes=config.get_int("replica.fetch.min.bytes"),
         max_bytes=config.get_int("replica.fetch.response.max.bytes"),
-        session_id=question.session_id,
-        session_epoch=question.epoch,
+        session_id=request.session_id,
+        session_epoch=request.epoch,
         topics=list(topics.values()),
         forgotten_topics_data=list(forgotten.values()),
     )
 
 
 async def leader_bounds(
-    context: FetcherContext, leader_id: int, following: Following
+    context: FetcherContext, leader_id: int, state: PartitionFetchState[Partition]
 ) -> tuple[int, int] | None:
-    """Where the leader's log begins and ends; None when it does not tell.
+    """Where the leader's log begins and ends; None when it does not say.
 
     Raises PeerUnavailableError, TimeoutError, WireError.
     """
-    topic_partition = following.partition.topic_partition
+    topic_partition = state.partition.topic_partition
     bounds = []
     for timestamp in (EARLIEST, LATEST):
         wanted = ListOffsetsPartition(
             partition_index=topic_partition.partition,
-            current_leader_epoch=following.leader_epoch,
+            current_leader_epoch=state.leader_epoch,
             timestamp=timestamp,
         )
         response = await context.peers.request(

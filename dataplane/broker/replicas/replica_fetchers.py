@@ -1,4 +1,4 @@
-"""Keeps the followers on this broker level with their leaders.
+"""Keeps the followers on this broker caught up with their leaders.
 
 For each leading broker there are at most `num.replica.fetchers` fetchers; a partition keeps to one
 of them, chosen by its name. The number may change while the broker runs.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dataplane.broker.replicas.fetcher_context import FetcherContext
     from dataplane.broker.replicas.partition import Partition
     from dataplane.model.ids import TopicPartition
-    from dataplane.replication.follower_session import PartitionKey
+    from dataplane.replication.fetch_session_handler import PartitionKey
 
 FetcherKey = tuple[int, int]  # the leader's id, and which of the fetchers there
 
@@ -82,10 +82,10 @@ class ReplicaFetchers:
             fetcher.stop()
         await asyncio.gather(*(fetcher.wait_stopped() for fetcher in fetchers))
 
-    def hurry(self) -> None:
+    def wake(self) -> None:
         """What held fetches back may be gone: ask again now, not after the backoff."""
         for fetcher in self._fetchers.values():
-            fetcher.hurry()
+            fetcher.wake()
 
     def _fetcher_of(self, topic_partition: TopicPartition) -> int:
         """Neighbours of one topic go to different ones; a partition's is always the same."""
@@ -95,7 +95,7 @@ class ReplicaFetchers:
     def _on_metadata(self, before: object, after: object) -> None:
         """A leader that has come back is asked again at once."""
         del before, after
-        self.hurry()
+        self.wake()
 
     def _on_config(self, entity_type: str, name: str) -> None:
         """Another number of fetchers: share the partitions out again."""
@@ -125,7 +125,7 @@ class ReplicaFetchers:
         )
         metrics.gauge(
             "kafka_server_replicafetchermanager_maxlag",
-            "Records that the hindmost of a fetcher's replicas lacks of the leader's watermark.",
+            "Records up to the leader's high watermark that the fetcher's last replica lacks.",
             by_fetcher(lambda fetcher: max(fetcher.lags, default=0)),
             labels=("leader", "fetcher"),
         )

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dataplane.log.partition_log import PartitionLog
     from dataplane.model.partition import PartitionState
     from dataplane.ports.clock import Clock
-    from dataplane.replication.fetch_sessions import FetchSessions
+    from dataplane.replication.fetch_sessions import FetchManager
 
     LeadershipListener = Callable[[TopicPartition, bool, int], None]
 
@@ -53,7 +53,7 @@ class ReplicaManager:
         alter_partition_manager: AlterPartitionManager,
         fetchers: ReplicaFetchers,
         quotas: ReplicationQuotas,
-        fetch_sessions: FetchSessions,
+        fetch_sessions: FetchManager,
         read_replicas: ReadReplicas,
         alter_log_dirs: ReplicaAlterLogDirsManager,
     ) -> None:

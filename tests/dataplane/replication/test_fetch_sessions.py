@@ -13,7 +13,7 @@ from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.fakes.clock import FakeClock
 from dataplane.ports.fakes.entropy import FakeEntropy
 from dataplane.replication import fetch_sessions
-from dataplane.replication.fetch_sessions import EVICTION_MS, FetchSessions, next_epoch
+from dataplane.replication.fetch_sessions import EVICTION_MS, FetchManager, next_epoch
 from dataplane.wire.fetch_codec import FetchedPartition
 from dataplane.wire.fetch_request import FetchedFrom, FetchParts
 
@@ -26,7 +26,7 @@ class World:
 
     def __init__(self, slots: int = 2) -> None:
         self.clock = FakeClock()
-        self.sessions = FetchSessions(slots=slots, clock=self.clock, entropy=FakeEntropy())
+        self.sessions = FetchManager(slots=slots, clock=self.clock, entropy=FakeEntropy())
         self.answers: dict[tuple[object, int], FetchedPartition] = {}
 
     def ask(

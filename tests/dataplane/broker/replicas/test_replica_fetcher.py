@@ -7,11 +7,11 @@ import logging
 
 import pytest
 
-from dataplane.broker.networking import retry_warning
 from dataplane.broker.networking.peer_connection import PeerUnavailableError
-from dataplane.broker.replicas.following import EXPECTED_REFUSALS, Following, NoProgressError
 from dataplane.log.partition_log import PartitionLog
-from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model import retry_warning
+from dataplane.model.errors import ErrorCode
+from dataplane.replication.partition_fetch_state import EXPECTED_REFUSALS
 from dataplane.wire.codec import decode, encode
 from dataplane.wire.messages.fetch import (
     EpochEndOffset,
@@ -97,16 +97,16 @@ class Unreachable:
         raise PeerUnavailableError("refused")
 
 
-def cut_where_we_are(wanted) -> PartitionData:
+def truncate_where_we_are(wanted) -> PartitionData:
     return diverging(wanted.last_fetched_epoch, wanted.fetch_offset)
 
 
-def cut_to_an_epoch_below(wanted) -> PartitionData:
+def truncate_to_an_epoch_below(wanted) -> PartitionData:
     """A leader that lost its epochs: it never knows the one we name, nor one below it."""
     return diverging(max(wanted.last_fetched_epoch - 1, 0), 0)
 
 
-def append_and_cut_in_turn(wanted) -> PartitionData:
+def append_and_truncate_in_turn(wanted) -> PartitionData:
     if wanted.fetch_offset % 4 == 2:
         return records(wanted.fetch_offset, 1)
     return diverging(1 if wanted.last_fetched_epoch == 1 else 0, 2)
@@ -122,6 +122,12 @@ def damaged(wanted) -> PartitionData:
     return answer
 
 
+def no_whole_batch(wanted) -> PartitionData:
+    answer = records(wanted.fetch_offset, 1)
+    answer.records = answer.records[:-1]
+    return answer
+
+
 def refused(_wanted) -> PartitionData:
     return PartitionData(partition_index=0, error_code=ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
@@ -129,11 +135,12 @@ def refused(_wanted) -> PartitionData:
 @pytest.mark.parametrize(
     "answer",
     [
-        cut_where_we_are,
-        cut_to_an_epoch_below,
-        append_and_cut_in_turn,
+        truncate_where_we_are,
+        truncate_to_an_epoch_below,
+        append_and_truncate_in_turn,
         out_of_range,
         damaged,
+        no_whole_batch,
         refused,
     ],
 )
@@ -149,7 +156,7 @@ def test_answers_that_lead_nowhere_are_asked_for_less_and_less_often(answer, cap
         assert 2 <= leader.fetches <= 20
         assert leader.bounds_asked <= 2 * leader.fetches
         metrics = broker.metrics
-        assert metrics.replication_vain_cuts.value + metrics.replication_refusals.value >= 2
+        assert metrics.truncation_circles.value + metrics.replication_refusals.value >= 2
         assert len(caplog.records) <= 3, [r.getMessage() for r in caplog.records]
         await broker.stop()
 
@@ -159,7 +166,7 @@ def test_answers_that_lead_nowhere_are_asked_for_less_and_less_often(answer, cap
 def test_a_circle_is_told_once(caplog):
     async def run() -> None:
         broker = OneBroker()
-        Leader(broker, cut_where_we_are)
+        Leader(broker, truncate_where_we_are)
         followed(broker)
         await asyncio.sleep(0.3)
         await broker.stop()
@@ -178,7 +185,7 @@ def test_one_partition_that_turns_in_a_circle_does_not_hold_back_the_others():
 
         def answer(wanted) -> PartitionData:
             if wanted.last_fetched_epoch == 0:
-                return cut_where_we_are(wanted)
+                return truncate_where_we_are(wanted)
             return records(wanted.fetch_offset, 1)
 
         Leader(broker, answer)
@@ -190,46 +197,6 @@ def test_one_partition_that_turns_in_a_circle_does_not_hold_back_the_others():
                 break
         assert good.log.log_end_offset > 20
         assert bad.log.log_end_offset == 6
-        await broker.stop()
-
-    asyncio.run(run())
-
-
-def test_histories_that_part_in_several_epochs_are_cut_without_a_pause():
-    """Each cut reaches lower than the one before: that is progress."""
-
-    async def run() -> None:
-        broker = OneBroker()
-        for epoch in range(4):
-            broker.topic(TOPIC, leader=ME, replicas=(ME, PEER), leader_epoch=epoch)
-            broker.partition(TOPIC).append_now(batch("a", "b"), 1)
-        broker.topic(TOPIC, leader=PEER, replicas=(ME, PEER), leader_epoch=9)
-        partition = broker.partition(TOPIC)
-        following = Following(partition)
-        for end in (6, 4, 2):
-            assert following.on_answer(following.fetch_offset, diverging(end // 2 - 1, end)) == 0
-            assert partition.log.log_end_offset == end
-        with pytest.raises(NoProgressError):
-            following.on_answer(2, diverging(0, 2))
-        assert following.on_answer(2, records(2, 9)) > 0
-        assert partition.log.log_end_offset == 4
-        await broker.stop()
-
-    asyncio.run(run())
-
-
-def test_the_delay_grows_to_its_bound_and_says_so_once():
-    async def run() -> None:
-        broker = OneBroker()
-        following = Following(followed(broker))
-        said = [following.delay(100.0, 1.0) for _ in range(12)]
-        assert said.count(True) == 1
-        assert following.delayed_until_s == 101.0
-        with pytest.raises(KafkaError):
-            following.on_answer(following.fetch_offset, refused(None))
-        following.on_answer(following.fetch_offset, records(following.fetch_offset, 1))
-        following.delay(100.0, 1.0)
-        assert following.delayed_until_s < 100.1
         await broker.stop()
 
     asyncio.run(run())
@@ -278,7 +245,7 @@ def test_a_refusal_of_the_normal_course_is_quiet(code, caplog):
 
 
 def test_a_refusal_that_lasts_is_warned_of_once(caplog, monkeypatch):
-    monkeypatch.setattr(retry_warning, "EXPECTED_S_MAX", 0.2)
+    monkeypatch.setattr(retry_warning, "EXPECTED_MS_MAX", 200)
 
     async def run() -> None:
         broker = OneBroker(replica_fetch_backoff_ms="20")
@@ -299,7 +266,7 @@ def test_a_refusal_that_lasts_is_warned_of_once(caplog, monkeypatch):
 
 def test_a_leader_that_cannot_be_reached_is_warned_of_once(caplog, monkeypatch):
     """Its session lasts for a while, and so do the elections that follow: that is normal."""
-    monkeypatch.setattr(retry_warning, "EXPECTED_S_MAX", 0.2)
+    monkeypatch.setattr(retry_warning, "EXPECTED_MS_MAX", 200)
 
     async def run() -> None:
         broker = OneBroker(replica_fetch_backoff_ms="20")
@@ -315,25 +282,3 @@ def test_a_leader_that_cannot_be_reached_is_warned_of_once(caplog, monkeypatch):
     (warning,) = caplog.records
     assert warning.levelno == logging.WARNING
     assert f"broker {PEER}" in warning.getMessage()
-
-
-def test_a_good_answer_ends_the_count():
-    async def run() -> None:
-        broker = OneBroker()
-        following = Following(followed(broker))
-
-        def refuse(now_s: float) -> bool:
-            return following.delay(now_s, 1.0, is_expected=True)
-
-        bound_s = retry_warning.EXPECTED_S_MAX
-        assert [refuse(at) for at in (0.0, bound_s, bound_s + 1, 2 * bound_s)] == [
-            False,
-            False,
-            True,
-            False,
-        ]
-        following.on_answer(following.fetch_offset, records(following.fetch_offset, 1))
-        assert [refuse(at) for at in (90.0, 90.0 + bound_s, 91.0 + bound_s)] == [False, False, True]
-        await broker.stop()
-
-    asyncio.run(run())

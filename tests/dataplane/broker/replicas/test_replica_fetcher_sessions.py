@@ -1,4 +1,4 @@
-"""A follower's fetches as one session with its leader: what is named, and what begins it anew."""
+"""A follower's fetches as one session with its leader: what is named, and after what everything is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 
 from dataplane.broker.replicas.replica_fetcher import CHANNELS_MAX
 from dataplane.model.errors import ErrorCode, KafkaError
-from dataplane.replication.fetch_sessions import FetchSessions
+from dataplane.replication.fetch_sessions import FetchManager
 from dataplane.wire.codec import encode
 from dataplane.wire.fetch_codec import FetchedPartition, encode_fetch_response
 from dataplane.wire.fetch_request import parse_fetch
@@ -20,7 +20,7 @@ class LeaderWithSessions(Leader):
 
     def __init__(self, broker: OneBroker, answer) -> None:
         super().__init__(broker, answer)
-        self.sessions = FetchSessions(slots=9, clock=broker.clock, entropy=broker.entropy)
+        self.sessions = FetchManager(slots=9, clock=broker.clock, entropy=broker.entropy)
         self.requests: list[FetchRequest] = []
         self.parked: list = []
         self.parks = True
@@ -76,7 +76,7 @@ class LeaderWithSessions(Leader):
             self.reply(*each)
 
 
-def level(wanted) -> PartitionData:
+def caught_up(wanted) -> PartitionData:
     return PartitionData(
         partition_index=wanted.partition, high_watermark=wanted.fetch_offset, log_start_offset=0
     )
@@ -99,7 +99,7 @@ def in_a_session(scenario) -> None:
 
     async def run() -> None:
         broker = OneBroker()
-        leader = LeaderWithSessions(broker, level)
+        leader = LeaderWithSessions(broker, caught_up)
         broker.topic(TOPIC, leader=PEER, replicas=(ME, PEER), leader_epoch=1, partitions=5)
         await until(lambda: leader.parked)
         await scenario(broker, leader)
@@ -114,7 +114,7 @@ def test_every_partition_is_named_once_and_then_only_what_moves():
         assert (named(full), full.session_epoch, full.max_wait_ms) == ([0, 1, 2, 3, 4], 0, 0)
         assert (named(first), first.session_epoch) == ([], 1)
         leader.answer = lambda wanted: (
-            records_of(3, wanted.fetch_offset) if wanted.partition == 3 else level(wanted)
+            records_of(3, wanted.fetch_offset) if wanted.partition == 3 else caught_up(wanted)
         )
         leader.let_go()
         await until(lambda: leader.parked)
@@ -142,7 +142,7 @@ def test_a_leader_that_lost_the_session_is_told_everything_again():
     in_a_session(scenario)
 
 
-def test_a_broken_connection_begins_anew():
+def test_a_broken_connection_is_followed_by_a_full_request():
     async def scenario(_broker, leader) -> None:
         ((_, _, callback),) = leader.parked
         leader.parked.clear()
@@ -155,7 +155,7 @@ def test_a_broken_connection_begins_anew():
     in_a_session(scenario)
 
 
-def test_an_answer_that_cannot_be_read_begins_anew():
+def test_an_answer_that_cannot_be_read_is_followed_by_a_full_request():
     async def scenario(_broker, leader) -> None:
         leader.garbage = 1
         leader.let_go()
@@ -195,7 +195,7 @@ def test_a_partition_that_waits_out_a_refusal_is_left_out_meanwhile():
         refuses = True
 
         def answer(wanted) -> PartitionData:
-            told = level(wanted)
+            told = caught_up(wanted)
             if wanted.partition == 2 and refuses:
                 told.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
             return told
@@ -220,7 +220,7 @@ def test_a_log_start_that_retention_moved_is_told_within_the_sweep():
         leader.answer = lambda wanted: (
             records_of(0, wanted.fetch_offset)
             if wanted.partition == 0 and wanted.fetch_offset < 4
-            else level(wanted)
+            else caught_up(wanted)
         )
         log = broker.partition(TOPIC, 0).log
         leader.parks = False
@@ -260,7 +260,7 @@ def test_the_leaders_answer_is_asked_for_within_the_configured_bounds():
             replica_fetch_min_bytes="3",
             replica_fetch_wait_max_ms="123",
         )
-        leader = LeaderWithSessions(broker, level)
+        leader = LeaderWithSessions(broker, caught_up)
         broker.topic(TOPIC, leader=PEER, replicas=(ME, PEER), leader_epoch=1)
         await until(lambda: leader.parked)
         full, first = leader.requests

@@ -20,7 +20,7 @@ from dataplane.wire.messages.alter_partition import (
 from tests.dataplane.broker.replicas.test_replica_fetcher import refused
 from tests.dataplane.broker.replicas.test_replica_fetcher_sessions import (
     LeaderWithSessions,
-    level,
+    caught_up,
     named,
     records_of,
     until,
@@ -62,7 +62,7 @@ def followed(broker: OneBroker, partitions: int) -> None:
 
 async def test_one_fetcher_a_leader_by_default() -> None:
     broker = OneBroker()
-    leader = Channels(broker, level)
+    leader = Channels(broker, caught_up)
     followed(broker, 6)
     await until(lambda: leader.parked)
     assert leader.channels == ["fetch-0-0"]
@@ -72,7 +72,7 @@ async def test_one_fetcher_a_leader_by_default() -> None:
 
 async def test_partitions_are_shared_out_among_as_many_fetchers_as_configured() -> None:
     broker = OneBroker(num_replica_fetchers="3")
-    leader = Channels(broker, level)
+    leader = Channels(broker, caught_up)
     followed(broker, 6)
     await until(lambda: len(leader.parked) == 3)
     assert sorted(leader.channels) == ["fetch-0-0", "fetch-1-0", "fetch-2-0"]
@@ -86,7 +86,7 @@ async def test_partitions_are_shared_out_among_as_many_fetchers_as_configured() 
 async def test_the_number_may_change_while_the_broker_runs() -> None:
     broker = OneBroker()
     await ensure_layout(broker.coordinator)
-    leader = Channels(broker, level)
+    leader = Channels(broker, caught_up)
     followed(broker, 6)
     await until(lambda: leader.parked)
     await set_config(broker, "brokers", DEFAULT_ENTITY, **{"num.replica.fetchers": "2"})
@@ -103,19 +103,19 @@ async def test_the_number_may_change_while_the_broker_runs() -> None:
 
 async def test_a_leader_that_leaves_a_fetch_unanswered_is_connected_to_again() -> None:
     broker = OneBroker(replica_socket_timeout_ms="60", replica_fetch_wait_max_ms="50")
-    leader = Channels(broker, level)
+    leader = Channels(broker, caught_up)
     followed(broker, 2)
     await until(lambda: leader.closed)
     lost = broker.metrics.replication_fetches_lost
     await until(lambda: len(leader.channels) >= 2)
     assert lost.value >= 1
-    assert any(request.session_epoch == 0 for request in leader.requests[2:]), "begun anew"
+    assert any(request.session_epoch == 0 for request in leader.requests[2:]), "a full request"
     await broker.stop()
 
 
 async def test_connections_to_a_leader_are_bounded() -> None:
     broker = OneBroker()
-    leader = Channels(broker, level)
+    leader = Channels(broker, caught_up)
     for number in range(12):
         broker.topic(f"t-{number}", leader=PEER, replicas=(ME, PEER), leader_epoch=1)
         await asyncio.sleep(0.005)
@@ -128,7 +128,7 @@ async def test_lag_and_failures_are_told_by_fetcher() -> None:
     def answer(wanted):
         if wanted.partition == 0:
             return refused(None)
-        told = records_of(1, wanted.fetch_offset) if wanted.fetch_offset < 4 else level(wanted)
+        told = records_of(1, wanted.fetch_offset) if wanted.fetch_offset < 4 else caught_up(wanted)
         told.partition_index = wanted.partition
         told.high_watermark = 10
         return told

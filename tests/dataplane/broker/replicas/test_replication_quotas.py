@@ -8,7 +8,6 @@ import pytest
 
 from dataplane.broker.metadata.registration import ensure_layout
 from dataplane.broker.metrics import Metrics
-from dataplane.broker.replicas.following import Following
 from dataplane.broker.replicas.replication_quotas import ReplicationQuotas
 from dataplane.cluster.znodes import DEFAULT_ENTITY
 from dataplane.replication.quota import UNLIMITED
@@ -229,7 +228,7 @@ async def test_partitions_that_are_not_throttled_go_on(broker):
     assert broker.partition("t", 0).log.log_end_offset == 2
 
 
-async def test_a_follower_level_with_its_leader_goes_on_over_the_quota(broker):
+async def test_a_follower_caught_up_with_its_leader_goes_on_over_the_quota(broker):
     """What it gets is counted all the same."""
     ends = {"t": 0}
 
@@ -247,15 +246,3 @@ async def test_a_follower_level_with_its_leader_goes_on_over_the_quota(broker):
         ends["t"] = end
         await settle(broker, lambda end=end: log.log_end_offset == end)
     assert quota.bytes_total == 1_000_000 + log.size_bytes
-
-
-async def test_who_is_in_sync_is_known_by_answers_with_records(broker):
-    broker.topic("t", leader=PEER, replicas=(ME, PEER))
-    following = Following(broker.partition("t"))
-    assert not following.is_in_sync
-    wanted = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1)
-    following.on_answer(0, answers(4)(wanted))
-    assert not following.is_in_sync
-    wanted.fetch_offset = 2
-    following.on_answer(2, answers(4)(wanted))
-    assert following.is_in_sync

@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.fakes.clock import FakeClock
 from dataplane.ports.fakes.entropy import FakeEntropy
-from dataplane.replication.fetch_sessions import EVICTION_MS, FetchSessions
-from dataplane.replication.follower_session import Asked, FollowerSession, Question
+from dataplane.replication.fetch_session_handler import (
+    FetchPosition,
+    FetchRequestData,
+    FetchSessionHandler,
+)
+from dataplane.replication.fetch_sessions import EVICTION_MS, FetchManager
 from dataplane.wire.fetch_codec import FetchedPartition
 from dataplane.wire.fetch_request import FetchedFrom, FetchParts
 
@@ -21,48 +25,48 @@ A, B, C = (TOPIC, 0), (TOPIC, 1), (TOPIC, 2)
 OK = ErrorCode.NONE
 
 
-def at(offset: int, epoch: int = 1) -> Asked:
-    return Asked(epoch, offset, epoch, 0)
+def at(offset: int, epoch: int = 1) -> FetchPosition:
+    return FetchPosition(epoch, offset, epoch, 0)
 
 
-def opened(*keys, session_id: int = 77) -> FollowerSession:
-    """A session whose leader has answered the first question."""
-    session = FollowerSession()
+def opened(*keys, session_id: int = 77) -> FetchSessionHandler:
+    """A session whose leader has answered the first request."""
+    session = FetchSessionHandler()
     for key in keys:
         session.want(key, at(0))
-    question = session.next_question()
-    assert question.is_full
-    assert session.on_answer(question, session_id, OK)
+    request = session.next_request()
+    assert request.is_full
+    assert session.on_response(request, session_id, OK)
     return session
 
 
-def said(question: Question) -> tuple:
-    return question.session_id, question.epoch, dict(question.asked), question.forgotten
+def said(request: FetchRequestData) -> tuple:
+    return request.session_id, request.epoch, dict(request.positions), request.forgotten
 
 
 def test_the_first_question_names_all_and_does_not_wait() -> None:
-    session = FollowerSession()
-    assert session.next_question() is None
+    session = FetchSessionHandler()
+    assert session.next_request() is None
     session.want(A, at(0))
     session.want(B, at(5))
-    question = session.next_question()
-    assert said(question) == (0, 0, {A: at(0), B: at(5)}, [])
-    assert not question.may_wait
+    request = session.next_request()
+    assert said(request) == (0, 0, {A: at(0), B: at(5)}, [])
+    assert not request.may_wait
 
 
 def test_then_only_what_has_changed_is_named() -> None:
     session = opened(A, B)
-    assert said(session.next_question()) == (77, 1, {}, [])
+    assert said(session.next_request()) == (77, 1, {}, [])
     session.want(A, at(3))
     session.want(B, at(0))
-    assert said(session.next_question()) == (77, 2, {A: at(3)}, [])
+    assert said(session.next_request()) == (77, 2, {A: at(3)}, [])
     session.want(C, at(9))
     session.leave_out(A)
-    assert said(session.next_question()) == (77, 3, {C: at(9)}, [A])
+    assert said(session.next_request()) == (77, 3, {C: at(9)}, [A])
     session.want(A, at(3))
-    question = session.next_question()
-    assert said(question) == (77, 4, {A: at(3)}, [])
-    assert question.may_wait
+    request = session.next_request()
+    assert said(request) == (77, 4, {A: at(3)}, [])
+    assert request.may_wait
     assert len(session) == 3
 
 
@@ -72,14 +76,14 @@ def test_a_change_that_is_taken_back_is_none() -> None:
     session.want(A, at(0))
     session.want(B, at(1))
     session.leave_out(B)
-    assert said(session.next_question()) == (77, 1, {}, [])
+    assert said(session.next_request()) == (77, 1, {}, [])
 
 
-def test_a_lost_answer_begins_anew_and_ends_the_old_session() -> None:
+def test_a_lost_answer_is_followed_by_a_full_request_and_ends_the_old_session() -> None:
     session = opened(A, B)
-    lost = session.next_question()
+    lost = session.next_request()
     session.on_lost(lost)
-    assert said(session.next_question()) == (77, 0, {A: at(0), B: at(0)}, [])
+    assert said(session.next_request()) == (77, 0, {A: at(0), B: at(0)}, [])
 
 
 def test_what_a_refusal_means_for_the_next_question() -> None:
@@ -89,76 +93,76 @@ def test_what_a_refusal_means_for_the_next_question() -> None:
         (ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR, 77),
     ):
         session = opened(A)
-        assert not session.on_answer(session.next_question(), 0, error)
+        assert not session.on_response(session.next_request(), 0, error)
         assert not session.is_open
-        assert said(session.next_question()) == (old_id, 0, {A: at(0)}, [])
+        assert said(session.next_request()) == (old_id, 0, {A: at(0)}, [])
 
 
 def test_the_refusal_of_an_overtaken_question_says_nothing() -> None:
     session = opened(A)
-    overtaken, newest = session.next_question(), session.next_question()
-    assert not session.on_answer(overtaken, 0, ErrorCode.INVALID_FETCH_SESSION_EPOCH)
-    assert session.on_answer(newest, 77, OK)
-    assert said(session.next_question()) == (77, 3, {}, [])
+    overtaken, newest = session.next_request(), session.next_request()
+    assert not session.on_response(overtaken, 0, ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+    assert session.on_response(newest, 77, OK)
+    assert said(session.next_request()) == (77, 3, {}, [])
 
 
 def test_where_sessions_are_declined_every_question_is_full_and_may_wait() -> None:
     session = opened(A, session_id=0)
     for _ in range(3):
-        question = session.next_question()
-        assert said(question) == (0, 0, {A: at(0)}, [])
-        assert question.may_wait
-        assert session.on_answer(question, 0, OK)
-        assert session.heard(question, A) == at(0)
-    assert session.on_answer(session.next_question(), 5, OK)
-    assert session.next_question().session_id == 5
+        request = session.next_request()
+        assert said(request) == (0, 0, {A: at(0)}, [])
+        assert request.may_wait
+        assert session.on_response(request, 0, OK)
+        assert session.requested(request, A) == at(0)
+    assert session.on_response(session.next_request(), 5, OK)
+    assert session.next_request().session_id == 5
 
 
-def test_the_answer_of_another_session_begins_anew() -> None:
+def test_the_answer_of_another_session_is_followed_by_a_full_request() -> None:
     session = opened(A)
-    assert session.on_answer(session.next_question(), 0, OK)
-    assert session.next_question().is_full
+    assert session.on_response(session.next_request(), 0, OK)
+    assert session.next_request().is_full
 
 
-def test_an_answer_to_an_earlier_question_of_the_same_partition_is_not_heard() -> None:
+def test_an_answer_to_an_earlier_question_of_the_same_partition_is_not_taken() -> None:
     session = opened(A, B)
-    first = session.next_question()
+    first = session.next_request()
     session.want(A, at(4))
-    second = session.next_question()
-    assert session.heard(first, B) == session.heard(second, B) == at(0)
-    assert session.heard(second, A) == at(4)
+    second = session.next_request()
+    assert session.requested(first, B) == session.requested(second, B) == at(0)
+    assert session.requested(second, A) == at(4)
     assert session.is_open
-    assert session.heard(first, A) is None
-    assert not session.is_open, "what it told will not be told again"
+    assert session.requested(first, A) is None
+    assert not session.is_open, "what it held will not be sent again"
 
 
 def test_before_the_last_full_question_nothing_is_missed() -> None:
     session = opened(A)
-    old = session.next_question()
-    session.begin_anew()
-    full = session.next_question()
-    assert session.on_answer(full, 78, OK)
-    assert session.heard(old, A) is None
+    old = session.next_request()
+    session.require_full()
+    full = session.next_request()
+    assert session.on_response(full, 78, OK)
+    assert session.requested(old, A) is None
     session.on_lost(old)
     assert session.is_open
 
 
 def test_a_new_follower_of_a_known_partition_hears_everything_again() -> None:
     session = opened(A, B)
-    old = session.next_question()
+    old = session.next_request()
     session.renew(C)
     assert session.is_open
     session.renew(A)
-    assert session.heard(old, A) is None
-    assert session.heard(old, B) == at(0)
-    assert session.next_question().is_full
+    assert session.requested(old, A) is None
+    assert session.requested(old, B) == at(0)
+    assert session.next_request().is_full
 
 
 def test_partitions_left_out_are_not_heard_of() -> None:
     session = opened(A, B)
     session.leave_out(A)
-    question = session.next_question()
-    assert session.heard(question, A) is None
+    request = session.next_request()
+    assert session.requested(request, A) is None
     assert session.is_open
 
 
@@ -167,9 +171,9 @@ def test_partitions_left_out_are_not_heard_of() -> None:
 
 @dataclasses.dataclass
 class Sent:
-    """A question under way, and its answer once the leader has made it."""
+    """A request under way, and its answer once the leader has made it."""
 
-    question: Question
+    request: FetchRequestData
     fetched: object = None
     answer: tuple | None = None
 
@@ -179,8 +183,8 @@ class Both:
 
     def __init__(self) -> None:
         self.clock = FakeClock()
-        self.sessions = FetchSessions(slots=1, clock=self.clock, entropy=FakeEntropy())
-        self.session = FollowerSession()
+        self.sessions = FetchManager(slots=1, clock=self.clock, entropy=FakeEntropy())
+        self.session = FetchSessionHandler()
         self.watermarks = {A: 3, B: 3, C: 3}
         self.offsets = {A: 0, B: 0, C: 0}
         self.known: dict = {}
@@ -189,17 +193,17 @@ class Both:
 
     def ask(self) -> None:
         if len(self.sent) < 3:
-            question = self.session.next_question()
-            if question is not None:
-                self.named += len(question.asked)
-                self.sent.append(Sent(question))
+            request = self.session.next_request()
+            if request is not None:
+                self.named += len(request.positions)
+                self.sent.append(Sent(request))
 
     def arrive(self, sent: Sent) -> None:
         """The request reaches the leader, which may park it."""
-        question = sent.question
-        asked = [(key[0], [FetchedFrom(key[1], a.offset, 1)]) for key, a in question.asked]
-        gone = [(key[0], [key[1]]) for key in question.forgotten]
-        place = question.session_id, question.epoch
+        request = sent.request
+        asked = [(key[0], [FetchedFrom(key[1], a.offset, 1)]) for key, a in request.positions]
+        gone = [(key[0], [key[1]]) for key in request.forgotten]
+        place = request.session_id, request.epoch
         try:
             sent.fetched = self.sessions.open(
                 FetchParts(2, -1, 0, 1, 1, 0, *place, asked, gone, "", None), 17
@@ -233,15 +237,15 @@ class Both:
         """As the replica fetcher does."""
         self.sent.remove(sent)
         error, session_id, news = sent.answer
-        if not self.session.on_answer(sent.question, session_id, error):
+        if not self.session.on_response(sent.request, session_id, error):
             return
         for key, true_offset, answer in news:
-            asked = self.session.heard(sent.question, key)
+            asked = self.session.requested(sent.request, key)
             if asked is None or key not in self.offsets:
                 continue
             assert asked.offset == true_offset, "records would be taken for others"
             if asked.offset != self.offsets[key]:
-                self.session.begin_anew()
+                self.session.require_full()
                 continue
             self.offsets[key] += answer.records is not None
             self.known[key] = answer.high_watermark
@@ -249,10 +253,10 @@ class Both:
 
     def lose(self, sent: Sent) -> None:
         self.sent.remove(sent)
-        self.session.on_lost(sent.question)
+        self.session.on_lost(sent.request)
 
     def work(self, which: int, move: str) -> None:
-        """One step of one question under way."""
+        """One step of one request under way."""
         if not self.sent:
             return
         sent = self.sent[which % len(self.sent)]
@@ -277,13 +281,13 @@ class Both:
         self.known.pop(key, None)
         self.session.leave_out(key)
 
-    def cut(self, key) -> None:
-        """The log was cut, by a diverging answer, say: it no longer knows the watermark."""
+    def truncate(self, key) -> None:
+        """The log was truncated, by a diverging answer, say: it no longer knows the watermark."""
         if self.offsets.get(key, 0):
             self.offsets[key] -= 1
             self.known.pop(key, None)
             self.session.want(key, at(self.offsets[key]))
-            self.session.begin_anew()
+            self.session.require_full()
 
     def crowd(self) -> None:
         """Somebody else's session drives ours out."""
@@ -296,7 +300,7 @@ class Both:
 MOVES = st.lists(
     st.tuples(
         st.sampled_from(
-            ["ask", "work", "work", "work", "lose", "write", "follow", "leave", "cut", "crowd"]
+            ["ask", "work", "work", "work", "lose", "write", "follow", "leave", "truncate", "crowd"]
         ),
         st.integers(0, 2),
     ),

@@ -1,4 +1,4 @@
-"""Followers level with their leader rest: nothing is looked at, and nothing goes unnoticed."""
+"""Followers that have caught up are idle: nothing is looked at, and nothing goes unnoticed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def broker():
 
 
 class Follower:
-    """Broker 2's session with the leader, on partitions that are level."""
+    """Broker 2's session with the leader, on partitions that are caught up."""
 
     def __init__(self, broker: OneBroker, *, partitions: int = 4, isr=None) -> None:
         self.broker = broker
@@ -64,10 +64,10 @@ class Follower:
         self.broker.partition("t", index).append_now(bytearray(batch("a")), 1)
 
 
-async def test_who_is_level_and_was_told_everything_rests(broker) -> None:
+async def test_who_is_caught_up_and_was_sent_everything_is_idle(broker) -> None:
     follower = await Follower(broker).open()
     assert not follower.session.due
-    assert len(follower.session.resting) == 4
+    assert len(follower.session.idle) == 4
     assert told(await follower.ask()) == {}
 
 
@@ -96,7 +96,7 @@ async def test_a_moved_watermark_is_told_with_the_next_answer(broker) -> None:
     (topic,) = (await follower.ask()).responses
     assert topic.partitions[0].high_watermark == partition.high_watermark == 1
     assert told(await follower.ask()) == {}
-    assert follower.session.resting
+    assert follower.session.idle
 
 
 async def test_a_watermark_that_moves_while_a_request_is_parked_is_told_at_its_deadline(broker):
@@ -119,7 +119,7 @@ async def test_log_starts_are_told_by_deletion_at_once_and_by_retention_within_t
     await follower.ask()
     await follower.ask({0: 1, 1: 1})
     await follower.ask()
-    assert len(follower.session.resting) == 4
+    assert len(follower.session.idle) == 4
     deleted, retained = broker.partition("t", 0), broker.partition("t", 1)
     deleted.log.delete_records_before(1)
     deleted.watch_log_starts()
@@ -137,13 +137,13 @@ async def test_a_lost_leadership_wakes_and_is_told(broker) -> None:
     response = read_answer(request, VERSION, parked.value)
     codes = {part.error_code for topic in response.responses for part in topic.partitions}
     assert codes == {ErrorCode.NOT_LEADER_OR_FOLLOWER}
-    assert not follower.session.resting
+    assert not follower.session.idle
 
 
-async def test_who_is_not_in_sync_never_rests(broker) -> None:
+async def test_who_is_not_in_sync_is_never_idle(broker) -> None:
     """Each of its fetches may let it join."""
     follower = await Follower(broker, isr=(ME,)).open()
-    assert not follower.session.resting
+    assert not follower.session.idle
     assert len(follower.session.due) == 4
 
 
@@ -175,14 +175,14 @@ async def test_what_is_forgotten_is_not_taken_for_fetched(broker) -> None:
 async def test_a_session_that_ends_leaves_nothing_behind(broker) -> None:
     follower = await Follower(broker).open()
     broker.partitions.fetch_sessions.cache.remove(follower.id)
-    assert all(not broker.partition("t", index)._resting for index in follower.partitions)
+    assert all(not broker.partition("t", index)._idle for index in follower.partitions)
     first = await Follower(broker).open()
     second = await Follower(broker).open()
-    assert not first.session.resting
-    assert len(second.session.resting) == 4
+    assert not first.session.idle
+    assert len(second.session.idle) == 4
 
 
-async def test_a_follower_that_may_no_longer_is_refused_for_what_rests_too(broker, monkeypatch):
+async def test_a_follower_that_may_no_longer_is_refused_for_what_is_idle_too(broker, monkeypatch):
     follower = await Follower(broker).open()
     monkeypatch.setattr("dataplane.broker.context.RequestContext.authorize", lambda *_: False)
     response = await follower.ask()
@@ -201,33 +201,33 @@ EVENTS = st.lists(
 
 
 @given(EVENTS)
-def test_resting_is_the_same_as_fetching_each_time_from_the_same_place(events) -> None:
-    """One replica is told of every fetch, the other rests whenever it is level."""
-    told_each, resting = Replica(2), Replica(2)
-    for replica in (told_each, resting):
+def test_idling_is_the_same_as_fetching_each_time_from_the_same_place(events) -> None:
+    """One replica is named in every fetch, the other is idle whenever it is caught up."""
+    always_named, idle = Replica(2), Replica(2)
+    for replica in (always_named, idle):
         replica.reset(is_in_sync=True, now_ms=0)
     clock = SessionClock(0)
-    end, at, now_ms, rests = 0, 0, 0, False
+    end, at, now_ms, is_idle = 0, 0, 0, False
     for event, number in events:
         if event == "append":
-            resting.stir()
-            rests = False
+            idle.wake()
+            is_idle = False
             end += number
         elif event == "time":
             now_ms += number
         else:
             at = min(end, at + number)
-            told_each.on_fetch(at, end, now_ms)
-            if not rests:
-                resting.on_fetch(at, end, now_ms)
+            always_named.on_fetch(at, end, now_ms)
+            if not is_idle:
+                idle.on_fetch(at, end, now_ms)
                 if at == end:
-                    resting.rest(clock)
-                    rests = True
+                    idle.become_idle(clock)
+                    is_idle = True
             clock.ms = now_ms
         for later_ms in (0, LAG_MS, LAG_MS + 1, 2 * LAG_MS):
             seen = [
                 replica.is_caught_up(end, now_ms + later_ms, LAG_MS)
-                for replica in (told_each, resting)
+                for replica in (always_named, idle)
             ]
             assert seen[0] == seen[1]
-        assert resting.level_ms == told_each.level_ms
+        assert idle.last_caught_up_ms == always_named.last_caught_up_ms

@@ -1,4 +1,4 @@
-"""A follower that is level with its leader in a fetch session, until something happens there."""
+"""A follower that has caught up in its fetch session, until something happens to the partition."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
     from dataplane.replication.replica import Replica
 
 
-class RestingFollower:
+class IdleFollower:
     """Stands in two places, and leaves both together: its partition's `place`, and its session."""
 
     __slots__ = ("_key", "_log", "_log_start", "_place", "_replica", "_replica_id", "_session")
 
-    def __init__(  # noqa: PLR0917 - made in one place only, once for each rest
+    def __init__(  # noqa: PLR0917 - made in one place only, once each time it becomes idle
         self,
-        place: dict[int, RestingFollower],
+        place: dict[int, IdleFollower],
         replica_id: int,
         replica: Replica,
         session: FetchSession,
@@ -31,22 +31,22 @@ class RestingFollower:
         self._key = key
         self._log = log
         self._log_start = log.log_start_offset
-        replica.rest(session.clock)
+        replica.become_idle(session.clock)
 
-    def stir(self, *, wakes: bool) -> None:
-        """Something has happened to the partition. `wakes`: that is to be told at once."""
+    def wake(self, *, at_once: bool) -> None:
+        """Something has happened to the partition. `at_once`: a waiting request is answered now."""
         session = self._session
         self.stop()
-        session.stirred(self._key)
-        if wakes and session.on_news is not None:
+        session.woken(self._key)
+        if at_once and session.on_news is not None:
             session.on_news()
 
     def stop(self) -> None:
         """The session looks at the partition by itself from now on, or has ended."""
         if self._place.get(self._replica_id) is self:
             del self._place[self._replica_id]
-        self._replica.stir()
+        self._replica.wake()
 
     def has_moved(self) -> bool:
-        """Retention moves log starts without a word to anybody."""
+        """Retention moves log starts and wakes nobody."""
         return self._log.log_start_offset != self._log_start

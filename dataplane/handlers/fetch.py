@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, Any
 from dataplane.broker.delayed.deferred import Deferred
 from dataplane.broker.replicas.read_replicas import NONE_PREFERRED
 from dataplane.handlers import fetch_route, leader_hints
-from dataplane.log.reading.fetching import REACHES_ON
+from dataplane.log.local_log import REACHES_ON
+from dataplane.log.opening import NEVER_CLEANED
 from dataplane.log.reading.read_memory import TAKEN_BYTES_MAX
-from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType

@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any
 
-from dataplane.log.stored_log import NEVER_CLEANED
+from dataplane.log.opening import NEVER_CLEANED
 from dataplane.model.errors import KafkaError
 from dataplane.replication.fetch_sessions import FINAL_EPOCH
 from dataplane.security.acl import AclOperation, ResourceType

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from dataplane.log import paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
-    from dataplane.log.segment.log_segment import LogSegment
-    from dataplane.ports.background import Background
-    from dataplane.ports.clock import Clock
-    from dataplane.ports.filesystem import FileSystem
+    from dataplane.log.epochs import LeaderEpochs
+    from dataplane.log.local_log import LocalLog
+    from dataplane.log.opening import LogEnvironment
+    from dataplane.log.storage_errors import StorageErrors
 
 
 class Flusher:
-    """Syncs segments in a worker thread; the recovery point moves when that is done.
+    """Syncs a log in a worker thread; the recovery point moves when that is done.
 
     Files are synced by name: a file that is deleted meanwhile needs no syncing any more.
     """
@@ -26,54 +26,68 @@ class Flusher:
         "_background",
         "_clock",
         "_directory",
+        "_epochs",
         "_fs",
         "_generation",
         "_in_flight",
-        "_on_error",
+        "_local",
         "_on_lowered",
+        "_storage",
         "last_flush_ms",
         "recovery_point",
     )
 
     def __init__(
         self,
-        fs: FileSystem,
-        background: Background,
-        clock: Clock,
+        environment: LogEnvironment,
+        local: LocalLog,
+        epochs: LeaderEpochs,
+        storage: StorageErrors,
         *,
-        directory: str,
         recovery_point: int,
-        on_error: Callable[[OSError], object],
-        on_lowered: Callable[[], None] | None = None,
+        on_lowered: Callable[[], None] | None,
     ) -> None:
         """`on_lowered` is called when the recovery point goes back.
 
         A checkpoint that still has the old one would cover what is written there next.
         """
-        self._fs = fs
-        self._background = background
-        self._clock = clock
-        self._directory = directory
-        self._on_error = on_error
+        self._fs = environment.fs
+        self._background = environment.background
+        self._clock = environment.clock
+        self._directory = local.directory
+        self._local = local
+        self._epochs = epochs
+        self._storage = storage
         self._on_lowered = on_lowered
         self._generation = 0
         self._in_flight = False
         self.recovery_point = recovery_point
-        self.last_flush_ms = clock.monotonic_ms()
+        self.last_flush_ms = self._clock.monotonic_ms()
 
-    def flush(self, segments: Iterable[LogSegment], log_end_offset: int) -> None:
-        """Sync now, on this thread. `OSError`."""
-        self._sync(self._targets(segments))
+    def flush(self, log_end_offset: int) -> None:
+        """Sync everything now, on this thread. KafkaError: KAFKA_STORAGE_ERROR."""
+        try:
+            self._epochs.settle(log_end_offset)
+            self._sync(self._targets())
+        except OSError as error:
+            raise self._storage.note(error) from error
         self.recovery_point = max(self.recovery_point, log_end_offset)
         self.last_flush_ms = self._clock.monotonic_ms()
 
-    def flush_in_background(self, segments: Iterable[LogSegment], log_end_offset: int) -> None:
-        """Sync in a worker thread; one at a time, so a slow disk gathers what came meanwhile."""
-        if self._in_flight:
-            return
-        self._in_flight = True
-        self.last_flush_ms = self._clock.monotonic_ms()
-        targets = self._targets(segments)
+    def flush_in_background(self, log_end_offset: int) -> None:
+        """Sync in a worker thread; one at a time, so a slow disk gathers what came meanwhile.
+
+        KafkaError: KAFKA_STORAGE_ERROR when the epochs or the indexes cannot be written.
+        """
+        try:
+            self._epochs.settle(log_end_offset)
+            if self._in_flight:
+                return
+            self._in_flight = True
+            self.last_flush_ms = self._clock.monotonic_ms()
+            targets = self._targets()
+        except OSError as error:
+            raise self._storage.note(error) from error
         self._background.submit(
             lambda: self._sync(targets),
             functools.partial(self._flushed, log_end_offset, self._generation),
@@ -89,7 +103,7 @@ class Flusher:
 
     def _directory_synced(self, error: BaseException | None) -> None:
         if isinstance(error, OSError):
-            self._on_error(error)
+            self._storage.note(error)
 
     def truncated(self, offset: int) -> None:
         """What lies from `offset` on is gone, or is new and not synced."""
@@ -116,13 +130,13 @@ class Flusher:
     def _flushed(self, log_end_offset: int, generation: int, error: BaseException | None) -> None:
         self._in_flight = False
         if isinstance(error, OSError):
-            self._on_error(error)
+            self._storage.note(error)
         elif error is None and generation == self._generation:
             self.recovery_point = max(self.recovery_point, log_end_offset)
 
-    def _targets(self, segments: Iterable[LogSegment]) -> list[str]:
+    def _targets(self) -> list[str]:
         targets = [f"{self._directory}/{paths.LEADER_EPOCH_CHECKPOINT}"]
-        for segment in segments:
+        for segment in self._local.unsynced(self.recovery_point):
             segment.close_indexes()
             stem = segment.path.removesuffix(paths.LOG)
             targets += [segment.path, segment.offset_index.path, segment.time_index.path]

@@ -1,374 +1,455 @@
-"""One partition's log, with the two ways to append to it.
+"""One partition's log: Kafka's UnifiedLog.
 
-Hot path: a batch's head is unpacked once, its CRC checked, 16 bytes patched, and whole batches
-written in one call, as many as were staged. Records are never decoded unless a setting of the topic
-asks for it.
+It keeps the offsets that bound the log and leads its parts (`LogParts`), each with a state of its
+own: the files, producers, leader epochs, what is staged, what is synced, the disk's errors.
 """
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING
 
-from dataplane.log.appending import replicated
-from dataplane.log.appending.validation import (
-    check_unusual,
-    malformed,
-    read_marker,
-    rework,
-    too_large,
-)
-from dataplane.log.cleaner.compactable import CompactableLog
-from dataplane.log.index.transaction_index import AbortedTransaction
-from dataplane.log.producers.producer_entry import BATCHES_REMEMBERED, sequence_plus
-from dataplane.log.producers.recall import earlier_batches
-from dataplane.log.reading.log_slice import AppendInfo, LogSlice
-from dataplane.log.reading.scan import BatchHead
-from dataplane.log.stored_log import NEVER_CLEANED
+from dataplane.log.appending.follower import FollowerAppends
+from dataplane.log.appending.leader import LeaderAppends
+from dataplane.log.attempts import try_all
+from dataplane.log.log_loader import load_log
+from dataplane.log.opening import NEVER_CLEANED, NEW_LOG, NOBODY
+from dataplane.log.reading.log_slice import NO_FILE, AppendInfo, LogSlice
+from dataplane.log.reading.lookup import first_at_or_after, latest_by_time
+from dataplane.log.retention import deletable_prefix
 from dataplane.model.errors import ErrorCode, KafkaError
-from dataplane.model.integers import INT32_MAX
-from dataplane.wire.batch_layout import (
-    ASSIGNED_BY_LEADER,
-    CHECKED_FROM,
-    CODEC_MASK,
-    CONTROL_FLAG,
-    HEADER,
-    HEADER_BYTES,
-    LOG_APPEND_TIME_FLAG,
-    LOG_OVERHEAD_BYTES,
-    MAGIC_V2,
-    NO_TIMESTAMP,
-    TRANSACTIONAL_FLAG,
-)
-from dataplane.wire.crc import crc32c
 
 if TYPE_CHECKING:
-    from dataplane.log.producers.producer_entry import BatchTrace, ProducerEntry
-    from dataplane.log.producers.producer_state import Marker
+    from dataplane.log.cleaner.cleaned_segment import CleanedSegment
+    from dataplane.log.config import LogConfig
+    from dataplane.log.index.transaction_index import AbortedTransaction
+    from dataplane.log.opening import CheckpointedState, LogEnvironment, LogListeners
+    from dataplane.log.producers.producer_state import ProducerState
+    from dataplane.log.reading.lookup import TimestampedOffset
+    from dataplane.log.reading.read_memory import ReadMemory
+    from dataplane.log.recovery.load_progress import LoadProgress
+    from dataplane.log.segment.log_segment import LogSegment
+    from dataplane.model.ids import TopicPartition
     from dataplane.ports.filesystem import Buffer
 
 __all__ = ["AppendInfo", "LogSlice", "PartitionLog"]
 
-_stamp = ASSIGNED_BY_LEADER.pack_into
-_unpack_head = HEADER.unpack_from
-_SLOW_PRODUCER_FLAGS = CONTROL_FLAG | TRANSACTIONAL_FLAG
-_UNUSUAL_FLAGS = CONTROL_FLAG | CODEC_MASK | LOG_APPEND_TIME_FLAG
+DAY_MS = 24 * 3600 * 1000
+LATEST = -1
 
 
-def _checked_head(records: Buffer, max_message_bytes: int) -> tuple[int, ...]:
-    """The fields of exactly one whole batch with a good CRC, or the refusal."""
-    size = len(records)
-    if size < HEADER_BYTES:
-        raise malformed(records)
-    head = _unpack_head(records)
-    _, length, _, magic, crc, _, delta, _, _, _, _, _, count = head
-    if length + LOG_OVERHEAD_BYTES != size or magic != MAGIC_V2:
-        raise malformed(records)
-    if size > max_message_bytes:
-        raise too_large(size, max_message_bytes)
-    if crc32c(memoryview(records)[CHECKED_FROM:]) != crc:
-        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, "CRC-32C of the batch does not match.")
-    if delta + 1 != count or count < 1:
-        raise KafkaError(
-            ErrorCode.INVALID_RECORD, f"Batch of {count} records spans {delta + 1} offsets."
+class PartitionLog:
+    """The log of one replica. All calls come from one thread.
+
+    Offsets: `log_start_offset` inclusive; `log_end_offset`, `high_watermark`,
+    `last_stable_offset`, `recovery_point` exclusive; `cleaned_until` is where the part that
+    compaction has not seen begins, -1 before its first round.
+    """
+
+    def __init__(
+        self,
+        environment: LogEnvironment,
+        topic_partition: TopicPartition,
+        directory: str,
+        config: LogConfig,
+        *,
+        checkpointed: CheckpointedState = NEW_LOG,
+        listeners: LogListeners = NOBODY,
+        progress: LoadProgress | None = None,
+        producer_expiration_ms: int = DAY_MS,
+    ) -> None:
+        """Open the log in `directory`, which exists, or begin it there. `OSError`."""
+        self.topic_partition = topic_partition
+        self._clock = environment.clock
+        parts, self.recovered, start = load_log(
+            environment,
+            directory,
+            config,
+            checkpointed=checkpointed,
+            listeners=listeners,
+            progress=progress,
+            producer_expiration_ms=producer_expiration_ms,
         )
-    return head
+        self.cleaned_until = start.cleaned_until
+        self.log_end_offset = self.recovered.log_end_offset
+        first = parts.local.segments[0].base_offset
+        self.log_start_offset = max(start.log_start_offset, first)
+        self.high_watermark = self.log_start_offset
+        self._parts = parts
+        self._local = parts.local
+        self._segments = parts.local.segments
+        self._tail = parts.local.tail
+        self._reader = parts.local.reader
+        self._epochs = parts.epochs
+        self._producers = parts.producers
+        self._flusher = parts.flusher
+        self._storage = parts.storage
+        self.leader_appends = LeaderAppends(parts, self)
+        self._follower_appends = FollowerAppends(
+            parts, self, environment.clock, on_truncated=self._after_truncation
+        )
+        self._restore(progress)
 
+    def _restore(self, progress: LoadProgress | None) -> None:
+        """What checkpoints and batches hold beside the batches themselves."""
+        if self.log_end_offset < self.log_start_offset:
+            self.truncate_fully_and_start_at(self.log_start_offset)
+        else:
+            self._epochs.forget_from_end(self.log_end_offset)
+            self._epochs.truncate_from_start(self.log_start_offset)
+            bounds = (self.log_start_offset, self.log_end_offset)
+            self._producers.restore(*bounds, self.recovered.names)
+        self.recovered.names = frozenset()
+        if progress is not None:
+            progress.damaged_files += self.producers.damaged_files
 
-class PartitionLog(CompactableLog):
-    """The log of one replica. All calls come from one thread."""
+    # --- facts ---
+
+    @property
+    def directory(self) -> str:
+        return self._local.directory
+
+    @property
+    def config(self) -> LogConfig:
+        return self._local.config
+
+    @property
+    def recovery_point(self) -> int:
+        """Everything below is on the disk."""
+        return self._flusher.recovery_point
+
+    @property
+    def truncations(self) -> int:
+        """How often the log was truncated since it was opened."""
+        return self._local.truncations
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the disk failed: everything is refused until the broker starts again."""
+        return self._storage.failure is not None
+
+    @property
+    def last_stable_offset(self) -> int:
+        """Below it no transaction is undecided: the bound of `read_committed` consumers."""
+        producers = self._producers.state
+        if not producers.has_transactions:
+            return self.high_watermark
+        first = producers.first_unstable_offset()
+        return self.high_watermark if first is None else min(first, self.high_watermark)
+
+    @property
+    def size_bytes(self) -> int:
+        return self._segments.size_bytes
+
+    @property
+    def latest_epoch(self) -> int | None:
+        return self._epochs.latest
+
+    @property
+    def producers(self) -> ProducerState:
+        return self._producers.state
+
+    @property
+    def epoch_entries(self) -> tuple[tuple[int, int], ...]:
+        """(epoch, start offset) of every known leader epoch."""
+        return self._epochs.entries
+
+    @property
+    def segment_base_offsets(self) -> list[int]:
+        return self._segments.bases
+
+    # --- reading ---
+
+    def read(
+        self,
+        start_offset: int,
+        max_bytes: int,
+        upper_bound_offset: int,
+        *,
+        min_one_batch: bool = True,
+        memory: ReadMemory | None = None,
+    ) -> LogSlice:
+        """Whole batches from the one that holds `start_offset` to below the upper bound.
+
+        At least one batch even if it is larger than `max_bytes`, unless `min_one_batch` is off;
+        empty at the bound. May be read into `memory` already. KafkaError: OFFSET_OUT_OF_RANGE.
+        """
+        end = self.log_end_offset
+        if not self.log_start_offset <= start_offset <= end:
+            raise KafkaError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"Offset {start_offset} is outside [{self.log_start_offset}, {end}].",
+            )
+        segment = self._segments.active
+        if start_offset >= upper_bound_offset or start_offset == end:
+            return LogSlice(NO_FILE, segment.size, 0, start_offset)
+        tail = self._tail
+        begin = tail.position_of(start_offset)
+        if begin < 0:
+            bounds = (start_offset, max_bytes, upper_bound_offset, end)
+            return self._reader.read(*bounds, min_one_batch=min_one_batch, memory=memory)
+        stop = segment.size if upper_bound_offset >= end else tail.position_of(upper_bound_offset)
+        if stop - begin > max_bytes:
+            limit, stop_bound = begin + max_bytes, stop
+            stop = tail.boundary_at_or_before(limit)
+            if stop <= begin:
+                stop = min(tail.boundary_after(begin), stop_bound) if min_one_batch else begin
+        return LogSlice(segment.file, begin, stop - begin, start_offset)
+
+    def past_empty(
+        self, found: LogSlice, max_bytes: int, upper_bound_offset: int, *, min_one_batch: bool
+    ) -> LogSlice:
+        """What a consumer gets of a compacted log, where `read` with the same bounds gave `found`.
+
+        It begins with a batch that holds a record it has not seen, if there is one before the
+        bound. If not, it is `found`: the position of a consumer that goes by batches moves on.
+        """
+        offset = self._local.next_record(found, upper_bound_offset)
+        if offset is None:
+            return found
+        return self.read(offset, max_bytes, upper_bound_offset, min_one_batch=min_one_batch)
+
+    def readable_bytes(self, found: LogSlice, upper_bound_offset: int) -> int:
+        """Bytes from the beginning of `found`, which is not empty, to the bound, or REACHES_ON."""
+        return self._local.readable_bytes(found, upper_bound_offset, self.log_end_offset)
+
+    def offset_for_timestamp(self, timestamp_ms: int) -> TimestampedOffset | None:
+        """The first record at or after `timestamp_ms`, with its own timestamp and epoch."""
+        return first_at_or_after(self._segments, timestamp_ms, self.log_start_offset)
+
+    def max_timestamp_offset(self) -> TimestampedOffset | None:
+        """The record with the largest timestamp; None while no record has one."""
+        return latest_by_time(self._segments, self.log_start_offset)
+
+    def aborted_transactions(self, start_offset: int, end_offset: int) -> list[AbortedTransaction]:
+        """Aborted transactions with records in [start, end)."""
+        return self._producers.aborted.overlapping(start_offset, end_offset)
+
+    # --- appending ---
 
     def append_as_leader(
         self, records: Buffer, leader_epoch: int, *, now_ms: int, origin: str = "client"
     ) -> AppendInfo:
-        """Stage one batch and commit it."""
+        """Stage one batch and commit it: see `LeaderAppends`, which writes several at once."""
+        appends = self.leader_appends
         try:
-            return self.stage(records, leader_epoch, now_ms=now_ms, origin=origin)
+            return appends.stage(records, leader_epoch, now_ms=now_ms, origin=origin)
         finally:
-            self.commit()
-
-    def stage(
-        self, records: Buffer, leader_epoch: int, *, now_ms: int, origin: str = "client"
-    ) -> AppendInfo:
-        """Check one batch and give it its offsets; `commit`, due after a refusal too, writes it.
-
-        Until then nothing else is asked of the log, and `records` stays but for what is stamped in.
-        The batch is in the log if after `commit` `log_end_offset` has passed its last offset.
-        KafkaError: CORRUPT_MESSAGE, INVALID_RECORD, MESSAGE_TOO_LARGE, INVALID_TIMESTAMP,
-        UNSUPPORTED_COMPRESSION_TYPE, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH,
-        INVALID_TXN_STATE, TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR.
-        """
-        staging = self._staging
-        if self._failure is not None or staging.failure is not None:
-            raise self._refuse()
-        config = self._config
-        head = _checked_head(records, config.max_message_bytes)
-        _, _, _, _, _, attributes, delta, _, max_ts, producer_id, epoch, sequence, _ = head
-        marker: Marker | None = None
-        if attributes & _UNUSUAL_FLAGS:
-            marker = check_unusual(records, attributes, origin)
-        base = staging.batches[-1][0] + 1 if staging.batches else self.log_end_offset
-        last = base + delta
-        batch: BatchHead | None = None
-        producer: ProducerEntry | None = None
-        if producer_id >= 0:
-            producer = self._producers.entries.get(producer_id)
-            if (
-                producer is None
-                or staging.sequences.get(producer_id, producer.next_sequence) != sequence
-                or producer.epoch != epoch
-                or attributes & _SLOW_PRODUCER_FLAGS
-                or producer.transaction_first_offset >= 0
-            ):
-                self._write_before_going_on()
-                place = (0, len(records), base, last)
-                batch = BatchHead(*place, leader_epoch, attributes, max_ts, *head[9:])
-                trace = self._check_producer(batch, marker)
-                if trace is not None:
-                    return self._duplicate_info(trace)
-        if isinstance(records, bytes) or (isinstance(records, memoryview) and records.readonly):
-            records = bytearray(records)
-        if config.reworks and not attributes & CONTROL_FLAG:
-            records = rework(records, config, now_ms)
-            if config.stamps_append_time:
-                max_ts = now_ms
-                batch = batch and batch._replace(max_timestamp_ms=now_ms)
-        size = len(records)
-        if leader_epoch != self._epochs.latest:
-            self._write_before_going_on()  # no epoch may begin behind what could not be written
-            self._assign_epoch(leader_epoch, base)
-        _stamp(records, 0, base, size - LOG_OVERHEAD_BYTES, leader_epoch)
-        segment = self._active
-        if (
-            max_ts > self._roll_after_ms
-            or segment.size + staging.size + size > config.segment_bytes
-            or segment.is_index_full
-            or last - segment.base_offset > INT32_MAX
-        ):
-            self._write_before_going_on()
-            self._roll_if_due(size, base, last, max_ts, now_ms)
-        staging.parts.append(records)
-        staging.batches.append((last, max_ts, size, delta, sequence, None if batch else producer))
-        staging.size += size
-        if batch is not None:
-            self._write_before_going_on()
-            self._record(batch, marker)
-        elif producer is not None:
-            staging.sequences[producer_id] = sequence_plus(sequence, delta + 1)
-        stamped_ms = now_ms if config.stamps_append_time else NO_TIMESTAMP
-        return AppendInfo(base, last, stamped_ms, self.log_start_offset, False, max_ts, delta + 1)
-
-    def commit(self) -> None:
-        """Write what is staged, all of it or nothing. KafkaError: KAFKA_STORAGE_ERROR."""
-        staging = self._staging
-        failure, staging.failure = staging.failure, None
-        if failure is not None:
-            raise failure
-        if staging.batches:
-            if self._failure is not None:  # another log has lost the directory meanwhile
-                staging.clear()
-                raise self._refuse()
-            self._write_staged()
-        # Not before: what is written must be noted in full, whether it can be synced or not.
-        if self.log_end_offset - self._flusher.recovery_point >= self._config.flush_messages:
-            self.flush_in_background()
-
-    def _guard(self) -> None:
-        super()._guard()
-        if self._staging.batches:
-            raise RuntimeError(f"{self.directory}: batches are staged")
-
-    def _refuse(self) -> KafkaError:
-        return self._staging.failure or self._storage_error(self._failure)
-
-    @staticmethod
-    def _storage_error(error: OSError | None) -> KafkaError:
-        return KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
-
-    def _write_before_going_on(self) -> None:
-        """Write what is staged, for a batch that needs the log as it then is."""
-        if self._staging.batches:
-            try:
-                self._write_staged()
-            except KafkaError as error:
-                self._staging.failure = error
-                raise
-            except OSError as error:  # giving up the directory failed too
-                self._staging.failure = self._storage_error(error)
-                raise
-
-    def _write_staged(self) -> None:
-        staging = self._staging
-        segment = self._active
-        before = position = segment.size
-        try:
-            segment.append(staging.parts, staging.batches)
-            push = self._tail.push
-            for last, max_ts, size, delta, sequence, producer in staging.batches:
-                position += size
-                push(last + 1, position)
-                if producer is not None:
-                    producer.remember(sequence, last, delta, max_ts)
-        except OSError as error:
-            raise self._undo(before, self.log_end_offset, error) from error
-        finally:
-            staging.clear()  # whatever happened, their memory is not ours for longer
-        self.log_end_offset = last + 1
+            appends.commit()
 
     def append_as_follower(self, records: Buffer) -> AppendInfo:
-        """Append batches as the leader wrote them; a partial batch at the end is ignored.
+        """Append batches as the leader wrote them: see `FollowerAppends.append`."""
+        return self._follower_appends.append(records)
 
-        KafkaError: CORRUPT_MESSAGE for a damaged batch, OFFSET_OUT_OF_RANGE for offsets that do
-        not continue the log, KAFKA_STORAGE_ERROR. Nothing is appended then.
+    # --- leader epochs ---
+
+    def assign_epoch_start(self, epoch: int, offset: int) -> None:
+        """A leader of `epoch` was elected when the log ended at `offset`."""
+        self._epochs.assign(epoch, offset)
+
+    def end_offset_for_epoch(self, epoch: int) -> tuple[int, int]:
+        """(largest known epoch ≤ `epoch`, its end offset), (-1, -1) if unknown (KIP-101)."""
+        return self._epochs.end_offset_for(epoch, self.log_end_offset)
+
+    def epoch_at(self, offset: int) -> int:
+        """Leader epoch of the record at `offset`, or of the log's end; -1 if unknown."""
+        return self._epochs.epoch_at(offset)
+
+    # --- bounds ---
+
+    def update_high_watermark(self, offset: int) -> int:
+        """Set the high watermark, kept within the log. Returns what it is now."""
+        offset = min(max(offset, self.log_start_offset), self.log_end_offset)
+        self.high_watermark = offset
+        producers = self._producers.state
+        if producers.has_transactions:
+            producers.on_high_watermark(offset)
+        return offset
+
+    def delete_records_before(self, offset: int) -> int:
+        """DeleteRecords: move the log start up; -1 means the high watermark. Returns log start.
+
+        KafkaError: OFFSET_OUT_OF_RANGE beyond the high watermark. Whether the topic's policy
+        allows it is the caller's to check.
         """
-        self._guard()
-        view = memoryview(records)
-        batches, size = replicated.parse(view, self.log_end_offset)
-        start = self.log_end_offset
-        if not batches:
-            return AppendInfo(
-                start, start - 1, NO_TIMESTAMP, self.log_start_offset, False, NO_TIMESTAMP, 0
+        target = self.high_watermark if offset == LATEST else offset
+        if not 0 <= target <= self.high_watermark:
+            raise KafkaError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"Offset {offset} is outside [0, {self.high_watermark}], the high watermark.",
             )
-        first, last = batches[0].base_offset, batches[-1].last_offset
-        if last - first > INT32_MAX:  # more than one segment can hold: the rest is fetched again
-            batches = [batch for batch in batches if batch.last_offset - first <= INT32_MAX]
-            size, last = batches[-1].position + batches[-1].size, batches[-1].last_offset
-        max_ts = max(batch.max_timestamp_ms for batch in batches)
-        self._roll_if_due(size, first, last, max_ts, self._clock.realtime_ms())
-        if batches[-1].leader_epoch != self._epochs.latest:
-            # Before the records: a full disk must not leave records without their epoch.
-            try:
-                for batch in batches:
-                    if batch.leader_epoch != self._epochs.latest:
-                        self._assign_epoch(batch.leader_epoch, batch.base_offset)
-            except KafkaError:
-                self._unroll()
-                raise
-        segment = self._active
-        before = segment.size
-        try:
-            segment.append_unnoted(view[:size])
-            for batch in batches:
-                segment.note(
-                    batch.last_offset, batch.max_timestamp_ms, before + batch.position, batch.size
-                )
-        except OSError as error:
-            failure = self._undo(before, start, error)
-            with contextlib.suppress(OSError):
-                self._epochs.truncate_from_end(start)
-            self._unroll()
-            raise failure from error
-        self.log_end_offset = last + 1
-        count = sum(batch.records for batch in batches)
-        if count != last + 1 - start and self.cleaned_until == NEVER_CLEANED:
-            self.cleaned_until = self.log_start_offset  # compaction took records at the leader
-        for batch in batches:
-            self._follow(batch, before, view)
-        if last + 1 - self._flusher.recovery_point >= self._config.flush_messages:
-            self.flush_in_background()
-        return AppendInfo(
-            batches[0].base_offset,
-            last,
-            NO_TIMESTAMP,
-            self.log_start_offset,
-            False,
-            max_ts,
-            count,
-        )
+        self.raise_log_start_offset(target)
+        return self.log_start_offset
 
-    def _follow(self, batch: BatchHead, before: int, view: memoryview) -> None:
-        """Tail and producer of one batch that was just replicated."""
-        end = batch.position + batch.size
-        self._tail.push(batch.last_offset + 1, before + end)
-        if batch.producer_id >= 0:
-            marker = None
-            if batch.attributes & CONTROL_FLAG:
-                marker = read_marker(view[batch.position : end])
-            self._record(batch, marker)
+    def raise_log_start_offset(self, offset: int) -> None:
+        """Records before `offset` are gone for readers; their files go at the next retention."""
+        if offset > self.log_start_offset:
+            self.log_start_offset = offset
+            self._epochs.truncate_from_start(offset)
+            self.high_watermark = max(self.high_watermark, offset)
 
-    def _check_producer(self, batch: BatchHead, marker: Marker | None) -> BatchTrace | None:
-        """Refuse what does not fit; the earlier batch if this one was sent again."""
-        if not batch.attributes & CONTROL_FLAG:
-            if batch.base_sequence < 0:
-                raise KafkaError(
-                    ErrorCode.INVALID_RECORD, "The batch has a producer id and no sequence number."
-                )
-            trace = self._producers.find_duplicate(batch) or self._recalled_duplicate(batch)
-            if trace is not None:
-                return trace
-        self._producers.check(batch, marker)
-        return None
+    # --- truncation ---
 
-    def _recalled_duplicate(self, batch: BatchHead) -> BatchTrace | None:
-        """The same for a producer known from a snapshot, whose log is looked at once for more."""
-        entry = self._producers.entries.get(batch.producer_id)
-        if (
-            entry is None
-            or not entry.is_from_snapshot
-            or entry.epoch != batch.producer_epoch
-            or entry.next_sequence == batch.base_sequence
-            or len(entry.batches) == BATCHES_REMEMBERED
-        ):
-            return None
-        try:
-            entry.recall(earlier_batches(self._segments, entry))
-        except OSError as error:
-            raise self._fail(error) from error
-        return self._producers.find_duplicate(batch)
-
-    def _record(self, batch: BatchHead, marker: Marker | None) -> None:
-        completed = self._producers.record(batch, marker)
-        if completed is not None and completed.is_aborted:
-            self._aborted.append(
-                self._active.base_offset,
-                AbortedTransaction(
-                    completed.producer_id,
-                    completed.first_offset,
-                    completed.last_offset,
-                    self._producers.last_stable_offset_after(completed),
-                ),
-            )
-
-    def _duplicate_info(self, trace: BatchTrace) -> AppendInfo:
-        stamped_ms = trace.timestamp_ms if self._config.stamps_append_time else NO_TIMESTAMP
-        return AppendInfo(
-            trace.first_offset,
-            trace.last_offset,
-            stamped_ms,
-            self.log_start_offset,
-            True,
-            trace.timestamp_ms,
-            trace.offset_delta + 1,
-        )
-
-    def _assign_epoch(self, epoch: int, offset: int) -> None:
-        try:
-            self._epochs.assign(epoch, offset)
-        except OSError as error:
-            raise self._fail(error) from error
-
-    def _unroll(self) -> None:
-        """What a segment was begun for behind a gap did not come: the log ends before the gap.
-
-        A full disk heals, and appends at the log's end go on in the segment that covers it.
-        """
-        end = self.log_end_offset
-        if self._active.base_offset <= end:
+    def truncate_to(self, offset: int) -> None:
+        """Truncate the log so that it ends at `offset`, or before it at a batch boundary."""
+        if offset >= self.log_end_offset:
+            # No bytes to remove, but an epoch may begin here: one that we led without appending.
+            # Kept, it would make every fetch diverge again from a leader that never had it.
+            self._epochs.truncate_from_end(offset)
             return
-        begun = self._segments.take_from(self._segments.slot_of(end) + 1)
-        self._active = self._segments.active
-        self._after_truncation()
+        if offset < self._segments[0].base_offset:
+            self.truncate_fully_and_start_at(offset)
+            return
+        self._parts.check_idle()
         try:
-            self._delete_async(begun)
-            self._producers.drop_snapshots_from(end)
+            offset = self._local.truncate_to(offset)
         except OSError as error:
-            self._fail(error)
+            raise self._storage.note(error) from error
+        self.log_end_offset = offset
+        self.log_start_offset = min(self.log_start_offset, offset)
+        self._after_truncation()
+        self._flusher.truncated(offset)
+        producers = self._producers
+        # A producer remembered beyond the end would get the answer that its batch is there already.
+        refused = try_all(
+            lambda: self._epochs.truncate_from_end(offset),
+            lambda: producers.aborted.truncate_to(offset),
+            lambda: producers.state.drop_snapshots_from(offset),
+            lambda: producers.restore(self.log_start_offset, offset),
+        )
+        if refused is not None:
+            raise self._storage.note(refused) from refused
 
-    def _undo(self, size: int, end_offset: int, error: OSError) -> KafkaError:
-        """A write failed: take the segment back to where it was, or give the log up."""
-        segment = self._active
+    def truncate_fully_and_start_at(self, offset: int) -> None:
+        """Throw everything away; the log is empty and its next record has `offset`."""
+        self._parts.check_idle()
         try:
-            segment.undo_append(size, end_offset)
-        except OSError as second:
-            return self._fail(second)
-        return self._fail(error)
+            self._producers.forget_aborted()
+            self._local.restart_at(offset)
+        except OSError as error:
+            raise self._storage.note(error) from error
+        self.log_end_offset = self.log_start_offset = self.high_watermark = offset
+        self._after_truncation()
+        self._flusher.restart(offset)
+        self._epochs.clear()
+        self._producers.restart()
+
+    def _after_truncation(self) -> None:
+        self.cleaned_until = min(self.cleaned_until, self.log_end_offset)
+        self.high_watermark = min(self.high_watermark, self.log_end_offset)
+        self._local.forget_positions(self.log_end_offset)
+
+    # --- rolling, retention, compaction ---
+
+    def roll(self, base_offset: int | None = None) -> None:
+        """Close the active segment and begin another at the log's end, or behind a gap."""
+        self._parts.roller.roll(self.log_end_offset, base_offset)
+
+    def apply_retention(self, now_ms: int) -> int:
+        """Drop what breaches retention. Returns how many segments went."""
+        self._parts.check_idle()
+        count = deletable_prefix(
+            self._segments,
+            self.config,
+            now_ms=now_ms,
+            log_start_offset=self.log_start_offset,
+            log_end_offset=self.log_end_offset,
+            high_watermark=self.high_watermark,
+        )
+        if not count:
+            return 0
+        if count == len(self._segments):
+            self.roll()
+        try:
+            dropped = self._local.delete_first(count)
+        except OSError as error:
+            raise self._storage.note(error) from error
+        self._producers.drop_segments(dropped)
+        self.raise_log_start_offset(self._segments[0].base_offset)
+        return count
+
+    @property
+    def active_base_offset(self) -> int:
+        return self._segments.active.base_offset
+
+    def closed_segments(self) -> list[LogSegment]:
+        """All segments but the active one, which is never compacted."""
+        return self._local.closed_segments()
+
+    def replace_segments(self, cleaned: CleanedSegment, *, truncations: int) -> bool:
+        """Swap a finished `.cleaned` segment in; False if its sources are not there any more.
+
+        KafkaError: KAFKA_STORAGE_ERROR.
+        """
+        sources = self._local.sources_of(cleaned)
+        if self.has_failed or truncations != self.truncations or sources is None:
+            self._local.discard(cleaned)
+            return False
+        try:
+            self._local.replace(sources, cleaned)
+        except OSError as error:
+            raise self._storage.note(error) from error
+        if self.cleaned_until == NEVER_CLEANED:
+            self.cleaned_until = self.log_start_offset  # the round goes on, and may be aborted
+        self._producers.replace_segments(sources, cleaned.base_offset)
+        self._flusher.sync_directory()
+        return True
+
+    # --- durability and life ---
+
+    def flush(self) -> None:
+        """Sync everything now, on this thread."""
+        if self.recovery_point < self.log_end_offset:
+            self._flusher.flush(self.log_end_offset)
+
+    def flush_in_background(self) -> None:
+        """Sync everything in a worker thread; `recovery_point` moves when it is done."""
+        self._flusher.flush_in_background(self.log_end_offset)
+
+    def tick(self) -> None:
+        """Housekeeping without a deadline: `flush.ms`, unlinking, forgetting silent producers."""
+        self._local.purge()
+        self._producers.expire()
+        is_due = self._clock.monotonic_ms() - self._flusher.last_flush_ms >= self.config.flush_ms
+        if is_due and not self.has_failed and self.recovery_point < self.log_end_offset:
+            self.flush_in_background()
+
+    def update_config(self, config: LogConfig) -> None:
+        self._local.update_config(config)
+
+    def relocate(self, directory: str) -> None:
+        """The directory was renamed to this one; open descriptors go on."""
+        self._local.relocate(directory)
+        self._epochs.relocate(directory)
+        self._producers.relocate(directory)
+        self._flusher.relocate(directory)
+        self._storage.relocate(directory)
+
+    def adopt_bounds(self, other: PartitionLog) -> None:
+        """This log holds the same batches as `other`: take over what batches do not hold."""
+        for epoch, start_offset in other.epoch_entries:
+            self._epochs.assign_unwritten(epoch, start_offset)
+        self._epochs.write()
+        self.raise_log_start_offset(other.log_start_offset)
+        self.update_high_watermark(other.high_watermark)
+        self.cleaned_until = other.cleaned_until
+        self.update_config(other.config)
+
+    def close(self) -> None:
+        """Write what is pending, take a producer snapshot, sync, give the descriptors back."""
+        if not self.has_failed:
+            self.producers.take_snapshot(self.log_end_offset)
+            self.flush()
+            self._segments.active.trim()
+        self.release()
+
+    def release(self) -> None:
+        """Give the descriptors back without writing: the files are going, or the disk is bad."""
+        self._local.release()
+
+    def fail(self, error: OSError) -> None:
+        """The directory is lost: refuse everything from now on."""
+        self._storage.end(error)
+
+    def report_storage_error(self, error: OSError) -> None:
+        """Work on this log's files failed elsewhere; a full disk heals, the rest ends the log."""
+        self._storage.note(error)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dataplane.log.config import LogConfig
-    from dataplane.log.segment.log_segments import Segments
+    from dataplane.log.segment.log_segments import LogSegments
 
 
 def deletable_prefix(
-    segments: Segments,
+    segments: LogSegments,
     config: LogConfig,
     *,
     now_ms: int,

@@ -18,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from dataplane.log.cleaner.plan import assess, plan_round
 from dataplane.log.cleaner.round import Round
 from dataplane.log.config import LogConfig
+from dataplane.log.opening import LogEnvironment
 from dataplane.log.partition_log import PartitionLog
 from dataplane.model.ids import TopicPartition
 from dataplane.ports.fakes.background import InlineBackground
@@ -34,12 +35,10 @@ def filled(root: str, mib: int, *, keys: int, sorted_keys: bool) -> PartitionLog
     Path(directory).mkdir()
     config = LogConfig(compacts=True, deletes=False, segment_bytes=64 * MIB)
     log = PartitionLog(
-        OsFileSystem(),
-        OsClock(),
-        InlineBackground(),
-        topic_partition=TopicPartition("compacted", 0),
-        directory=directory,
-        config=config,
+        LogEnvironment(OsFileSystem(), OsClock(), InlineBackground()),
+        TopicPartition("compacted", 0),
+        directory,
+        config,
     )
     log.update_config(LogConfig(segment_bytes=64 * MIB))  # filling needs no look into records
     random.seed(4)

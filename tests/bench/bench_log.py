@@ -11,6 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from dataplane.log.config import LogConfig
+from dataplane.log.opening import LogEnvironment
 from dataplane.log.partition_log import PartitionLog
 from dataplane.model.ids import TopicPartition
 from dataplane.ports.fakes.background import InlineBackground
@@ -23,12 +24,10 @@ def open_log(root: str, name: str, **settings: int) -> PartitionLog:
     directory = f"{root}/{name}-0"
     Path(directory).mkdir()
     return PartitionLog(
-        OsFileSystem(),
-        OsClock(),
-        InlineBackground(hold=True),
-        topic_partition=TopicPartition(name, 0),
-        directory=directory,
-        config=LogConfig(**settings),
+        LogEnvironment(OsFileSystem(), OsClock(), InlineBackground(hold=True)),
+        TopicPartition(name, 0),
+        directory,
+        LogConfig(**settings),
     )
 
 

@@ -14,6 +14,7 @@ import subprocess
 import pytest
 
 from dataplane.log.config import LogConfig
+from dataplane.log.opening import LogEnvironment
 from dataplane.log.partition_log import PartitionLog
 from dataplane.model.ids import TopicPartition
 from dataplane.ports.fakes.background import InlineBackground
@@ -55,12 +56,10 @@ def dump(class_path: str, files: list[pathlib.Path], *options: str) -> str:
 def opened(path: pathlib.Path, config: LogConfig = CONFIG) -> PartitionLog:
     path.mkdir(exist_ok=True)
     return PartitionLog(
-        OsFileSystem(),
-        FakeClock(),
-        InlineBackground(),
-        topic_partition=TopicPartition("topic", 0),
-        directory=str(path),
-        config=config,
+        LogEnvironment(OsFileSystem(), FakeClock(), InlineBackground()),
+        TopicPartition("topic", 0),
+        str(path),
+        config,
     )
 
 

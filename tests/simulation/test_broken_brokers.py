@@ -18,9 +18,9 @@ from dataplane.broker.replicas.partition import Partition
 from dataplane.broker.replicas.replica_manager import ReplicaManager
 from dataplane.cluster import election, failover, image
 from dataplane.handlers import fetch, produce
+from dataplane.log.appending.leader import LeaderAppends
 from dataplane.log.partition_log import PartitionLog
 from dataplane.log.producers.producer_state import ProducerState
-from dataplane.log.stored_log import StoredLog
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.replication.leader import LeaderCore
 from dataplane.replication.partition_fetch_state import PartitionFetchState
@@ -170,14 +170,14 @@ def forgets_producers(patch):
 
 def skips_an_offset(patch):
     """Now and then the leader leaves a hole in its log."""
-    original = PartitionLog.stage
+    original = LeaderAppends.stage
 
     def stage(self, records, *rest, **options):
-        if self.log_end_offset % 17 == 16 and not self._staging.batches:
-            self.log_end_offset += 1
+        if self._offsets.log_end_offset % 17 == 16 and not self._staging.batches:
+            self._offsets.log_end_offset += 1
         return original(self, records, *rest, **options)
 
-    patch.setattr(PartitionLog, "stage", stage)
+    patch.setattr(LeaderAppends, "stage", stage)
     return ("reset",), {}
 
 
@@ -189,7 +189,7 @@ def answers_what_was_not_written(patch):
 
 def lets_batches_pass_a_lost_one(patch):
     """Behind a failed write a batch of the same group takes the offsets of those that were lost."""
-    original = PartitionLog._write_before_going_on
+    original = LeaderAppends._write_staged_first
 
     def write(self):
         try:
@@ -197,20 +197,20 @@ def lets_batches_pass_a_lost_one(patch):
         except KafkaError:
             self._staging.failure = None
 
-    patch.setattr(PartitionLog, "_write_before_going_on", write)
+    patch.setattr(LeaderAppends, "_write_staged_first", write)
     return ("failed_write", "disk_full"), {"log.segment.bytes": "700"}, 0.3
 
 
 def remembers_producers_of_lost_batches(patch):
     """A producer's sequence moves on when a batch is staged, and stays there if the write fails."""
-    original = PartitionLog._undo
+    original = LeaderAppends._undo
 
-    def undo(self, size, end_offset, error):
-        for entry in self._producers.entries.values():
+    def undo(self, size, error):
+        for entry in self._entries.values():
             entry.next_sequence += 1
-        return original(self, size, end_offset, error)
+        return original(self, size, error)
 
-    patch.setattr(PartitionLog, "_undo", undo)
+    patch.setattr(LeaderAppends, "_undo", undo)
     return ("disk_full",), {}, 0.3
 
 
@@ -257,7 +257,7 @@ def has_a_bug(patch):
         raise ZeroDivisionError
 
     patch.setattr(PartitionFetchState, "on_applied", broken)
-    patch.setattr(StoredLog, "end_offset_for_epoch", broken)
+    patch.setattr(PartitionLog, "end_offset_for_epoch", broken)
     return ("kill",), {}
 
 

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from dataplane.log.partition_log import PartitionLog
+from dataplane.log.appending.leader import LeaderAppends
 from dataplane.model.errors import KafkaError
 from tests.simulation.plan import Plan
 from tests.simulation.seeds import run_seed
@@ -27,7 +27,7 @@ def test_no_violation(seed):
 
 def test_batches_are_staged_in_groups_and_their_writes_fail(monkeypatch):
     """Bursts reach the brokers in one piece: else staging would hardly be simulated at all."""
-    make, write = Plan.of.__func__, PartitionLog._write_staged
+    make, write = Plan.of.__func__, LeaderAppends._write_staged
     groups = {True: 0, False: 0}  # of several batches: whether they were written
 
     def plan(cls, random):
@@ -46,7 +46,7 @@ def test_batches_are_staged_in_groups_and_their_writes_fail(monkeypatch):
         groups[True] += is_group
 
     monkeypatch.setattr(Plan, "of", classmethod(plan))
-    monkeypatch.setattr(PartitionLog, "_write_staged", counted)
+    monkeypatch.setattr(LeaderAppends, "_write_staged", counted)
     for seed in (3, 5, 6):
         assert not run_seed(seed).violations
     assert groups[True] > 50

@@ -184,14 +184,14 @@ class Partition:
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         if acks == -1 and core.is_under_min_isr():
             raise KafkaError(ErrorCode.NOT_ENOUGH_REPLICAS)
-        return self.log.stage(
+        return self.log.leader_appends.stage(
             records, core.leader_epoch, now_ms=self._clock.realtime_ms(), origin=origin
         )
 
     def commit(self) -> None:
         """Append what is staged. KafkaError when the disk refused."""
         try:
-            self.log.commit()
+            self.log.leader_appends.commit()
         finally:
             self._appended()
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dataplane.log.cleaner.plan import assess, filthiest, plan_round
 from dataplane.log.cleaner.round import Round
 from dataplane.log.cleaner.source import UncleanableError
-from dataplane.log.stored_log import NEVER_CLEANED
+from dataplane.log.opening import NEVER_CLEANED
 from dataplane.model.errors import KafkaError
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import logging
 from typing import TYPE_CHECKING, Protocol
 
 from dataplane.log import paths
+from dataplane.log.opening import CheckpointedState
 from dataplane.log.partition_metadata import write_topic_id
 from dataplane.model.errors import ErrorCode, KafkaError
 
@@ -51,8 +52,7 @@ class ReplicaLogs(Protocol):
         directory: LogDirectory,
         config: LogConfig,
         *,
-        log_start_offset: int = 0,
-        clean: bool,
+        checkpointed: CheckpointedState,
     ) -> PartitionLog: ...
 
     def promote(self, tp: TopicPartition, log: PartitionLog, parent: LogDirectory) -> None: ...
@@ -142,8 +142,9 @@ class FutureReplicas:
                 path,
                 target,
                 current.config,
-                log_start_offset=current.log_start_offset,
-                clean=True,
+                checkpointed=CheckpointedState(
+                    log_start_offset=current.log_start_offset, is_clean=True
+                ),
             )
             topic_id = self._manager.topic_id(tp)
             if topic_id is not None:

@@ -19,11 +19,11 @@ from dataplane.log.manager.reports import (
     LogReport,
     describe,
 )
+from dataplane.log.opening import CheckpointedState, LogEnvironment, LogListeners
 from dataplane.log.partition_log import PartitionLog
 from dataplane.log.partition_metadata import write_topic_id
 from dataplane.log.recovery.load_progress import Progress
 from dataplane.log.recovery.loading import DirectoryLoading
-from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.model.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 __all__ = ["DirectoryReport", "LogManager", "LogManagerSettings", "LogReport"]
 
 _log = logging.getLogger(__name__)
+
+NO_FILES = CheckpointedState(is_clean=True)
+"""Of a log that begins: there is nothing to scan."""
 
 
 class LogManager:
@@ -62,6 +65,7 @@ class LogManager:
         settings: LogManagerSettings | None = None,
         pacer: Pacer | None = None,
     ) -> None:
+        self._environment = LogEnvironment(fs, clock, background)
         self._fs = fs
         self._clock = clock
         self._entropy = entropy
@@ -167,11 +171,7 @@ class LogManager:
         directory: LogDirectory,
         config: LogConfig,
         *,
-        recovery_point: int = 0,
-        log_start_offset: int = 0,
-        cleaned_until: int = NEVER_CLEANED,
-        known_high_watermark: int | None = None,
-        clean: bool,
+        checkpointed: CheckpointedState = NO_FILES,
         progress: LoadProgress | None = None,
     ) -> PartitionLog:
         """Open or create a log, without taking it into service. `OSError`.
@@ -179,23 +179,19 @@ class LogManager:
         Several threads may be in here while `load` goes on.
         """
         return PartitionLog(
-            self._fs,
-            self._clock,
-            self._background,
-            topic_partition=tp,
-            directory=path,
-            config=config,
-            recovery_point=recovery_point,
-            log_start_offset=log_start_offset,
-            cleaned_until=cleaned_until,
-            known_high_watermark=known_high_watermark,
-            clean=clean,
+            self._environment,
+            tp,
+            path,
+            config,
+            checkpointed=checkpointed,
+            listeners=LogListeners(
+                on_storage_error=self.full_disks.watcher(
+                    lambda error: self._storage_failed(directory, error)
+                ),
+                on_recovery_point_lowered=lambda: self._recovery_point_lowered(tp, directory),
+            ),
             progress=progress or self.progress.later,
             producer_expiration_ms=self._settings.producer_expiration_ms,
-            on_storage_error=self.full_disks.watcher(
-                lambda error: self._storage_failed(directory, error)
-            ),
-            on_recovery_point_lowered=lambda: self._recovery_point_lowered(tp, directory),
         )
 
     def _storage_failed(self, directory: LogDirectory, error: OSError) -> None:
@@ -251,7 +247,7 @@ class LogManager:
         path = f"{directory.path}/{tp}"
         try:
             self._fs.make_dirs(path)
-            log = self.make_log(tp, path, directory, config, clean=True)
+            log = self.make_log(tp, path, directory, config)
             self._logs[tp] = log
             self._parent_dirs[tp] = directory
             # An earlier log of this name may still be in the checkpoints.

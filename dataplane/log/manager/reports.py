@@ -12,8 +12,8 @@ from dataplane.model.errors import ErrorCode
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from dataplane.log.partition_log import PartitionLog
     from dataplane.log.recovery.recovery import Recovered
-    from dataplane.log.stored_log import StoredLog
     from dataplane.model.ids import TopicPartition
     from dataplane.ports.filesystem import FileSystem
 
@@ -59,8 +59,8 @@ def describe(
     fs: FileSystem,
     path: str,
     failure: OSError | None,
-    logs: Mapping[TopicPartition, StoredLog],
-    futures: Mapping[TopicPartition, StoredLog],
+    logs: Mapping[TopicPartition, PartitionLog],
+    futures: Mapping[TopicPartition, PartitionLog],
 ) -> DirectoryReport:
     """One directory with the logs that lie in it, and those on their way there. `OSError`."""
     if failure is not None:

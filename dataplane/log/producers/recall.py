@@ -16,14 +16,14 @@ from dataplane.wire.batch_layout import CONTROL_FLAG
 if TYPE_CHECKING:
     from dataplane.log.producers.producer_entry import ProducerEntry
     from dataplane.log.segment.log_segment import LogSegment
-    from dataplane.log.segment.log_segments import Segments
+    from dataplane.log.segment.log_segments import LogSegments
 
 LOOK_BACK_BYTES: Final = 8 * 1024 * 1024
 """How far before the batch that is known; what lies further back is not found."""
 SEGMENTS_MAX: Final = 64
 
 
-def earlier_batches(segments: Segments, entry: ProducerEntry) -> list[BatchTrace]:
+def earlier_batches(segments: LogSegments, entry: ProducerEntry) -> list[BatchTrace]:
     """Those of `entry`'s epoch right before the first one that it remembers, the oldest first.
 
     One look at some megabytes of the log, in a bounded number of segments. `OSError`.

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
     from dataplane.log.index.transaction_index import TransactionIndex
     from dataplane.log.producers.producer_state import ProducerState
-    from dataplane.log.segment.log_segments import Segments
+    from dataplane.log.segment.log_segments import LogSegments
 
 
 def restore_transactions(
-    segments: Segments,
+    segments: LogSegments,
     producers: ProducerState,
     aborted: TransactionIndex,
     *,
@@ -48,7 +48,7 @@ def restore_transactions(
 
 
 def replay_producers(
-    segments: Segments,
+    segments: LogSegments,
     producers: ProducerState,
     aborted: TransactionIndex,
     start_offset: int,

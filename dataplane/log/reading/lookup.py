@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from dataplane.log.reading.scan import BatchHead
     from dataplane.log.segment.log_segment import LogSegment
-    from dataplane.log.segment.log_segments import Segments
+    from dataplane.log.segment.log_segments import LogSegments
     from dataplane.wire.record_batch import Record
 
 
@@ -27,7 +27,7 @@ class TimestampedOffset(NamedTuple):
 
 
 def first_at_or_after(
-    segments: Segments, timestamp_ms: int, log_start_offset: int
+    segments: LogSegments, timestamp_ms: int, log_start_offset: int
 ) -> TimestampedOffset | None:
     """The first record whose timestamp is `timestamp_ms` or later."""
     for slot, segment in enumerate(segments):
@@ -46,7 +46,7 @@ def first_at_or_after(
     return None
 
 
-def latest_by_time(segments: Segments, log_start_offset: int) -> TimestampedOffset | None:
+def latest_by_time(segments: LogSegments, log_start_offset: int) -> TimestampedOffset | None:
     """The first record that carries the largest timestamp of the log (KIP-734)."""
     with_time = [segment for segment in segments if segment.max_timestamp_ms >= 0]
     if not with_time:

@@ -11,7 +11,7 @@ from dataplane.log.reading.scan import base_offset_at, batch_size_at, last_bound
 if TYPE_CHECKING:
     from dataplane.log.reading.read_memory import ReadMemory
     from dataplane.log.segment.log_segment import LogSegment
-    from dataplane.log.segment.log_segments import Segments
+    from dataplane.log.segment.log_segments import LogSegments
 
 _RESUMES_MAX = 32
 # From batch to batch in memory, so many at the most: then a look into the index costs less.
@@ -27,7 +27,7 @@ class Reader:
 
     __slots__ = ("_bound", "_passes_left", "_resumes", "_segments")
 
-    def __init__(self, segments: Segments) -> None:
+    def __init__(self, segments: LogSegments) -> None:
         self._segments = segments
         # By the offset that comes next: where it is, and about where in the offset index.
         self._resumes: dict[int, tuple[LogSegment, int, int]] = {}

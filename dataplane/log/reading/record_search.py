@@ -16,7 +16,7 @@ from dataplane.wire.record_batch import iter_records
 if TYPE_CHECKING:
     from dataplane.log.reading.log_slice import LogSlice
     from dataplane.log.reading.scan import BatchHead
-    from dataplane.log.segment.log_segments import Segments
+    from dataplane.log.segment.log_segments import LogSegments
     from dataplane.ports.filesystem import File
 
 _CHUNK_BYTES = 8 * 1024
@@ -49,7 +49,7 @@ class RecordSearch:
         return head is None or _has_record(found.file, head, start)
 
     def next_record(
-        self, segments: Segments, start: int, upper: int, *, truncations: int
+        self, segments: LogSegments, start: int, upper: int, *, truncations: int
     ) -> int | None:
         """From where to read for the first record in [start, upper), which `start` has not.
 
@@ -68,7 +68,7 @@ class RecordSearch:
         return walk.offset if walk.has_found else None
 
 
-def _walk(segments: Segments, start: int, upper: int) -> _Walk:
+def _walk(segments: LogSegments, start: int, upper: int) -> _Walk:
     offset, walked = start, 0
     for slot in range(segments.slot_of(start), len(segments)):
         segment = segments[slot]

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from dataplane.log.opening import CheckpointedState
     from dataplane.log.recovery.load_progress import LoadProgress
 
 _log = logging.getLogger(__name__)
 
 
-class LogOffsets(NamedTuple):
-    """What the checkpoint files say of one log."""
-
-    log_start_offset: int
-    recovery_point: int
-    cleaned_until: int
-    high_watermark: int | None
-
-
 def validated(
-    checkpointed: LogOffsets,
+    checkpointed: CheckpointedState,
     first_offset: int,
     log_end_offset: int,
     *,
-    clean: bool,
     directory: str,
     progress: LoadProgress | None,
-) -> LogOffsets:
+) -> CheckpointedState:
     """The offsets to go by for a log with records in [first, end), after validation.
 
     Log start: one beyond the end is 0, which is no bound, unless the high watermark confirms it.
@@ -41,17 +33,18 @@ def validated(
 
     Recovery point: the end after a clean stop; 0, nothing is durable, for one beyond the end.
     """
-    start, recovery_point, cleaned_until, high_watermark = checkpointed
+    start, cleaned_until = checkpointed.log_start_offset, checkpointed.cleaned_until
+    recovery_point, high_watermark = checkpointed.recovery_point, checkpointed.high_watermark
     wrong = []
     if start > log_end_offset > first_offset:
-        is_confirmed = not clean and high_watermark is not None and high_watermark >= start
-        if not is_confirmed:
+        is_confirmed = high_watermark is not None and high_watermark >= start
+        if checkpointed.is_clean or not is_confirmed:
             wrong.append(f"log start {start}")
             start = 0
     if cleaned_until > log_end_offset:
         wrong.append(f"compacted up to {cleaned_until}")
         cleaned_until = 0
-    if clean:
+    if checkpointed.is_clean:
         recovery_point = log_end_offset
     elif recovery_point > log_end_offset:
         recovery_point = 0
@@ -64,4 +57,9 @@ def validated(
         )
         if progress is not None:
             progress.damaged_files += len(wrong)
-    return LogOffsets(start, recovery_point, cleaned_until, high_watermark)
+    return dataclasses.replace(
+        checkpointed,
+        log_start_offset=start,
+        recovery_point=recovery_point,
+        cleaned_until=cleaned_until,
+    )

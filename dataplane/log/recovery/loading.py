@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dataplane.log import paths
 from dataplane.log.manager.reports import report_loading
+from dataplane.log.opening import NEVER_CLEANED, CheckpointedState
 from dataplane.log.partition_metadata import read_topic_id
 from dataplane.log.recovery.load_progress import DirectoryProgress
-from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.model.errors import KafkaError
 
 if TYPE_CHECKING:
@@ -35,11 +35,7 @@ class OpenLog(Protocol):
         directory: LogDirectory,
         config: LogConfig,
         *,
-        recovery_point: int,
-        log_start_offset: int,
-        cleaned_until: int,
-        known_high_watermark: int | None,
-        clean: bool,
+        checkpointed: CheckpointedState,
         progress: LoadProgress,
     ) -> PartitionLog: ...
 
@@ -154,11 +150,13 @@ class DirectoryLoading:
                     path,
                     self.directory,
                     self._configs[tp.topic],
-                    recovery_point=self._recovery_points.get(tp, 0),
-                    log_start_offset=self._log_starts.get(tp, 0),
-                    cleaned_until=self._cleaner_offsets.get(tp, unnoted),
-                    known_high_watermark=self._high_watermarks.get(tp),
-                    clean=self.stop.was_clean,
+                    checkpointed=CheckpointedState(
+                        recovery_point=self._recovery_points.get(tp, 0),
+                        log_start_offset=self._log_starts.get(tp, 0),
+                        cleaned_until=self._cleaner_offsets.get(tp, unnoted),
+                        high_watermark=self._high_watermarks.get(tp),
+                        is_clean=self.stop.was_clean,
+                    ),
                     progress=share,
                 )
                 self._opened[path] = Opened(tp, log, read_topic_id(self._fs, path))

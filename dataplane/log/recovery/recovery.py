@@ -11,7 +11,7 @@ from dataplane.log.cleaner.swapping import finish_swaps
 from dataplane.log.reading.scan import heads
 from dataplane.log.recovery.load_progress import LoadProgress
 from dataplane.log.segment.log_segment import LogSegment
-from dataplane.log.segment.log_segments import Segments
+from dataplane.log.segment.log_segments import LogSegments
 from dataplane.model.integers import INT32_MAX, INT64_MAX
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _INDEXES = (paths.OFFSET_INDEX, paths.TIME_INDEX, paths.TRANSACTION_INDEX)
 class Recovered:
     """What loading found: the segments, where they end, and what had to be truncated."""
 
-    segments: Segments
+    segments: LogSegments
     log_end_offset: int
     scanned_bytes: int = 0
     truncated_bytes: int = 0
@@ -93,7 +93,7 @@ class Recovery:
         for segment in opened:
             segment.close_indexes()
         return Recovered(
-            Segments(opened),
+            LogSegments(opened),
             end,
             self._scanned_bytes,
             self._truncated_bytes,

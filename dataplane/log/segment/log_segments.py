@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dataplane.log.segment.log_segment import LogSegment
 
 
-class Segments:
+class LogSegments:
     """Never empty once the log is open; the last one is active, which is where appends go."""
 
     __slots__ = ("_bases", "_items", "active")

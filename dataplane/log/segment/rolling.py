@@ -1,16 +1,20 @@
-"""When a segment is rolled for its size, and how the next one begins."""
+"""When a segment is rolled."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from dataplane.log.segment.log_segment import LogSegment
+from dataplane.model.integers import INT32_MAX
 from dataplane.wire.crc import crc32c
 
 if TYPE_CHECKING:
     from dataplane.log.config import LogConfig
-    from dataplane.log.recovery.load_progress import LoadProgress
-    from dataplane.ports.filesystem import FileSystem
+    from dataplane.log.epochs import LeaderEpochs
+    from dataplane.log.flushing import Flusher
+    from dataplane.log.local_log import LocalLog
+    from dataplane.log.producers.producer_state import ProducerState
+    from dataplane.log.storage_errors import StorageErrors
 
 
 def is_full(segment: LogSegment, config: LogConfig, size: int) -> bool:
@@ -24,29 +28,64 @@ def jitter_ms(segment: LogSegment, config: LogConfig) -> int:
     return crc32c(segment.path.encode()) % (span + 1) if span else 0
 
 
-def begin_segment(
-    fs: FileSystem,
-    directory: str,
-    offset: int,
-    config: LogConfig,
-    *,
-    now_ms: int,
-    progress: LoadProgress | None,
-) -> LogSegment:
-    """An empty segment, whatever a crash between two steps has left under its name. `OSError`."""
-    segment = LogSegment(
-        fs,
-        directory,
-        offset,
-        created_ms=now_ms,
-        index_interval_bytes=config.index_interval_bytes,
-        progress=progress,
-    )
-    if segment.size:
-        segment.file.truncate(0)
-        segment.size = 0
-        segment.restart()
-    segment.offset_index.truncate_entries(0)
-    segment.time_index.clear()
-    segment.limit_indexes(config.segment_index_bytes)
-    return segment
+class Roller:
+    """Closes the active segment of one log and begins another. KafkaError: KAFKA_STORAGE_ERROR."""
+
+    __slots__ = ("_epochs", "_flusher", "_local", "_producers", "_storage")
+
+    def __init__(
+        self,
+        local: LocalLog,
+        epochs: LeaderEpochs,
+        producers: ProducerState,
+        flusher: Flusher,
+        storage: StorageErrors,
+    ) -> None:
+        self._local = local
+        self._epochs = epochs
+        self._producers = producers
+        self._flusher = flusher
+        self._storage = storage
+
+    def roll(self, log_end_offset: int, base_offset: int | None = None) -> None:
+        """Begin another segment at the log's end, or at `base_offset` behind a gap.
+
+        An empty segment stays, but for a gap.
+        """
+        local = self._local
+        if not local.active.size and base_offset is None:
+            return
+        offset = log_end_offset if base_offset is None else base_offset
+        try:
+            local.active.seal()
+            self._epochs.settle(log_end_offset)
+            self._producers.take_snapshot(offset)
+            local.begin_segment(offset)
+        except OSError as error:
+            raise self._storage.note(error) from error
+        self._producers.prune_snapshots(local.segments.bases)
+        self._flusher.flush_in_background(log_end_offset)
+
+    def roll_if_due(
+        self, size: int, first: int, last: int, log_end_offset: int, *, max_ms: int, now_ms: int
+    ) -> None:
+        """Roll if `size` bytes of offsets `first` to `last` would break a bound of the segment."""
+        local = self._local
+        segment = local.active
+        if last - segment.base_offset > INT32_MAX:
+            # A gap that compaction left: indexes cannot reach over it.
+            self.roll(log_end_offset, first)
+            return
+        if not segment.size:
+            return
+        config = local.config
+        if is_full(segment, config, size):
+            self.roll(log_end_offset)
+            return
+        first_ms = segment.first_timestamp_ms
+        if first_ms >= 0:
+            local.roll_after_ms = first_ms + config.roll_ms - jitter_ms(segment, config)
+            if max_ms > local.roll_after_ms:
+                self.roll(log_end_offset)
+        elif now_ms - segment.created_ms > config.roll_ms - jitter_ms(segment, config):
+            self.roll(log_end_offset)

@@ -20,6 +20,7 @@ from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicIma
 from dataplane.config.broker_config import BrokerConfig
 from dataplane.handlers.registry import HANDLED, handler
 from dataplane.log.config import LogConfig
+from dataplane.log.opening import LogEnvironment
 from dataplane.log.partition_log import PartitionLog
 from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import TopicPartition
@@ -125,12 +126,10 @@ class Hosted:
         directory = f"/data/{topic_partition}"
         self.fs.make_dirs(directory)
         log = PartitionLog(
-            self.fs,
-            self.clock,
-            InlineBackground(),
-            topic_partition=topic_partition,
-            directory=directory,
-            config=LogConfig(),
+            LogEnvironment(self.fs, self.clock, InlineBackground()),
+            topic_partition,
+            directory,
+            LogConfig(),
         )
         self.partitions.by_name[topic_partition] = Partition(
             topic_partition,

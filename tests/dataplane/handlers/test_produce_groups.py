@@ -47,8 +47,8 @@ async def test_a_long_run_is_answered_in_order(broker: OneBroker) -> None:
     connection.take()
     count = 2 * RUN_MAX + 100
     writes = []
-    file = broker.partition("t").log._active.file
-    broker.partition("t").log._active._file = types.SimpleNamespace(
+    file = broker.partition("t").log._local.active.file
+    broker.partition("t").log._local.active._file = types.SimpleNamespace(
         **{name: getattr(file, name) for name in ("read_at", "read_into", "size", "close", "path")},
         append=lambda *parts: (writes.append(len(parts)), file.append(*parts)),
     )
@@ -67,7 +67,7 @@ async def test_a_smaller_max_message_bytes_holds_at_once(broker: OneBroker) -> N
     broker.topic("t")
     connection = routed(broker)
     log = broker.partition("t").log
-    log.update_config(dataclasses.replace(log._config, max_message_bytes=100))
+    log.update_config(dataclasses.replace(log.config, max_message_bytes=100))
     connection.read(to_t(batch("x" * 200)) + to_t(batch("c")))
     assert outcomes(connection.take()) == [(ErrorCode.MESSAGE_TOO_LARGE, -1), (0, 2)]
 
@@ -193,7 +193,7 @@ async def test_a_group_over_a_roll(broker: OneBroker) -> None:
     broker.topic("t")
     connection = routed(broker)
     log = broker.partition("t").log
-    log.update_config(dataclasses.replace(log._config, segment_bytes=300))
+    log.update_config(dataclasses.replace(log.config, segment_bytes=300))
     broker.fs.fail("append", "00000000000000000003.log", number=errno.ENOSPC)
     connection.read(to_t(batch("x" * 20)) * 6)
     found = outcomes(connection.take())
@@ -331,7 +331,7 @@ async def test_a_handler_that_breaks_leaves_nothing_staged(broker: OneBroker, mo
     assert [code for code, _ in outcomes(answers)] == [0, unknown, unknown, 0]
     assert [offset for code, offset in outcomes(answers) if not code] == [2, 4]
     assert not broker.partitions.appends.partitions
-    assert not broker.partition("t").log._staging.batches
+    assert not broker.partition("t").log._parts.staging.batches
 
 
 async def test_good_frames_before_a_bad_one_are_answered(broker: OneBroker) -> None:
@@ -354,7 +354,7 @@ async def test_a_failed_acks_0_before_a_bad_frame_closes_quietly(
     assert correlation_ids(connection.take()) == [1]
     assert connection.is_over
     assert not broker.partitions.appends.partitions
-    assert not broker.partition("t").log._staging.batches
+    assert not broker.partition("t").log._parts.staging.batches
 
 
 async def test_a_peer_that_leaves_in_the_middle(broker: OneBroker) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from dataplane.log.config import LogConfig
+from dataplane.log.opening import CheckpointedState, LogEnvironment, LogListeners
 from dataplane.log.partition_log import PartitionLog
 from dataplane.model.ids import TopicPartition
 from dataplane.ports.fakes.background import InlineBackground
@@ -24,17 +25,20 @@ class World:
     fs: MemoryFileSystem = dataclasses.field(default_factory=MemoryFileSystem)
     clock: FakeClock = dataclasses.field(default_factory=FakeClock)
     background: InlineBackground = dataclasses.field(default_factory=InlineBackground)
+    producer_expiration_ms: int = 86_400_000
 
-    def open(self, **keywords) -> PartitionLog:
+    def open(self, *, on_storage_error=None, progress=None, **keywords) -> PartitionLog:
+        """`keywords` are fields of CheckpointedState."""
         self.fs.make_dirs(DIRECTORY)
         return PartitionLog(
-            self.fs,
-            self.clock,
-            self.background,
-            topic_partition=TopicPartition("topic", 0),
-            directory=DIRECTORY,
-            config=self.config,
-            **keywords,
+            LogEnvironment(self.fs, self.clock, self.background),
+            TopicPartition("topic", 0),
+            DIRECTORY,
+            self.config,
+            checkpointed=CheckpointedState(**keywords),
+            listeners=LogListeners(on_storage_error=on_storage_error),
+            progress=progress,
+            producer_expiration_ms=self.producer_expiration_ms,
         )
 
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from dataplane.log.config import LogConfig
 from dataplane.log.manager.log_directory import InconsistentIdentityError
-from dataplane.model.errors import KafkaError
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.wire.batch_layout import CODEC_MASK
 from dataplane.wire.record_batch import iter_batches, iter_records
 from tests.dataplane.log.cleaner.cleaning import end_transaction, put
 from tests.dataplane.log.manager.test_log_manager import A0, Host
@@ -16,6 +17,7 @@ from tests.dataplane.log.support import NOW_MS, read_all
 
 CONFIG = LogConfig(segment_bytes=2000, index_interval_bytes=150)
 RECORDS = 66
+ATTRIBUTES_LOW_AT = 22  # of a batch: the attributes' second byte
 
 TIMES_MS = range(NOW_MS - 1, NOW_MS + 520, 3)
 DAMAGES = ["junk", "cut", "flip", "empty", "gone", "grown"]
@@ -211,10 +213,33 @@ def test_several_files_may_be_damaged_at_once_and_nothing_is_invented(data, clea
         assert read_all(log, max_bytes=400) == list(range(start, end))
         assert end >= good_until or start > 0
         assert records_of(log) <= RIGHT_RECORDS
-    times(log)
+    if clean and good_until < RECORDS:
+        times_or_refusal(log)
+    else:
+        times(log)
     log.aborted_transactions(0, RECORDS)
     info = put(log, ("new", "1"))
     assert info.base_offset == end
+
+
+def times_or_refusal(log) -> None:
+    """After a clean stop nothing is scanned: who looks into the damaged batch is refused."""
+    try:
+        found = times(log)
+    except KafkaError as error:
+        found = error.code
+    assert found == ErrorCode.CORRUPT_MESSAGE or len(found) == len(TIMES_MS) + 1
+
+
+def test_a_lookup_by_time_in_a_damaged_batch_after_a_clean_stop_is_refused():
+    host = Host(dirs=("/d",), config=CONFIG)
+    filled(host)
+    path = next(path for path in host.fs.paths() if path.endswith(".log"))
+    host.fs.content(path)[ATTRIBUTES_LOW_AT] |= CODEC_MASK  # seven: there is no such codec
+    log = host.start().get(A0)
+    with pytest.raises(KafkaError, match="unknown compression codec") as refused:
+        times(log)
+    assert refused.value.code is ErrorCode.CORRUPT_MESSAGE
 
 
 def records_of(log) -> set[tuple[int, bytes | None, bytes | None]]:

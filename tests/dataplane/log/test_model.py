@@ -137,10 +137,10 @@ class LogMachine(RuleBasedStateMachine):
 
     def _open(self, *, clean: bool, recovery_point: int) -> None:
         self.log = self.world.open(
-            clean=clean,
+            is_clean=clean,
             recovery_point=recovery_point,
             log_start_offset=self.start,
-            known_high_watermark=self.start,  # what was deleted lay below it
+            high_watermark=self.start,  # what was deleted lay below it
         )
 
     def _resync_producer(self) -> None:

@@ -304,7 +304,7 @@ def test_full_disk_in_the_middle_of_an_append_leaves_no_half_batch(part):
     assert refused == [ErrorCode.KAFKA_STORAGE_ERROR]
     assert read_all(log, max_bytes=5000) == list(range(1199))
     log.close()
-    log = world.open(clean=True)
+    log = world.open(is_clean=True)
     assert log.log_end_offset == 1199
 
 

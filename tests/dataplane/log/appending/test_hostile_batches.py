@@ -96,7 +96,7 @@ def test_a_batch_changed_anywhere_is_appended_whole_or_refused(  # noqa: PLR0917
     end = log.log_end_offset
     log.close()
     kept = {"cleaned_until": log.cleaned_until}
-    assert world.open(clean=True, **kept).log_end_offset == end
+    assert world.open(is_clean=True, **kept).log_end_offset == end
     world.fs.remove("/data/topic-0/leader-epoch-checkpoint")
     assert world.open(**kept).log_end_offset == end, "what was appended survives a scan"
 

@@ -113,22 +113,24 @@ def result_of(work) -> Result:
 
 
 def producers_of(log: PartitionLog) -> dict[int, object]:
-    return {number: dataclasses.asdict(each) for number, each in log._producers.entries.items()}
+    return {number: dataclasses.asdict(each) for number, each in log.producers.entries.items()}
 
 
 def memory_of(log: PartitionLog) -> dict[str, object]:
     """Everything that later appends and reads go by."""
-    active = log._active
+    active = log._local.active
     return {
         "end": log.log_end_offset,
         "bases": log.segment_base_offsets,
-        "sizes": [segment.size for segment in log._segments],
-        "times": [(each.max_timestamp_ms, each.max_timestamp_offset) for each in log._segments],
+        "sizes": [segment.size for segment in log._local.segments],
+        "times": [
+            (each.max_timestamp_ms, each.max_timestamp_offset) for each in log._local.segments
+        ],
         "since entry": active._bytes_since_entry,
         "first": active.first_timestamp_ms,
-        "tail": (list(log._tail._offsets), list(log._tail._positions)),
+        "tail": (list(log._local.tail._offsets), list(log._local.tail._positions)),
         "producers": producers_of(log),
-        "epochs": log._epochs.entries,
+        "epochs": log.epoch_entries,
     }
 
 
@@ -146,12 +148,12 @@ def test_groups_leave_what_single_appends_leave(config: LogConfig, steps: list[S
         epoch = one_writer.leader_epoch
         wanted = result_of(lambda d=data, e=epoch: one.append_as_leader(d, e, now_ms=NOW_MS))
         data = writer.batch(step)
-        found = result_of(lambda d=data, e=epoch: log.stage(d, e, now_ms=NOW_MS))
+        found = result_of(lambda d=data, e=epoch: log.leader_appends.stage(d, e, now_ms=NOW_MS))
         assert found == wanted
         if step.ends:
-            log.commit()
+            log.leader_appends.commit()
             assert memory_of(log) == memory_of(one)
-    log.commit()
+    log.leader_appends.commit()
     assert memory_of(log) == memory_of(one)
     for each in (one, log):
         each.close()
@@ -172,7 +174,7 @@ def batches_in(log: PartitionLog) -> dict[int, bytes]:
 
 
 def indexes_are_true(log: PartitionLog) -> None:
-    for segment in log._segments:
+    for segment in log._local.segments:
         last_offsets = {head.position: head.last_offset for head in segment.heads_from(0)}
         for last_offset in last_offsets.values():
             offset, position = segment.offset_index.floor(last_offset)
@@ -191,7 +193,7 @@ def test_failed_writes_leave_what_was_answered(config: LogConfig, steps: list[St
 
     def commit() -> None:
         nonlocal refused
-        failure = result_of(log.commit)
+        failure = result_of(log.leader_appends.commit)
         assert failure in {None, ErrorCode.KAFKA_STORAGE_ERROR}
         kept = [(data, info) for data, info in group if info.last_offset < log.log_end_offset]
         assert kept == group[: len(kept)], "what follows a lost batch is lost too"
@@ -209,7 +211,7 @@ def test_failed_writes_leave_what_was_answered(config: LogConfig, steps: list[St
             world.fs.fail("append", ".log", number=errno.ENOSPC)
         data = writer.batch(dataclasses.replace(step, leader_epoch_up=False))
         sent = bytes(data)
-        found = result_of(lambda d=data: log.stage(d, 0, now_ms=NOW_MS))
+        found = result_of(lambda d=data: log.leader_appends.stage(d, 0, now_ms=NOW_MS))
         if isinstance(found, AppendInfo):
             assert not refused, "behind a failed write nothing is taken until the commit"
             group.append((sent, found))
@@ -232,8 +234,8 @@ def test_failed_writes_leave_what_was_answered(config: LogConfig, steps: list[St
     log = world.open(recovery_point=0)
     assert log.log_end_offset == end
     assert batches_in(log) == batches_in(replay)
-    assert {n: each.next_sequence for n, each in log._producers.entries.items()} == {
-        n: each.next_sequence for n, each in replay._producers.entries.items()
+    assert {n: each.next_sequence for n, each in log.producers.entries.items()} == {
+        n: each.next_sequence for n, each in replay.producers.entries.items()
     }
 
 
@@ -265,12 +267,12 @@ def test_what_is_staged_is_refused_also_when_giving_up_the_directory_fails() -> 
     world = World(LogConfig())
     log = world.open(on_storage_error=give_up)
     log.append_as_leader(batch(), 0, now_ms=NOW_MS)
-    staged = log.stage(batch(), 0, now_ms=NOW_MS)
+    staged = log.leader_appends.stage(batch(), 0, now_ms=NOW_MS)
     world.fs.fail("append", ".log", number=errno.EIO)
     with pytest.raises(OSError):
-        log.stage(batch(base_sequence=0, **IDEMPOTENT), 0, now_ms=NOW_MS)
+        log.leader_appends.stage(batch(base_sequence=0, **IDEMPOTENT), 0, now_ms=NOW_MS)
     with pytest.raises(KafkaError) as caught:
-        log.commit()
+        log.leader_appends.commit()
     assert caught.value.code == ErrorCode.KAFKA_STORAGE_ERROR
     assert staged.last_offset >= log.log_end_offset == 1
 
@@ -279,10 +281,10 @@ def test_the_same_batch_twice_in_a_group_is_there_once() -> None:
     _, log = opened(LogConfig())
     log.append_as_leader(batch(2, base_sequence=0, **IDEMPOTENT), 0, now_ms=NOW_MS)
     infos = [
-        log.stage(batch(2, base_sequence=sequence, **IDEMPOTENT), 0, now_ms=NOW_MS)
+        log.leader_appends.stage(batch(2, base_sequence=sequence, **IDEMPOTENT), 0, now_ms=NOW_MS)
         for sequence in (2, 4, 2, 4, 6)
     ]
-    log.commit()
+    log.leader_appends.commit()
     assert [info.base_offset for info in infos] == [2, 4, 2, 4, 6]
     assert [info.duplicate for info in infos] == [False, False, True, True, False]
     assert read_all(log) == list(range(8))
@@ -292,10 +294,14 @@ def test_a_group_goes_on_where_a_gap_was_refused() -> None:
     _, log = opened(LogConfig())
     log.append_as_leader(batch(base_sequence=0, **IDEMPOTENT), 0, now_ms=NOW_MS)
     results = [
-        result_of(lambda s=s: log.stage(batch(base_sequence=s, **IDEMPOTENT), 0, now_ms=NOW_MS))
+        result_of(
+            lambda s=s: log.leader_appends.stage(
+                batch(base_sequence=s, **IDEMPOTENT), 0, now_ms=NOW_MS
+            )
+        )
         for s in (1, 5, 2)
     ]
-    log.commit()
+    log.leader_appends.commit()
     assert results[1] == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
     assert [results[0].base_offset, results[2].base_offset] == [1, 2]
     assert read_all(log) == [0, 1, 2]
@@ -303,25 +309,25 @@ def test_a_group_goes_on_where_a_gap_was_refused() -> None:
 
 def test_a_failed_write_leaves_no_epoch_behind_the_end() -> None:
     world, log = opened(LogConfig())
-    log.stage(batch(5), 0, now_ms=NOW_MS)
+    log.leader_appends.stage(batch(5), 0, now_ms=NOW_MS)
     world.fs.fail("append", ".log", number=errno.ENOSPC)
     with pytest.raises(KafkaError):
-        log.stage(batch(), 1, now_ms=NOW_MS)
+        log.leader_appends.stage(batch(), 1, now_ms=NOW_MS)
     with pytest.raises(KafkaError):
-        log.commit()
-    assert log._epochs.entries == ((0, 0),)
+        log.leader_appends.commit()
+    assert log.epoch_entries == ((0, 0),)
     log.append_as_leader(batch(), 1, now_ms=NOW_MS)
-    assert log._epochs.entries == ((1, 0),)
+    assert log.epoch_entries == ((1, 0),)
 
 
 def test_a_log_whose_directory_failed_meanwhile_writes_nothing() -> None:
     world, log = opened(LogConfig())
     before = files_of(world)
-    log.stage(batch(), 0, now_ms=NOW_MS)
+    log.leader_appends.stage(batch(), 0, now_ms=NOW_MS)
     log.fail(OSError(errno.EIO, "another log found out"))
     for _ in range(2):
         with contextlib.suppress(KafkaError):
-            log.commit()
+            log.leader_appends.commit()
         assert log.log_end_offset == 0
         assert files_of(world) == before
 
@@ -329,12 +335,12 @@ def test_a_log_whose_directory_failed_meanwhile_writes_nothing() -> None:
 def test_a_write_that_cannot_be_taken_back_ends_the_log() -> None:
     world, log = opened(LogConfig(index_interval_bytes=0))
     log.append_as_leader(batch(), 0, now_ms=NOW_MS)
-    log.stage(batch(), 0, now_ms=NOW_MS)
+    log.leader_appends.stage(batch(), 0, now_ms=NOW_MS)
     world.fs.fail("append", ".log", number=errno.ENOSPC)
     world.fs.fail("truncate", ".log", number=errno.EIO)
-    assert result_of(log.commit) == ErrorCode.KAFKA_STORAGE_ERROR
+    assert result_of(log.leader_appends.commit) == ErrorCode.KAFKA_STORAGE_ERROR
     assert log.log_end_offset == 1
-    refused = result_of(lambda: log.stage(batch(), 0, now_ms=NOW_MS))
+    refused = result_of(lambda: log.leader_appends.stage(batch(), 0, now_ms=NOW_MS))
     assert refused == ErrorCode.KAFKA_STORAGE_ERROR
 
 
@@ -347,17 +353,19 @@ def test_the_callers_memory_is_free_after_a_commit(fails: bool) -> None:
     with memoryview(received) as whole:
         for place in range(3):
             with memoryview(whole[place * size : (place + 1) * size]) as part:
-                log.stage(part.toreadonly() if place == 2 else part[:], 0, now_ms=NOW_MS)
+                log.leader_appends.stage(
+                    part.toreadonly() if place == 2 else part[:], 0, now_ms=NOW_MS
+                )
     if fails:
         world.fs.fail("append", ".log", number=errno.ENOSPC)
-    result_of(log.commit)
+    result_of(log.leader_appends.commit)
     received.extend(b"more")  # BufferError while anything looks at it
 
 
 def test_nothing_else_is_asked_of_a_log_with_staged_batches() -> None:
     _, log = opened(LogConfig())
     log.append_as_leader(batch(3), 0, now_ms=NOW_MS)
-    log.stage(batch(), 0, now_ms=NOW_MS)
+    log.leader_appends.stage(batch(), 0, now_ms=NOW_MS)
     for work in (
         lambda: log.truncate_to(1),
         lambda: log.append_as_follower(batch(base_offset=3)),
@@ -365,7 +373,7 @@ def test_nothing_else_is_asked_of_a_log_with_staged_batches() -> None:
     ):
         with pytest.raises(RuntimeError):
             work()
-    log.commit()
+    log.leader_appends.commit()
     assert read_all(log) == [0, 1, 2, 3]
 
 
@@ -373,10 +381,10 @@ def test_a_group_exceeds_an_index_by_its_own_entries_at_most() -> None:
     _, log = opened(LogConfig(index_interval_bytes=0, segment_index_bytes=48))
     for _ in range(4):
         for _ in range(10):
-            log.stage(batch(), 0, now_ms=NOW_MS)
-        log.commit()
+            log.leader_appends.stage(batch(), 0, now_ms=NOW_MS)
+        log.leader_appends.commit()
     assert read_all(log) == list(range(40))
-    for segment in log._segments:
+    for segment in log._local.segments:
         assert len(segment.offset_index) <= 48 // 8 + 10
     assert len(log.segment_base_offsets) > 1
 
@@ -393,14 +401,14 @@ def test_a_batch_that_is_written_and_cannot_be_synced_is_known(
         log.append_as_leader(batch(base_sequence=0, **IDEMPOTENT), 0, now_ms=NOW_MS)
         sequence = 1
     for _ in range(staged_before):
-        log.stage(batch(), 0, now_ms=NOW_MS)
+        log.leader_appends.stage(batch(), 0, now_ms=NOW_MS)
     data = batch(2, base_sequence=sequence, **IDEMPOTENT)
     again = bytes(data)
     log._epochs._in_file = None  # so that a flush has to write the checkpoint
     world.fs.fail("open", "checkpoint", number=errno.ENOSPC)
-    info = result_of(lambda: log.stage(data, 0, now_ms=NOW_MS))
+    info = result_of(lambda: log.leader_appends.stage(data, 0, now_ms=NOW_MS))
     assert isinstance(info, AppendInfo)
-    assert result_of(log.commit) == ErrorCode.KAFKA_STORAGE_ERROR
+    assert result_of(log.leader_appends.commit) == ErrorCode.KAFKA_STORAGE_ERROR
     assert log.log_end_offset == info.last_offset + 1
     repeated = log.append_as_leader(again, 0, now_ms=NOW_MS)
     assert (repeated.base_offset, repeated.duplicate) == (info.base_offset, True)

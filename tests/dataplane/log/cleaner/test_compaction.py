@@ -79,7 +79,7 @@ def test_whoever_reads_a_compacted_log_ends_with_the_same_table(writes, memory, 
             clean(world, log, memory_bytes=memory)
         elif then == "reopen":
             log.close()
-            log = world.open(clean=True, cleaned_until=log.cleaned_until)
+            log = world.open(is_clean=True, cleaned_until=log.cleaned_until)
         elif then == "crash":
             world.fs.crash(lambda _path, _synced, size: size)
             log = world.open(cleaned_until=log.cleaned_until)
@@ -267,7 +267,7 @@ def test_last_sequence_of_a_producer_survives_in_an_empty_batch():
     for path in world.fs.paths():
         if path.endswith(".snapshot"):
             world.fs.remove(path)
-    log = world.open(clean=True)
+    log = world.open(is_clean=True)
     again = put(log, ("a", "2"), producer_id=7, producer_epoch=0, base_sequence=1)
     assert (again.duplicate, again.base_offset) == (True, 1)
     new = put(log, ("a", "4"), producer_id=7, producer_epoch=0, base_sequence=2)

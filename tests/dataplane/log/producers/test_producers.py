@@ -112,7 +112,7 @@ def test_duplicates_are_known_after_a_restart(clean):
         log.close()
     else:
         world.fs.crash(lambda _p, _synced, size: size)
-    log = world.open(clean=clean)
+    log = world.open(is_clean=clean)
     assert send(log, 9).duplicate
     assert send(log, 10).base_offset == 10
 
@@ -138,8 +138,8 @@ def test_truncation_takes_producers_back():
 
 
 def test_silent_producers_are_forgotten_but_not_those_in_a_transaction():
-    world = World()
-    log = world.open(producer_expiration_ms=1000)
+    world = World(producer_expiration_ms=1000)
+    log = world.open()
     send(log, 0, at_ms=world.clock.realtime_ms())
     send(log, 0, producer_id=7, is_transactional=True, at_ms=world.clock.realtime_ms())
     world.clock.advance(1001)
@@ -169,7 +169,7 @@ def test_damaged_snapshot_is_replaced_by_a_scan():
     for path in world.fs.paths():
         if path.endswith(".snapshot"):
             world.fs.content(path)[-1] ^= 1
-    log = world.open(clean=True)
+    log = world.open(is_clean=True)
     assert send(log, 7).duplicate
 
 
@@ -221,7 +221,7 @@ def test_open_and_aborted_transactions_survive_a_restart(clean):
         log.close()
     else:
         world.fs.crash(lambda _p, _synced, size: size)
-    log = world.open(clean=clean)
+    log = world.open(is_clean=clean)
     log.update_high_watermark(9)
     assert log.aborted_transactions(0, 100) == aborted
     assert log.last_stable_offset == 8

@@ -41,7 +41,7 @@ def test_the_last_five_are_known_after_a_restart(
     log.flush()
     if is_clean:
         log.close()
-    log = world.open(clean=is_clean)
+    log = world.open(is_clean=is_clean)
     before = read_all(log)
     for at, count, offset in sent[-BATCHES_REMEMBERED:]:
         info = send(log, at, count=count)
@@ -56,11 +56,11 @@ def test_what_never_was_is_refused_and_looked_for_once(monkeypatch) -> None:
     for sequence in range(3):
         send(log, sequence)
     log.close()
-    log = world.open(clean=True)
+    log = world.open(is_clean=True)
     looks = []
     found = recall.earlier_batches
     monkeypatch.setattr(
-        "dataplane.log.partition_log.earlier_batches",
+        "dataplane.log.producers.producer_state_manager.earlier_batches",
         lambda *given: looks.append(1) or found(*given),
     )
     for sequence in (9, 9, 4):
@@ -80,7 +80,7 @@ def test_batches_of_an_earlier_epoch_are_not_taken_for_the_same() -> None:
     send(log, 1, epoch=0)
     send(log, 0, epoch=1)
     log.close()
-    log = world.open(clean=True)
+    log = world.open(is_clean=True)
     with pytest.raises(KafkaError) as caught:
         send(log, 1, epoch=0)
     assert caught.value.code == ErrorCode.INVALID_PRODUCER_EPOCH
@@ -97,7 +97,7 @@ def test_no_further_than_the_bound(monkeypatch) -> None:
     for sequence in range(BATCHES_REMEMBERED):
         send(log, sequence)
     log.close()
-    log = world.open(clean=True)
+    log = world.open(is_clean=True)
     with pytest.raises(KafkaError) as caught:
         send(log, 0)
     assert caught.value.code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER

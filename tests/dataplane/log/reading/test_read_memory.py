@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dataplane.log.config import LogConfig
+from dataplane.log.opening import LogEnvironment
 from dataplane.log.partition_log import PartitionLog
 from dataplane.log.reading import read_memory, reader
 from dataplane.log.reading.read_memory import CAPACITY_BYTES, TAKEN_BYTES_MAX, Held, ReadMemory
@@ -30,7 +31,7 @@ def reopened(world: World, log: PartitionLog) -> PartitionLog:
     """The same log, of whose end nothing is known but the index."""
     high_watermark = log.high_watermark
     log.close()
-    log = world.open(clean=True)
+    log = world.open(is_clean=True)
     log.update_high_watermark(high_watermark)
     return log
 
@@ -309,12 +310,10 @@ class Counts:
 
 def on_disk(directory: Path) -> PartitionLog:
     return PartitionLog(
-        OsFileSystem(),
-        FakeClock(),
-        InlineBackground(),
-        topic_partition=TopicPartition("topic", 0),
-        directory=str(directory),
-        config=LogConfig(),
+        LogEnvironment(OsFileSystem(), FakeClock(), InlineBackground()),
+        TopicPartition("topic", 0),
+        str(directory),
+        LogConfig(),
     )
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dataplane.log.opening import NEVER_CLEANED
 from dataplane.log.partition_log import PartitionLog
 from dataplane.log.reading import record_search
-from dataplane.log.stored_log import NEVER_CLEANED
 from dataplane.wire.record_batch import iter_batches, iter_records
 from tests.dataplane.log.cleaner.cleaning import (
     CODECS,
@@ -153,7 +153,7 @@ def test_a_compacted_log_is_the_same_after_a_start(writes, is_clean):
     kept = {"cleaned_until": log.cleaned_until, "log_start_offset": log.log_start_offset}
     if is_clean:
         log.close()
-        again = world.open(clean=True, **kept)
+        again = world.open(is_clean=True, **kept)
     else:
         world.fs.crash(lambda _path, _synced, size: size)
         again = world.open(**kept)
@@ -208,7 +208,7 @@ def test_a_segment_of_which_nothing_is_left_keeps_no_batch(clean_stop):
         log.close()
     else:
         world.fs.crash(lambda _path, _synced, size: size)
-    log = world.open(clean=clean_stop, cleaned_until=6)
+    log = world.open(is_clean=clean_stop, cleaned_until=6)
     commit_all(log)
     assert (log.log_start_offset, log.log_end_offset) == (0, 6)
     assert fetched(log, 0, 1, 6) == fetched(log, 5, 1, 6) != b""
@@ -237,7 +237,7 @@ def test_a_log_whose_policy_changed_is_read_past_what_was_removed():
     clean(world, log)
     world.config = dataclasses.replace(SMALL, compacts=False, deletes=True)
     log.close()
-    log = world.open(clean=True, cleaned_until=log.cleaned_until)
+    log = world.open(is_clean=True, cleaned_until=log.cleaned_until)
     assert [len(inside) for _, inside in batches(log)] == [0] * 5 + [1]
     assert offsets_seen(log, 0, 1, 6) == [5]
 

@@ -48,7 +48,7 @@ def test_only_segments_beyond_the_recovery_point_are_scanned():
 def test_clean_start_scans_nothing():
     world = World(SMALL)
     filled(world).close()
-    log = world.open(clean=True, recovery_point=0)
+    log = world.open(is_clean=True, recovery_point=0)
     assert log.recovered.scanned_bytes == 0
     assert log.log_end_offset == 80
 
@@ -60,7 +60,7 @@ def test_rebuilt_indexes_equal_the_original_ones():
     assert any(before.values())
     for path in before:
         world.fs.remove(path)
-    log = world.open(clean=True)
+    log = world.open(is_clean=True)
     assert log.offset_for_timestamp(NOW_MS + 200).offset == 40
     log.close()
     assert {p: bytes(world.fs.content(p)) for p in before} == before
@@ -121,7 +121,7 @@ def test_truncated_file_is_noticed_even_after_a_clean_stop():
     world = World()
     filled(world).close()
     del world.fs.content(f"{DIRECTORY}/{0:020d}.log")[-5:]
-    log = world.open(clean=True, recovery_point=80)
+    log = world.open(is_clean=True, recovery_point=80)
     assert log.log_end_offset == 78
     assert log.recovery_point <= 78
 
@@ -133,7 +133,7 @@ def test_leftovers_of_deletion_and_of_half_written_files_are_swept():
         world.fs.open(f"{DIRECTORY}/{name}", create=True)
     orphan = f"{DIRECTORY}/{500:020d}.index"
     world.fs.open(orphan, create=True)
-    world.open(clean=True)
+    world.open(is_clean=True)
     left = [p.rpartition("/")[2] for p in world.fs.paths()]
     assert not [n for n in left if n.endswith((".deleted", ".cleaned", ".swap", ".tmp"))]
     assert orphan not in world.fs.paths()
@@ -157,7 +157,7 @@ def test_damaged_epoch_checkpoint_is_rebuilt_from_the_batches(content):
     log.close()
     path = f"{DIRECTORY}/leader-epoch-checkpoint"
     world.fs.content(path)[:] = content
-    again = world.open(clean=True)
+    again = world.open(is_clean=True)
     assert again.epoch_entries == ((0, 0), (3, 4), (7, 8))
 
 
@@ -177,7 +177,7 @@ def test_log_start_checkpoint_beyond_the_end_does_not_empty_the_log(clean, high_
     """Nothing bears it out: a digit of it was flipped. Kafka deletes every segment here."""
     world = World(SMALL)
     filled(world).close()
-    log = world.open(log_start_offset=700, known_high_watermark=high_watermark, clean=clean)
+    log = world.open(log_start_offset=700, high_watermark=high_watermark, is_clean=clean)
     assert (log.log_start_offset, log.log_end_offset) == (0, 80)
     assert read_all(log) == list(range(80))
 
@@ -190,7 +190,7 @@ def test_log_start_that_the_high_watermark_confirms_is_used():
     for _ in range(5):
         append(log, 2)
     world.fs.crash()
-    log = world.open(log_start_offset=90, known_high_watermark=90, recovery_point=80)
+    log = world.open(log_start_offset=90, high_watermark=90, recovery_point=80)
     assert (log.log_start_offset, log.log_end_offset) == (90, 90)
     assert append(log).base_offset == 90
 
@@ -212,9 +212,9 @@ def test_cleaner_checkpoint_beyond_the_end_makes_all_of_the_log_dirty():
     world = World(SMALL)
     filled(world).close()
     progress = LoadProgress()
-    assert world.open(clean=True, cleaned_until=81, progress=progress).cleaned_until == 0
+    assert world.open(is_clean=True, cleaned_until=81, progress=progress).cleaned_until == 0
     assert progress.damaged_files == 1
-    assert world.open(clean=True, cleaned_until=80).cleaned_until == 80
+    assert world.open(is_clean=True, cleaned_until=80).cleaned_until == 80
 
 
 def test_a_segment_closed_during_a_flush_is_synced_before_the_recovery_point_passes_it():

@@ -7,6 +7,7 @@ import pathlib
 import pytest
 
 from dataplane.log.config import LogConfig
+from dataplane.log.opening import LogEnvironment
 from dataplane.log.partition_log import PartitionLog
 from dataplane.log.segment.log_segment import RESERVED_BYTES_MAX, RESERVED_FROM_BYTES
 from dataplane.model.ids import TopicPartition
@@ -82,12 +83,10 @@ def test_a_segment_that_was_cut_reserves_again_as_it_grows():
 
 def real_log(directory: pathlib.Path) -> PartitionLog:
     return PartitionLog(
-        OsFileSystem(),
-        FakeClock(),
-        InlineBackground(),
-        topic_partition=TopicPartition("t", 0),
-        directory=str(directory),
-        config=LogConfig(),
+        LogEnvironment(OsFileSystem(), FakeClock(), InlineBackground()),
+        TopicPartition("t", 0),
+        str(directory),
+        LogConfig(),
     )
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dataplane.log.config import LogConfig
+from dataplane.log.opening import LogEnvironment
 from dataplane.log.partition_log import PartitionLog
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
@@ -106,12 +107,10 @@ def test_roll_by_time_comes_earlier_by_a_jitter_that_differs_between_partitions(
         world = World(LogConfig(segment_ms=10_000, segment_jitter_ms=5_000))
         world.fs.make_dirs(directory)
         log = PartitionLog(
-            world.fs,
-            world.clock,
-            world.background,
-            topic_partition=TopicPartition("topic", 0),
-            directory=directory,
-            config=world.config,
+            LogEnvironment(world.fs, world.clock, world.background),
+            TopicPartition("topic", 0),
+            directory,
+            world.config,
         )
         append(log, at_ms=NOW_MS)
         for waited in range(10_002):
@@ -238,7 +237,7 @@ def test_lookup_by_time_equals_a_scan(  # noqa: PLR0917  # one argument a dimens
         if flat.index(max(flat)) >= start:
             assert newest.offset == flat.index(max(flat))
         log.close()
-        log = world.open(clean=True, log_start_offset=start)
+        log = world.open(is_clean=True, log_start_offset=start)
 
 
 def test_largest_timestamp_of_an_empty_log_is_none():
@@ -415,12 +414,10 @@ def test_an_idle_partition_holds_one_descriptor_a_segment(tmp_path):
 
     def opened() -> PartitionLog:
         return PartitionLog(
-            OsFileSystem(),
-            FakeClock(),
-            InlineBackground(),
-            topic_partition=TopicPartition("topic", 0),
-            directory=str(tmp_path),
-            config=LogConfig(segment_bytes=200, index_interval_bytes=1),
+            LogEnvironment(OsFileSystem(), FakeClock(), InlineBackground()),
+            TopicPartition("topic", 0),
+            str(tmp_path),
+            LogConfig(segment_bytes=200, index_interval_bytes=1),
         )
 
     log = opened()
@@ -459,7 +456,7 @@ def test_a_gap_wider_than_an_index_reaches_begins_a_segment_behind_it(is_empty, 
     offsets = [*before, GAP, GAP + 1, GAP + 5, GAP + 6, 2 * GAP, 2 * GAP + 1]
     assert read_all(log) == offsets
     log.close()
-    again = world.open(clean=clean, cleaned_until=log.cleaned_until)
+    again = world.open(is_clean=clean, cleaned_until=log.cleaned_until)
     assert again.log_end_offset == 2 * GAP + 2
     assert read_all(again) == offsets
     assert append(again, 1).base_offset == 2 * GAP + 2
@@ -478,7 +475,7 @@ def test_a_disk_full_behind_a_gap_leaves_the_log_where_it_ended(refused):
     assert log.log_end_offset == 2
     assert append(log, 1, epoch=2).base_offset == 2, "it leads now, and there is room again"
     log.close()
-    again = world.open(clean=False, cleaned_until=log.cleaned_until)
+    again = world.open(is_clean=False, cleaned_until=log.cleaned_until)
     assert read_all(again) == [0, 1, 2]
     again.truncate_to(2)
     again.append_as_follower(memoryview(bytes(batch(2, base_offset=GAP, leader_epoch=3))))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from dataplane.log import paths
 from dataplane.log.cleaner.driver import next_dirty_offset
 
 if TYPE_CHECKING:
+    from dataplane.log.manager.current_logs import CurrentLogs
     from dataplane.log.manager.log_directory import LogDirectory
     from dataplane.log.partition_log import PartitionLog
     from dataplane.model.ids import TopicPartition
@@ -31,8 +32,12 @@ class Checkpoints:
     """Remembers what each file holds; one write of a file at a time."""
 
     def __init__(
-        self, background: Background, on_error: Callable[[LogDirectory, OSError], object]
+        self,
+        background: Background,
+        current: CurrentLogs,
+        on_error: Callable[[LogDirectory, OSError], object],
     ) -> None:
+        self._current = current
         self._background = background
         self._on_error = on_error
         self._written: dict[tuple[str, str], Offsets] = {}
@@ -47,8 +52,23 @@ class Checkpoints:
         """What the file holds for a partition."""
         return self._written.get((directory.path, name), {}).get(tp)
 
-    def write(self, directory: LogDirectory, name: str, offsets: Offsets) -> None:
-        """Replace the file now, on this thread; soon, if another thread is just writing it."""
+    def write_now(self, name: str, directories: Iterable[LogDirectory]) -> None:
+        """Replace the file in each directory, on this thread."""
+        for directory in directories:
+            self._write(directory, name, self._offsets(directory, name))
+
+    def write_soon(self, name: str, directories: Iterable[LogDirectory]) -> None:
+        """Replace the file in each directory, in the background, where it holds other offsets."""
+        for directory in directories:
+            self._submit(directory, name, self._offsets(directory, name))
+
+    def _offsets(self, directory: LogDirectory, name: str) -> Offsets:
+        offset_of = OFFSETS[name]
+        logs = self._current.in_directory(directory)
+        return {tp: at for tp, log in logs.items() if (at := offset_of(log)) is not None}
+
+    def _write(self, directory: LogDirectory, name: str, offsets: Offsets) -> None:
+        """Replace the file now; soon, if another thread is just writing it."""
         key = (directory.path, name)
         if key in self._writing:
             self._again[key] = (directory, offsets)
@@ -60,8 +80,7 @@ class Checkpoints:
         else:
             self._written[key] = offsets
 
-    def write_soon(self, directory: LogDirectory, name: str, offsets: Offsets) -> None:
-        """Replace the file in the background, unless it holds these offsets already."""
+    def _submit(self, directory: LogDirectory, name: str, offsets: Offsets) -> None:
         key = (directory.path, name)
         # A file that was never needed is not made for the sake of being empty.
         if offsets == self._written.get(key, {}) or key in self._writing:
@@ -83,4 +102,4 @@ class Checkpoints:
         if isinstance(error, OSError):
             self._on_error(directory, error)
         elif waiting is not None:
-            self.write(waiting[0], key[1], waiting[1])
+            self._write(waiting[0], key[1], waiting[1])

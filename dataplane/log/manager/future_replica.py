@@ -196,7 +196,7 @@ class FutureReplicas:
     def _promote(self, tp: TopicPartition, future: FutureReplica) -> None:
         future.log.adopt_bounds(future.current)
         del self._futures[tp]
-        self._manager.promote(tp, future.log, future.target)
+        self._manager.promote(tp, future)
         _log.info("%s: moved to %s", tp, future.target.path)
         for callback in self._on_promoted:
             callback(tp, future.log)

@@ -9,6 +9,7 @@ from dataplane.log import paths
 from dataplane.log.cleaner.driver import LogCleaner
 from dataplane.log.config import LogConfig
 from dataplane.log.manager.checkpointing import OFFSETS, Checkpoints
+from dataplane.log.manager.current_logs import CurrentLogs
 from dataplane.log.manager.full_disks import FullDisks
 from dataplane.log.manager.future_replica import FutureReplicas, epoch_and_end
 from dataplane.log.manager.log_directory import LogDirectory
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     import uuid
     from collections.abc import Callable, Sequence
 
+    from dataplane.log.manager.future_replica import FutureReplica
     from dataplane.log.recovery.load_progress import LoadProgress
     from dataplane.model.ids import TopicPartition
     from dataplane.ports.background import Background, Pacer
@@ -74,14 +76,12 @@ class LogManager:
         self._config_for = config_for or (lambda _topic: LogConfig())
         self._settings = settings or LogManagerSettings()
         self._directories = [LogDirectory(fs, path) for path in log_dirs]
-        self._logs: dict[TopicPartition, PartitionLog] = {}
-        self._topic_ids: dict[TopicPartition, uuid.UUID] = {}
-        self._parent_dirs: dict[TopicPartition, LogDirectory] = {}
+        self._current = CurrentLogs()
         self._pending_deletion = DirectoriesPendingDeletion(fs, clock, background)
         self._loading: dict[str, DirectoryLoading] = {}
         self._on_failure: list[Callable[[str, list[TopicPartition]], None]] = []
         self._last_run_ms: dict[str, int] = {}
-        self._checkpoints = Checkpoints(background, self.fail_directory)
+        self._checkpoints = Checkpoints(background, self._current, self.fail_directory)
         self.full_disks = FullDisks(clock)
         self.future_replicas = FutureReplicas(self, fs, entropy)
         self.previous_broker_epoch = -1
@@ -122,7 +122,7 @@ class LogManager:
                 loading.report(took_ms=self._clock.monotonic_ms() - started_ms)
         if all(directory.failure is not None for directory in self._directories):
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, "No log directory can be used.")
-        return dict(self._logs)
+        return dict(self._current.by_partition)
 
     def stamp_identity(self, cluster_id: str) -> None:
         """Write or check `meta.properties` everywhere. `InconsistentIdentityError`."""
@@ -143,7 +143,7 @@ class LogManager:
             self._checkpoints.found(directory, name, offsets)
         for tp, log, topic_id in loading.opened():
             if self._prevails(tp, log, directory) and topic_id is not None:
-                self._topic_ids[tp] = topic_id
+                self._current.set_topic_id(tp, topic_id)
 
     def _prevails(self, tp: TopicPartition, log: PartitionLog, directory: LogDirectory) -> bool:
         """Register a log that was found, unless another directory has a better one.
@@ -151,7 +151,7 @@ class LogManager:
         Two happen when a crash, or a failing disk, came between the two renames of a promotion:
         the longer log of the newer epoch is the one that went on.
         """
-        other = self._logs.get(tp)
+        other = self._current.get(tp)
         if other is not None:
             _log.warning("%s is in %s and in %s", tp, other.directory, log.directory)
             if epoch_and_end(other) >= epoch_and_end(log):
@@ -160,8 +160,7 @@ class LogManager:
                 self._fs.rename(log.directory, f"{directory.path}/{name}")
                 return False
             self.set_aside(tp)
-        self._logs[tp] = log
-        self._parent_dirs[tp] = directory
+        self._current.put(tp, log, directory)
         return True
 
     def make_log(
@@ -205,22 +204,22 @@ class LogManager:
         """The log was truncated: the checkpoint must not cover what is written there next."""
         name = paths.RECOVERY_POINT_CHECKPOINT
         written = self._checkpoints.written_offset(directory, name, tp)
-        log = self._logs.get(tp)
-        if written is None or log is None or self._parent_dirs.get(tp) is not directory:
+        log = self._current.get(tp)
+        if written is None or log is None or self.parent_dir_of(tp) is not directory:
             return
         if written > log.recovery_point:
-            self._checkpoint(name, inline=True, only=directory)
+            self._checkpoints.write_now(name, [directory])
 
     # --- logs ---
 
     def get(self, tp: TopicPartition) -> PartitionLog | None:
-        return self._logs.get(tp)
+        return self._current.get(tp)
 
     def all(self) -> dict[TopicPartition, PartitionLog]:
-        return dict(self._logs)
+        return dict(self._current.by_partition)
 
     def topic_id(self, tp: TopicPartition) -> uuid.UUID | None:
-        return self._topic_ids.get(tp)
+        return self._current.topic_id(tp)
 
     def get_or_create(
         self,
@@ -236,7 +235,7 @@ class LogManager:
         created while no directory has failed, for it might lie in the failed one.
         KafkaError: INCONSISTENT_TOPIC_ID, KAFKA_STORAGE_ERROR.
         """
-        log = self._logs.get(tp)
+        log = self._current.get(tp)
         if log is not None:
             self._check_topic_id(tp, topic_id, log)
             return log
@@ -248,15 +247,14 @@ class LogManager:
         try:
             self._fs.make_dirs(path)
             log = self.make_log(tp, path, directory, config)
-            self._logs[tp] = log
-            self._parent_dirs[tp] = directory
+            self._current.put(tp, log, directory)
             # An earlier log of this name may still be in the checkpoints.
             for name in OFFSETS:
                 if self._checkpoints.written_offset(directory, name, tp):
-                    self._checkpoint(name, inline=True, only=directory)
+                    self._checkpoints.write_now(name, [directory])
             if topic_id is not None:
                 write_topic_id(self._fs, path, topic_id)
-                self._topic_ids[tp] = topic_id
+                self._current.set_topic_id(tp, topic_id)
         except OSError as error:
             self.fail_directory(directory, error)
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
@@ -266,18 +264,17 @@ class LogManager:
         if len(live) == 1:
             return live[0]
         preferred = self.future_replicas.preferred_log_dirs.pop(tp, None)
-        occupied = list(self._parent_dirs.values())
-        return min(live, key=lambda each: (each.path != preferred, occupied.count(each)))
+        return min(live, key=lambda each: (each.path != preferred, self._current.count_in(each)))
 
     def _check_topic_id(
         self, tp: TopicPartition, topic_id: uuid.UUID | None, log: PartitionLog
     ) -> None:
         if topic_id is None:
             return
-        known = self._topic_ids.get(tp)
+        known = self._current.topic_id(tp)
         if known is None:
             write_topic_id(self._fs, log.directory, topic_id)
-            self._topic_ids[tp] = topic_id
+            self._current.set_topic_id(tp, topic_id)
         elif known != topic_id:
             raise KafkaError(
                 ErrorCode.INCONSISTENT_TOPIC_ID, f"The log of {tp} belongs to topic id {known}."
@@ -299,11 +296,10 @@ class LogManager:
     def _retire(self, tp: TopicPartition, name: str) -> tuple[str, PartitionLog] | None:
         """Forget a log and give its directory another name; that path and the log."""
         self.future_replicas.cancel(tp)
-        log = self._logs.pop(tp, None)
-        if log is None:
+        removed = self._current.remove(tp)
+        if removed is None:
             return None
-        directory = self._parent_dirs.pop(tp)
-        self._topic_ids.pop(tp, None)
+        log, directory = removed
         path = f"{directory.path}/{name}"
         try:
             self._fs.rename(log.directory, path)
@@ -326,11 +322,12 @@ class LogManager:
         raise KafkaError(ErrorCode.LOG_DIR_NOT_FOUND, f"{path} is none of log.dirs.")
 
     def parent_dir_of(self, tp: TopicPartition) -> LogDirectory | None:
-        return self._parent_dirs.get(tp)
+        return self._current.parent_dir_of(tp)
 
-    def promote(self, tp: TopicPartition, log: PartitionLog, parent: LogDirectory) -> None:
+    def promote(self, tp: TopicPartition, future: FutureReplica) -> None:
         """A future replica becomes the current one. KafkaError; then both stay as they are."""
-        old, old_parent = self._logs[tp], self._parent_dirs[tp]
+        old, log, parent = future.current, future.log, future.target
+        old_parent = self.parent_dir_of(tp)
         path = f"{parent.path}/{tp}"
         try:
             self._fs.rename(log.directory, path)
@@ -338,9 +335,9 @@ class LogManager:
         except OSError as error:
             self.fail_directory(parent, error)
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)) from error
-        self._logs[tp] = log
-        self._parent_dirs[tp] = parent
-        self.delete_directory_async(old_parent, old.directory, tp, old)
+        self._current.put(tp, log, parent)
+        if old_parent is not None:
+            self.delete_directory_async(old_parent, old.directory, tp, old)
         self.checkpoint_high_watermarks()
         self.checkpoint_recovery_points()
 
@@ -368,22 +365,22 @@ class LogManager:
         settings = self._settings
         if self._is_due("housekeeping", settings.housekeeping_interval_ms):
             self._pending_deletion.purge()
-            for log in list(self._logs.values()):
+            for log in self._current.all():
                 self._guarded(log, PartitionLog.tick)
-            self.cleaner.tick(self._logs)
+            self.cleaner.tick(self._current.by_partition)
         if self._is_due("retention", settings.retention_check_interval_ms):
-            for log in list(self._logs.values()):
+            for log in self._current.all():
                 self._guarded(log, lambda each: each.apply_retention(now_ms))
         if self._is_due("high watermarks", settings.high_watermark_checkpoint_interval_ms):
-            self._checkpoint(paths.HIGH_WATERMARK_CHECKPOINT)
+            self._checkpoints.write_soon(paths.HIGH_WATERMARK_CHECKPOINT, self._live_directories())
         if self._is_due("offsets", settings.offset_checkpoint_interval_ms):
-            self._checkpoint(paths.RECOVERY_POINT_CHECKPOINT)
-            self._checkpoint(paths.LOG_START_CHECKPOINT)
+            self._checkpoints.write_soon(paths.RECOVERY_POINT_CHECKPOINT, self._live_directories())
+            self._checkpoints.write_soon(paths.LOG_START_CHECKPOINT, self._live_directories())
             self._checkpoint_cleaning()
 
     def checkpoint_high_watermarks(self) -> None:
         """Write `replication-offset-checkpoint` now, on this thread."""
-        self._checkpoint(paths.HIGH_WATERMARK_CHECKPOINT, inline=True)
+        self._checkpoints.write_now(paths.HIGH_WATERMARK_CHECKPOINT, self._live_directories())
 
     def checkpoint_recovery_points(self) -> None:
         """Write recovery points and log start offsets now, on this thread."""
@@ -392,10 +389,10 @@ class LogManager:
             paths.LOG_START_CHECKPOINT,
             paths.CLEANER_CHECKPOINT,
         ):
-            self._checkpoint(name, inline=True)
+            self._checkpoints.write_now(name, self._live_directories())
 
     def _checkpoint_cleaning(self) -> None:
-        self._checkpoint(paths.CLEANER_CHECKPOINT)
+        self._checkpoints.write_soon(paths.CLEANER_CHECKPOINT, self._live_directories())
 
     def _is_due(self, task: str, interval_ms: int) -> bool:
         now_ms = self._clock.monotonic_ms()
@@ -412,21 +409,9 @@ class LogManager:
         except KafkaError as error:
             _log.warning("%s: %s", log.topic_partition, error)
         except OSError as error:
-            self.fail_directory(self._parent_dirs[log.topic_partition], error)
-
-    def _checkpoint(
-        self, name: str, *, inline: bool = False, only: LogDirectory | None = None
-    ) -> None:
-        """Write a checkpoint file of every directory, on this thread if `inline`."""
-        write = self._checkpoints.write if inline else self._checkpoints.write_soon
-        offset_of = OFFSETS[name]
-        for directory in self._live_directories() if only is None else (only,):
-            offsets = {
-                tp: offset
-                for tp, log in self._logs.items()
-                if self._parent_dirs[tp] is directory and (offset := offset_of(log)) is not None
-            }
-            write(directory, name, offsets)
+            parent = self.parent_dir_of(log.topic_partition)
+            if parent is not None:
+                self.fail_directory(parent, error)
 
     # --- trouble ---
 
@@ -440,13 +425,12 @@ class LogManager:
         _log.error("log directory %s failed: %s", directory.path, error)
         directory.failure = error
         self.future_replicas.on_directory_failure(directory)
-        lost = [tp for tp, parent in self._parent_dirs.items() if parent is directory]
-        for tp in lost:
-            self._parent_dirs.pop(tp)
-            self._topic_ids.pop(tp, None)
-            self._logs.pop(tp).fail(error)
+        lost = self._current.in_directory(directory)
+        for tp, log in lost.items():
+            self._current.remove(tp)
+            log.fail(error)
         for callback in self._on_failure:
-            callback(directory.path, lost)
+            callback(directory.path, list(lost))
 
     def _live_directories(self) -> list[LogDirectory]:
         return [directory for directory in self._directories if directory.failure is None]
@@ -460,7 +444,7 @@ class LogManager:
                 self._fs,
                 directory.path,
                 directory.failure,
-                {tp: log for tp, log in self._logs.items() if self._parent_dirs[tp] is directory},
+                self._current.in_directory(directory),
                 {
                     tp: future.log
                     for tp, future in self.future_replicas.all().items()
@@ -478,7 +462,7 @@ class LogManager:
         Background work must have ended before: the caller closes its threads first.
         """
         self.future_replicas.release()
-        for log in list(self._logs.values()):
+        for log in self._current.all():
             self._guarded(log, PartitionLog.close)
         self.checkpoint_high_watermarks()
         self.checkpoint_recovery_points()
@@ -490,5 +474,4 @@ class LogManager:
         self._pending_deletion.release()
         for directory in self._directories:
             directory.close()
-        self._logs.clear()
-        self._parent_dirs.clear()
+        self._current.clear()

@@ -113,7 +113,7 @@ class StopError(BaseException):
 
 
 @dataclasses.dataclass
-class DoomedFileSystem(MemoryFileSystem):
+class CrashingFileSystem(MemoryFileSystem):
     """Dies before the n-th change of a name."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from tests.dataplane.log.cleaner.cleaning import (
     COMPACT,
     DAY_MS,
     HOUR_MS,
-    DoomedFileSystem,
+    CrashingFileSystem,
     StopError,
     batches,
     clean,
@@ -430,7 +430,7 @@ def test_a_reader_keeps_its_slice_across_the_swap():
 def test_a_crash_at_any_moment_of_the_swap_loses_nothing():
     survived = 0
     for moment in range(200):
-        world = World(dataclasses.replace(COMPACT, segment_bytes=400), fs=DoomedFileSystem())
+        world = World(dataclasses.replace(COMPACT, segment_bytes=400), fs=CrashingFileSystem())
         log = world.open()
         put(log, ("gone", "old"), ("stays", "1"))
         transactional(log, ("x", "aborted"), producer_id=5)

@@ -16,7 +16,7 @@ from tests.dataplane.log.cleaner.cleaning import (
     CODECS,
     COMPACT,
     HOUR_MS,
-    DoomedFileSystem,
+    CrashingFileSystem,
     StopError,
     batches,
     clean,
@@ -328,7 +328,7 @@ def test_a_damaged_batch_is_not_passed_over():
 def test_a_crash_while_segments_go_of_which_nothing_is_left():
     """A `.swap` of which no batch tells the end replaces its own segment; others wait their turn."""
     for moment in range(100):
-        world = World(dataclasses.replace(SMALL, segment_bytes=1500), fs=DoomedFileSystem())
+        world = World(dataclasses.replace(SMALL, segment_bytes=1500), fs=CrashingFileSystem())
         log = world.open()
         for number in range(8):
             put(log, ("a", str(number) * 300))

@@ -65,7 +65,7 @@ class Plan(NamedTuple):
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run until told to stop. Exit code 0, 1 (failed) or 2 (bad arguments or configuration)."""
+    """Run until stopped. Exit code 0, 1 (failed) or 2 (bad arguments or configuration)."""
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s"
     )
@@ -240,7 +240,7 @@ async def _stop_all(supervisors: list[Supervisor]) -> None:
 async def _until_ready(
     plans: list[Plan], supervisors: list[Supervisor], stop: asyncio.Event
 ) -> None:
-    """Until every broker tells clients about every broker. LocalClusterError when one fails."""
+    """Until every broker's metadata names every broker. LocalClusterError when one fails."""
     wanted = {plan.broker_id for plan in plans}
     try:
         async with asyncio.timeout(READY_TIMEOUT_S):
@@ -262,7 +262,7 @@ def _refuse_ended(supervisor: Supervisor) -> None:
 
 
 async def _known_brokers(bootstrap: str) -> set[int]:
-    """The brokers that one of them tells clients about."""
+    """The brokers that one broker's metadata names."""
     host, _, port = bootstrap.rpartition(":")
     try:
         reader, writer = await asyncio.open_connection(host, int(port))

@@ -46,7 +46,7 @@ class HostSettings:
 
 
 class HostAgent:
-    """Runs the brokers of one host until told to stop."""
+    """Runs the brokers of one host until it is stopped."""
 
     def __init__(
         self,

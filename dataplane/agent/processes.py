@@ -115,8 +115,8 @@ def spawn(
 ) -> Process:
     """Start a child in its own session, its output appended to `log_file`. Raises OSError.
 
-    The child is told the file, to keep it small while it runs (`dataplane.runtime.log_file`). Here
-    that is done for children that end before they can.
+    The child receives the file's name, to rotate it while it runs (`dataplane.runtime.log_file`).
+    A full file is rotated here too, for children that end before they can.
     """
     LogFile(log_file).rename()
     with log_file.open("ab") as log:

@@ -237,7 +237,7 @@ class Supervisor:
                 self._fencing = asyncio.get_running_loop().create_task(self._fence_owed())
 
     async def _fence_owed(self) -> None:
-        """ZooKeeper counts a session's time anew when it comes back: do not wait for that.
+        """ZooKeeper restarts a session's timeout when it comes back: do not wait for that.
 
         A fence names one session, so it may come after the next process has been started.
         """

@@ -184,7 +184,7 @@ class BrokerConfig(ResolvedConfig):
 
     def _check_storage(self) -> None:
         """As Kafka: data is kept for ever (any negative number) or for some time, and compaction
-        has room for a few keys.
+        has memory for a few keys.
         """
         chosen = next(key for key in _RETENTION_KEYS if self[key] is not None)
         if self[chosen] == 0:

@@ -6,8 +6,9 @@ that in the place of its standard output and error (`OwnLog`). Nobody else's hel
 goes on when the supervisor has died.
 
 A program of others appends to its file by itself and would go on in a renamed one. Its full file
-is copied instead and cut to nothing, where an appending writer goes on (`LogFile.copy`). Lines that
-are written between copy and cut are lost; there are few, and a log that fills the disk loses more.
+is copied instead and truncated to 0, where an appending writer goes on (`LogFile.copy`). Lines
+written between copy and truncation are lost; there are few, and a log that fills the disk loses
+more.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ _PAUSE_S_MAX = 1.0
 
 
 class ThreadPacer:
-    """Pauses after each step. At full pace until it is told otherwise."""
+    """Pauses after each step. At full pace until a caller sets a limit."""
 
     def __init__(self) -> None:
         self._share = 1.0

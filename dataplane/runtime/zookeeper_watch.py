@@ -1,4 +1,4 @@
-"""Standing watches over kazoo's one-shot ones: read, tell, wait for the trigger, read again."""
+"""Standing watches over kazoo's one-shot ones: read, notify, wait for the trigger, read again."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class _StandingWatch:
     async def _look(self) -> None:
         raise NotImplementedError
 
-    def _tell(self, callback: Callable[..., None], *arguments: object) -> None:
+    def _notify(self, callback: Callable[..., None], *arguments: object) -> None:
         try:
             callback(*arguments)
         except Exception:  # a listener's bug must not end the watch
@@ -90,7 +90,7 @@ class _StandingWatch:
 
 
 class ChildrenWatch(_StandingWatch):
-    """Tells a node's children's names."""
+    """Reports the names of a node's children."""
 
     def __init__(
         self,
@@ -113,13 +113,13 @@ class ChildrenWatch(_StandingWatch):
                 return
         if not names and self._seen == []:
             return
-        # Told even when the names are the same: a child may have gone and come back in between.
+        # Also for the same names: a child may have been removed and created again in between.
         self._seen = names
-        self._tell(self._callback, list(names))
+        self._notify(self._callback, list(names))
 
 
 class DataWatch(_StandingWatch):
-    """Tells a node's data and stat."""
+    """Reports a node's data and stat."""
 
     def __init__(
         self,
@@ -141,9 +141,9 @@ class DataWatch(_StandingWatch):
                 return
             if self._seen is not None:
                 self._seen = None
-                self._tell(self._callback, None, None)
+                self._notify(self._callback, None, None)
             return
         now = (stat.czxid, stat.mzxid)
         if now != self._seen:
             self._seen = now
-            self._tell(self._callback, data, stat)
+            self._notify(self._callback, data, stat)

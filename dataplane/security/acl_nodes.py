@@ -2,7 +2,7 @@
 
 Literal: `/kafka-acl/<Type>/<name>`; prefixed: `/kafka-acl-extended/prefixed/<Type>/<prefix>`; both
 hold `{"version":1,"acls":[{"principal","permissionType","operation","host"}]}`. After a change a
-sequential node tells the other brokers: under `/kafka-acl-changes` as text `TOPIC:name`, under
+sequential node notifies the other brokers: under `/kafka-acl-changes` as text `TOPIC:name`, under
 `/kafka-acl-extended-changes` as JSON.
 """
 

@@ -26,7 +26,7 @@ NONCE_BYTES: Final = 24
 TOKEN_BYTES_MAX: Final = 64 * 1024
 """No honest token comes near; anything longer is refused before it is looked at."""
 SHOWN_CHARACTERS_MAX: Final = 64
-"""Of a name that a stranger chose, in one line of a log."""
+"""Of a name that a client chose, in one line of a log."""
 
 
 class SaslState(enum.Enum):
@@ -119,5 +119,5 @@ class SaslServerSession:
 
 
 def shown(name: str) -> str:
-    """A stranger's words for a log: quoted, escaped to printable ASCII, cut."""
+    """A client's text for a log: quoted, escaped to printable ASCII, truncated."""
     return ascii(name[:SHOWN_CHARACTERS_MAX]) + ("…" if len(name) > SHOWN_CHARACTERS_MAX else "")

@@ -146,7 +146,7 @@ class TimingWheel:
         if slot - now_ms // _WIDTHS_MS[level] >= BUCKETS_PER_LEVEL:
             level += 1  # now lies so in its bucket that this level does not reach as far
             slot = deadline_ms // _WIDTHS_MS[level]
-        # On a higher level the bucket begins after now: else a lower level would have had room.
+        # A bucket of a higher level begins after now: else a lower level would have reached it.
         start_ms = slot * _WIDTHS_MS[level]
         bucket = self._buckets.get((level, start_ms))
         is_new = bucket is None

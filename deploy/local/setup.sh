@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes a checkout ready: interpreter, Java, Node, locked dependencies, built frontend, Spark jars.
 #   setup.sh run    what running needs
-#   setup.sh up     the same, after a look at the settings: a bad one is told before anything is done
+#   setup.sh up     the same, after the settings are checked: a bad one is reported before anything is done
 #   setup.sh test   that, and what `make test` needs on top
 # Each step leaves a stamp with the hash of what it was made from; a second run does nothing twice.
 set -euo pipefail
@@ -123,7 +123,7 @@ setup_jars() {
 }
 
 setup_test_programs() {
-  # The house rules are held against what is tracked.
+  # tests/architecture checks the files that git tracks.
   have git || need "Git" git
   have redis-server || need "Redis" redis-server
   have chromium || need "Chromium" chromium

@@ -66,17 +66,17 @@ def produce(settings: dict[str, Any], stop: threading.Event) -> None:
     producer = Producer(
         {**settings, "enable.idempotence": True, "compression.type": "lz4", "linger.ms": 50}
     )
-    dice = random.Random()
+    rng = random.Random()
     sequence = 0
     due = dict.fromkeys(RATE_PER_S, 0.0)
     while not stop.wait(0.1):
         for topic, rate in RATE_PER_S.items():
-            due[topic] += rate * 0.1 * dice.uniform(0.6, 1.4)
+            due[topic] += rate * 0.1 * rng.uniform(0.6, 1.4)
             while due[topic] >= 1:
                 due[topic] -= 1
                 sequence += 1
-                key = f"shop-{dice.randrange(200)}" if topic in KEYED else None
-                _send(producer, topic, key, _value(topic, sequence, dice))
+                key = f"shop-{rng.randrange(200)}" if topic in KEYED else None
+                _send(producer, topic, key, _value(topic, sequence, rng))
         producer.poll(0)
     producer.flush(5)
 
@@ -123,14 +123,14 @@ def _commit(consumer: Consumer, group: str) -> None:
         log.warning("%s could not commit: %s", group, error)
 
 
-def _value(topic: str, sequence: int, dice: random.Random) -> bytes:
+def _value(topic: str, sequence: int, rng: random.Random) -> bytes:
     return json.dumps(
         {
             "id": sequence,
             "kind": topic.removeprefix("demo."),
-            "amount": round(dice.lognormvariate(3, 1), 2),
-            "currency": dice.choice(("EUR", "USD", "GBP")),
-            "note": "x" * dice.randrange(20, 400),
+            "amount": round(rng.lognormvariate(3, 1), 2),
+            "currency": rng.choice(("EUR", "USD", "GBP")),
+            "note": "x" * rng.randrange(20, 400),
         }
     ).encode()
 

@@ -1,4 +1,4 @@
-"""A README that tells a package's files tells all of them, and none that is gone."""
+"""A README that lists a package's files lists all of them, and none that is gone."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ def names_of(readme: Path) -> list[str]:
     return NAME.findall(readme.read_text())
 
 
-def untold(readme: Path) -> list[str]:
+def unnamed(readme: Path) -> list[str]:
     """Modules beside a README that it leaves out, though it names others of them as `module.py`.
 
-    A module is told by its file, its bare name, or a pattern (`group_*.py`). `__init__` and
-    `__main__` are the package itself. A README that names none of them tells of the package as a
-    whole, and may.
+    A module is named by its file, its bare name, or a pattern (`group_*.py`). `__init__` and
+    `__main__` are the package itself. A README may also name none of them and describe the
+    package as a whole.
     """
     modules = {path.name for path in readme.parent.glob("*.py")} - {"__init__.py", "__main__.py"}
     names = names_of(readme)
     if not any(fnmatch.filter(modules, name) for name in names if name.endswith(".py")):
         return []
-    told = {
+    named = {
         each for name in names for each in fnmatch.filter(modules, name.removesuffix(".py") + ".py")
     }
-    return sorted(modules - told)
+    return sorted(modules - named)
 
 
 def gone(readme: Path, root: Path) -> list[str]:
@@ -61,7 +61,7 @@ def readmes() -> list[str]:
 @pytest.mark.parametrize("readme", readmes())
 def test_a_readme_follows_the_code(readme: str) -> None:
     path = REPOSITORY / readme
-    assert (untold(path), gone(path, REPOSITORY)) == ([], [])
+    assert (unnamed(path), gone(path, REPOSITORY)) == ([], [])
 
 
 @pytest.mark.parametrize(
@@ -84,17 +84,17 @@ def test_what_a_readme_has_wrong_is_named(
 ) -> None:
     for name in (
         "README.md",
-        "room/__init__.py",
-        "room/one.py",
-        "room/group_a.py",
-        "room/group_b.py",
+        "package/__init__.py",
+        "package/one.py",
+        "package/group_a.py",
+        "package/group_b.py",
     ):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    for name in ("room/rest/two.py", "side/three.py"):
+    for name in ("package/rest/two.py", "side/three.py"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
-    readme = tmp_path / "room" / "README.md"
+    readme = tmp_path / "package" / "README.md"
     readme.write_text(text + "\n")
-    assert untold(readme) == left_out
+    assert unnamed(readme) == left_out
     assert gone(readme, tmp_path) == missing

@@ -1,4 +1,4 @@
-"""The house rules that a machine can check, read from the source itself."""
+"""The rules of this code base that a machine can check, read from the source itself."""
 
 from __future__ import annotations
 

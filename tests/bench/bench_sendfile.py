@@ -103,7 +103,7 @@ def measure(path: str, size: int, sendfile_from: int) -> tuple[float, float]:
 def read_for(port: int, size: int, seconds: float) -> int:
     """Bytes that came in `seconds` over connections with a few requests in flight each."""
     whole, total = HEAD_BYTES + size, 0
-    room = memoryview(bytearray(whole))
+    buffer = memoryview(bytearray(whole))
     poll = select.epoll()
     lanes: dict[int, list[object]] = {}
     for _ in range(CONNECTIONS):
@@ -117,7 +117,7 @@ def read_for(port: int, size: int, seconds: float) -> int:
     while time.perf_counter() < deadline:
         for number, _event in poll.poll(1):
             sock, got = lanes[number]
-            count = sock.recv_into(room[got:])
+            count = sock.recv_into(buffer[got:])
             total += count
             lanes[number][1] = (got + count) % whole
             if got + count == whole:

@@ -73,7 +73,7 @@ class _Cluster:
         )
 
     def led_by(self, broker: int) -> int:
-        """Partitions that some living broker still believes to be led by `broker`."""
+        """Partitions that `broker` or nobody leads, counted in each living broker's metadata."""
         return sum(
             state.leader in (-1, broker)
             for b in self.brokers
@@ -119,7 +119,7 @@ async def _take_over(cluster: _Cluster) -> tuple[float, float]:
         await cluster.brokers[0].coordinator.delete(znodes.CONTROLLER)
         await cluster.until(
             lambda: all(b.image.controller_epoch > before for b in cluster.brokers),
-            "another controller's word",
+            "another controller's epoch",
         )
 
     spent_s = await _cpu_s(work)

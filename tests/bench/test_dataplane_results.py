@@ -132,9 +132,9 @@ def produce_answer(offset: int, error: int = 0, correlation_id: int = 7) -> byte
 def feed(answers: ProduceAnswers | FetchAnswers, data: bytes, step: int) -> int:
     count, position = 0, 0
     while position < len(data):
-        room = answers.room()
-        piece = data[position : position + min(step, len(room))]
-        room[: len(piece)] = piece
+        free = answers.free()
+        piece = data[position : position + min(step, len(free))]
+        free[: len(piece)] = piece
         position += len(piece)
         count += answers.add(len(piece))
     return count

@@ -131,7 +131,7 @@ def test_truncated_requests_leave_the_broker_alive(cluster: LocalCluster) -> Non
         if spec.key in BETWEEN_BROKERS:
             continue
         request = Random(spec.key).instance(load(spec.key)[0], spec.max_version)
-        frame = encode_request_frame(request, spec.max_version, 3, "cut")
+        frame = encode_request_frame(request, spec.max_version, 3, "truncated")
         with connected(cluster) as sock:
             sock.sendall(frame[: len(frame) // 2])  # and then the client is gone
     assert_alive(cluster)

@@ -48,8 +48,8 @@ def member(cluster: LocalCluster, topic: str, group: str) -> Iterator[Callable[.
             }
         )
         made.append(consumer)
-        told = [] if revoked is None else revoked
-        consumer.subscribe([topic], on_revoke=lambda _consumer, parts: told.append(parts))
+        calls = [] if revoked is None else revoked
+        consumer.subscribe([topic], on_revoke=lambda _consumer, parts: calls.append(parts))
         return consumer
 
     yield make

@@ -123,7 +123,7 @@ def test_unknown_apis_do_not_fill_the_metrics(lone: LocalCluster, metrics_port: 
 def test_frames_sent_by_halves_do_not_take_the_memory(
     lone: LocalCluster, metrics_port: int
 ) -> None:
-    """Their senders are not read from any more, and go when somebody waits for their room."""
+    """Their connections are no longer read, and are closed when others wait for the memory."""
     before = resident_bytes(lone)
     with contextlib.ExitStack() as held:
         for _ in range(24):
@@ -131,7 +131,7 @@ def test_frames_sent_by_halves_do_not_take_the_memory(
             sock.settimeout(0.2)
             with contextlib.suppress(TimeoutError):
                 sock.sendall(struct.pack(">ih", 30 << 20, 0) + bytes(4 << 20))
-        for _ in eventually(10, "some wait for room"):
+        for _ in eventually(10, "some wait for memory"):
             seen = metrics(metrics_port)
             if seen["penstock_receive_buffer_paused"] > 0:
                 break

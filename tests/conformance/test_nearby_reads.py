@@ -49,8 +49,8 @@ def test_it_reads_all_from_the_replica_on_its_rack(racks, rack: str, reads_from:
     found: list[int] = []
 
     def place() -> int:
-        told = stats.get("topics", {}).get(topic, {}).get("partitions", {}).get("0", {})
-        return int(told.get("broker", -1))
+        reported = stats.get("topics", {}).get(topic, {}).get("partitions", {}).get("0", {})
+        return int(reported.get("broker", -1))
 
     for _ in eventually(30, f"{COUNT} records"):
         message = consumer.poll(0.2)

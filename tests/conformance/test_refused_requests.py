@@ -92,7 +92,7 @@ def magic_1() -> bytes:
         pytest.param(with_byte(batch(), 70, 255), ErrorCode.CORRUPT_MESSAGE, id="CRC"),
         pytest.param(with_byte(batch(), 16, 3), ErrorCode.INVALID_RECORD, id="magic 3"),
         pytest.param(magic_1(), ErrorCode.INVALID_RECORD, id="magic 1"),
-        pytest.param(batch()[:-1], ErrorCode.CORRUPT_MESSAGE, id="cut"),
+        pytest.param(batch()[:-1], ErrorCode.CORRUPT_MESSAGE, id="truncated"),
         pytest.param(batch() + batch(), ErrorCode.INVALID_RECORD, id="two batches"),
         pytest.param(b"\0" * 61, ErrorCode.INVALID_RECORD, id="zeros"),
         pytest.param(b"short", ErrorCode.CORRUPT_MESSAGE, id="short"),
@@ -222,7 +222,7 @@ def test_a_request_before_the_login_closes(sasl_cluster: LocalCluster) -> None:
         assert ask(sock, MetadataRequest(topics=[]), 9) is None
 
 
-def test_versions_are_told_before_the_login(sasl_cluster: LocalCluster) -> None:
+def test_versions_are_answered_before_the_login(sasl_cluster: LocalCluster) -> None:
     with connected(sasl_cluster) as sock:
         assert ask(sock, ApiVersionsRequest(), 0).error_code == ErrorCode.NONE
         assert ask(sock, SaslHandshakeRequest(mechanism="SCRAM-SHA-256"), 1).error_code == 0
@@ -235,7 +235,7 @@ def test_a_token_without_a_handshake(sasl_cluster: LocalCluster) -> None:
         assert read_frame(sock) is None
 
 
-def test_an_unknown_mechanism_is_told_the_known_ones(sasl_cluster: LocalCluster) -> None:
+def test_an_unknown_mechanism_is_answered_with_the_known_ones(sasl_cluster: LocalCluster) -> None:
     with connected(sasl_cluster) as sock:
         response = ask(sock, SaslHandshakeRequest(mechanism="GSSAPI"), 1)
         assert response.error_code == ErrorCode.UNSUPPORTED_SASL_MECHANISM

@@ -67,16 +67,16 @@ BAD_SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "told"), BAD_SETTINGS)
+@pytest.mark.parametrize(("name", "value", "message"), BAD_SETTINGS)
 def test_a_bad_setting_is_one_line_and_exit_code_2(
-    tmp_path: Path, name: str, value: str, told: str
+    tmp_path: Path, name: str, value: str, message: str
 ) -> None:
     for command in ("check", "up"):
         done = run_local(tmp_path, command, **{**free_ports(), name: value})
         assert done.returncode == 2, done.stderr
         (line,) = done.stderr.splitlines()
         assert line.startswith(f"penstock: {name}")
-        assert told in line
+        assert message in line
         assert "hidden" not in line
     assert not (tmp_path / "data").exists()
 
@@ -119,8 +119,8 @@ def test_settings_are_judged_before_any_set_up_work(tmp_path: Path) -> None:
         timeout=60,
         check=False,
     )
-    told = "penstock: PENSTOCK_HTTP_PORT='abc' is not a port between 1 and 65535\n"
-    assert (began.returncode, began.stdout, began.stderr) == (2, "", told)
+    message = "penstock: PENSTOCK_HTTP_PORT='abc' is not a port between 1 and 65535\n"
+    assert (began.returncode, began.stdout, began.stderr) == (2, "", message)
     assert not (checkout / ".venv").exists()
     assert [path.name for path in (checkout / "build").rglob("*")] == ["stamps"]
 

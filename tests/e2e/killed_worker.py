@@ -34,18 +34,18 @@ class Kill:
 
 @contextlib.contextmanager
 def worker_killed_at(service: LocalService, kind: str, step: str, when: str) -> Iterator[Kill]:
-    """Within, only the doomed worker works; after it, only the demo's own."""
+    """Within, only the worker to be killed runs; after it, only the demo's own."""
     holds = Holds(service.directory / "holds")
     holds.place(kind, step, when)
     own = service.pid_of("worker")
     os.kill(own, signal.SIGSTOP)
     command = (
         *(sys.executable, "-m", "celery", "-A", "tests.controlplane.live.held_worker", "worker"),
-        *("--hostname", "doomed@%h", "--pool", "threads", "--concurrency", "2"),
+        *("--hostname", "killed@%h", "--pool", "threads", "--concurrency", "2"),
         *("--without-gossip", "--without-mingle", "--loglevel", "info"),
     )
-    with (service.directory / "doomed-worker.log").open("ab") as log:
-        doomed = subprocess.Popen(
+    with (service.directory / "killed-worker.log").open("ab") as log:
+        worker = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -54,8 +54,8 @@ def worker_killed_at(service: LocalService, kind: str, step: str, when: str) -> 
             cwd=REPOSITORY,
         )
     try:
-        yield Kill(holds, doomed)
+        yield Kill(holds, worker)
     finally:
-        doomed.kill()
-        doomed.wait()
+        worker.kill()
+        worker.wait()
         os.kill(own, signal.SIGCONT)

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from playwright.sync_api import Locator, Page, expect
 
-# Room for an operation on a busy machine: the queue's slowest way is a sweep every 5 s.
+# Enough for an operation on a busy machine: the queue's slowest way is a sweep every 5 s.
 OPERATION_MS = 60_000
 
 

@@ -1,6 +1,6 @@
 """Each governing verb from the console on the demo cluster, its worker killed in the middle.
 
-`AFTER` a step: its deed is done on the brokers, but nobody has written that down.
+`AFTER` a step: its effect is on the brokers, but not yet in the database.
 """
 
 import os
@@ -67,7 +67,7 @@ def test_a_move(console: Console, rest: Rest, clients: Clients, service: LocalSe
     flows.plan_move(console, NAME, [before[0], free])
     operation_id = confirm_and_kill(console, rest, service, "reassignment", "move")
     assert rest.get(path)["partitions"][0]["replicas"] == [before[0], free]
-    # The old broker deletes what it held a moment after it was told.
+    # The old broker deletes its replica a moment after the controller's StopReplica.
     wait_for(lambda: service.brokers_with(f"{NAME}-0") == {before[0], free}, 20)
     flows.undo(console, operation_id)
     assert rest.get(path)["partitions"][0]["replicas"] == before

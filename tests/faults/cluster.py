@@ -179,7 +179,7 @@ class FaultCluster:
         supervisor = self._supervisors[broker]
         assert supervisor.report.pid is not None
         os.kill(supervisor.report.pid, signal.SIGKILL)
-        await supervisor.stop()  # without a pause after the kill, so nothing is started anew
+        await supervisor.stop()  # without a pause after the kill, so nothing is started again
 
     def stop_broker(self, broker: int) -> None:
         """SIGTERM: a controlled shutdown, and not started again before `start_broker`."""
@@ -205,7 +205,7 @@ class FaultCluster:
     # -- what the cluster says ------------------------------------------------------------------
 
     def leader_of(self, topic: str, partition: int = 0, *, asked: int | None = None) -> int:
-        """The leader as one broker tells it (any, if none is named); -1 for none."""
+        """The leader in one broker's metadata (any broker's, if none is named); -1 for none."""
         bootstrap = self.bootstrap if asked is None else self.address(asked)
         metadata = _admin(bootstrap).list_topics(topic, 10)
         return int(metadata.topics[topic].partitions[partition].leader)

@@ -13,7 +13,7 @@ from tests.faults.cluster import ZOOKEEPER_START_S, FaultCluster
 class Shared:
     """Three supervised brokers with everything that matters to a fault at its default.
 
-    Started when first asked for, and anew when a test has left it in pieces.
+    Started when first asked for, and again when a test has left it broken.
     """
 
     def __init__(self, factory: pytest.TempPathFactory) -> None:

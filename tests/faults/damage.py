@@ -1,4 +1,4 @@
-"""Spoils a stopped broker's files by a seed: flipped bytes, cut tails, files of nonsense."""
+"""Damages a stopped broker's files by a seed: flipped bytes, truncated files, random bytes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pathlib
 import random
 
 FLIPS_MAX = 4
-NONSENSE_BYTES_MAX = 200
+RANDOM_BYTES_MAX = 200
 LEADER_EPOCH = range(12, 16)
 """Its bytes in a batch; what the batch's length counts begins there too."""
 
@@ -37,23 +37,23 @@ def leader_epochs(segment: bytes) -> set[int]:
     return places
 
 
-def cut(rng: random.Random, path: pathlib.Path) -> str:
+def truncate(rng: random.Random, path: pathlib.Path) -> str:
     """Leave only the beginning of the file, perhaps nothing."""
     size = path.stat().st_size
     left = rng.randrange(size)
     with path.open("r+b") as file:
         file.truncate(left)
-    return f"{path.parent.name}/{path.name}: cut from {size} to {left} bytes"
+    return f"{path.parent.name}/{path.name}: truncated from {size} to {left} bytes"
 
 
-def nonsense(rng: random.Random, path: pathlib.Path) -> str:
+def fill_randomly(rng: random.Random, path: pathlib.Path) -> str:
     """Write a file of random bytes where none was."""
-    content = rng.randbytes(rng.randint(1, NONSENSE_BYTES_MAX))
+    content = rng.randbytes(rng.randint(1, RANDOM_BYTES_MAX))
     path.write_bytes(content)
-    return f"{path.parent.name}/{path.name}: {len(content)} bytes of nonsense"
+    return f"{path.parent.name}/{path.name}: {len(content)} random bytes"
 
 
-def spoil_partition(rng: random.Random, directory: pathlib.Path, *, with_log: bool) -> list[str]:
+def damage_partition(rng: random.Random, directory: pathlib.Path, *, with_log: bool) -> list[str]:
     """About half of a partition's helper files, and of its last segment if `with_log`.
 
     The last segment only: after an unclean stop that is what recovery reads again. Damage in what
@@ -66,9 +66,9 @@ def spoil_partition(rng: random.Random, directory: pathlib.Path, *, with_log: bo
         is_helper |= path.name == "leader-epoch-checkpoint"
         is_tail = with_log and segments and path == segments[-1]
         if (is_helper or is_tail) and path.stat().st_size and rng.random() < 0.5:
-            done.append((flip if rng.random() < 0.5 else cut)(rng, path))
+            done.append((flip if rng.random() < 0.5 else truncate)(rng, path))
     if segments and rng.random() < 0.3:
-        done.append(nonsense(rng, rng.choice(segments).with_suffix(".txnindex")))
+        done.append(fill_randomly(rng, rng.choice(segments).with_suffix(".txnindex")))
     return done
 
 
@@ -79,11 +79,11 @@ CHECKPOINTS = (
 )
 
 
-def spoil_checkpoints(rng: random.Random, log_dir: pathlib.Path) -> list[str]:
+def damage_checkpoints(rng: random.Random, log_dir: pathlib.Path) -> list[str]:
     """The checkpoint files of a whole log directory."""
     done = []
     for name in CHECKPOINTS:
         path = log_dir / name
         if path.exists() and path.stat().st_size and rng.random() < 0.5:
-            done.append((flip if rng.random() < 0.5 else cut)(rng, path))
+            done.append((flip if rng.random() < 0.5 else truncate)(rng, path))
     return done

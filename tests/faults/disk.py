@@ -1,4 +1,4 @@
-"""A small disk of its own for one broker, that the test can fill up and make room on again."""
+"""A small disk of its own for one broker, that the test can fill up and free again."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class SmallDisk:
         return volume.f_bavail * volume.f_frsize
 
     def fill(self) -> None:
-        """Take all the room but a little."""
+        """Take all space but `LEFT_BYTES`."""
         with (self.path / BALLAST).open("ab") as ballast:
             while (left := self.free_bytes() - LEFT_BYTES) > 0:
                 ballast.write(bytes(min(left, 1 << 20)))
                 ballast.flush()
 
-    def make_room(self) -> None:
+    def free(self) -> None:
         (self.path / BALLAST).unlink(missing_ok=True)
 
 

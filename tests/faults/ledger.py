@@ -19,7 +19,7 @@ class Outcome(enum.Enum):
 
 @dataclasses.dataclass(slots=True)
 class Sent:
-    """One record: the `number`-th of its writer. `offset` is the acknowledged one, -1 if untold."""
+    """One record: the `number`-th of its writer. `offset` is the acknowledged one, -1 if none."""
 
     number: int
     partition: int

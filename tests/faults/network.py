@@ -40,7 +40,7 @@ def ip(*arguments: str) -> str:
 
 
 class Network:
-    """Named hosts. Cuts are told by name, and healed by name or all at once."""
+    """Named hosts. A link is cut by the names of its hosts; `heal` restores all links at once."""
 
     def __init__(self, hosts: Sequence[str]) -> None:
         self._hub = f"{PREFIX}{os.getpid()}-hub"

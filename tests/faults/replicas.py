@@ -28,7 +28,7 @@ def batches(directory: Path) -> Iterator[tuple[int, int, bytes]]:
 def first_difference(directories: Sequence[Path], high_watermark: int) -> str | None:
     """Where the first replica that is not like the first one parts from it; None when none does.
 
-    Segments may be cut at other places, so contents are compared batch by batch.
+    Segments may roll at other offsets, so contents are compared batch by batch.
     """
     whole = [
         {base: data for base, _, data in batches(directory) if base < high_watermark}

@@ -1,4 +1,4 @@
-"""A broker's disk fills up under load, as a leader's and as a follower's, and gets room again."""
+"""A broker's disk fills up under load, as a leader's and as a follower's, and is freed again."""
 
 from __future__ import annotations
 
@@ -62,6 +62,6 @@ def test_a_disk_is_full(cluster: FaultCluster, disk: SmallDisk, role: str) -> No
             run.wait_for_acks()
             assert cluster.leader_of(run.topic, asked=1) != VICTIM
         finally:
-            disk.make_room()
+            disk.free()
         run.settle()
         assert run.gap_s() < NOTICED_MAX_S

@@ -15,8 +15,8 @@ from tests.faults.trial import trial
 pytestmark = [pytest.mark.faults, pytest.mark.cluster]
 PATIENCE_MS = 6000
 SETTINGS = {
-    # A third of the defaults (30 s, 18 s): how long a cut is borne changes nothing about what
-    # must hold during and after it, and five cuts at the defaults would take four minutes.
+    # A third of the defaults (30 s, 18 s): how long a cut is tolerated changes nothing about
+    # what must hold during and after it, and five cuts at the defaults would take four minutes.
     "replica.lag.time.max.ms": str(PATIENCE_MS),
     "zookeeper.session.timeout.ms": str(PATIENCE_MS),
 }

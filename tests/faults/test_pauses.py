@@ -26,8 +26,8 @@ def test_a_leader_and_controller_sleeps_longer_than_its_session(cluster: FaultCl
     with trial(cluster, "leader-sleeps", assignment=assignment) as run:
         cluster.pause(victim)
         for _ in eventually(SESSION_TIMEOUT_S + 20, "another leader, another controller"):
-            is_led_anew = cluster.leader_of(run.topic, asked=others[0]) not in (victim, -1)
-            if is_led_anew and cluster.controller(asked=others[0]) != victim:
+            has_new_leader = cluster.leader_of(run.topic, asked=others[0]) not in (victim, -1)
+            if has_new_leader and cluster.controller(asked=others[0]) != victim:
                 break
         run.wait_for_acks()
         time.sleep(2)  # the new leader's log grows: what the zombie has is history

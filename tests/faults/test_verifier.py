@@ -136,7 +136,7 @@ def test_gaps_begin_with_the_fault() -> None:
 
 @pytest.mark.parametrize("seed", range(50))
 def test_any_single_wrong_among_several_writers_is_found(seed: int) -> None:
-    """Random histories of three writers over three partitions, one thing spoilt in each."""
+    """Random histories of three writers over three partitions, one error in each."""
     rng = random.Random(seed)
     ledgers = [Ledger(name, is_idempotent=True) for name in "abc"]
     ends = [0, 0, 0]
@@ -150,19 +150,19 @@ def test_any_single_wrong_among_several_writers_is_found(seed: int) -> None:
     assert account(ledgers, read, consumed=read).violations == {}
     place = rng.randrange(300)
     hit = read[place]
-    spoilt = list(read)
+    altered = list(read)
     match rng.choice(["lose", "double", "swap", "invent"]):
         case "lose":
-            del spoilt[place]
+            del altered[place]
         case "double":
-            spoilt.append(Read(hit.partition, ends[hit.partition], hit.id))
+            altered.append(Read(hit.partition, ends[hit.partition], hit.id))
         case "swap":
             other = next(each for each in read if each.partition == hit.partition and each != hit)
-            spoilt[place] = Read(hit.partition, hit.offset, other.id)
-            spoilt[read.index(other)] = Read(hit.partition, other.offset, hit.id)
+            altered[place] = Read(hit.partition, hit.offset, other.id)
+            altered[read.index(other)] = Read(hit.partition, other.offset, hit.id)
         case "invent":
-            spoilt.append(Read(hit.partition, ends[hit.partition], "d:0"))
-    assert account(ledgers, spoilt).violations
+            altered.append(Read(hit.partition, ends[hit.partition], "d:0"))
+    assert account(ledgers, altered).violations
 
 
 # -- replicas ----------------------------------------------------------------------------------

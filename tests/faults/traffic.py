@@ -1,4 +1,4 @@
-"""Real clients: writers that note what they were told, a group that reads on, a reader of all."""
+"""Real clients: writers that note each outcome, a group that reads on, a reader of all."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ QUIET = {"log_level": 0, "reconnect.backoff.max.ms": 500}
 
 
 class Writer:
-    """Writes to the partitions in turn, from a thread of its own, until told to stop."""
+    """Writes to the partitions in turn, from a thread of its own, until stopped."""
 
     def __init__(
         self,
@@ -153,7 +153,7 @@ class GroupReader:
         try:
             answered = self._consumer.commit(asynchronous=False)
         except KafkaException:
-            self.refused_commits += 1  # the group starts anew from an older commit
+            self.refused_commits += 1  # the group starts again from an older commit
             return
         for each in answered or []:
             if each.error is None and each.offset >= 0:
@@ -213,7 +213,7 @@ def watermarks(consumer: Consumer, topic: str, partitions: Sequence[int]) -> dic
 
 
 def _watermark(consumer: Consumer, partition: TopicPartition) -> int:
-    for _ in eventually(40, f"a leader that tells the end of {partition}"):
+    for _ in eventually(40, f"a leader that answers with the high watermark of {partition}"):
         try:
             found = consumer.get_watermark_offsets(partition, 10)
         except KafkaException:

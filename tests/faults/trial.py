@@ -85,14 +85,14 @@ class Trial:
     def wait_for_another_leader(
         self, than: int, *, within_s: float, asked: int | None = None
     ) -> None:
-        """Until `asked`, or any broker, tells of another leader of partition 0."""
+        """Until the metadata of `asked`, or of any broker, has another leader of partition 0."""
         for _ in eventually(within_s, "another leader"):
             if self.cluster.leader_of(self.topic, asked=asked) not in (than, -1):
                 return
 
     def wait_for_isr_without(self, broker: int, *, within_s: float, asked: int) -> None:
-        """Until `asked` tells of an in-sync set of partition 0 that `broker` has left."""
-        for _ in eventually(within_s, f"an in-sync set without broker {broker}"):
+        """Until `broker` has left the ISR of partition 0 in the metadata of `asked`."""
+        for _ in eventually(within_s, f"an ISR without broker {broker}"):
             if broker not in self.cluster.isr_of(self.topic, asked=asked):
                 return
 

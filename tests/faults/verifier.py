@@ -1,4 +1,4 @@
-"""Accounts for every record: what writers were told against what the cluster holds in the end.
+"""Accounts for every record: the outcomes that writers saw against what the cluster holds.
 
 Pure: it is given ledgers, what was read back, and what a consumer saw on the way.
 """

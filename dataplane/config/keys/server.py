@@ -30,7 +30,7 @@ KEYS = (
     text(
         "advertised.listeners",
         None,
-        "What clients are told to connect to; default: listeners.",
+        "The addresses that are sent to clients; default: listeners.",
         dynamic=PER_BROKER,
     ),
     text(

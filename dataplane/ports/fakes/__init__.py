@@ -1,1 +1,1 @@
-"""Ports for tests and for the simulator: deterministic, and they can be told to fail."""
+"""Ports for tests and for the simulator: deterministic, and they fail on demand."""

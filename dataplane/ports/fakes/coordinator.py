@@ -1,7 +1,7 @@
 """ZooKeeper in memory: one `FakeZooKeeper` holds the tree, each `FakeCoordinator` is a session.
 
-It can be told to fail: `expire()` ends a session as the server would, `suspend()`/`resume()` cut
-and mend the connection, `fail_next(error)` refuses the next write, and `lose_reply_of_next()`
+It fails on demand: `expire()` ends a session as the server would, `suspend()`/`resume()` break
+and restore the connection, `fail_next(error)` refuses the next write, and `lose_reply_of_next()`
 carries the next write out but loses its answer.
 """
 
@@ -85,7 +85,7 @@ class FakeZooKeeper:
         return self._nodes.get(path)
 
     def apply(self, ops: Sequence[Op], session_id: int) -> list[OpResult]:
-        """Carry all out, or none; then tell every session's watches."""
+        """Carry all out, or none; then notify every session's watches."""
         before = {
             path: dataclasses.replace(n, children=set(n.children))
             for path, n in self._nodes.items()
@@ -145,9 +145,9 @@ class FakeZooKeeper:
 
     def end_session(self, session_id: int) -> None:
         """Remove the session's ephemeral nodes, as the server does on close or expiry."""
-        doomed = [path for path, node in self._nodes.items() if node.owner == session_id]
-        if doomed:
-            self.apply([Delete(path) for path in doomed], session_id)
+        ephemeral = [path for path, node in self._nodes.items() if node.owner == session_id]
+        if ephemeral:
+            self.apply([Delete(path) for path in ephemeral], session_id)
 
     def _notify(self) -> None:
         for session in self._sessions:
@@ -175,7 +175,7 @@ class _ChildrenWatch(_FakeWatch):
 
     def deliver(self) -> None:
         node = self._session.zookeeper.find(self.path)
-        # Counts comings and goings, so that a child that went and came back is told.
+        # The version counts changes: a child that was removed and created again is reported.
         now = (node.czxid, node.children_version) if node else None
         if not self.cancelled and now != self._seen:
             self._seen = now
@@ -230,7 +230,7 @@ class FakeCoordinator:
         self._lost_replies += 1
 
     def ignore(self, *paths: str) -> None:
-        """Nobody in this session is told of what happens to these nodes, until it watches again."""
+        """End this session's watches of these nodes, until it watches them again."""
         for watch in self._watches:
             if watch.path in paths:
                 watch.cancel()

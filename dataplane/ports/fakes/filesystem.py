@@ -1,8 +1,8 @@
-"""A file system in memory that can lose what was not synced, run full, and be told to fail.
+"""A file system in memory that can lose what was not synced, run full, and fail on demand.
 
 Model of a crash: names (creations, renames, removals) survive in the order they were made, as on
 a journaling file system; content survives up to the last `sync`, and beyond it as far as the
-caller of `crash` says. A file that was cut shorter and not synced stays cut.
+caller of `crash` says. A file that was truncated and not synced stays truncated.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ class MemoryFileSystem:
         self._faults.append(_Fault(operation, path_part, number, times))
 
     def crash(self, survivors: Callable[[str, int, int], int] | None = None) -> None:
-        """Cut the power. `survivors(path, synced_size, size)` says how much of a file is left.
+        """Lose power. `survivors(path, synced_size, size)` says how much of a file is left.
 
         Without it exactly the synced part is left. Locks are gone, open files stay usable only
         for whoever should not have them any more.

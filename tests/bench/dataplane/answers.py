@@ -20,7 +20,7 @@ class WrongAnswer(Exception):
 class ProduceAnswers:
     """Produce v8 of one topic with one partition: size, correlation id, …, error, base offset."""
 
-    ROOM_BYTES = 256 * 1024
+    BUFFER_BYTES = 256 * 1024
     CORRELATION_ID = 7
 
     def __init__(self, records: int, *, is_alone: bool) -> None:
@@ -31,14 +31,14 @@ class ProduceAnswers:
         self._size = 0
         self._next_offset = -1
         self._fill = 0
-        self._data = bytearray(self.ROOM_BYTES)
+        self._data = bytearray(self.BUFFER_BYTES)
         self._view = memoryview(self._data)
 
-    def room(self) -> memoryview:
+    def free(self) -> memoryview:
         return self._view[self._fill :]
 
     def add(self, count: int) -> int:
-        """`count` bytes came into the room; the number of answers that are whole now."""
+        """`count` bytes were read into `free()`; the number of answers that are whole now."""
         self._fill += count
         if not self._size:
             if self._fill < 4:
@@ -91,7 +91,7 @@ class FetchAnswers:
         self._data = bytearray(fetch_bytes + 4096)
         self._view = memoryview(self._data)
 
-    def room(self) -> memoryview:
+    def free(self) -> memoryview:
         """Never beyond the end of the present answer."""
         return self._view[self._fill : self._size or 4]
 

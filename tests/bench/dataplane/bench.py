@@ -95,8 +95,8 @@ class Bench:
             for side in sides if number % 2 == 0 else reversed(sides):
                 sample = measure(side)
                 samples[name(side)].append(sample)
-                told = ", ".join(f"{key} {short(value)}" for key, value in sample.items())
-                self.say(f"round {number + 1} {name(side):<6} {told}")
+                figures = ", ".join(f"{key} {short(value)}" for key, value in sample.items())
+                self.say(f"round {number + 1} {name(side):<6} {figures}")
         return samples
 
     def row(

@@ -27,11 +27,11 @@ TEMPORARY = frozenset({3, 6, 7, 19, 20})
 def produce_everywhere(cluster: Cluster, topics: Sequence[str]) -> None:
     """BenchError when a partition does not acknowledge within a minute."""
     with protocol.Client(cluster.port) as client:
-        told = client.metadata(topics)
-    ports = {broker.node_id: broker.port for broker in told.brokers}
+        metadata = client.metadata(topics)
+    ports = {broker.node_id: broker.port for broker in metadata.brokers}
     left = [
         (ports[partition.leader_id], each.name or "", partition.partition_index)
-        for each in told.topics
+        for each in metadata.topics
         for partition in each.partitions
     ]
     deadline = time.monotonic() + TRIES_S_MAX

@@ -79,7 +79,7 @@ class Connection:
     def take(self) -> int:
         """Read once; how many answers became whole."""
         try:
-            got = self.sock.recv_into(self.answers.room())
+            got = self.sock.recv_into(self.answers.free())
         except BlockingIOError:
             return 0
         if not got:

@@ -71,11 +71,11 @@ class Client:
         return answer
 
     def end_offsets(self, topic: str, partitions: Sequence[int]) -> int:
-        """The sum of the log ends (high watermarks) of partitions that this broker leads."""
-        told = self._list_offsets(topic, partitions)
-        if any(each.error_code for each in told):
-            raise BenchError(f"ListOffsets of {topic}: {[each.error_code for each in told]}")
-        return sum(each.offset for each in told)
+        """The sum of the high watermarks of partitions that this broker leads."""
+        answered = self._list_offsets(topic, partitions)
+        if any(each.error_code for each in answered):
+            raise BenchError(f"ListOffsets of {topic}: {[each.error_code for each in answered]}")
+        return sum(each.offset for each in answered)
 
     def serves(self, topic: str, partitions: Sequence[int]) -> bool:
         """Whether the broker answers for each of the partitions as their leader."""
@@ -88,8 +88,8 @@ class Client:
                 replica_id=-1, topics=[ListOffsetsTopic(name=topic, partitions=asked)]
             )
         )
-        told: list[Any] = answer.topics[0].partitions
-        return told
+        answered: list[Any] = answer.topics[0].partitions
+        return answered
 
 
 def controller_port(port: int) -> int:

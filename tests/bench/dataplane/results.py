@@ -91,10 +91,10 @@ def _ratios(ours: list[float], peers: list[float]) -> list[float]:
 def client_share(samples: Mapping[str, Sequence[Mapping[str, float]]]) -> str:
     """What of a core the generator took beside each side; a side that it held up is marked."""
     sides = {name: statistics.median(s["client"] for s in each) for name, each in samples.items()}
-    told = "/".join(
+    percents = "/".join(
         f"{percent:.0f}{'!' if percent >= CLIENT_PERCENT_MAX else ''}" for percent in sides.values()
     )
-    return f"client {told} %"
+    return f"client {percents} %"
 
 
 def percentile(samples: list[float], percent: float) -> float:

@@ -1,4 +1,4 @@
-"""What the generator is told and what it tells, as JSON between two processes."""
+"""The generator's input and output, as JSON between two processes."""
 
 from __future__ import annotations
 

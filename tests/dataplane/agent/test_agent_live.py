@@ -77,7 +77,7 @@ async def stage(tmp_path):
             await session.create(DESIRED, data, make_parents=True)
 
     async def observed(later_than=None, **wanted):
-        """Waits until the agent reports this, anew where `later_than` is a report read before."""
+        """Waits until the agent reports this, with a newer state than the report `later_than`."""
         report = {}
         since_ms = later_than["since_ms"] if later_than else -1
         try:

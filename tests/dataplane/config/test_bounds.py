@@ -73,7 +73,7 @@ def test_a_number_beyond_its_bounds_is_refused(kind: str, key: ConfigKey) -> Non
     assert ends(key)
     for bound, by in ends(key):
         error = refusal(kind, key, spelled(key, int(bound) + by))
-        assert str(int(bound)) in error.reason, "the allowed range is told"
+        assert str(int(bound)) in error.reason, "the message names the allowed range"
 
 
 @each(NUMBER_KEYS)
@@ -123,7 +123,7 @@ def test_a_weaker_retention_key_is_not_looked_at() -> None:
     assert TopicConfig.parse({}, config).get_int("retention.ms") == 5
 
 
-def test_compaction_needs_room_for_its_keys() -> None:
+def test_compaction_needs_memory_for_its_keys() -> None:
     key = BROKER_CONFIGS["log.cleaner.dedupe.buffer.size"]
     assert "1048576" in refusal("broker", key, str(1 << 20)).reason
     assert "1048576" in refusal("broker", key, "-1").reason

@@ -148,7 +148,7 @@ async def test_ephemerals_belong_to_a_session_and_end_with_it(connect):
     assert again.czxid > stat.czxid
 
 
-async def test_watches_tell_the_present_then_every_change(connect):
+async def test_watches_report_the_present_then_every_change(connect):
     zk, other = await connect(), await connect()
     children, data = [], []
     zk.watch_children("/w", children.append)
@@ -167,7 +167,7 @@ async def test_watches_tell_the_present_then_every_change(connect):
     assert data[-1] == (b"1", 1)
 
 
-async def test_a_child_that_went_and_came_back_is_told(connect):
+async def test_a_child_that_is_removed_and_created_again_is_reported(connect):
     zk, other = await connect(), await connect()
     await zk.create("/ids")
     await zk.create("/ids/1")

@@ -1,4 +1,4 @@
-"""The log of a program that goes on in a file that is cut stays small while it writes."""
+"""The log of a program that keeps writing to a truncated file stays small while it writes."""
 
 from __future__ import annotations
 

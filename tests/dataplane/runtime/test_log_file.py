@@ -100,8 +100,8 @@ async def test_a_directory_that_refuses_costs_no_line(tmp_path: Path) -> None:
     await written(log_file, 300)
     lines = [line.strip() for line in log_file.read_text().splitlines()]
     assert [int(line) for line in lines if line.isdecimal()] == list(range(300))
-    told = sum("Logging error" in line for line in lines)
-    assert 1 <= told <= 5, "said once for each further length of a file"
+    errors = sum("Logging error" in line for line in lines)
+    assert 1 <= errors <= 5, "logged once for each further length of a file"
 
 
 async def test_a_broker_does_so_from_its_first_line_on(tmp_path: Path) -> None:

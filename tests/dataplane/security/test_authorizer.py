@@ -146,7 +146,7 @@ async def test_endless_contention_is_an_error_and_changes_nothing(brokers):
     assert not may_read(one)
 
 
-async def test_creating_what_is_there_tells_nobody(brokers):
+async def test_creating_what_is_there_notifies_nobody(brokers):
     one = await brokers.start()
     await one.create(ORDERS, [READ_ORDERS])
     await one.create(ORDERS, [READ_ORDERS])

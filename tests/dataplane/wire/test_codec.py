@@ -65,9 +65,9 @@ def test_truncation_anywhere_is_refused(spec: ApiSpec) -> None:
     for cls, version, generator in sides(spec):
         encoded = memoryview(encode(generator.instance(cls, version), version))
         step = max(1, len(encoded) // 80)
-        for cut in range(0, len(encoded), step):
+        for length in range(0, len(encoded), step):
             with pytest.raises(WireError):
-                decode(cls, version, encoded[:cut])
+                decode(cls, version, encoded[:length])
 
 
 @every_api

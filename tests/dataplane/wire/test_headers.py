@@ -29,9 +29,9 @@ def test_headers_of_every_version_are_read_back(spec) -> None:
             without_id = spec.key == ApiKey.CONTROLLED_SHUTDOWN and version == 0
             assert header.client_id == (None if without_id else client_id)
             assert header.version_known
-            for cut in range(4, header.body_position):
+            for length in range(4, header.body_position):
                 with pytest.raises(WireError):
-                    parse_request_header(memoryview(frame)[:cut], 4)
+                    parse_request_header(memoryview(frame)[:length], 4)
         answer = encode_response_frame(response(), version, 78)
         assert int.from_bytes(answer[:4]) == len(answer) - 4
         correlation_id, pos = parse_response_header(memoryview(answer)[4:], spec.key, version)
@@ -48,7 +48,7 @@ def test_api_versions_answers_with_the_oldest_header() -> None:
 
 
 @pytest.mark.parametrize(("key", "version"), [(18, 99), (999, 0), (3, 13), (3, -1)])
-def test_an_unknown_version_is_told_not_refused(key: int, version: int) -> None:
+def test_an_unknown_version_is_reported_not_refused(key: int, version: int) -> None:
     frame = key.to_bytes(2, "big") + version.to_bytes(2, "big", signed=True) + b"\0\0\0\7\0\1c???"
     header = parse_request_header(memoryview(frame))
     assert not header.version_known

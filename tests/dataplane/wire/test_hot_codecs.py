@@ -83,9 +83,9 @@ def test_produce_request_truncated_anywhere_is_refused(version: int) -> None:
         ),
         version,
     )
-    for cut in range(len(body)):
+    for length in range(len(body)):
         with pytest.raises(WireError):
-            parse_produce(version, memoryview(body)[:cut])
+            parse_produce(version, memoryview(body)[:length])
 
 
 @pytest.mark.parametrize("version", PRODUCE_VERSIONS)

@@ -145,9 +145,9 @@ def _create(cluster: Cluster, topics: list[CreatableTopic], replicas: int) -> No
 
 
 def _is_led(client: protocol.Client, names: list[str], dead: int) -> bool:
-    told = client.metadata(names)
+    metadata = client.metadata(names)
     return all(
         partition.leader_id not in (-1, dead)
-        for each in told.topics
+        for each in metadata.topics
         for partition in each.partitions
     )

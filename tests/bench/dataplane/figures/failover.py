@@ -84,9 +84,9 @@ def _create_topic(port: int) -> int:
     deadline = time.monotonic() + 30
     while time.monotonic() < deadline:
         with Client(port) as client:
-            told = client.metadata([TOPIC])
-        if protocol.is_full(told, 1, BROKERS):
-            return told.topics[0].partitions[0].leader_id
+            metadata = client.metadata([TOPIC])
+        if protocol.is_full(metadata, 1, BROKERS):
+            return metadata.topics[0].partitions[0].leader_id
         time.sleep(0.05)
     raise BenchError(f"{TOPIC} has no full in-sync set")
 
@@ -107,8 +107,8 @@ def _longest_gap(bootstrap: str, kill: Callable[[], object], wait_s: float) -> f
         time.sleep(BEFORE_S)
         kill()
         time.sleep(wait_s)
-        told, _ = producer.communicate("stop\n", timeout=60)
+        output, _ = producer.communicate("stop\n", timeout=60)
         if producer.returncode:
             raise BenchError("records were lost or stay open after the failover")
-    acknowledged_s: list[float] = json.loads(told)
+    acknowledged_s: list[float] = json.loads(output)
     return max(later - earlier for earlier, later in itertools.pairwise(acknowledged_s))

@@ -1,6 +1,6 @@
-"""1,000 topics of replication factor 3 in one CreateTopics, until every in-sync set is full.
+"""1,000 topics of replication factor 3 in one CreateTopics, until every ISR is full.
 
-Full means: each broker tells a leader and three in-sync replicas of every topic. Afterwards one
+Full means: each broker's metadata has a leader and an ISR of three for every topic. Afterwards one
 record with acks=all goes to each topic: what the metadata says must be true.
 """
 

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 
 class ManagedBroker:
-    """Makes a broker what is wanted, one wish after another; the latest wish wins."""
+    """Applies one desired state after another to a broker; the latest wins."""
 
     def __init__(
         self,
@@ -47,15 +47,15 @@ class ManagedBroker:
         self._report = report
         self._preexec = preexec
         self._supervisor: Supervisor | None = None
-        self._wish: DesiredBroker | None = None
+        self._desired: DesiredBroker | None = None
         self._done: DesiredBroker | None = None
         self._changed = asyncio.Event()
         self._task = asyncio.get_running_loop().create_task(self._run(), name=f"broker-{key}")
 
     # -- from outside ---------------------------------------------------------------------------
 
-    def want(self, wish: DesiredBroker) -> None:
-        self._wish = wish
+    def want(self, desired: DesiredBroker) -> None:
+        self._desired = desired
         self._changed.set()
 
     def refuse(self, message: str) -> None:
@@ -86,25 +86,27 @@ class ManagedBroker:
         while True:
             await self._changed.wait()
             self._changed.clear()
-            wish = self._wish
-            if wish is None or wish == self._done:
+            desired = self._desired
+            if desired is None or desired == self._done:
                 continue
             try:
-                await self._fulfil(wish)
+                await self._apply(desired)
             except Exception as error:
-                log.exception("%s could not be made %s", self.key, wish.wanted.value)
+                log.exception("%s could not be made %s", self.key, desired.wanted.value)
                 now_ms = self._clock.realtime_ms()
                 failed = Report(BrokerState.FAILED, message=str(error), since_ms=now_ms)
                 self._publish(failed)
             else:
-                self._done = wish
+                self._done = desired
 
-    async def _fulfil(self, wish: DesiredBroker) -> None:
-        log.info("%s shall be %s, generation %d", self.key, wish.wanted.value, wish.generation)
-        spec = self._spec(wish)
-        if wish.wanted is Wanted.RUNNING:
+    async def _apply(self, desired: DesiredBroker) -> None:
+        log.info(
+            "%s shall be %s, generation %d", self.key, desired.wanted.value, desired.generation
+        )
+        spec = self._spec(desired)
+        if desired.wanted is Wanted.RUNNING:
             self.home.mkdir(parents=True, exist_ok=True)
-            self._write_properties(wish)
+            self._write_properties(desired)
             if self._supervisor is not None:
                 if self._supervisor.spec == spec and self._is_up(self._supervisor):
                     return
@@ -115,7 +117,7 @@ class ManagedBroker:
         if self._supervisor is None:
             self._supervisor = self._supervise(spec)
         await self._supervisor.stop()
-        if wish.wanted is Wanted.DELETED:
+        if desired.wanted is Wanted.DELETED:
             await asyncio.to_thread(_remove_tree, self.home)
             now_ms = self._clock.realtime_ms()
             self._publish(Report(BrokerState.DELETED, since_ms=now_ms))
@@ -135,9 +137,9 @@ class ManagedBroker:
             preexec=self._preexec,
         )
 
-    def _spec(self, wish: DesiredBroker) -> BrokerSpec:
+    def _spec(self, desired: DesiredBroker) -> BrokerSpec:
         return BrokerSpec(
-            broker_id=wish.broker_id,
+            broker_id=desired.broker_id,
             command=(
                 *(sys.executable, "-m", "dataplane", "broker"),
                 *("--config", str(self.home / "broker.properties")),
@@ -145,16 +147,16 @@ class ManagedBroker:
             log_dir=self.home / "data",
             log_file=self.home / "broker.log",
             pid_file=self.home / "broker.pid",
-            root=chroot_of(wish.config.get("zookeeper.connect", "")),
-            generation=wish.generation,
+            root=chroot_of(desired.config.get("zookeeper.connect", "")),
+            generation=desired.generation,
         )
 
-    def _write_properties(self, wish: DesiredBroker) -> None:
+    def _write_properties(self, desired: DesiredBroker) -> None:
         """The file holds passwords: readable by this user alone from its first byte."""
         settings = {
-            **wish.config,
-            **self._unseal(wish.secret),
-            "broker.id": str(wish.broker_id),
+            **desired.config,
+            **self._unseal(desired.secret),
+            "broker.id": str(desired.broker_id),
             "log.dirs": str(self.home / "data"),
         }
         text = "".join(f"{_escape(k)}={_escape(v)}\n" for k, v in sorted(settings.items()))
@@ -167,12 +169,12 @@ class ManagedBroker:
         temporary.replace(self.home / "broker.properties")
 
     def _publish(self, report: Report) -> None:
-        wish = self._wish
+        desired = self._desired
         tail = self._supervisor.log_tail() if self._supervisor else []
         self._report(
             self.key,
             encode_observed(
-                generation=wish.generation if wish else 0,
+                generation=desired.generation if desired else 0,
                 state=report.state.value,
                 pid=report.pid,
                 restarts=report.restarts,

@@ -70,7 +70,7 @@ class BrokerConfig(ResolvedConfig):
             else:
                 unknown.append(name)
         self.unknown = tuple(unknown)
-        """Keys that nobody knows: to be logged, not obeyed."""
+        """Unknown keys: to be logged, not applied."""
         super().__init__(values, originals)
         self._resolve_listeners()
         self._check_together()

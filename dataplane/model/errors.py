@@ -208,7 +208,7 @@ class ErrorCode(enum.IntEnum):
     INCONSISTENT_CLUSTER_ID = (104, "The cluster id of the request is not this cluster's.")
     TRANSACTIONAL_ID_NOT_FOUND = (105, "The transactional id does not exist.")
     FETCH_SESSION_TOPIC_ID_ERROR = (106, "The fetch session mixes topic ids and topic names.", True)
-    INELIGIBLE_REPLICA = (107, "The new in-sync set holds a replica that may not join it.")
+    INELIGIBLE_REPLICA = (107, "The new ISR holds a replica that may not join it.")
     NEW_LEADER_ELECTED = (108, "The change to the partition has led to a new leader.")
     OFFSET_MOVED_TO_TIERED_STORAGE = (109, "The requested offset is in tiered storage.")
     FENCED_MEMBER_EPOCH = (110, "The coordinator has fenced the member's epoch.")

@@ -77,7 +77,7 @@ def cluster(checkout: Path, work: str) -> Iterator[str]:
 
 
 def create(bootstrap: str, partitions: int) -> None:
-    """Make the topic and wait until every in-sync set is full."""
+    """Make the topic and wait until every ISR is full."""
     admin = AdminClient({"bootstrap.servers": bootstrap})
     admin.create_topics([NewTopic("idle", partitions, 3)])["idle"].result(60)
     until_s = time.monotonic() + READY_S
@@ -87,7 +87,7 @@ def create(bootstrap: str, partitions: int) -> None:
         if len(full) == partitions:
             return
         time.sleep(0.2)
-    raise SystemExit("the in-sync sets do not fill up")
+    raise SystemExit("the ISRs do not fill up")
 
 
 def broker_pids(work: str) -> list[int]:

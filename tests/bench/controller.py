@@ -33,7 +33,7 @@ KIB = 1024
 
 
 class _Cluster:
-    """Brokers that only obey, as in the controller's tests."""
+    """Brokers that only apply the controller's requests, as in the controller's tests."""
 
     def __init__(self, work: pathlib.Path) -> None:
         self.zookeeper = FakeZooKeeper()
@@ -143,7 +143,7 @@ async def _on_cluster(work: Callable[[_Cluster], Awaitable[Any]]) -> Any:
 
 
 def measure() -> dict[str, float]:
-    """Figures by name; the unit is the name's last word. All three brokers' obeying is in them."""
+    """Figures by name, which ends in the unit. They include the work of all three brokers."""
     started_s, kept_kib = asyncio.run(_on_cluster(_take_over))
     return {
         "create_1000_topics_cpu_s": asyncio.run(_on_cluster(_create)),

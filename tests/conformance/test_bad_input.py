@@ -70,7 +70,7 @@ def test_random_requests_of_every_offered_version_are_answered(cluster: LocalClu
     closed = []
     for entry in offered.api_keys:
         if entry.api_key in BETWEEN_BROKERS:
-            continue  # these obey: random ones would really stop replicas
+            continue  # these are carried out: random ones would really stop replicas
         request_class, response_class = load(entry.api_key)
         for version in range(entry.min_version, entry.max_version + 1):
             generator = Random(entry.api_key * 100 + version)

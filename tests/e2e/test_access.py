@@ -1,4 +1,4 @@
-"""A user and its ACLs, made and taken away in the console; the brokers obey."""
+"""A user and its ACLs, created and deleted in the console; the brokers apply them."""
 
 import os
 import re

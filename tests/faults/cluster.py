@@ -229,8 +229,8 @@ class FaultCluster:
         return int(described.coordinator.id)
 
     def wait_until_whole(self, timeout_s: float = READY_TIMEOUT_S) -> None:
-        """Until every broker by itself says: all are here, every in-sync set is full."""
-        for _ in eventually(timeout_s, "whole in-sync sets everywhere"):
+        """Until every broker by itself says: all are here, every ISR is full."""
+        for _ in eventually(timeout_s, "full ISRs everywhere"):
             if all(self._is_whole(broker) for broker in self.ids):
                 return
 

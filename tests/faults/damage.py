@@ -24,7 +24,7 @@ def flip(rng: random.Random, path: pathlib.Path) -> str:
 
 
 def leader_epochs(segment: bytes) -> set[int]:
-    """Where batches say their leader's epoch: no checksum covers it, in Kafka's format as such.
+    """Where batches hold their leader epoch: no checksum covers it, in Kafka's format as such.
 
     A change there is not damage that a start could see, so it is not asked for.
     """

@@ -80,7 +80,7 @@ def order(leader: int, *rest: int) -> list[list[int]]:
 
 @pytest.mark.slow
 def test_a_leader_and_a_follower_lose_each_other(cluster: FaultCluster, network: Network) -> None:
-    """Both still reach ZooKeeper: the follower falls out of the in-sync set, and comes back."""
+    """Both still reach ZooKeeper: the follower falls out of the ISR, and comes back."""
     cluster.wait_until_whole()
     controller = cluster.controller()
     leader, follower = (controller + 1) % 3, (controller + 2) % 3
@@ -158,7 +158,7 @@ def test_a_leader_is_unplugged(cluster: FaultCluster, network: Network) -> None:
 
 @pytest.mark.slow
 def test_a_follower_sits_behind_a_slow_link(cluster: FaultCluster, network: Network) -> None:
-    """Slower than the traffic: it lags, leaves the in-sync set, catches up when the link is well."""
+    """Slower than the traffic: it lags, leaves the ISR, catches up when the link is fast again."""
     cluster.wait_until_whole()
     controller = cluster.controller()
     leader, follower = (controller + 1) % 3, (controller + 2) % 3

@@ -17,8 +17,8 @@ NOTICED_MAX_S = 8.0
 
 @pytest.mark.slow
 def test_a_leader_and_controller_sleeps_longer_than_its_session(cluster: FaultCluster) -> None:
-    """It wakes as what it no longer is, with requests of clients still unread: nobody may obey it,
-    and nothing that it acknowledges may be lost.
+    """It resumes as a deposed leader and controller, with clients' requests still unread: no broker
+    may apply its requests, and nothing that it acknowledges may be lost.
     """
     victim = cluster.controller()
     others = [broker for broker in cluster.ids if broker != victim]

@@ -54,7 +54,7 @@ KEYS = (
         least=1,
     ),
     number("offsets.commit.timeout.ms", 5_000, "How long a commit waits for replicas.", least=1),
-    number("offsets.commit.required.acks", -1, "Acks of a commit; only -1 is honoured."),
+    number("offsets.commit.required.acks", -1, "Acks of a commit; only -1 has an effect."),
     number("transaction.max.timeout.ms", 900_000, "Longest transaction timeout.", least=1),
     number(
         "transactional.id.expiration.ms",

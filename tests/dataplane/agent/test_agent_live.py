@@ -193,7 +193,7 @@ async def test_tied_brokers_die_with_a_killed_agent(stage):
             await asyncio.sleep(0.05)
 
 
-async def test_bad_wishes_are_reported_not_obeyed(stage):
+async def test_bad_desired_states_are_reported_not_applied(stage):
     stage.start_agent()
     await stage.want(
         "running", **{"broker.id": "7", "num.partitions": "5", "listeners": "nonsense"}

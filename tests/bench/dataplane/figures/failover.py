@@ -88,7 +88,7 @@ def _create_topic(port: int) -> int:
         if protocol.is_full(metadata, 1, BROKERS):
             return metadata.topics[0].partitions[0].leader_id
         time.sleep(0.05)
-    raise BenchError(f"{TOPIC} has no full in-sync set")
+    raise BenchError(f"{TOPIC} has no full ISR")
 
 
 def _longest_gap(bootstrap: str, kill: Callable[[], object], wait_s: float) -> float:

@@ -36,7 +36,7 @@ def thousand(bench: Bench) -> None:
             answered = time.perf_counter()
             full = cluster.wait_until(
                 lambda client: protocol.is_full(client.metadata(names), TOPICS, BROKERS),
-                "every in-sync set is full",
+                "every ISR is full",
             )
             begun_acks = time.perf_counter()
             produce_everywhere(cluster, names)

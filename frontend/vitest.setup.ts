@@ -2,7 +2,15 @@
 import { cleanup } from "@testing-library/react";
 import { afterEach, beforeEach, vi } from "vitest";
 
+// Charts are drawn by a library that measures text on a canvas; tests see a chart's name and its lines.
+vi.mock("@/components/charts/echart", async () => await import("@/testing/echart"));
+
 beforeEach(() => {
+  sessionStorage.clear();
+  localStorage.clear();
+  vi.stubGlobal("scrollTo", () => undefined);
+  // A text area that grows listens for fonts that arrive late.
+  Object.defineProperty(document, "fonts", { configurable: true, value: new EventTarget() });
   vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
   vi.stubGlobal("ResizeObserver", class { observe() {} unobserve() {} disconnect() {} });
 });

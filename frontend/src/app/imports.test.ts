@@ -50,6 +50,12 @@ describe("imports", () => {
     expect(circles).toEqual([]);
   });
 
+  it("lead from nothing that is shipped to what only tests use", () => {
+    const testing = join(SOURCES, "testing");
+    const shipped = [...importGraph()].filter(([file]) => !file.startsWith(testing) && !/\.test\.tsx?$/.test(file));
+    expect(shipped.filter(([, named]) => named.some((file) => file.startsWith(testing))).map(([file]) => file)).toEqual([]);
+  });
+
   it("are all seen by this test", () => {
     const graph = importGraph();
     const named = (from: string) => (graph.get(join(SOURCES, from)) ?? []).map((file) => relative(SOURCES, file));

@@ -1,6 +1,6 @@
 /** Every page of the console and the URL it lives at. Pages load when they are first opened. */
 import type { QueryClient } from "@tanstack/react-query";
-import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, redirect, type RouterHistory } from "@tanstack/react-router";
 import { Lines } from "@/components/card";
 import { accessSearch, analyticsSearch, groupSearch, listSearch, loginSearch, reassignSearch, resetSearch, topicSearch } from "@/lib/search";
 import { sessionQuery } from "@/lib/session";
@@ -137,9 +137,11 @@ const routeTree = rootRoute.addChildren([
   ]),
 ]);
 
-export const createAppRouter = (client: QueryClient) =>
+/** `history` is the browser's, unless a test keeps one of its own. */
+export const createAppRouter = (client: QueryClient, history?: RouterHistory) =>
   createRouter({
     routeTree,
+    history,
     context: { client },
     defaultPreload: "intent",
     defaultPendingMs: 200,

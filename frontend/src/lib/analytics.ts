@@ -1,8 +1,8 @@
-/** Spark's results over REST: lag and retention of a cluster, with their "as of". */
+/** Spark's results over REST: the lag of a cluster's groups over time, with its "as of". */
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { api } from "./api-client";
 import { RANGES, type Range } from "./search";
-import type { Lag, Retention } from "./types";
+import type { Lag } from "./types";
 
 /** Runs take minutes; asking more often shows nothing new, ms. */
 const REFRESH_MS = 30_000;
@@ -21,14 +21,3 @@ export function lagQuery(clusterId: string, range: Range, group?: string) {
 }
 
 export const useLag = (clusterId: string, range: Range, group?: string) => useQuery(lagQuery(clusterId, range, group));
-
-export function useRetention(clusterId: string, topic?: string) {
-  return useQuery({
-    queryKey: ["analytics", clusterId, "retention", topic ?? null],
-    queryFn: ({ signal }) => {
-      const query = topic ? `?topic=${encodeURIComponent(topic)}` : "";
-      return api.get<Retention>(`/api/v1/clusters/${encodeURIComponent(clusterId)}/analytics/retention${query}`, signal);
-    },
-    refetchInterval: REFRESH_MS,
-  });
-}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { formatBytes, formatCompact, formatDuration, formatRelative } from "./format";
+import { formatBytes, formatCompact, formatDuration, formatDurationMs, formatExact, formatInteger, formatRelative, plural, toDate } from "./format";
 
 describe("format", () => {
   it("writes bytes in binary units", () => {
@@ -9,7 +9,7 @@ describe("format", () => {
     expect(formatBytes(100 * 1024)).toBe("100 KiB");
     expect(formatBytes(1536 * 1024)).toBe("1.5 MiB");
     expect(formatBytes(-2048)).toBe("−2 KiB");
-    expect(formatBytes(null)).toBe("–");
+    expect(formatBytes(1024 ** 6)).toBe("1024 PiB");
   });
 
   it("keeps small counts exact and shortens large ones", () => {
@@ -17,6 +17,7 @@ describe("format", () => {
     expect(formatCompact(100_000)).toBe("100k");
     expect(formatCompact(1_234_567)).toBe("1.23M");
     expect(formatCompact(1_200_000)).toBe("1.2M");
+    expect(formatCompact(-5e12)).toBe("-5T");
   });
 
   it("writes durations with two units at most", () => {
@@ -26,6 +27,14 @@ describe("format", () => {
     expect(formatDuration(60)).toBe("1m");
     expect(formatDuration(93_784)).toBe("1d 2h");
     expect(formatDuration(604_800)).toBe("7d");
+    expect(formatDuration(-90)).toBe("−1m 30s");
+    expect(formatDurationMs(90_000)).toBe("1m 30s");
+  });
+
+  it("writes a dash for what is not known, never a zero", () => {
+    for (const format of [formatBytes, formatCompact, formatDuration, formatDurationMs, formatInteger]) {
+      expect([format(null), format(undefined), format(Number.NaN)]).toEqual(["–", "–", "–"]);
+    }
   });
 
   it("speaks of past and future", () => {
@@ -33,5 +42,17 @@ describe("format", () => {
     expect(formatRelative(new Date(now - 2000), now)).toBe("just now");
     expect(formatRelative(new Date(now - 3_660_000), now)).toBe("1h ago");
     expect(formatRelative(new Date(now + 120_000), now)).toBe("in 2m");
+  });
+
+  it("reads moments, and nothing that is none", () => {
+    expect(toDate("2026-11-21T10:00:00Z")?.getTime()).toBe(1_795_255_200_000);
+    expect(toDate(1_795_255_200_000)?.toISOString()).toBe("2026-11-21T10:00:00.000Z");
+    expect([toDate(null), toDate(undefined), toDate(""), toDate("yesterday")]).toEqual([null, null, null, null]);
+    expect(formatExact(new Date("2026-11-21T10:00:05Z"))).toMatch(/\(2026-11-21T10:00:05Z\)$/);
+  });
+
+  it("counts in words", () => {
+    expect([plural(0, "topic"), plural(1, "topic"), plural(1200, "topic")]).toEqual(["0 topics", "1 topic", "1,200 topics"]);
+    expect(plural(2, "copy", "copies")).toBe("2 copies");
   });
 });

@@ -1,53 +1,85 @@
 import { describe, expect, it } from "vitest";
 import { LAG_STATUSES, RISKS } from "@/generated/constants";
-import { endangered, isInTrouble, newest, seriesByTopic, worstByGroup } from "./lag";
-import type { LagPoint } from "./types";
+import { expiry, lagPoint as point } from "@/testing/samples";
+import { endangered, furthestBehind, isInTrouble, leastBehind, lossIn, newest, seriesByTopic, totalByGroup, worstByGroup } from "./lag";
 
-const point = (over: Partial<LagPoint>): LagPoint => ({
-  group: "g",
-  topic: "t",
-  ts: "2026-11-21T10:00:00Z",
-  lag_records: 0,
-  lag_seconds: 0,
-  lag_seconds_at_least: null,
-  lost_records: 0,
-  members: 1,
-  partitions: 1,
-  state: "Stable",
-  trend: "unknown",
-  trend_records_per_s: null,
-  produce_records_per_s: null,
-  consume_records_per_s: null,
-  eta_seconds: null,
-  method: null,
-  status: "CAUGHT_UP",
-  ...over,
-});
+const EARLY = "2026-11-21T09:00:00Z";
+const LATE = "2026-11-21T10:01:00Z";
+const ms = (ts: string) => new Date(ts).getTime();
 
 describe("lag", () => {
   it("takes the newest point of each topic whatever the order", () => {
-    const late = point({ ts: "2026-11-21T10:01:00Z", lag_records: 5 });
-    expect(newest([late, point({})])).toEqual([late]);
+    const late = point({ ts: LATE, lag_records: 5 });
+    expect(newest([late, point()])).toEqual([late]);
+    expect(newest([point(), late])).toEqual([late]);
   });
 
   it("lets the worst topic speak for the group, by what is true now", () => {
-    const healed = point({ topic: "a", status: "STALLED" });
-    const healthy = point({ topic: "a", ts: "2026-11-21T10:01:00Z" });
+    const was = point({ topic: "a", status: "STALLED" });
+    const is = point({ topic: "a", ts: LATE, status: "CAUGHT_UP" });
     const behind = point({ topic: "b", status: "FALLING_BEHIND", lag_records: 9 });
-    expect(worstByGroup([healed, healthy, behind]).get("g")).toEqual(behind);
+    expect(worstByGroup([was, is, behind]).get("readers")).toEqual(behind);
   });
 
-  it("keeps gaps as gaps", () => {
-    const series = seriesByTopic([point({ lag_records: null }), point({ ts: "2026-11-21T09:00:00Z", lag_records: 3 })], "lag_records");
-    expect(series[0]?.points.map(([, value]) => value)).toEqual([3, null]);
+  it("lets the longer of two equally bad topics speak", () => {
+    const short = point({ topic: "a", lag_records: 1 });
+    const long = point({ topic: "b", lag_records: 2 });
+    expect(worstByGroup([long, short]).get("readers")).toEqual(long);
+    expect(worstByGroup([point({ lag_records: null }), long]).get("readers")).toEqual(long);
+  });
+
+  it("keeps gaps as gaps, in order of time, topics by name", () => {
+    const series = seriesByTopic([point({ lag_records: null }), point({ ts: EARLY, lag_records: 3 }), point({ topic: "a", lag_records: 1 })], "lag_records");
+    expect(series.map(({ name, points }) => [name, points.map(([, value]) => value)])).toEqual([
+      ["a", [1]],
+      ["sales", [3, null]],
+    ]);
+  });
+
+  it("sums a group's topics at each moment, and knows nothing where no topic is known", () => {
+    const points = [point({ lag_records: 1 }), point({ topic: "b", lag_records: 2 }), point({ ts: EARLY, lag_records: null }), point({ group: "a", lag_records: null }), point({ group: "a", topic: "b", lag_records: 7 })];
+    expect(totalByGroup(points)).toEqual([
+      { name: "a", points: [[ms("2026-11-21T10:00:00Z"), 7]] },
+      { name: "readers", points: [[ms(EARLY), null], [ms("2026-11-21T10:00:00Z"), 3]] },
+    ]);
+  });
+
+  it("says how far the slowest group is behind, and marks a lower bound as one", () => {
+    expect(furthestBehind([])).toBe("–");
+    expect(furthestBehind([point({ lag_seconds: 12 }), point({ lag_seconds: 90 })])).toBe("1m 30s");
+    expect(furthestBehind([point({ lag_seconds: null, lag_seconds_at_least: 120 })])).toBe("≥ 2m");
+    expect(furthestBehind([point({ lag_seconds: null })])).toBe("0s");
+    expect(leastBehind([point({ lag_seconds_at_least: 5 }), point({ topic: "b", lag_seconds_at_least: 9 })])).toBe(9);
+    expect(leastBehind([point()])).toBeNull();
+  });
+});
+
+describe("expiry", () => {
+  it("names those in danger, the worst and the soonest first", () => {
+    const rows = [
+      expiry({ group: "safe", status: "SAFE" }),
+      expiry({ group: "watched", status: "WATCH", first_loss_in_s: 1 }),
+      expiry({ group: "later", status: "AT_RISK", first_loss_in_s: 50 }),
+      expiry({ group: "sooner", status: "AT_RISK", first_loss_in_s: 5 }),
+      expiry({ group: "unforeseen", status: "AT_RISK", first_loss_in_s: null }),
+      expiry({ group: "losing", status: "LOSING" }),
+    ];
+    expect(endangered(rows).map((row) => row.group)).toEqual(["losing", "sooner", "later", "unforeseen", "watched"]);
+  });
+
+  it("says when the first record is lost", () => {
+    expect(lossIn(expiry({ status: "LOSING", first_loss_in_s: 99 }))).toBe("now");
+    expect(lossIn(expiry({ first_loss_in_s: null }))).toBe("none in sight");
+    expect(lossIn(expiry({ first_loss_in_s: 0 }))).toBe("now");
+    expect(lossIn(expiry({ first_loss_in_s: 7200 }))).toBe("in 2h");
   });
 
   it("takes each status for worse than the one before it", () => {
     LAG_STATUSES.slice(1).forEach((status, index) => {
       const better = point({ topic: "a", status: LAG_STATUSES[index], lag_records: 9 });
       const worse = point({ topic: "b", status });
-      expect(worstByGroup([worse, better]).get("g")).toEqual(worse);
-      expect(worstByGroup([better, worse]).get("g")).toEqual(worse);
+      expect(worstByGroup([worse, better]).get("readers")).toEqual(worse);
+      expect(worstByGroup([better, worse]).get("readers")).toEqual(worse);
     });
   });
 

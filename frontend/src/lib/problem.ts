@@ -47,13 +47,3 @@ export function toProblem(error: unknown): Problem {
   }
   return { title: "Unexpected error in the console", status: 0, detail: String(error) };
 }
-
-/** Field errors keyed by their last pointer segment, for forms. */
-export function fieldErrors(problem: Problem): Record<string, string> {
-  const found: Record<string, string> = {};
-  for (const error of problem.errors ?? []) {
-    const name = error.pointer.split("/").filter(Boolean).pop();
-    if (name) found[name] = error.detail;
-  }
-  return found;
-}

@@ -1,0 +1,85 @@
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { describe, expect, it } from "vitest";
+import { fill, openPage, press, rowsOf } from "@/testing/app";
+import { describePageStates } from "@/testing/page-states";
+import { plan, session } from "@/testing/samples";
+import { type Answers, ok } from "@/testing/server";
+
+const PATH = "/clusters/c1/access";
+const user = (username: string, managed = false) => ({ username, mechanisms: ["SCRAM-SHA-512"], managed });
+const rule = { principal: "User:app", host: "*", operation: "READ", permission: "ALLOW", resource_type: "TOPIC", resource_name: "sales", pattern_type: "PREFIXED" };
+const denial = { ...rule, operation: "WRITE", permission: "DENY", resource_type: "GROUP", pattern_type: "LITERAL", host: "10.0.0.9" };
+const parts = { users: ok([user("app"), user("penstock", true), user("idle")]), acls: ok([rule, denial]) };
+const open = (search = "", answer: object = parts, more: Answers = {}) =>
+  openPage(PATH + search, { "GET /console/api/pages/access/c1": { parts: answer }, "POST /api/v1/plans": plan({ kind: "acl.create", confirm_phrase: null, diff: { before: [], after: [rule] } } as never), ...more });
+const posted = (asked: { method: string; body: unknown }[]) => asked.find((one) => one.method === "POST")?.body;
+
+describePageStates({ path: PATH, page: "access/c1", title: "Access", parts, part: "users", shows: "idle" });
+
+describe("access", () => {
+  it("says in words what each user may do", async () => {
+    await open();
+    expect((await rowsOf("Users")).map((row) => row.slice(0, 3))).toEqual([
+      ["app", "SCRAM-SHA-512", "read sales*; not write group salesDENY"],
+      ["idle", "SCRAM-SHA-512", "nothing yet"],
+      ["penstockservice", "SCRAM-SHA-512", "everything: super user of the service"],
+    ]);
+    expect(screen.queryByRole("button", { name: "Actions for penstock" })).toBeNull();
+  });
+
+  it.each([
+    ["New password", "user.rotate"],
+    ["Delete user", "user.delete"],
+  ])("plans %s", async (item, kind) => {
+    const { asked } = await open();
+    await rowsOf("Users");
+    press("Actions for idle");
+    fireEvent.click(await screen.findByRole("menuitem", { name: item }));
+    await waitFor(() => expect(posted(asked)).toEqual({ kind, cluster_id: "c1", inputs: { username: "idle" } }));
+  });
+
+  it("grants to a user who is chosen by name", async () => {
+    const { asked } = await open();
+    await rowsOf("Users");
+    press("Actions for idle");
+    fireEvent.click(await screen.findByRole("menuitem", { name: "Grant access" }));
+    const dialog = within(await screen.findByRole("dialog"));
+    const review = dialog.getByRole("button", { name: "Review plan" });
+    expect((dialog.getByLabelText("User", { selector: "input" }) as HTMLInputElement).value).toBe("idle");
+    expect((review as HTMLButtonElement).disabled).toBe(true);
+    fireEvent.click(dialog.getByRole("radio", { name: "Produce" }));
+    fireEvent.change(dialog.getByLabelText("Topic"), { target: { value: "sales" } });
+    fireEvent.click(dialog.getByLabelText("And everything whose name starts like this"));
+    fireEvent.click(review);
+    const made = { ...rule, principal: "User:idle" };
+    await waitFor(() => expect(posted(asked)).toEqual({ kind: "acl.create", cluster_id: "c1", inputs: { bindings: [{ ...made, operation: "WRITE" }, { ...made, operation: "DESCRIBE" }] } }));
+    expect((await screen.findByRole("list", { name: "Grants" })).textContent).toBe("+User:app may read topic starting with “sales”");
+  });
+
+  it("lists the rules, finds them, and revokes those that are chosen", async () => {
+    const { asked } = await open("?tab=grants");
+    expect((await rowsOf("Grants")).map((row) => row.slice(1))).toEqual([
+      ["User:app", "may", "read", "topic sales*", "anywhere"],
+      ["User:app", "may not", "write", "group sales", "10.0.0.9"],
+    ]);
+    fireEvent.click(screen.getByLabelText("Choose User:app WRITE sales"));
+    press("Revoke 1 rule");
+    await waitFor(() => expect(posted(asked)).toEqual({ kind: "acl.delete", cluster_id: "c1", inputs: { bindings: [denial] } }));
+    fill("Search grants", "deny");
+    await waitFor(async () => expect(await rowsOf("Grants")).toHaveLength(1));
+  });
+
+  it("has empty lists that say what to do", async () => {
+    await open("", { users: ok([]), acls: ok([]) });
+    expect(await screen.findByText("No users yet")).toBeTruthy();
+    fireEvent.click(screen.getByRole("tab", { name: "Grants" }));
+    expect(await screen.findByText("No grants yet")).toBeTruthy();
+  });
+
+  it("offers a viewer no change", async () => {
+    await open("?tab=grants", parts, { "GET /console/api/session": session({ can_write: false }) });
+    await rowsOf("Grants");
+    expect(screen.queryByRole("button", { name: /New user|Grant access/ })).toBeNull();
+    expect(screen.queryByRole("checkbox")).toBeNull();
+  });
+});

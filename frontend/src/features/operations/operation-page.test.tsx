@@ -1,0 +1,101 @@
+import { screen, waitFor, within } from "@testing-library/react";
+import { describe, expect, it } from "vitest";
+import { heading, openPage, press } from "@/testing/app";
+import { operation, plan, step } from "@/testing/samples";
+import { type Answers, ok, PENDING, Refusal, unavailable } from "@/testing/server";
+
+const URL = "GET /console/api/pages/operation/op_1";
+const answer = (found = operation(), confirmed: object = ok(plan())) => ({ parts: { operation: ok(found), plan: confirmed } });
+const open = (body: unknown = answer(), more: Answers = {}) => openPage("/operations/op_1", { [URL]: body, ...more });
+const steps = async () => within(await screen.findByRole("list", { name: "Steps" })).getAllByRole("listitem").map((item) => item.textContent);
+
+describe("one operation", () => {
+  it("shows its steps with what each did, its facts and the plan that was confirmed", async () => {
+    await open(answer(operation({ reason: "because", reverts: "op_0", steps: [step({ detail: "6 partitions" }), step({ index: 1, title: "", name: "wait_for_leaders" })] })));
+    expect(await steps()).toEqual(["Create the topic3s6 partitions", "Wait for leaders3s"]);
+    expect(heading()).toBe("Create topic");
+    for (const text of ["because", "op_0", "1,000 records are lost."]) expect(await screen.findByText(text)).toBeTruthy();
+    expect(screen.getByLabelText("Plan request").textContent).toContain('"name": "sales"');
+  });
+
+  it("shows how far a step is, and hides clean-up that had nothing to do", async () => {
+    const copying = step({ state: "running", title: "Copy", progress_done: 1024, progress_total: 4096, unit: "bytes", finished_at: null });
+    await open(answer(operation({ state: "running", cancellable: true, eta_seconds: 90, progress: { done: 1, total: 4, unit: "steps" }, steps: [copying, step({ index: 1, title: "Put back", phase: "restore", state: "pending" })] })));
+    const [only, ...rest] = await steps();
+    expect(only).toMatch(/^Copy.*1 KiB of 4 KiB$/);
+    expect(rest).toEqual([]);
+    expect(screen.getByRole("progressbar", { name: "Operation progress" }).getAttribute("aria-valuenow")).toBe("25");
+    expect(screen.getByText("about 1m 30s left")).toBeTruthy();
+    expect(screen.getByText("refreshing every 1.5s")).toBeTruthy();
+  });
+
+  it("can be cancelled, and says what became of it", async () => {
+    await open(answer(operation({ state: "running", cancellable: true })), { "POST /api/v1/operations/op_1/cancellation": operation({ state: "cancelled" }) });
+    await steps();
+    press("Cancel operation");
+    expect(await screen.findByText("Cancelled. What had been done was put back as far as its steps say.")).toBeTruthy();
+    expect(screen.queryByRole("button", { name: "Cancel operation" })).toBeNull();
+  });
+
+  it("shows why it failed", async () => {
+    const error = { type: "t", code: "c", title: "The brokers refused", detail: "NOT_CONTROLLER", status: 409, retryable: false };
+    await open(answer(operation({ state: "failed", error, steps: [step({ state: "failed" })] })));
+    await steps();
+    expect(screen.getAllByRole("alert").map((alert) => alert.textContent)).toContain("The brokers refusedNOT_CONTROLLER");
+    expect(screen.getByLabelText("failed")).toBeTruthy();
+  });
+
+  it("is undone by a plan that is confirmed like any other, whose operation is shown live", async () => {
+    const undo = plan({ id: "pl_2", kind: "topic.delete", confirm_phrase: null });
+    await open(answer(operation({ revertible: true })), {
+      "POST /api/v1/operations/op_1/undo-plan": undo,
+      "POST /api/v1/operations": operation({ id: "op_2", kind: "topic.delete" }),
+      "GET /console/api/pages/operation/op_2": answer(operation({ id: "op_2", kind: "topic.delete", steps: [step({ title: "Delete the topic" })] })),
+    });
+    await steps();
+    press("Undo");
+    const dialog = within(await screen.findByRole("dialog", { name: "Undo: create topic" }));
+    (await dialog.findByRole("button", { name: "Delete topic" })).click();
+    expect(await dialog.findByText("Delete the topic")).toBeTruthy();
+    expect(dialog.getByRole("link", { name: "Open operation" }).getAttribute("href")).toBe("/operations/op_2");
+  });
+
+  it("offers no undo once it was undone", async () => {
+    await open(answer(operation({ revertible: true, reverted_by: "op_9" })));
+    await steps();
+    expect(screen.queryByRole("button", { name: "Undo" })).toBeNull();
+    expect(screen.getByRole("link", { name: "op_9" })).toBeTruthy();
+  });
+
+  it("shows its password once", async () => {
+    await open(answer(operation({ kind: "user.create", has_secret: true })), { "POST /api/v1/operations/op_1/secret": { username: "app", password: "s3cret", mechanism: "SCRAM-SHA-512" } });
+    await steps();
+    expect(screen.queryByText("s3cret")).toBeNull();
+    press("Show password");
+    expect((await screen.findByLabelText("Password")).textContent).toBe("s3cret");
+    expect(screen.queryByRole("button", { name: "Show password" })).toBeNull();
+  });
+
+  it("says that a password is gone", async () => {
+    await open(answer(operation({ kind: "user.create", has_secret: true })), { "POST /api/v1/operations/op_1/secret": new Refusal(410, "It was there and is no more") });
+    await steps();
+    press("Show password");
+    expect(await screen.findByText("It was there and is no more")).toBeTruthy();
+  });
+
+  it("keeps its steps while the plan is missing", async () => {
+    await open(answer(operation(), unavailable("The database is busy.")));
+    expect(await steps()).toHaveLength(1);
+    expect(await screen.findByText(/The database is busy\. The rest of the page is not affected/)).toBeTruthy();
+  });
+
+  it("shows placeholders while it is awaited", async () => {
+    await open(PENDING);
+    expect((await screen.findAllByLabelText("Loading")).length).toBeGreaterThan(0);
+  });
+
+  it("gives way to a refusal", async () => {
+    await open(new Refusal(404, "There is no such operation"));
+    await waitFor(() => expect(heading()).toBe("There is no such operation"));
+  });
+});

@@ -1,0 +1,40 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { renderHook, waitFor } from "@testing-library/react";
+import type { ReactNode } from "react";
+import { describe, expect, it } from "vitest";
+import { operation, topicRow } from "@/testing/samples";
+import { ok, Refusal, serve } from "@/testing/server";
+import { pagePath, pageQuery, REFRESH_MS, usePage } from "./page";
+
+const wrapper = ({ children }: { children: ReactNode }) => <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>{children}</QueryClientProvider>;
+
+type Interval = (query: { state: object }) => number | false;
+
+describe("page read models", () => {
+  it("are asked for by an address whose blanks may hold any character", () => {
+    expect(pagePath("overview", {})).toBe("overview");
+    expect(pagePath("topic/{cluster_id}/{topic}", { cluster_id: "c1", topic: "a/b ü?" })).toBe("topic/c1/a%2Fb%20%C3%BC%3F");
+  });
+
+  it("give their parts", async () => {
+    const asked = serve({ "GET /console/api/pages/topics/c1": { parts: { topics: ok([topicRow()]) } } });
+    const { result } = renderHook(() => usePage("topics/{cluster_id}", { cluster_id: "c1" }), { wrapper });
+    await waitFor(() => expect(result.current.data?.parts.topics.data?.[0]?.name).toBe("sales"));
+    expect(asked).toHaveLength(1);
+  });
+
+  it("are not asked for again once refused", async () => {
+    serve({ "GET /console/api/pages/topics/c1": new Refusal(404, "There is no such cluster") });
+    const { result } = renderHook(() => usePage("topics/{cluster_id}", { cluster_id: "c1" }), { wrapper });
+    await waitFor(() => expect(result.current.error?.message).toBe("There is no such cluster"));
+    const interval = pageQuery("topics/{cluster_id}", { cluster_id: "c1" }).refetchInterval as unknown as Interval;
+    expect(interval({ state: { data: undefined, error: result.current.error } })).toBe(false);
+    expect(interval({ state: { data: { parts: {} }, error: result.current.error } })).toBe(REFRESH_MS);
+  });
+
+  it("are asked for again as fast as what they say wants it", () => {
+    const pace = pageQuery("operations", {}, (page) => (page?.parts.operations.data?.some((row) => row.state === "running") ? 100 : 5000)).refetchInterval as unknown as Interval;
+    const at = (state: "running" | "succeeded") => pace({ state: { data: { parts: { operations: ok([operation({ state })]) } }, error: null } });
+    expect([at("running"), at("succeeded")]).toEqual([100, 5000]);
+  });
+});

@@ -1,0 +1,47 @@
+/** The whole console at an address, over a test's server: what a person would see. */
+import { MantineProvider } from "@mantine/core";
+import { Notifications } from "@mantine/notifications";
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { createMemoryHistory, RouterProvider } from "@tanstack/react-router";
+import { fireEvent, render, screen, within } from "@testing-library/react";
+import { createAppRouter } from "@/app/router";
+import { type Answers, ok, serve } from "./server";
+import { cluster, session } from "./samples";
+
+const DEFAULTS: Answers = {
+  "GET /console/api/session": session(),
+  "GET /console/api/pages/overview": { parts: { clusters: ok([cluster()]), attention: ok([]), operations: ok([]), hosts: ok([]) } },
+};
+
+/** Opens `path` and waits for the page's heading. */
+export async function openPage(path: string, answers: Answers = {}) {
+  const asked = serve({ ...DEFAULTS, ...answers });
+  const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  const router = createAppRouter(client, createMemoryHistory({ initialEntries: [path] }));
+  render(
+    <MantineProvider env="test">
+      <QueryClientProvider client={client}>
+        <Notifications />
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>,
+  );
+  await screen.findByRole("heading", { level: 1 }, { timeout: 15_000 });
+  return { asked, router, client };
+}
+
+export const heading = () => screen.getByRole("heading", { level: 1 }).textContent;
+export const press = (name: string | RegExp) => fireEvent.click(screen.getByRole("button", { name }));
+export const fill = (label: string | RegExp, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } });
+
+/** The texts of a table's body, row by row. */
+export async function rowsOf(table: string): Promise<string[][]> {
+  const body = within(await screen.findByRole("table", { name: table })).getAllByRole("row").slice(1);
+  return body.map((row) => within(row).getAllByRole("cell").map((cell) => cell.textContent));
+}
+
+/** The key figures of a page by their label. */
+export function figure(label: string): string {
+  const term = screen.getAllByRole("term").find((found) => found.textContent === label);
+  return term?.nextElementSibling?.textContent ?? `there is no figure ${label}`;
+}

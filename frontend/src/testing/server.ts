@@ -1,0 +1,54 @@
+/** A server for tests: answers by method and path, and remembers what it was asked. */
+import { vi } from "vitest";
+
+export interface Asked {
+  method: string;
+  url: string;
+  body: unknown;
+}
+
+/** An answer that is a problem. */
+export class Refusal {
+  constructor(
+    readonly status: number,
+    readonly title: string,
+    readonly detail: string = title,
+    readonly more: Record<string, unknown> = {},
+  ) {}
+}
+
+/** An answer that never comes. */
+export const PENDING = Symbol("pending");
+
+/** By "GET /path" without the query; a function is asked each time. */
+export type Answers = Record<string, unknown>;
+
+const answer = (status: number, body: unknown, type: string) =>
+  new Response(JSON.stringify(body), { status, headers: { "Content-Type": type } });
+
+function respond(found: unknown, asked: Asked): Response | Promise<Response> {
+  if (found === PENDING) return new Promise(() => undefined);
+  if (typeof found === "function") return respond((found as (asked: Asked) => unknown)(asked), asked);
+  if (!(found instanceof Refusal)) return answer(200, found, "application/json");
+  const { status, title, detail, more } = found;
+  return answer(status, { title, status, detail, request_id: "rq_test", ...more }, "application/problem+json");
+}
+
+/** Takes the place of `fetch`. What is asked for without an answer here is refused in words that name it. */
+export function serve(answers: Answers): Asked[] {
+  const all: Asked[] = [];
+  vi.stubGlobal("fetch", async (url: string, init: RequestInit = {}) => {
+    const asked = { method: init.method ?? "GET", url, body: init.body ? (JSON.parse(String(init.body)) as unknown) : undefined };
+    all.push(asked);
+    const name = `${asked.method} ${url.split("?")[0]}`;
+    return respond(name in answers ? answers[name] : new Refusal(404, `The test has no answer for ${name}`), asked);
+  });
+  return all;
+}
+
+const AS_OF = "2026-11-21T10:00:00Z";
+
+/** Parts of a page in each of their states. */
+export const ok = <T>(data: T) => ({ status: "ok", as_of: AS_OF, reason: null, data }) as const;
+export const stale = <T>(data: T, reason: string) => ({ status: "stale", as_of: AS_OF, reason, data }) as const;
+export const unavailable = (reason: string) => ({ status: "unavailable", as_of: null, reason, data: null }) as const;

@@ -31,7 +31,9 @@ function useAudit() {
 const ACTIONS: Record<string, string> = {
   "session.login": "Signed in",
   "session.logout": "Signed out",
-  "session.refused": "Sign-in refused",
+  "session.login_failed": "Sign-in refused",
+  "api-key.create": "Made an API key",
+  "api-key.revoke": "Revoked an API key",
   "secret.read": "Read a one-time password",
   "analytics.run": "Asked for an analytics run",
   "analytics.cancel": "Cancelled an analytics run",

@@ -15,6 +15,8 @@ function remember(session: Session): Session {
   return session;
 }
 
+const isOfTenant = ({ queryKey }: { queryKey: readonly unknown[] }): boolean => queryKey[0] !== sessionQuery.queryKey[0];
+
 export const useSession = () => useQuery(sessionQuery);
 
 export function useLogin() {
@@ -45,9 +47,12 @@ export function useSwitchTenant() {
   return useMutation({
     mutationFn: (slug: string) => api.post<Session>("/console/api/tenant", { slug }),
     onSuccess: (session) => {
-      client.clear();
       clearDrafts();
       client.setQueryData(sessionQuery.queryKey, remember(session));
+      // The page stays: what it shows of the other tenant is emptied and asked for again at once. A cleared
+      // cache would leave it on the screen, for who looks at a query does not see it go.
+      client.removeQueries({ predicate: isOfTenant, type: "inactive" });
+      void client.resetQueries({ predicate: isOfTenant });
     },
   });
 }

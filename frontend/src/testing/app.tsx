@@ -1,6 +1,6 @@
 /** The whole console at an address, over a test's server: what a person would see. */
 import { MantineProvider } from "@mantine/core";
-import { Notifications } from "@mantine/notifications";
+import { Notifications, notifications } from "@mantine/notifications";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createMemoryHistory, RouterProvider } from "@tanstack/react-router";
 import { fireEvent, render, screen, within } from "@testing-library/react";
@@ -15,6 +15,7 @@ const DEFAULTS: Answers = {
 
 /** Opens `path` and waits for the page's heading. */
 export async function openPage(path: string, answers: Answers = {}) {
+  notifications.clean();
   const asked = serve({ ...DEFAULTS, ...answers });
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
   const router = createAppRouter(client, createMemoryHistory({ initialEntries: [path] }));

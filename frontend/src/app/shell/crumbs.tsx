@@ -3,6 +3,9 @@ import { Link, useLocation, useParams } from "@tanstack/react-router";
 import { Fragment, type ReactNode } from "react";
 import { useCluster } from "@/lib/use-clusters";
 
+/** A link to where this page belongs is not the current page. */
+const EXACT = { exact: true } as const;
+
 const SECTIONS: Record<string, string> = {
   topics: "Topics",
   "new-topic": "New topic",
@@ -20,22 +23,22 @@ export function Crumbs() {
   const items: ReactNode[] = [];
   if (clusterId) {
     items.push(
-      <Link to="/clusters/$clusterId" params={{ clusterId }}>
+      <Link activeOptions={EXACT} to="/clusters/$clusterId" params={{ clusterId }}>
         {cluster?.name ?? clusterId}
       </Link>,
     );
     const section = pathname.split("/")[3] ?? "";
     if (topic) {
-      items.push(<Link to="/clusters/$clusterId/topics" params={{ clusterId }}>Topics</Link>, topic);
+      items.push(<Link activeOptions={EXACT} to="/clusters/$clusterId/topics" params={{ clusterId }}>Topics</Link>, topic);
     } else if (group) {
-      items.push(<Link to="/clusters/$clusterId/groups" params={{ clusterId }}>Consumer groups</Link>);
+      items.push(<Link activeOptions={EXACT} to="/clusters/$clusterId/groups" params={{ clusterId }}>Consumer groups</Link>);
       if (pathname.endsWith("/reset")) {
-        items.push(<Link to="/clusters/$clusterId/groups/$group" params={{ clusterId, group }}>{group}</Link>, "Reset offsets");
+        items.push(<Link activeOptions={EXACT} to="/clusters/$clusterId/groups/$group" params={{ clusterId, group }}>{group}</Link>, "Reset offsets");
       } else items.push(group);
     } else if (SECTIONS[section]) items.push(SECTIONS[section]);
     else items.push("Brokers");
   } else if (pathname.startsWith("/operations")) {
-    items.push(operationId ? <Link to="/operations">Operations</Link> : "Operations");
+    items.push(operationId ? <Link activeOptions={EXACT} to="/operations">Operations</Link> : "Operations");
     if (operationId) items.push(operationId);
   } else if (pathname === "/audit") items.push("Audit");
   else if (pathname === "/clusters/new") items.push("New cluster");

@@ -1,0 +1,57 @@
+import { MantineProvider } from "@mantine/core";
+import { fireEvent, render, screen } from "@testing-library/react";
+import { describe, expect, it, vi } from "vitest";
+import { press, rowsOf } from "@/testing/app";
+import { DataTable, type TableView } from "./data-table";
+
+interface Row {
+  name: string;
+  size: number;
+}
+const columns = [{ accessorKey: "name", header: "Name" }, { accessorKey: "size", header: "Size" }];
+const rows: Row[] = [{ name: "b", size: 10 }, { name: "a", size: 9 }, { name: "c", size: 2 }];
+
+function show(over: { view?: TableView; onView?: (view: TableView) => void; rows?: Row[]; pageSize?: number } = {}) {
+  render(
+    <MantineProvider env="test">
+      <DataTable rows={rows} columns={columns} rowId={(row) => row.name} label="Things" defaultSort="name" empty={<p>Nothing</p>} {...over} />
+    </MantineProvider>,
+  );
+}
+const names = async () => (await rowsOf("Things")).map(([name]) => name);
+
+describe("a table", () => {
+  it("sorts by a column both ways, and tells assistive technology", async () => {
+    show();
+    expect(await names()).toEqual(["a", "b", "c"]);
+    press("Size");
+    expect(await names()).toEqual(["b", "a", "c"]);
+    expect(screen.getByRole("columnheader", { name: "Size" }).getAttribute("aria-sort")).toBe("descending");
+    press("Size");
+    expect(await names()).toEqual(["c", "a", "b"]);
+  });
+
+  it("keeps its view where the page says, from the first page on after a new order", () => {
+    const onView = vi.fn();
+    show({ view: { sort: "-name", page: 2 }, onView, pageSize: 2 });
+    press("Name");
+    expect(onView).toHaveBeenCalledExactlyOnceWith({ sort: "name", page: undefined });
+  });
+
+  it("shows a page at a time; one that is too far is the last, an unknown order is none", async () => {
+    show({ view: { sort: "nonsense", page: 99 }, onView: () => undefined, pageSize: 2 });
+    expect(await names()).toEqual(["c"]);
+  });
+
+  it("goes to the next page", async () => {
+    show({ pageSize: 2 });
+    fireEvent.click(screen.getByRole("button", { name: "2" }));
+    expect(await names()).toEqual(["c"]);
+  });
+
+  it("says what is there when nothing is", () => {
+    show({ rows: [] });
+    expect(screen.getByText("Nothing")).toBeTruthy();
+    expect(screen.queryByRole("table")).toBeNull();
+  });
+});

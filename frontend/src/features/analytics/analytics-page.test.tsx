@@ -1,0 +1,80 @@
+import { screen, waitFor } from "@testing-library/react";
+import { describe, expect, it } from "vitest";
+import { figure, openPage, press, rowsOf } from "@/testing/app";
+import { describePageStates } from "@/testing/page-states";
+import { collector, expiry, lagPoint, retention, run, session } from "@/testing/samples";
+import { type Answers, ok, Refusal } from "@/testing/server";
+
+const AT = "2026-11-21T10:00:00Z";
+const lag = (...data: ReturnType<typeof lagPoint>[]) => ({ as_of: data.length > 0 ? AT : null, run_id: null, data });
+const held = (...data: ReturnType<typeof retention>[]) => ok({ as_of: AT, run_id: null, data });
+const base = { lag: ok(lag(lagPoint())), retention: held(retention()), runs: ok([run()]), collector: ok(collector()) };
+const HISTORY = "GET /api/v1/clusters/c1/analytics/lag";
+const open = (parts: object = {}, more: Answers = {}) =>
+  openPage("/clusters/c1/analytics", { "GET /console/api/pages/analytics/c1": { parts: { ...base, ...parts } }, [HISTORY]: lag(lagPoint()), ...more });
+
+describePageStates({
+  path: "/clusters/c1/analytics", page: "analytics/c1", title: "Lag and retention", parts: base, part: "runs", shows: "run_1", refusable: false, more: { [HISTORY]: lag() },
+});
+
+describe("lag and retention", () => {
+  it("shows each group's verdict, a bound as a bound, a trend with its sign", async () => {
+    await open({
+      lag: ok(lag(lagPoint(), lagPoint({ topic: "b", lag_records: 3, lag_seconds: null, lag_seconds_at_least: 60, trend: "shrinking", trend_records_per_s: -120, eta_seconds: 30, status: "CATCHING_UP" }), lagPoint({ topic: "c", lag_records: null, lag_seconds: null, trend: "unknown", trend_records_per_s: null, status: "UNKNOWN" }))),
+    });
+    expect(await rowsOf("Lag by group and topic")).toEqual([
+      ["readers", "sales", "Falling behind", "40", "12s", "+2.5/s", "–"],
+      ["readers", "b", "Catching up", "3", "≥ 1m", "−120/s", "30s"],
+      ["readers", "c", "Unknown", "–", "–", "unknown", "–"],
+    ]);
+    expect([figure("Groups followed"), figure("Groups in trouble"), figure("Unread records"), figure("Furthest behind")]).toEqual(["13 topics", "1readers", "43over all groups", "≥ 1mthe slowest group"]);
+  });
+
+  it("shows what is held and when it is lost unread", async () => {
+    await open({ retention: held(retention(), retention({ topic: "kept", bytes: 1, age_seconds: null, retention_ms: -1, groups: [] })) });
+    expect(await rowsOf("Retention by topic")).toEqual([
+      ["sales", "2 KiB", "30m", "1h", "in 2h", "Watch"],
+      ["kept", "1 B", "–", "for ever", "nothing unread", "–"],
+    ]);
+    expect(figure("First unread loss")).toBe("in 2hreaders, at its present pace");
+  });
+
+  it("names the group that is in the worst danger first", async () => {
+    await open({ retention: held(retention({ groups: [expiry(), expiry({ group: "dying", status: "LOSING" })] })) });
+    await rowsOf("Retention by topic");
+    expect(figure("First unread loss")).toBe("nowdying, at its present pace");
+  });
+
+  it("draws the unread records of each group", async () => {
+    await open();
+    expect((await screen.findByRole("img", { name: "Unread records by group over time" })).textContent).toBe("readers: 40");
+  });
+
+  it("knows nothing before the first run, and says when that is due", async () => {
+    await open({ lag: ok(lag()), retention: held(), runs: ok([]), collector: ok(collector({ first_verdict_due_at: new Date(Date.now() + 150_000).toISOString() })) }, { [HISTORY]: lag() });
+    expect(await screen.findByText(/the first run that can judge them is due/)).toBeTruthy();
+    expect(figure("Groups followed")).toBe("–after the first run");
+    for (const text of ["No group has been followed yet", "No topic has been measured yet", "No run yet", "No history in this range yet"]) expect(await screen.findByText(text)).toBeTruthy();
+  });
+
+  it("starts a run, or says why it cannot", async () => {
+    const { asked } = await open({}, { "POST /api/v1/analytics/runs": new Refusal(409, "A run is under way", "run_7 is running.") });
+    await rowsOf("Analytics runs");
+    press("Run now");
+    expect(await screen.findByText("run_7 is running.")).toBeTruthy();
+    expect(asked.some((one) => one.url === "/api/v1/analytics/runs")).toBe(true);
+  });
+
+  it("keeps the rest when the history fails, and asks for the range that the address names", async () => {
+    const { asked } = await open({}, { [HISTORY]: new Refusal(503, "Away", "The database is busy.") });
+    expect((await screen.findByRole("alert")).textContent).toContain("The database is busy.");
+    expect(await rowsOf("Lag by group and topic")).toHaveLength(1);
+    await waitFor(() => expect(asked.some((one) => one.url.includes("analytics/lag?from="))).toBe(true));
+  });
+
+  it("lets a viewer start no run", async () => {
+    await open({}, { "GET /console/api/session": session({ can_write: false }) });
+    await rowsOf("Analytics runs");
+    expect(screen.queryByRole("button", { name: "Run now" })).toBeNull();
+  });
+});

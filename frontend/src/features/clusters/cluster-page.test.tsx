@@ -1,0 +1,76 @@
+import { fireEvent, screen, waitFor } from "@testing-library/react";
+import { describe, expect, it } from "vitest";
+import { figure, openPage, press, rowsOf } from "@/testing/app";
+import { describePageStates } from "@/testing/page-states";
+import { broker, cluster, operation, plan, session } from "@/testing/samples";
+import { type Answers, ok, unavailable } from "@/testing/server";
+
+const summary = { topics: 4, partitions: 24, under_replicated: 0, offline: 0, size_bytes: 4096 };
+const load = { id: 1, leaders: 8, replicas: 24, size_bytes: 2048 };
+const move = { topic: "sales", partition: 0, replicas: [1, 2, 4], adding: [4], removing: [3] };
+const base = {
+  cluster: ok(cluster()), summary: ok(summary), loads: ok([load]), reassignments: ok([]), operations: ok([operation()]),
+  client_config: ok({ values: {}, properties: "bootstrap.servers=10.0.0.1:9092", python: "import kafka" }),
+};
+const open = (parts: object = {}, more: Answers = {}) => openPage("/clusters/c1", { "GET /console/api/pages/cluster/c1": { parts: { ...base, ...parts } }, ...more });
+
+describePageStates({ path: "/clusters/c1", page: "cluster/c1", title: "orders", parts: base, part: "client_config", shows: "bootstrap.servers=10.0.0.1:9092" });
+
+describe("one cluster", () => {
+  it("shows each broker with its load, and which of them is the controller", async () => {
+    const brokers = [broker(), broker({ id: 2, alive: false, observed_state: "backoff", pid: null, restarts: 3 }), broker({ id: 3, alive: false, observed_state: "exited", rack: null, host: "" })];
+    await open({ cluster: ok(cluster({ brokers })) });
+    expect(await rowsOf("Brokers")).toEqual([
+      ["1controller", "Alive", "a", "10.0.0.1:9092", "8", "24", "2 KiB", "0", "4711"],
+      ["2", "backoff", "a", "10.0.0.1:9092", "–", "–", "–", "3", "–"],
+      ["3", "Down (exited)", "–", "–", "–", "–", "–", "0", "4711"],
+    ]);
+    expect(figure("Brokers alive")).toBe("1 of 3");
+  });
+
+  it.each([
+    [summary, "0all in sync"],
+    [{ ...summary, offline: 1, under_replicated: 2 }, "31 offline, 2 under-replicated"],
+  ])("says how its partitions are (%#)", async (found, text) => {
+    await open({ summary: ok(found) });
+    await rowsOf("Brokers");
+    expect(figure("Partitions in trouble")).toBe(text);
+  });
+
+  it("says nothing of topics that it does not know", async () => {
+    await open({ summary: unavailable("late"), cluster: ok(cluster({ controller_id: null })) });
+    await rowsOf("Brokers");
+    expect([figure("Topics"), figure("Partitions in trouble"), figure("Data on disk"), figure("Controller")]).toEqual(["–", "–", "–all replicas", "none"]);
+  });
+
+  it("shows what is on the move", async () => {
+    await open({ reassignments: ok([move]) });
+    await rowsOf("Brokers");
+    expect(screen.getByRole("table", { name: "Partitions on the move" }).textContent).toBe("sales-0124leaves 3");
+  });
+
+  it("says how to connect in each language", async () => {
+    await open();
+    await rowsOf("Brokers");
+    expect(screen.getByLabelText("Client properties").textContent).toBe("bootstrap.servers=10.0.0.1:9092");
+    fireEvent.click(screen.getByRole("tab", { name: "Python" }));
+    expect((await screen.findByLabelText("Python client")).textContent).toBe("import kafka");
+  });
+
+  it.each([
+    ["managed", "Delete cluster"],
+    ["registered", "Forget cluster"],
+  ] as const)("that is %s can be given up by a plan", async (kind, item) => {
+    const { asked } = await open({ cluster: ok(cluster({ kind })) }, { "POST /api/v1/plans": plan({ kind: "cluster.delete" } as never) });
+    await rowsOf("Brokers");
+    press("More");
+    fireEvent.click(await screen.findByRole("menuitem", { name: item }));
+    await waitFor(() => expect(asked.find((one) => one.method === "POST")?.body).toEqual({ kind: "cluster.delete", cluster_id: "c1", inputs: {} }));
+  });
+
+  it("offers a viewer no change", async () => {
+    await open({}, { "GET /console/api/session": session({ can_write: false }) });
+    await rowsOf("Brokers");
+    expect(screen.queryByRole("button", { name: "More" })).toBeNull();
+  });
+});

@@ -1,0 +1,62 @@
+import { cleanup, fireEvent, screen, waitFor } from "@testing-library/react";
+import { describe, expect, it } from "vitest";
+import { fill, openPage, press } from "@/testing/app";
+import { host, plan } from "@/testing/samples";
+import { ok } from "@/testing/server";
+
+const open = (hosts = [host(), host({ host_id: "host-2", rack: "b" }), host({ host_id: "gone", alive: false })]) =>
+  openPage("/clusters/new", {
+    "GET /console/api/pages/overview": { parts: { clusters: ok([]), attention: ok([]), operations: ok([]), hosts: ok(hosts) } },
+    "POST /api/v1/plans": plan({ kind: "cluster.create", cluster_id: null, confirm_phrase: null } as never),
+  });
+
+describe("a new cluster", () => {
+  it("is planned over all hosts, or over those that are chosen", async () => {
+    const { asked } = await open();
+    fill("Name", "orders-prod");
+    fill("Brokers", "5");
+    fireEvent.click(await screen.findByLabelText("host-2 (rack b)"));
+    expect(screen.queryByLabelText(/gone/)).toBeNull();
+    fill("Broker configuration", "log.retention.hours=72");
+    press("Review plan");
+    await waitFor(() =>
+      expect(asked.find((one) => one.method === "POST")?.body).toEqual({
+        kind: "cluster.create",
+        cluster_id: null,
+        inputs: { name: "orders-prod", broker_count: 5, host_ids: ["host-2"], config: { "log.retention.hours": "72" } },
+      }),
+    );
+  });
+
+  it.each(["Orders", "o", "orders-", "1orders", "x".repeat(41)])("is not planned under the name %j", async (name) => {
+    const { asked } = await open();
+    fill("Name", name);
+    press("Review plan");
+    expect(await screen.findByText(/2 to 40 lower-case letters/)).toBeTruthy();
+    expect(asked.some((one) => one.method === "POST")).toBe(false);
+  });
+
+  it("is not planned with configuration that cannot be read", async () => {
+    await open();
+    fill("Name", "orders");
+    fill("Broker configuration", "nonsense");
+    press("Review plan");
+    expect(await screen.findByText("Line 1 is not key=value")).toBeTruthy();
+  });
+
+  it("needs a host, and warns of fewer than three brokers", async () => {
+    await open([host({ alive: false })]);
+    expect((await screen.findByRole("alert")).textContent).toContain("No host agent is connected");
+    expect(screen.queryByText(/fewer than three brokers/)).toBeNull();
+    fill("Brokers", "2");
+    expect(screen.getByText(/With fewer than three brokers a failed broker means/)).toBeTruthy();
+  });
+
+  it("keeps its input over a reload", async () => {
+    await open();
+    fill("Name", "orders-prod");
+    cleanup();
+    await open();
+    expect((screen.getByLabelText("Name") as HTMLInputElement).value).toBe("orders-prod");
+  });
+});

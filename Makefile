@@ -82,6 +82,7 @@ test-frontend: ## The frontend's lint, types and unit tests
 	@cd frontend && npm run --silent lint && npm run --silent types && npm run --silent test
 fix: ## Format and mend what can be mended by machine
 	@$(PY) -m ruff format . && $(PY) -m ruff check --fix .
+	@cd frontend && npm run --silent format
 
 ##@ Measure it
 .PHONY: bench-startup bench-dataplane bench-timing

@@ -71,8 +71,12 @@ const LAG: Record<keyof typeof SEVERITY, [label: string, hint: string]> = {
   LOSING: ["Losing data", "Unread records have already expired."],
 };
 
-export function LagStatus({ status }: { status: keyof typeof SEVERITY | null | undefined }) {
+const isLag = (status: string): status is keyof typeof SEVERITY => status in SEVERITY;
+
+/** A status that this console does not know yet is shown as the service writes it. */
+export function LagStatus({ status }: { status: string | null | undefined }) {
   if (!status) return <span className="ps-muted">–</span>;
+  if (!isLag(status)) return <Status tone="muted" label={status.toLowerCase().replaceAll("_", " ")} />;
   const [label, hint] = LAG[status];
   return <Status tone={TONES[SEVERITY[status]]} label={label} hint={hint} />;
 }

@@ -19,7 +19,7 @@ describe("view state in the address", () => {
   it.each([
     [topicSearch, "configuration"],
     [groupSearch, "members"],
-    [accessSearch, "grants"],
+    [accessSearch, "acls"],
   ])("knows a page's tabs and no other", (validator, tab) => {
     expect(read(validator, { tab, q: "x" })).toEqual({ tab, q: "x" });
     expect(read(validator, { tab: "elsewhere" })).toEqual({});

@@ -38,11 +38,11 @@ describe("access", () => {
     await waitFor(() => expect(posted(asked)).toEqual({ kind, cluster_id: "c1", inputs: { username: "idle" } }));
   });
 
-  it("grants to a user who is chosen by name", async () => {
+  it("adds ACLs for a user who is chosen by name", async () => {
     const { asked } = await open();
     await rowsOf("Users");
     press("Actions for idle");
-    fireEvent.click(await screen.findByRole("menuitem", { name: "Grant access" }));
+    fireEvent.click(await screen.findByRole("menuitem", { name: "Add ACLs" }));
     const dialog = within(await screen.findByRole("dialog"));
     const review = dialog.getByRole("button", { name: "Review plan" });
     expect((dialog.getByLabelText("User", { selector: "input" }) as HTMLInputElement).value).toBe("idle");
@@ -53,33 +53,33 @@ describe("access", () => {
     fireEvent.click(review);
     const made = { ...rule, principal: "User:idle" };
     await waitFor(() => expect(posted(asked)).toEqual({ kind: "acl.create", cluster_id: "c1", inputs: { bindings: [{ ...made, operation: "WRITE" }, { ...made, operation: "DESCRIBE" }] } }));
-    expect((await screen.findByRole("list", { name: "Grants" })).textContent).toBe("+User:app may read topic starting with “sales”");
+    expect((await screen.findByRole("list", { name: "ACLs" })).textContent).toBe("+User:app may read topic starting with “sales”");
   });
 
-  it("lists the rules, finds them, and revokes those that are chosen", async () => {
-    const { asked } = await open("?tab=grants");
-    expect((await rowsOf("Grants")).map((row) => row.slice(1))).toEqual([
+  it("lists the rules, finds them, and removes those that are chosen", async () => {
+    const { asked } = await open("?tab=acls");
+    expect((await rowsOf("ACLs")).map((row) => row.slice(1))).toEqual([
       ["User:app", "may", "read", "topic sales*", "anywhere"],
       ["User:app", "may not", "write", "group sales", "10.0.0.9"],
     ]);
     fireEvent.click(screen.getByLabelText("Choose User:app WRITE sales"));
-    press("Revoke 1 rule");
+    press("Remove 1 ACL");
     await waitFor(() => expect(posted(asked)).toEqual({ kind: "acl.delete", cluster_id: "c1", inputs: { bindings: [denial] } }));
-    fill("Search grants", "deny");
-    await waitFor(async () => expect(await rowsOf("Grants")).toHaveLength(1));
+    fill("Search ACLs", "deny");
+    await waitFor(async () => expect(await rowsOf("ACLs")).toHaveLength(1));
   });
 
   it("has empty lists that say what to do", async () => {
     await open("", { users: ok([]), acls: ok([]) });
     expect(await screen.findByText("No users yet")).toBeTruthy();
-    fireEvent.click(screen.getByRole("tab", { name: "Grants" }));
-    expect(await screen.findByText("No grants yet")).toBeTruthy();
+    fireEvent.click(screen.getByRole("tab", { name: "ACLs" }));
+    expect(await screen.findByText("No ACLs yet")).toBeTruthy();
   });
 
   it("offers a viewer no change", async () => {
-    await open("?tab=grants", parts, { "GET /console/api/session": session({ can_write: false }) });
-    await rowsOf("Grants");
-    expect(screen.queryByRole("button", { name: /New user|Grant access/ })).toBeNull();
+    await open("?tab=acls", parts, { "GET /console/api/session": session({ can_write: false }) });
+    await rowsOf("ACLs");
+    expect(screen.queryByRole("button", { name: /New user|Add ACLs/ })).toBeNull();
     expect(screen.queryByRole("checkbox")).toBeNull();
   });
 });

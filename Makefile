@@ -78,7 +78,7 @@ test-e2e: ## The whole service in a real browser, with screenshots in build/scre
 	@PENSTOCK_E2E_SCREENSHOTS=$(CURDIR)/build/screenshots $(PY) -m pytest -q tests/e2e
 test-e2e-quick:
 	@PENSTOCK_E2E_SCREENSHOTS=$(CURDIR)/build/screenshots $(PY) -m pytest -q -m "not slow" tests/e2e
-test-frontend: ## The frontend's lint, types and unit tests
+test-frontend: ## The frontend's format, lint, types and unit tests
 	@cd frontend && npm run --silent lint && npm run --silent types && npm run --silent test
 fix: ## Format and mend what can be mended by machine
 	@$(PY) -m ruff format . && $(PY) -m ruff check --fix .

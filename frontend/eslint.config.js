@@ -9,7 +9,17 @@ const zone = (files, patterns) => ({
   files,
   rules: { "no-restricted-imports": ["error", { patterns }] },
 });
-const features = ["access", "analytics", "audit", "clusters", "groups", "operations", "reassignments", "session", "topics"];
+const features = [
+  "access",
+  "analytics",
+  "audit",
+  "clusters",
+  "groups",
+  "operations",
+  "reassignments",
+  "session",
+  "topics",
+];
 
 export default ts.config(
   { ignores: ["dist", "node_modules", "src/generated"] },

@@ -13,5 +13,11 @@ export default defineConfig({
   build: { outDir: "dist", assetsDir: "assets", sourcemap: false, chunkSizeWarningLimit: 700 },
   server: { host: "127.0.0.1", proxy: { "/api": api, "/console": api } },
   // Mantine in jsdom takes seconds on a busy machine.
-  test: { environment: "jsdom", include: ["src/**/*.test.{ts,tsx}"], setupFiles: ["vitest.setup.ts"], testTimeout: 60_000, restoreMocks: true },
+  test: {
+    environment: "jsdom",
+    include: ["src/**/*.test.{ts,tsx}"],
+    setupFiles: ["vitest.setup.ts"],
+    testTimeout: 60_000,
+    restoreMocks: true,
+  },
 });

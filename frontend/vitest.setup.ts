@@ -11,10 +11,24 @@ beforeEach(() => {
   vi.stubGlobal("scrollTo", () => undefined);
   // A text area that grows listens for fonts that arrive late.
   Object.defineProperty(document, "fonts", { configurable: true, value: new EventTarget() });
-  vi.stubGlobal("matchMedia", () => ({ matches: false, addEventListener: () => undefined, removeEventListener: () => undefined }));
-  vi.stubGlobal("ResizeObserver", class { observe() {} unobserve() {} disconnect() {} });
+  vi.stubGlobal("matchMedia", () => ({
+    matches: false,
+    addEventListener: () => undefined,
+    removeEventListener: () => undefined,
+  }));
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      observe() {}
+      unobserve() {}
+      disconnect() {}
+    },
+  );
 });
 afterEach(() => {
   cleanup();
   vi.unstubAllGlobals();
 });
+
+// jsdom lays nothing out, so it has nothing to scroll; Mantine's lists ask for it a moment later.
+Element.prototype.scrollIntoView = () => undefined;

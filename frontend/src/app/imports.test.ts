@@ -22,7 +22,9 @@ function importGraph(): Graph {
   return new Map(
     files.map((file) => [
       file,
-      ts.preProcessFile(readFileSync(file, "utf8")).importedFiles.flatMap(({ fileName }) => found(file, fileName) ?? []),
+      ts
+        .preProcessFile(readFileSync(file, "utf8"))
+        .importedFiles.flatMap(({ fileName }) => found(file, fileName) ?? []),
     ]),
   );
 }
@@ -53,14 +55,26 @@ describe("imports", () => {
   it("lead from nothing that is shipped to what only tests use", () => {
     const testing = join(SOURCES, "testing");
     const shipped = [...importGraph()].filter(([file]) => !file.startsWith(testing) && !/\.test\.tsx?$/.test(file));
-    expect(shipped.filter(([, named]) => named.some((file) => file.startsWith(testing))).map(([file]) => file)).toEqual([]);
+    expect(shipped.filter(([, named]) => named.some((file) => file.startsWith(testing))).map(([file]) => file)).toEqual(
+      [],
+    );
   });
 
   it("are all seen by this test", () => {
     const graph = importGraph();
     const named = (from: string) => (graph.get(join(SOURCES, from)) ?? []).map((file) => relative(SOURCES, file));
     expect(named("lib/types.ts")).toEqual(["generated/api.d.ts"]);
-    expect(named("app/router.tsx")).toEqual(expect.arrayContaining(["components/card.tsx", "features/topics/topic-page.tsx"]));
-    expect(circlesOf(new Map([["a", ["b"]], ["b", ["c", "a"]], ["c", []]]))).toEqual([["a", "b", "a"]]);
+    expect(named("app/router.tsx")).toEqual(
+      expect.arrayContaining(["components/card.tsx", "features/topics/topic-page.tsx"]),
+    );
+    expect(
+      circlesOf(
+        new Map([
+          ["a", ["b"]],
+          ["b", ["c", "a"]],
+          ["c", []],
+        ]),
+      ),
+    ).toEqual([["a", "b", "a"]]);
   });
 });

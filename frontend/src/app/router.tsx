@@ -1,8 +1,24 @@
 /** Every page of the console and the URL it lives at. Pages load when they are first opened. */
 import type { QueryClient } from "@tanstack/react-query";
-import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, redirect, type RouterHistory } from "@tanstack/react-router";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+  type RouterHistory,
+} from "@tanstack/react-router";
 import { Lines } from "@/components/card";
-import { accessSearch, analyticsSearch, groupSearch, listSearch, loginSearch, reassignSearch, resetSearch, topicSearch } from "@/lib/search";
+import {
+  accessSearch,
+  analyticsSearch,
+  groupSearch,
+  listSearch,
+  loginSearch,
+  reassignSearch,
+  resetSearch,
+  topicSearch,
+} from "@/lib/search";
 import { sessionQuery } from "@/lib/session";
 import { NotFound, RouteError } from "./fallbacks";
 import { Shell } from "./shell/shell";

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { theme } from "./theme";
 
-const css = readFileSync("src/app/styles.css", "utf8");
+// A selector may stand on several lines.
+const css = readFileSync("src/app/styles.css", "utf8").replace(/,\s+:root/g, ", :root");
 
 /** The custom properties of the first block with exactly this selector. */
 function tokens(selector: string): Record<string, string> {

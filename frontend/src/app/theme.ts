@@ -1,16 +1,53 @@
 /** Penstock's look: water-teal accent, cool neutrals, small radii, dense controls. */
-import { ActionIcon, Badge, Button, createTheme, Modal, type MantineColorsTuple, Paper, Table, Tooltip } from "@mantine/core";
+import {
+  ActionIcon,
+  Badge,
+  Button,
+  createTheme,
+  Modal,
+  type MantineColorsTuple,
+  Paper,
+  Table,
+  Tooltip,
+} from "@mantine/core";
 
 const pen: MantineColorsTuple = [
-  "#e7f6f8", "#d2eaef", "#a3d5df", "#70bfce", "#48a9bc", "#2a94a9", "#167e93", "#0b6b80", "#085a6c", "#054757",
+  "#e7f6f8",
+  "#d2eaef",
+  "#a3d5df",
+  "#70bfce",
+  "#48a9bc",
+  "#2a94a9",
+  "#167e93",
+  "#0b6b80",
+  "#085a6c",
+  "#054757",
 ];
 
 const slate: MantineColorsTuple = [
-  "#d9dfe7", "#b7c0cc", "#93a0b0", "#6b7a8c", "#33404e", "#28333f", "#1a232c", "#11181f", "#0c1218", "#070b0f",
+  "#d9dfe7",
+  "#b7c0cc",
+  "#93a0b0",
+  "#6b7a8c",
+  "#33404e",
+  "#28333f",
+  "#1a232c",
+  "#11181f",
+  "#0c1218",
+  "#070b0f",
 ];
 
 const gray: MantineColorsTuple = [
-  "#f6f8fa", "#eff2f5", "#e3e8ed", "#d5dce3", "#c2cbd4", "#97a3b0", "#66727f", "#47525e", "#2c353e", "#171d23",
+  "#f6f8fa",
+  "#eff2f5",
+  "#e3e8ed",
+  "#d5dce3",
+  "#c2cbd4",
+  "#97a3b0",
+  "#66727f",
+  "#47525e",
+  "#2c353e",
+  "#171d23",
 ];
 
 export const theme = createTheme({
@@ -39,7 +76,9 @@ export const theme = createTheme({
     ActionIcon: ActionIcon.extend({ defaultProps: { variant: "subtle", color: "gray" } }),
     Badge: Badge.extend({ defaultProps: { variant: "light", radius: "sm", size: "sm" } }),
     Button: Button.extend({ defaultProps: { size: "xs" } }),
-    Modal: Modal.extend({ defaultProps: { centered: false, yOffset: "6vh", overlayProps: { backgroundOpacity: 0.45 } } }),
+    Modal: Modal.extend({
+      defaultProps: { centered: false, yOffset: "6vh", overlayProps: { backgroundOpacity: 0.45 } },
+    }),
     Paper: Paper.extend({ defaultProps: { withBorder: true, radius: "lg" } }),
     Table: Table.extend({ defaultProps: { verticalSpacing: 6, horizontalSpacing: "sm" } }),
     Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 250, multiline: true, maw: 340 } }),

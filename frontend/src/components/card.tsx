@@ -20,7 +20,9 @@ export function Card({ title, aside, children, padded = false }: CardProps) {
       {title && (
         <header className="ps-card-head">
           <h2 id={id}>{title}</h2>
-          <div style={{ marginLeft: "auto", display: "flex", gap: 8, alignItems: "center", flexWrap: "wrap" }}>{aside}</div>
+          <div style={{ marginLeft: "auto", display: "flex", gap: 8, alignItems: "center", flexWrap: "wrap" }}>
+            {aside}
+          </div>
         </header>
       )}
       <div className={padded ? "ps-card-body" : undefined}>{children}</div>
@@ -38,7 +40,13 @@ interface PartProps<P extends Record<K, Part>, K extends keyof P> {
 }
 
 /** One part of a page: loading, failed, unavailable with its reason, stale with its age, or the data. */
-export function PartView<P extends Record<K, Part>, K extends keyof P>({ query, name, children, rows = 4, skeleton }: PartProps<P, K>) {
+export function PartView<P extends Record<K, Part>, K extends keyof P>({
+  query,
+  name,
+  children,
+  rows = 4,
+  skeleton,
+}: PartProps<P, K>) {
   if (query.isPending) return skeleton ?? <Lines rows={rows} />;
   if (query.isError && !query.data) {
     return (
@@ -52,7 +60,8 @@ export function PartView<P extends Record<K, Part>, K extends keyof P>({ query, 
     return (
       <div className="ps-card-body">
         <Notice tone="warn" title="This part is unavailable right now">
-          {part?.reason ?? "The server did not send it."} The rest of the page is not affected; it is asked for again every few seconds.
+          {part?.reason ?? "The server did not send it."} The rest of the page is not affected; it is asked for again
+          every few seconds.
         </Notice>
       </div>
     );

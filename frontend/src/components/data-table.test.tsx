@@ -8,13 +8,28 @@ interface Row {
   name: string;
   size: number;
 }
-const columns = [{ accessorKey: "name", header: "Name" }, { accessorKey: "size", header: "Size" }];
-const rows: Row[] = [{ name: "b", size: 10 }, { name: "a", size: 9 }, { name: "c", size: 2 }];
+const columns = [
+  { accessorKey: "name", header: "Name" },
+  { accessorKey: "size", header: "Size" },
+];
+const rows: Row[] = [
+  { name: "b", size: 10 },
+  { name: "a", size: 9 },
+  { name: "c", size: 2 },
+];
 
 function show(over: { view?: TableView; onView?: (view: TableView) => void; rows?: Row[]; pageSize?: number } = {}) {
   render(
     <MantineProvider env="test">
-      <DataTable rows={rows} columns={columns} rowId={(row) => row.name} label="Things" defaultSort="name" empty={<p>Nothing</p>} {...over} />
+      <DataTable
+        rows={rows}
+        columns={columns}
+        rowId={(row) => row.name}
+        label="Things"
+        defaultSort="name"
+        empty={<p>Nothing</p>}
+        {...over}
+      />
     </MantineProvider>,
   );
 }

@@ -49,11 +49,23 @@ const parseSort = (sort: string | undefined): SortingState =>
   sort ? [{ id: sort.replace(/^-/, ""), desc: sort.startsWith("-") }] : [];
 
 /** Sortable, paged table. Sorting and page live in the URL when the page says so. */
-export function DataTable<T>({ rows, columns, rowId, label, view, onView, defaultSort, pageSize = 50, empty }: DataTableProps<T>) {
+export function DataTable<T>({
+  rows,
+  columns,
+  rowId,
+  label,
+  view,
+  onView,
+  defaultSort,
+  pageSize = 50,
+  empty,
+}: DataTableProps<T>) {
   const [local, setLocal] = useState<TableView>({});
   const current = view ?? local;
   const change = onView ?? setLocal;
-  const known = new Set(columns.map((column) => column.id ?? ("accessorKey" in column ? String(column.accessorKey) : "")));
+  const known = new Set(
+    columns.map((column) => column.id ?? ("accessorKey" in column ? String(column.accessorKey) : "")),
+  );
   const wanted = parseSort(current.sort ?? defaultSort).filter((item) => known.has(item.id));
   const pages = Math.max(1, Math.ceil(rows.length / pageSize));
   const pageIndex = Math.min(Math.max(1, current.page ?? 1), pages) - 1;
@@ -114,7 +126,12 @@ export function DataTable<T>({ rows, columns, rowId, label, view, onView, defaul
                 {row.getVisibleCells().map((cell) => {
                   const meta = cell.column.columnDef.meta;
                   return (
-                    <td key={cell.id} data-column={cell.column.id} data-align={meta?.align} className={hidden(meta?.hideBelow)}>
+                    <td
+                      key={cell.id}
+                      data-column={cell.column.id}
+                      data-align={meta?.align}
+                      className={hidden(meta?.hideBelow)}
+                    >
                       {flexRender(cell.column.columnDef.cell, cell.getContext())}
                     </td>
                   );
@@ -127,8 +144,8 @@ export function DataTable<T>({ rows, columns, rowId, label, view, onView, defaul
       {pages > 1 && (
         <Group justify="space-between" px={14} py={8} style={{ borderTop: "1px solid var(--ps-line)" }}>
           <span className="ps-muted ps-tnum" style={{ fontSize: "0.75rem" }}>
-            {formatInteger(pageIndex * pageSize + 1)}–{formatInteger(Math.min(rows.length, (pageIndex + 1) * pageSize))} of{" "}
-            {formatInteger(rows.length)}
+            {formatInteger(pageIndex * pageSize + 1)}–{formatInteger(Math.min(rows.length, (pageIndex + 1) * pageSize))}{" "}
+            of {formatInteger(rows.length)}
           </span>
           <Pagination
             size="xs"

@@ -20,7 +20,9 @@ export function Empty({ icon, title, children, action, heading = false }: EmptyP
             {icon}
           </ThemeIcon>
         )}
-        <Text fw={600} component={heading ? "h1" : "p"} m={0}>{title}</Text>
+        <Text fw={600} component={heading ? "h1" : "p"} m={0}>
+          {title}
+        </Text>
         {children && (
           <Text size="sm" c="dimmed">
             {children}

@@ -31,7 +31,13 @@ export function LagHistory({ clusterId, group, range, onRange, firstVerdictAt }:
           as of <RelTime at={data.as_of} />
         </span>
       )}
-      <SegmentedControl size="xs" aria-label="Time range" data={Object.keys(RANGES)} value={range} onChange={(value) => onRange(value as Range)} />
+      <SegmentedControl
+        size="xs"
+        aria-label="Time range"
+        data={Object.keys(RANGES)}
+        value={range}
+        onChange={(value) => onRange(value as Range)}
+      />
     </>
   );
   let body;

@@ -14,7 +14,12 @@ interface NoticeProps {
 export function Notice({ tone, title, children, action }: NoticeProps) {
   const Icon = ICONS[tone];
   return (
-    <div className="ps-notice" data-tone={tone} data-line={!(title && children)} role={tone === "bad" ? "alert" : "status"}>
+    <div
+      className="ps-notice"
+      data-tone={tone}
+      data-line={!(title && children)}
+      role={tone === "bad" ? "alert" : "status"}
+    >
       <Icon size={17} aria-hidden className={`ps-${tone === "info" ? "run" : tone}`} />
       <div>
         {title && <div style={{ fontWeight: 600 }}>{title}</div>}

@@ -18,7 +18,9 @@ export function OneTimeSecret({ operationId }: { operationId: string }) {
         <div style={{ marginTop: 8 }}>
           <CodeBlock label="Password" text={password} />
         </div>
-        <p style={{ margin: "6px 0 0" }}>For user <span className="ps-mono">{username}</span>.</p>
+        <p style={{ margin: "6px 0 0" }}>
+          For user <span className="ps-mono">{username}</span>.
+        </p>
       </Notice>
     );
   }

@@ -66,7 +66,9 @@ function State({ operation }: { operation: Operation }) {
   return (
     <span style={{ display: "inline-flex", gap: 10, alignItems: "center" }}>
       <OperationStatus state={operation.state} />
-      {!TERMINAL.has(operation.state) && <Progress value={percentDone(operation)} w={64} size="sm" aria-label="Progress" />}
+      {!TERMINAL.has(operation.state) && (
+        <Progress value={percentDone(operation)} w={64} size="sm" aria-label="Progress" />
+      )}
     </span>
   );
 }
@@ -92,7 +94,8 @@ export function OperationList({ operations, compact = false, view, onView, empty
       empty={
         empty ?? (
           <Empty icon={<IconListDetails size={20} />} title="No operations yet">
-            Every change runs as an operation: planned, confirmed, carried out in steps, verified, and most can be undone.
+            Every change runs as an operation: planned, confirmed, carried out in steps, verified, and most can be
+            undone.
           </Empty>
         )
       }

@@ -49,7 +49,12 @@ export function OperationLive({ id, done, standalone = false }: OperationLivePro
           )}
           {settled && operation.revertible && !operation.reverted_by && <UndoButton operation={operation} />}
           {!standalone && (
-            <Link to="/operations/$operationId" params={{ operationId: id }} className="ps-link" style={{ fontSize: "0.8125rem" }}>
+            <Link
+              to="/operations/$operationId"
+              params={{ operationId: id }}
+              className="ps-link"
+              style={{ fontSize: "0.8125rem" }}
+            >
               Open operation
             </Link>
           )}
@@ -64,7 +69,9 @@ export function OperationLive({ id, done, standalone = false }: OperationLivePro
           {operation.error.detail}
         </Notice>
       )}
-      {operation.state === "cancelled" && <Notice tone="warn">Cancelled. What had been done was put back as far as its steps say.</Notice>}
+      {operation.state === "cancelled" && (
+        <Notice tone="warn">Cancelled. What had been done was put back as far as its steps say.</Notice>
+      )}
       <OperationSteps operation={operation} />
       {operation.state === "succeeded" && operation.has_secret && <OneTimeSecret operationId={operation.id} />}
       {operation.state === "succeeded" && done}

@@ -27,32 +27,35 @@ function Took({ step }: { step: OperationStep }) {
 export function OperationSteps({ operation }: { operation: Operation }) {
   return (
     <ol className="ps-steps" aria-label="Steps">
-      {operation.steps.filter((step) => isShown(step)).map((step) => (
-        <li key={step.index} aria-current={step.state === "running" ? "step" : undefined}>
-          <StepIcon state={step.state} />
-          <span style={{ fontWeight: step.state === "running" ? 600 : 450 }}>{labelOf(step)}</span>
-          <Took step={step} />
-          {(step.detail || step.progress_total) && (
-            <div className="ps-step-detail">
-              {step.detail}
-              {step.progress_total ? (
-                <div style={{ display: "flex", alignItems: "center", gap: 10, marginTop: 3 }}>
-                  <Progress
-                    value={(100 * (step.progress_done ?? 0)) / step.progress_total}
-                    size="sm"
-                    w={160}
-                    aria-label={`${labelOf(step)} progress`}
-                    animated={step.state === "running"}
-                  />
-                  <span className="ps-tnum">
-                    {amount(step.progress_done ?? 0, step.unit === "bytes" ? "bytes" : null)} of {amount(step.progress_total, step.unit)}
-                  </span>
-                </div>
-              ) : null}
-            </div>
-          )}
-        </li>
-      ))}
+      {operation.steps
+        .filter((step) => isShown(step))
+        .map((step) => (
+          <li key={step.index} aria-current={step.state === "running" ? "step" : undefined}>
+            <StepIcon state={step.state} />
+            <span style={{ fontWeight: step.state === "running" ? 600 : 450 }}>{labelOf(step)}</span>
+            <Took step={step} />
+            {(step.detail || step.progress_total) && (
+              <div className="ps-step-detail">
+                {step.detail}
+                {step.progress_total ? (
+                  <div style={{ display: "flex", alignItems: "center", gap: 10, marginTop: 3 }}>
+                    <Progress
+                      value={(100 * (step.progress_done ?? 0)) / step.progress_total}
+                      size="sm"
+                      w={160}
+                      aria-label={`${labelOf(step)} progress`}
+                      animated={step.state === "running"}
+                    />
+                    <span className="ps-tnum">
+                      {amount(step.progress_done ?? 0, step.unit === "bytes" ? "bytes" : null)} of{" "}
+                      {amount(step.progress_total, step.unit)}
+                    </span>
+                  </div>
+                ) : null}
+              </div>
+            )}
+          </li>
+        ))}
     </ol>
   );
 }

@@ -9,7 +9,9 @@ interface OfPartition {
 export const partitionId = ({ topic, partition }: OfPartition) => `${topic}-${partition}`;
 
 /** The column that names a row's partition, sorted by topic and number; `topicOf` draws the topic in its own way. */
-export function partitionColumn<Row extends OfPartition>(topicOf: (row: Row) => ReactNode = (row) => row.topic): ColumnDef<Row, string> {
+export function partitionColumn<Row extends OfPartition>(
+  topicOf: (row: Row) => ReactNode = (row) => row.topic,
+): ColumnDef<Row, string> {
   return {
     id: "partition",
     header: "Partition",

@@ -36,7 +36,14 @@ interface PlanReviewProps {
 }
 
 /** What a plan will do, what it puts at risk, and the confirmation that binds to exactly this plan. */
-export function PlanReview({ plan, onStarted, onReplan, onCancel, cancelLabel = "Cancel", takesFocus = false }: PlanReviewProps) {
+export function PlanReview({
+  plan,
+  onStarted,
+  onReplan,
+  onCancel,
+  cancelLabel = "Cancel",
+  takesFocus = false,
+}: PlanReviewProps) {
   const [phrase, setPhrase] = useState("");
   const [reason, setReason] = useState("");
   const first = useRef<HTMLInputElement>(null);

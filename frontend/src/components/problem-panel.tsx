@@ -25,7 +25,12 @@ export function ProblemPanel({ error, onRetry }: { error: unknown; onRetry?: () 
       {problem.request_id && (
         <CopyButton value={problem.request_id}>
           {({ copied, copy }) => (
-            <button type="button" onClick={copy} className="ps-mono ps-muted" style={{ all: "unset", cursor: "pointer", fontSize: "0.75rem" }}>
+            <button
+              type="button"
+              onClick={copy}
+              className="ps-mono ps-muted"
+              style={{ all: "unset", cursor: "pointer", fontSize: "0.75rem" }}
+            >
               request {problem.request_id} {copied ? "· copied" : ""}
             </button>
           )}

@@ -20,7 +20,9 @@ export function Refused({ error }: { error: unknown }) {
           </ButtonLink>
         }
       >
-        {problem.detail && problem.detail !== problem.title && <span style={{ display: "block" }}>{problem.detail}</span>}
+        {problem.detail && problem.detail !== problem.title && (
+          <span style={{ display: "block" }}>{problem.detail}</span>
+        )}
         {problem.request_id && <span className="ps-mono">request {problem.request_id}</span>}
       </Empty>
     </div>

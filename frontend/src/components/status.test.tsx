@@ -3,7 +3,9 @@ import { render } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { GroupState, LagStatus, OperationStatus, PhaseStatus } from "./status";
 
-const text = (element: React.ReactNode) => render(<MantineProvider env="test">{element}</MantineProvider>).container.querySelector(".ps-status, .ps-muted")?.textContent;
+const text = (element: React.ReactNode) =>
+  render(<MantineProvider env="test">{element}</MantineProvider>).container.querySelector(".ps-status, .ps-muted")
+    ?.textContent;
 
 describe("states in words", () => {
   it.each([

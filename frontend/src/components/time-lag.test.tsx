@@ -4,7 +4,15 @@ import { describe, expect, it } from "vitest";
 import type { LagPoint } from "@/lib/types";
 import { TimeLag } from "./time-lag";
 
-const point = (over: Partial<LagPoint>) => ({ group: "g", topic: "t", ts: "2026-11-21T10:00:00Z", lag_seconds: null, lag_seconds_at_least: null, ...over }) as LagPoint;
+const point = (over: Partial<LagPoint>) =>
+  ({
+    group: "g",
+    topic: "t",
+    ts: "2026-11-21T10:00:00Z",
+    lag_seconds: null,
+    lag_seconds_at_least: null,
+    ...over,
+  }) as LagPoint;
 
 function show(points: LagPoint[], firstVerdictAt: string | null) {
   render(

@@ -21,13 +21,26 @@ interface TimeLagProps {
 export function TimeLag({ group, points, firstVerdictAt }: TimeLagProps) {
   const series = useMemo(() => seriesByTopic(points, "lag_seconds"), [points]);
   if (series.some((topic) => topic.points.some(([, seconds]) => seconds !== null))) {
-    return <TimeChart series={series} label={`Time lag of group ${group} over time`} format={formatDuration} height={HEIGHT} area />;
+    return (
+      <TimeChart
+        series={series}
+        label={`Time lag of group ${group} over time`}
+        format={formatDuration}
+        height={HEIGHT}
+        area
+      />
+    );
   }
   const least = leastBehind(points);
   return (
     <div style={{ display: "grid", alignContent: "center", minHeight: HEIGHT }}>
-      <Empty icon={<IconClockQuestion size={20} />} title={least ? `At least ${formatDuration(least)}` : "No time is known yet"}>
-        {least ? "The unread records are older than the samples of the log." : "The time comes from samples of the log around the group's offsets."}
+      <Empty
+        icon={<IconClockQuestion size={20} />}
+        title={least ? `At least ${formatDuration(least)}` : "No time is known yet"}
+      >
+        {least
+          ? "The unread records are older than the samples of the log."
+          : "The time comes from samples of the log around the group's offsets."}
         {firstVerdictAt && (
           <>
             {" "}

@@ -6,7 +6,9 @@ import { lagPoint } from "@/testing/samples";
 import { serve } from "@/testing/server";
 import { useLag } from "./analytics";
 
-const wrapper = ({ children }: { children: ReactNode }) => <QueryClientProvider client={new QueryClient()}>{children}</QueryClientProvider>;
+const wrapper = ({ children }: { children: ReactNode }) => (
+  <QueryClientProvider client={new QueryClient()}>{children}</QueryClientProvider>
+);
 
 describe("Spark's results", () => {
   it("are asked for from the beginning of the range on, for one group where one is named", async () => {

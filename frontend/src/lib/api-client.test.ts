@@ -2,10 +2,17 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { api, fingerprint, request, setCsrfToken, setSignedOutHandler } from "./api-client";
 import { ApiError } from "./problem";
 
-const answer = (body: string | null, init: ResponseInit) => vi.stubGlobal("fetch", vi.fn(() => Promise.resolve(new Response(body, init))));
+const answer = (body: string | null, init: ResponseInit) =>
+  vi.stubGlobal(
+    "fetch",
+    vi.fn(() => Promise.resolve(new Response(body, init))),
+  );
 const sent = () => vi.mocked(fetch).mock.calls[0] as [string, RequestInit & { headers: Record<string, string> }];
 const failure = async (promise: Promise<unknown>): Promise<ApiError> => {
-  const error: unknown = await promise.then(() => null, (thrown: unknown) => thrown);
+  const error: unknown = await promise.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
   expect(error).toBeInstanceOf(ApiError);
   return error as ApiError;
 };
@@ -20,7 +27,11 @@ describe("requests", () => {
     expect(sent()[1].headers).not.toHaveProperty("X-CSRFToken");
     answer("{}", { status: 200 });
     await api.post("/a", { x: 1 }, "key-1");
-    expect(sent()[1]).toMatchObject({ method: "POST", body: '{"x":1}', headers: { "X-CSRFToken": "token-7", "Idempotency-Key": "key-1", "Content-Type": "application/json" } });
+    expect(sent()[1]).toMatchObject({
+      method: "POST",
+      body: '{"x":1}',
+      headers: { "X-CSRFToken": "token-7", "Idempotency-Key": "key-1", "Content-Type": "application/json" },
+    });
   });
 
   it("give the body, or nothing where there is none", async () => {
@@ -31,7 +42,10 @@ describe("requests", () => {
   });
 
   it("fail with the server's problem", async () => {
-    answer('{"title":"Taken","detail":"By op_1","code":"taken","status":1}', { status: 409, headers: { "Content-Type": "application/problem+json" } });
+    answer('{"title":"Taken","detail":"By op_1","code":"taken","status":1}', {
+      status: 409,
+      headers: { "Content-Type": "application/problem+json" },
+    });
     const error = await failure(api.post("/a"));
     expect([error.status, error.code, error.message]).toEqual([409, "taken", "By op_1"]);
   });

@@ -32,7 +32,11 @@ describe("drafts", () => {
     put("number", "12");
     expect(read<number | string>("number", 6)).toBe("12");
     put("form", { name: "orders", partitions: "12", gone: 1, configs: null });
-    expect(read("form", { name: "", partitions: 6, configs: "" })).toEqual({ name: "orders", partitions: "12", configs: "" });
+    expect(read("form", { name: "", partitions: 6, configs: "" })).toEqual({
+      name: "orders",
+      partitions: "12",
+      configs: "",
+    });
     sessionStorage.setItem(`${PREFIX}broken`, "{");
     expect(read("broken", "")).toBe("");
   });

@@ -41,7 +41,8 @@ function fitted<T>(text: string | undefined, initial: T): T | undefined {
   }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const makeOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
 
@@ -50,5 +51,7 @@ const sameMake = (kept: unknown, initial: unknown): boolean =>
   makeOf(kept) === makeOf(initial) || (typeof initial === "number" && typeof kept === "string");
 
 function pick(kept: Record<string, unknown>, initial: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(kept).filter(([name, value]) => name in initial && sameMake(value, initial[name])));
+  return Object.fromEntries(
+    Object.entries(kept).filter(([name, value]) => name in initial && sameMake(value, initial[name])),
+  );
 }

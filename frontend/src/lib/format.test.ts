@@ -1,5 +1,15 @@
 import { describe, expect, it } from "vitest";
-import { formatBytes, formatCompact, formatDuration, formatDurationMs, formatExact, formatInteger, formatRelative, plural, toDate } from "./format";
+import {
+  formatBytes,
+  formatCompact,
+  formatDuration,
+  formatDurationMs,
+  formatExact,
+  formatInteger,
+  formatRelative,
+  plural,
+  toDate,
+} from "./format";
 
 describe("format", () => {
   it("writes bytes in binary units", () => {
@@ -52,7 +62,11 @@ describe("format", () => {
   });
 
   it("counts in words", () => {
-    expect([plural(0, "topic"), plural(1, "topic"), plural(1200, "topic")]).toEqual(["0 topics", "1 topic", "1,200 topics"]);
+    expect([plural(0, "topic"), plural(1, "topic"), plural(1200, "topic")]).toEqual([
+      "0 topics",
+      "1 topic",
+      "1,200 topics",
+    ]);
     expect(plural(2, "copy", "copies")).toBe("2 copies");
   });
 });

@@ -18,7 +18,12 @@ export function formatCompact(value: Maybe): string {
   if (missing(value)) return NONE;
   const size = Math.abs(value);
   if (size < 10_000) return integer.format(value);
-  const steps: [number, string][] = [[1e12, "T"], [1e9, "B"], [1e6, "M"], [1e3, "k"]];
+  const steps: [number, string][] = [
+    [1e12, "T"],
+    [1e9, "B"],
+    [1e6, "M"],
+    [1e3, "k"],
+  ];
   const [by, sign] = steps.find(([limit]) => size >= limit) ?? [1, ""];
   return trim(value / by) + sign;
 }
@@ -50,7 +55,14 @@ export function formatDuration(seconds: Maybe): string {
     [whole % 60, "s"],
   ];
   const first = parts.findIndex(([count]) => count > 0);
-  return sign + parts.slice(first, first + 2).filter(([count]) => count > 0).map(([count, unit]) => `${count}${unit}`).join(" ");
+  return (
+    sign +
+    parts
+      .slice(first, first + 2)
+      .filter(([count]) => count > 0)
+      .map(([count, unit]) => `${count}${unit}`)
+      .join(" ")
+  );
 }
 
 export function formatDurationMs(ms: Maybe): string {

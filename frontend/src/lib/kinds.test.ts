@@ -8,6 +8,11 @@ describe("kinds of operations", () => {
   });
 
   it("are red where they delete", () => {
-    expect(["topic.delete", "acl.delete", "topic.create", "offset.reset"].map(isDestructive)).toEqual([true, true, false, false]);
+    expect(["topic.delete", "acl.delete", "topic.create", "offset.reset"].map(isDestructive)).toEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
   });
 });

@@ -1,7 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { LAG_STATUSES, RISKS } from "@/generated/constants";
 import { expiry, lagPoint as point } from "@/testing/samples";
-import { endangered, furthestBehind, isInTrouble, leastBehind, lossIn, newest, seriesByTopic, totalByGroup, worstByGroup } from "./lag";
+import {
+  endangered,
+  furthestBehind,
+  isInTrouble,
+  leastBehind,
+  lossIn,
+  newest,
+  seriesByTopic,
+  totalByGroup,
+  worstByGroup,
+} from "./lag";
 
 const EARLY = "2026-11-21T09:00:00Z";
 const LATE = "2026-11-21T10:01:00Z";
@@ -29,7 +39,10 @@ describe("lag", () => {
   });
 
   it("keeps gaps as gaps, in order of time, topics by name", () => {
-    const series = seriesByTopic([point({ lag_records: null }), point({ ts: EARLY, lag_records: 3 }), point({ topic: "a", lag_records: 1 })], "lag_records");
+    const series = seriesByTopic(
+      [point({ lag_records: null }), point({ ts: EARLY, lag_records: 3 }), point({ topic: "a", lag_records: 1 })],
+      "lag_records",
+    );
     expect(series.map(({ name, points }) => [name, points.map(([, value]) => value)])).toEqual([
       ["a", [1]],
       ["sales", [3, null]],
@@ -37,10 +50,22 @@ describe("lag", () => {
   });
 
   it("sums a group's topics at each moment, and knows nothing where no topic is known", () => {
-    const points = [point({ lag_records: 1 }), point({ topic: "b", lag_records: 2 }), point({ ts: EARLY, lag_records: null }), point({ group: "a", lag_records: null }), point({ group: "a", topic: "b", lag_records: 7 })];
+    const points = [
+      point({ lag_records: 1 }),
+      point({ topic: "b", lag_records: 2 }),
+      point({ ts: EARLY, lag_records: null }),
+      point({ group: "a", lag_records: null }),
+      point({ group: "a", topic: "b", lag_records: 7 }),
+    ];
     expect(totalByGroup(points)).toEqual([
       { name: "a", points: [[ms("2026-11-21T10:00:00Z"), 7]] },
-      { name: "readers", points: [[ms(EARLY), null], [ms("2026-11-21T10:00:00Z"), 3]] },
+      {
+        name: "readers",
+        points: [
+          [ms(EARLY), null],
+          [ms("2026-11-21T10:00:00Z"), 3],
+        ],
+      },
     ]);
   });
 
@@ -90,7 +115,9 @@ describe("expiry", () => {
 
   it("puts those first that lose records, then the soonest; who is safe or unknown is in no danger", () => {
     const row = { method: null, lost_records: 0, oldest_unread_expires_in_s: null };
-    const rows = RISKS.flatMap((status) => [9, null, 3].map((left) => ({ ...row, group: `${status} ${left}`, status, first_loss_in_s: left })));
+    const rows = RISKS.flatMap((status) =>
+      [9, null, 3].map((left) => ({ ...row, group: `${status} ${left}`, status, first_loss_in_s: left })),
+    );
     const names = ["LOSING", "AT_RISK", "WATCH"].flatMap((status) => [`${status} 3`, `${status} 9`, `${status} null`]);
     expect(endangered(rows).map((found) => found.group)).toEqual(names);
   });

@@ -23,14 +23,20 @@ export function worstByGroup(points: LagPoint[]): Map<string, LagPoint> {
   const worst = new Map<string, LagPoint>();
   for (const point of newest(points)) {
     const seen = worst.get(point.group);
-    const worse = !seen || rank(point) > rank(seen) || (rank(point) === rank(seen) && (point.lag_records ?? 0) > (seen.lag_records ?? 0));
+    const worse =
+      !seen ||
+      rank(point) > rank(seen) ||
+      (rank(point) === rank(seen) && (point.lag_records ?? 0) > (seen.lag_records ?? 0));
     if (worse) worst.set(point.group, point);
   }
   return worst;
 }
 
 /** One series of [ms, records] per topic, in time order, with null where nothing is known. */
-export function seriesByTopic(points: LagPoint[], value: "lag_records" | "lag_seconds"): { name: string; points: [number, number | null][] }[] {
+export function seriesByTopic(
+  points: LagPoint[],
+  value: "lag_records" | "lag_seconds",
+): { name: string; points: [number, number | null][] }[] {
   const found = new Map<string, [number, number | null][]>();
   for (const point of points) {
     const list = found.get(point.topic) ?? [];
@@ -67,7 +73,11 @@ export function endangered(rows: Expiry[]): Expiry[] {
   const left = (row: Expiry) => row.first_loss_in_s ?? Number.POSITIVE_INFINITY;
   return rows
     .filter((row) => ["warning", "danger"].includes(RISK_SEVERITY[row.status]))
-    .sort((one, other) => RISKS.indexOf(other.status) - RISKS.indexOf(one.status) || (left(one) === left(other) ? 0 : left(one) - left(other)));
+    .sort(
+      (one, other) =>
+        RISKS.indexOf(other.status) - RISKS.indexOf(one.status) ||
+        (left(one) === left(other) ? 0 : left(one) - left(other)),
+    );
 }
 
 /** When a group loses its first unread record at its present pace, in words. */
@@ -85,7 +95,10 @@ export function leastBehind(points: LagPoint[]): number | null {
 
 /** How far behind the slowest group is; "≥" when only a lower bound is known. */
 export function furthestBehind(points: LagPoint[]): string {
-  const known = points.map((point) => ({ seconds: point.lag_seconds ?? point.lag_seconds_at_least ?? 0, exact: point.lag_seconds !== null }));
+  const known = points.map((point) => ({
+    seconds: point.lag_seconds ?? point.lag_seconds_at_least ?? 0,
+    exact: point.lag_seconds !== null,
+  }));
   if (known.length === 0) return "–";
   const most = known.reduce((slowest, one) => (one.seconds > slowest.seconds ? one : slowest));
   return most.exact || most.seconds === 0 ? formatDuration(most.seconds) : `≥ ${formatDuration(most.seconds)}`;

@@ -34,7 +34,10 @@ describe("live events", () => {
   });
 
   it("end with the page, and open nothing without an address", () => {
-    const { unmount, rerender } = renderHook(({ url }: { url: string | null }) => useEvents(url, () => undefined, ["a"]), { initialProps: { url: null as string | null } });
+    const { unmount, rerender } = renderHook(
+      ({ url }: { url: string | null }) => useEvents(url, () => undefined, ["a"]),
+      { initialProps: { url: null as string | null } },
+    );
     expect(FakeEventSource.opened).toHaveLength(0);
     rerender({ url: "/events" });
     const opened = stream("/events");

@@ -4,7 +4,11 @@ import { useEffect, useRef, useState } from "react";
 /** After this many errors in a row the browser's own retry is given up, ms between ours. */
 const RETRY_MS = 5_000;
 
-export function useEvents(url: string | null, onEvent: (name: string, data: unknown) => void, names: string[]): boolean {
+export function useEvents(
+  url: string | null,
+  onEvent: (name: string, data: unknown) => void,
+  names: string[],
+): boolean {
   const [live, setLive] = useState(false);
   const handler = useRef(onEvent);
   useEffect(() => {

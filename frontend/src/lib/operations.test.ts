@@ -5,7 +5,9 @@ import { percentDone, TERMINAL } from "./operations";
 describe("operations", () => {
   it("move no more in their last states, and do in all others", () => {
     expect([...TERMINAL].sort()).toEqual(["cancelled", "failed", "reverted", "succeeded"]);
-    expect((["pending", "running", "verifying", "cancelling"] as const).some((state) => TERMINAL.has(state))).toBe(false);
+    expect((["pending", "running", "verifying", "cancelling"] as const).some((state) => TERMINAL.has(state))).toBe(
+      false,
+    );
   });
 
   it("are done by a share of their work; with none to do by none", () => {

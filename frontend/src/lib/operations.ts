@@ -6,4 +6,5 @@ import type { Operation, OperationState } from "./types";
 /** States from which an operation moves no more. */
 export const TERMINAL: ReadonlySet<OperationState> = new Set(TERMINAL_STATES);
 
-export const percentDone = ({ progress }: Operation): number => (progress.total > 0 ? (100 * progress.done) / progress.total : 0);
+export const percentDone = ({ progress }: Operation): number =>
+  progress.total > 0 ? (100 * progress.done) / progress.total : 0;

@@ -6,14 +6,20 @@ import { operation, topicRow } from "@/testing/samples";
 import { ok, Refusal, serve } from "@/testing/server";
 import { pagePath, pageQuery, REFRESH_MS, usePage } from "./page";
 
-const wrapper = ({ children }: { children: ReactNode }) => <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>{children}</QueryClientProvider>;
+const wrapper = ({ children }: { children: ReactNode }) => (
+  <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
+    {children}
+  </QueryClientProvider>
+);
 
 type Interval = (query: { state: object }) => number | false;
 
 describe("page read models", () => {
   it("are asked for by an address whose blanks may hold any character", () => {
     expect(pagePath("overview", {})).toBe("overview");
-    expect(pagePath("topic/{cluster_id}/{topic}", { cluster_id: "c1", topic: "a/b ü?" })).toBe("topic/c1/a%2Fb%20%C3%BC%3F");
+    expect(pagePath("topic/{cluster_id}/{topic}", { cluster_id: "c1", topic: "a/b ü?" })).toBe(
+      "topic/c1/a%2Fb%20%C3%BC%3F",
+    );
   });
 
   it("give their parts", async () => {
@@ -33,8 +39,11 @@ describe("page read models", () => {
   });
 
   it("are asked for again as fast as what they say wants it", () => {
-    const pace = pageQuery("operations", {}, (page) => (page?.parts.operations.data?.some((row) => row.state === "running") ? 100 : 5000)).refetchInterval as unknown as Interval;
-    const at = (state: "running" | "succeeded") => pace({ state: { data: { parts: { operations: ok([operation({ state })]) } }, error: null } });
+    const pace = pageQuery("operations", {}, (page) =>
+      page?.parts.operations.data?.some((row) => row.state === "running") ? 100 : 5000,
+    ).refetchInterval as unknown as Interval;
+    const at = (state: "running" | "succeeded") =>
+      pace({ state: { data: { parts: { operations: ok([operation({ state })]) } }, error: null } });
     expect([at("running"), at("succeeded")]).toEqual([100, 5000]);
   });
 });

@@ -10,7 +10,9 @@ type NameOf<P> = P extends `/console/api/pages/${infer Name}` ? Name : never;
 export type PageName = NameOf<keyof paths>;
 
 type PathOf<N extends PageName> = paths[Extract<`/console/api/pages/${N}`, keyof paths>];
-type BodyOf<P> = P extends { get: { responses: { 200: { content: { "application/json": infer Body } } } } } ? Body : never;
+type BodyOf<P> = P extends { get: { responses: { 200: { content: { "application/json": infer Body } } } } }
+  ? Body
+  : never;
 type BlanksOf<P> = P extends { get: { parameters: { path: infer Blanks } } } ? Blanks : Record<never, never>;
 
 /** What the server answers for a page. */

@@ -9,11 +9,15 @@ import { useCancelOperation, useConfirmPlan, useOperation } from "./plans";
 
 const PAGE = "GET /console/api/pages/operation/op_1";
 const EVENTS = "/console/events/operations/op_1";
-const answered = (state: "running" | "succeeded") => ({ parts: { operation: ok(operation({ state })), plan: ok(plan()) } });
+const answered = (state: "running" | "succeeded") => ({
+  parts: { operation: ok(operation({ state })), plan: ok(plan()) },
+});
 
 function world() {
   const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
-  const wrapper = ({ children }: { children: ReactNode }) => <QueryClientProvider client={client}>{children}</QueryClientProvider>;
+  const wrapper = ({ children }: { children: ReactNode }) => (
+    <QueryClientProvider client={client}>{children}</QueryClientProvider>
+  );
   return { client, wrapper };
 }
 
@@ -27,7 +31,8 @@ describe("confirming a plan", () => {
       return fetched(url, init);
     };
     const { result } = renderHook(useConfirmPlan, world());
-    for (const reason of ["because", "because", "another"]) await act(() => result.current.mutateAsync({ plan: plan(), confirm: "sales", reason }));
+    for (const reason of ["because", "because", "another"])
+      await act(() => result.current.mutateAsync({ plan: plan(), confirm: "sales", reason }));
     expect(keys[0]).toMatch(/^pl_1-[0-9a-f]{8}$/);
     expect(keys[1]).toBe(keys[0]);
     expect(keys[2]).not.toBe(keys[0]);
@@ -48,7 +53,11 @@ describe("an operation", () => {
   });
 
   it("is an error with its reason, not nothing, when its part is missing", async () => {
-    serve({ [PAGE]: { parts: { operation: unavailable("The database is busy."), plan: unavailable("The database is busy.") } } });
+    serve({
+      [PAGE]: {
+        parts: { operation: unavailable("The database is busy."), plan: unavailable("The database is busy.") },
+      },
+    });
     const { result } = renderHook(() => useOperation("op_1"), world());
     await waitFor(() => expect(result.current.error?.message).toBe("The database is busy."));
     expect(result.current.data).toBeUndefined();
@@ -64,7 +73,10 @@ describe("an operation", () => {
   });
 
   it("shows at once what cancelling made of it", async () => {
-    const asked = serve({ [PAGE]: answered("running"), "POST /api/v1/operations/op_1/cancellation": operation({ state: "cancelling" }) });
+    const asked = serve({
+      [PAGE]: answered("running"),
+      "POST /api/v1/operations/op_1/cancellation": operation({ state: "cancelling" }),
+    });
     const { result } = renderHook(() => ({ shown: useOperation("op_1"), cancel: useCancelOperation() }), world());
     await waitFor(() => expect(result.current.shown.data?.state).toBe("running"));
     await act(() => result.current.cancel.mutateAsync("op_1"));

@@ -13,7 +13,9 @@ export function useMakePlan() {
 }
 
 export function useUndoPlan() {
-  return useMutation({ mutationFn: (operationId: string) => api.post<Plan>(`/api/v1/operations/${operationId}/undo-plan`) });
+  return useMutation({
+    mutationFn: (operationId: string) => api.post<Plan>(`/api/v1/operations/${operationId}/undo-plan`),
+  });
 }
 
 interface Confirmation {
@@ -53,7 +55,13 @@ export function operationQuery(id: string) {
       const path = pagePath("operation/{operation_id}", { operation_id: id });
       const page = await api.get<PageModel<"operation/{operation_id}">>(`/console/api/pages/${path}`, signal);
       const { data, reason } = page.parts.operation;
-      if (data === null) throw new ApiError({ title: "The operation cannot be read right now", status: 503, detail: reason ?? undefined, retryable: true });
+      if (data === null)
+        throw new ApiError({
+          title: "The operation cannot be read right now",
+          status: 503,
+          detail: reason ?? undefined,
+          retryable: true,
+        });
       return data;
     },
   });
@@ -63,7 +71,8 @@ export function operationQuery(id: string) {
 export function useOperation(id: string | null) {
   const client = useQueryClient();
   const known = id ? client.getQueryState(operationQuery(id).queryKey) : undefined;
-  const settled = known !== undefined && (isRefusal(known) || (known.data !== undefined && TERMINAL.has(known.data.state)));
+  const settled =
+    known !== undefined && (isRefusal(known) || (known.data !== undefined && TERMINAL.has(known.data.state)));
   const onEvent = useCallback(
     (_: string, data: unknown) => {
       const operation = data as Operation;
@@ -72,7 +81,9 @@ export function useOperation(id: string | null) {
     },
     [client],
   );
-  const live = useEvents(id && !settled ? `/console/events/operations/${encodeURIComponent(id)}` : null, onEvent, ["operation"]);
+  const live = useEvents(id && !settled ? `/console/events/operations/${encodeURIComponent(id)}` : null, onEvent, [
+    "operation",
+  ]);
   const query = useQuery({
     ...operationQuery(id ?? ""),
     enabled: id !== null,

@@ -3,7 +3,9 @@ import { parseProperties } from "./properties";
 
 describe("properties", () => {
   it("are key=value lines; blank lines and comments are none, and a value may hold what it likes", () => {
-    expect(parseProperties("\n# a comment\n retention.ms = 1000 \ncleanup.policy=compact,delete\nx=a=b\nempty=")).toEqual({
+    expect(
+      parseProperties("\n# a comment\n retention.ms = 1000 \ncleanup.policy=compact,delete\nx=a=b\nempty="),
+    ).toEqual({
       "retention.ms": "1000",
       "cleanup.policy": "compact,delete",
       x: "a=b",

@@ -1,12 +1,28 @@
 import { describe, expect, it } from "vitest";
-import { accessSearch, analyticsSearch, groupSearch, listSearch, loginSearch, reassignSearch, resetSearch, topicSearch } from "./search";
+import {
+  accessSearch,
+  analyticsSearch,
+  groupSearch,
+  listSearch,
+  loginSearch,
+  reassignSearch,
+  resetSearch,
+  topicSearch,
+} from "./search";
 
 // What an address holds is anybody's text.
-const read = (validator: (raw: never) => object, raw: object) => JSON.parse(JSON.stringify(validator(raw as never))) as unknown;
+const read = (validator: (raw: never) => object, raw: object) =>
+  JSON.parse(JSON.stringify(validator(raw as never))) as unknown;
 
 describe("view state in the address", () => {
   it("is kept where it says something", () => {
-    expect(read(listSearch, { q: "a", sort: "-name", page: 3, internal: "1", state: "trouble" })).toEqual({ q: "a", sort: "-name", page: 3, internal: true, state: "trouble" });
+    expect(read(listSearch, { q: "a", sort: "-name", page: 3, internal: "1", state: "trouble" })).toEqual({
+      q: "a",
+      sort: "-name",
+      page: 3,
+      internal: true,
+      state: "trouble",
+    });
     expect(read(listSearch, { q: 42, page: "2", internal: true })).toEqual({ q: "42", page: 2, internal: true });
   });
 
@@ -31,7 +47,10 @@ describe("view state in the address", () => {
   });
 
   it("hands a topic to a wizard", () => {
-    expect([read(reassignSearch, { topic: "sales" }), read(resetSearch, { topic: 7 })]).toEqual([{ topic: "sales" }, { topic: "7" }]);
+    expect([read(reassignSearch, { topic: "sales" }), read(resetSearch, { topic: 7 })]).toEqual([
+      { topic: "sales" },
+      { topic: "7" },
+    ]);
   });
 
   it.each([

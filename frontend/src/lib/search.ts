@@ -11,8 +11,10 @@ const positive = (value: unknown): number | undefined => {
   const number = Number(value);
   return Number.isInteger(number) && number > 1 ? number : undefined;
 };
-const flag = (value: unknown): true | undefined => (value === true || value === "true" || value === "1" ? true : undefined);
-const oneOf = <T extends string>(value: unknown, known: readonly T[]): T | undefined => known.find((item) => item === value);
+const flag = (value: unknown): true | undefined =>
+  value === true || value === "true" || value === "1" ? true : undefined;
+const oneOf = <T extends string>(value: unknown, known: readonly T[]): T | undefined =>
+  known.find((item) => item === value);
 
 export interface ListSearch {
   q?: string;
@@ -50,7 +52,9 @@ export const accessSearch = tabs(ACCESS_TABS);
 export const RANGES = { "1h": 3600, "6h": 21_600, "24h": 86_400, "7d": 604_800 } as const;
 export type Range = keyof typeof RANGES;
 
-export const analyticsSearch = (raw: { range?: Range; group?: string; sort?: string; q?: string } & SearchSchemaInput) => ({
+export const analyticsSearch = (
+  raw: { range?: Range; group?: string; sort?: string; q?: string } & SearchSchemaInput,
+) => ({
   range: oneOf(raw.range, Object.keys(RANGES) as Range[]),
   group: text(raw.group),
   q: text(raw.q),

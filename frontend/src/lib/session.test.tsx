@@ -8,8 +8,13 @@ import { useLogin, useLogout, useSession, useSwitchTenant } from "./session";
 
 function world() {
   const client = new QueryClient();
-  const wrapper = ({ children }: { children: ReactNode }) => <QueryClientProvider client={client}>{children}</QueryClientProvider>;
-  const hooks = renderHook(() => ({ session: useSession(), login: useLogin(), logout: useLogout(), choose: useSwitchTenant() }), { wrapper });
+  const wrapper = ({ children }: { children: ReactNode }) => (
+    <QueryClientProvider client={client}>{children}</QueryClientProvider>
+  );
+  const hooks = renderHook(
+    () => ({ session: useSession(), login: useLogin(), logout: useLogout(), choose: useSwitchTenant() }),
+    { wrapper },
+  );
   return { client, hooks };
 }
 
@@ -22,12 +27,20 @@ describe("the session", () => {
     await act(() => hooks.result.current.login.mutateAsync({ username: "ada", password: "secret" }));
     await waitFor(() => expect(hooks.result.current.session.data?.user?.username).toBe("ada"));
     expect(client.getQueryData(["page", "overview"])).toBeUndefined();
-    expect(asked.at(-1)).toEqual({ method: "POST", url: "/console/api/login", body: { username: "ada", password: "secret" } });
+    expect(asked.at(-1)).toEqual({
+      method: "POST",
+      url: "/console/api/login",
+      body: { username: "ada", password: "secret" },
+    });
   });
 
   it.each([
     ["signing out", "POST /console/api/logout", SIGNED_OUT],
-    ["choosing another tenant", "POST /console/api/tenant", session({ tenant: { id: "tn_2", slug: "rival", name: "Rival", role: "viewer" } })],
+    [
+      "choosing another tenant",
+      "POST /console/api/tenant",
+      session({ tenant: { id: "tn_2", slug: "rival", name: "Rival", role: "viewer" } }),
+    ],
   ])("forgets pages and drafts on %s", async (_, door, answer) => {
     serve({ "GET /console/api/session": session(), [door]: answer });
     const { client, hooks } = world();
@@ -35,7 +48,9 @@ describe("the session", () => {
     client.setQueryData(["page", "overview"], "the old tenant's");
     sessionStorage.setItem("penstock.draft.new-cluster", '"kept"');
     await act(async () => {
-      await (door.endsWith("logout") ? hooks.result.current.logout.mutateAsync() : hooks.result.current.choose.mutateAsync("rival"));
+      await (door.endsWith("logout")
+        ? hooks.result.current.logout.mutateAsync()
+        : hooks.result.current.choose.mutateAsync("rival"));
     });
     await waitFor(() => expect(hooks.result.current.session.data).toEqual(answer));
     expect(client.getQueryData(["page", "overview"])).toBeUndefined();

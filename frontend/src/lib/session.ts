@@ -15,7 +15,8 @@ function remember(session: Session): Session {
   return session;
 }
 
-const isOfTenant = ({ queryKey }: { queryKey: readonly unknown[] }): boolean => queryKey[0] !== sessionQuery.queryKey[0];
+const isOfTenant = ({ queryKey }: { queryKey: readonly unknown[] }): boolean =>
+  queryKey[0] !== sessionQuery.queryKey[0];
 
 export const useSession = () => useQuery(sessionQuery);
 

@@ -10,7 +10,9 @@ import { cluster, session } from "./samples";
 
 const DEFAULTS: Answers = {
   "GET /console/api/session": session(),
-  "GET /console/api/pages/overview": { parts: { clusters: ok([cluster()]), attention: ok([]), operations: ok([]), hosts: ok([]) } },
+  "GET /console/api/pages/overview": {
+    parts: { clusters: ok([cluster()]), attention: ok([]), operations: ok([]), hosts: ok([]) },
+  },
 };
 
 /** Opens `path` and waits for the page's heading. */
@@ -33,12 +35,19 @@ export async function openPage(path: string, answers: Answers = {}) {
 
 export const heading = () => screen.getByRole("heading", { level: 1 }).textContent;
 export const press = (name: string | RegExp) => fireEvent.click(screen.getByRole("button", { name }));
-export const fill = (label: string | RegExp, value: string) => fireEvent.change(screen.getByLabelText(label), { target: { value } });
+export const fill = (label: string | RegExp, value: string) =>
+  fireEvent.change(screen.getByLabelText(label), { target: { value } });
 
 /** The texts of a table's body, row by row. */
 export async function rowsOf(table: string): Promise<string[][]> {
-  const body = within(await screen.findByRole("table", { name: table })).getAllByRole("row").slice(1);
-  return body.map((row) => within(row).getAllByRole("cell").map((cell) => cell.textContent));
+  const body = within(await screen.findByRole("table", { name: table }))
+    .getAllByRole("row")
+    .slice(1);
+  return body.map((row) =>
+    within(row)
+      .getAllByRole("cell")
+      .map((cell) => cell.textContent),
+  );
 }
 
 /** The key figures of a page by their label. */

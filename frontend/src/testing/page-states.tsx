@@ -19,7 +19,16 @@ interface PageUnderTest {
   more?: Answers;
 }
 
-export function describePageStates({ path, page, title, parts, part, shows, refusable = true, more = {} }: PageUnderTest): void {
+export function describePageStates({
+  path,
+  page,
+  title,
+  parts,
+  part,
+  shows,
+  refusable = true,
+  more = {},
+}: PageUnderTest): void {
   const url = `GET /console/api/pages/${page}`;
   const open = (answer: unknown) => openPage(path, { ...more, [url]: answer });
   const with_ = (changed: unknown) => ({ parts: { ...parts, [part]: changed } });
@@ -44,7 +53,10 @@ export function describePageStates({ path, page, title, parts, part, shows, refu
 
     it("says why a part is missing and keeps the rest", async () => {
       await open(with_(unavailable("The cluster did not answer in time.")));
-      expect((await screen.findAllByText(/The cluster did not answer in time\. The rest of the page is not affected/)).length).toBeGreaterThan(0);
+      expect(
+        (await screen.findAllByText(/The cluster did not answer in time\. The rest of the page is not affected/))
+          .length,
+      ).toBeGreaterThan(0);
       expect(heading()).toBe(title);
       expect(screen.queryByText(shows)).toBeNull();
     });

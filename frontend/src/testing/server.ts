@@ -38,7 +38,11 @@ function respond(found: unknown, asked: Asked): Response | Promise<Response> {
 export function serve(answers: Answers): Asked[] {
   const all: Asked[] = [];
   vi.stubGlobal("fetch", async (url: string, init: RequestInit = {}) => {
-    const asked = { method: init.method ?? "GET", url, body: init.body ? (JSON.parse(String(init.body)) as unknown) : undefined };
+    const asked = {
+      method: init.method ?? "GET",
+      url,
+      body: init.body ? (JSON.parse(String(init.body)) as unknown) : undefined,
+    };
     all.push(asked);
     const name = `${asked.method} ${url.split("?")[0]}`;
     return respond(name in answers ? answers[name] : new Refusal(404, `The test has no answer for ${name}`), asked);

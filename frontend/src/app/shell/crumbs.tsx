@@ -29,16 +29,38 @@ export function Crumbs() {
     );
     const section = pathname.split("/")[3] ?? "";
     if (topic) {
-      items.push(<Link activeOptions={EXACT} to="/clusters/$clusterId/topics" params={{ clusterId }}>Topics</Link>, topic);
+      items.push(
+        <Link activeOptions={EXACT} to="/clusters/$clusterId/topics" params={{ clusterId }}>
+          Topics
+        </Link>,
+        topic,
+      );
     } else if (group) {
-      items.push(<Link activeOptions={EXACT} to="/clusters/$clusterId/groups" params={{ clusterId }}>Consumer groups</Link>);
+      items.push(
+        <Link activeOptions={EXACT} to="/clusters/$clusterId/groups" params={{ clusterId }}>
+          Consumer groups
+        </Link>,
+      );
       if (pathname.endsWith("/reset")) {
-        items.push(<Link activeOptions={EXACT} to="/clusters/$clusterId/groups/$group" params={{ clusterId, group }}>{group}</Link>, "Reset offsets");
+        items.push(
+          <Link activeOptions={EXACT} to="/clusters/$clusterId/groups/$group" params={{ clusterId, group }}>
+            {group}
+          </Link>,
+          "Reset offsets",
+        );
       } else items.push(group);
     } else if (SECTIONS[section]) items.push(SECTIONS[section]);
     else items.push("Brokers");
   } else if (pathname.startsWith("/operations")) {
-    items.push(operationId ? <Link activeOptions={EXACT} to="/operations">Operations</Link> : "Operations");
+    items.push(
+      operationId ? (
+        <Link activeOptions={EXACT} to="/operations">
+          Operations
+        </Link>
+      ) : (
+        "Operations"
+      ),
+    );
     if (operationId) items.push(operationId);
   } else if (pathname === "/audit") items.push("Audit");
   else if (pathname === "/clusters/new") items.push("New cluster");
@@ -48,7 +70,10 @@ export function Crumbs() {
       {items.map((item, index) => (
         <Fragment key={index}>
           {index > 0 && <IconChevronRight size={13} aria-hidden />}
-          <span aria-current={index === items.length - 1 ? "page" : undefined} className={index < items.length - 1 && items.length > 2 ? "ps-crumb-mid" : undefined}>
+          <span
+            aria-current={index === items.length - 1 ? "page" : undefined}
+            className={index < items.length - 1 && items.length > 2 ? "ps-crumb-mid" : undefined}
+          >
             {item}
           </span>
         </Fragment>

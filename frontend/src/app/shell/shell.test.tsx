@@ -5,8 +5,21 @@ import { fakeEvents } from "@/testing/events";
 import { cluster, operation, SIGNED_OUT, session, topicRow } from "@/testing/samples";
 import { type Answers, ok, Refusal } from "@/testing/server";
 
-const overview = (parts: object = {}) => ({ parts: { clusters: ok([cluster(), cluster({ id: "c2", name: "billing" })]), attention: ok([]), operations: ok([]), hosts: ok([]), ...parts } });
-const open = (path: string, more: Answers = {}) => openPage(path, { "GET /console/api/pages/overview": overview(), "GET /console/api/pages/topics/c2": { parts: { topics: ok([topicRow()]) } }, ...more });
+const overview = (parts: object = {}) => ({
+  parts: {
+    clusters: ok([cluster(), cluster({ id: "c2", name: "billing" })]),
+    attention: ok([]),
+    operations: ok([]),
+    hosts: ok([]),
+    ...parts,
+  },
+});
+const open = (path: string, more: Answers = {}) =>
+  openPage(path, {
+    "GET /console/api/pages/overview": overview(),
+    "GET /console/api/pages/topics/c2": { parts: { topics: ok([topicRow()]) } },
+    ...more,
+  });
 const trail = () => screen.getByRole("navigation", { name: "Breadcrumb" });
 
 describe("the frame of every page", () => {
@@ -53,12 +66,18 @@ describe("the frame of every page", () => {
     const { asked } = await open("/", {
       "GET /console/api/session": () => found,
       "POST /console/api/tenant": () => (found = session({ tenants, tenant: tenants[1] })),
-      "GET /console/api/pages/overview": () => overview({ clusters: ok([cluster({ name: `of ${found.tenant?.name}` })]) }),
+      "GET /console/api/pages/overview": () =>
+        overview({ clusters: ok([cluster({ name: `of ${found.tenant?.name}` })]) }),
     });
     expect(await screen.findByRole("link", { name: "of Acme" })).toBeTruthy();
     fireEvent.click(await screen.findByRole("combobox", { name: "Tenant" }));
     fireEvent.click(await screen.findByRole("option", { name: "Rival" }));
-    await waitFor(() => expect(asked.find((one) => one.method === "POST")).toMatchObject({ url: "/console/api/tenant", body: { slug: "rival" } }));
+    await waitFor(() =>
+      expect(asked.find((one) => one.method === "POST")).toMatchObject({
+        url: "/console/api/tenant",
+        body: { slug: "rival" },
+      }),
+    );
     expect(await screen.findByText("Everything Rival runs.")).toBeTruthy();
     expect(await screen.findByRole("link", { name: "of Rival" })).toBeTruthy();
     expect(screen.queryByRole("link", { name: "of Acme" })).toBeNull();
@@ -66,7 +85,10 @@ describe("the frame of every page", () => {
 
   it("shows nobody with one tenant a choice, says who is signed in, and signs out", async () => {
     let found = session();
-    await open("/", { "GET /console/api/session": () => found, "POST /console/api/logout": () => (found = SIGNED_OUT) });
+    await open("/", {
+      "GET /console/api/session": () => found,
+      "POST /console/api/logout": () => (found = SIGNED_OUT),
+    });
     expect(screen.queryByRole("combobox", { name: "Tenant" })).toBeNull();
     press("Account");
     expect(await screen.findByText("ada · Acme")).toBeTruthy();

@@ -16,10 +16,11 @@ export function Shell() {
   const { pathname } = useLocation();
   const client = useQueryClient();
   useEffect(close, [pathname, close]);
-  const live = useEvents("/console/events?topics=operations,clusters", () => void client.invalidateQueries({ queryKey: ["page"] }), [
-    "operations",
-    "clusters",
-  ]);
+  const live = useEvents(
+    "/console/events?topics=operations,clusters",
+    () => void client.invalidateQueries({ queryKey: ["page"] }),
+    ["operations", "clusters"],
+  );
   return (
     <AppShell
       layout="alt"

@@ -33,7 +33,15 @@ const LIGHT = ["#0b6b80", "#c2570c", "#5b4bc4", "#2f7d32", "#b0307a", "#6b6b00",
 const DARK = ["#58bdd1", "#f0a35c", "#a99cf5", "#7fce83", "#ee8cc2", "#d3cf5a", "#7fb6ff", "#e3a184"];
 
 /** Lines over time with one shared crosshair; gaps stay gaps. */
-export function TimeChart({ series, label, format = formatCompact, height = 240, area = false, from, to }: TimeChartProps) {
+export function TimeChart({
+  series,
+  label,
+  format = formatCompact,
+  height = 240,
+  area = false,
+  from,
+  to,
+}: TimeChartProps) {
   const scheme = useComputedColorScheme("light");
   const option = useMemo(() => {
     const dark = scheme === "dark";
@@ -44,7 +52,18 @@ export function TimeChart({ series, label, format = formatCompact, height = 240,
       color: dark ? DARK : LIGHT,
       textStyle: { fontFamily: "'Inter Variable', system-ui, sans-serif" },
       grid: { left: 8, right: 16, top: series.length > 1 ? 34 : 14, bottom: 4, containLabel: true },
-      legend: series.length > 1 ? { type: "scroll", top: 0, left: 4, icon: "roundRect", itemWidth: 12, itemHeight: 4, textStyle: { color: ink, fontSize: 12 } } : undefined,
+      legend:
+        series.length > 1
+          ? {
+              type: "scroll",
+              top: 0,
+              left: 4,
+              icon: "roundRect",
+              itemWidth: 12,
+              itemHeight: 4,
+              textStyle: { color: ink, fontSize: 12 },
+            }
+          : undefined,
       tooltip: {
         trigger: "axis",
         appendTo: "body",

@@ -100,16 +100,37 @@ export function FieldDiff({ before, after }: FieldDiffProps) {
           <tbody>
             {changed.map((name) => (
               <tr key={name}>
-                <td style={{ whiteSpace: "nowrap" }}><Field name={name} /></td>
-                {!creating && <td className="ps-mono ps-diff-del">{old[name] === undefined ? <span className="ps-muted">not set</span> : <Value name={name} value={old[name]} />}</td>}
-                {!deleting && <td className="ps-mono ps-diff-add">{next[name] === undefined ? <span className="ps-muted">not set</span> : <Value name={name} value={next[name]} />}</td>}
+                <td style={{ whiteSpace: "nowrap" }}>
+                  <Field name={name} />
+                </td>
+                {!creating && (
+                  <td className="ps-mono ps-diff-del">
+                    {old[name] === undefined ? (
+                      <span className="ps-muted">not set</span>
+                    ) : (
+                      <Value name={name} value={old[name]} />
+                    )}
+                  </td>
+                )}
+                {!deleting && (
+                  <td className="ps-mono ps-diff-add">
+                    {next[name] === undefined ? (
+                      <span className="ps-muted">not set</span>
+                    ) : (
+                      <Value name={name} value={next[name]} />
+                    )}
+                  </td>
+                )}
               </tr>
             ))}
           </tbody>
         </table>
       </div>
       {same > 0 && (
-        <div className="ps-muted" style={{ padding: "6px 14px", fontSize: "0.75rem", borderTop: "1px solid var(--ps-line)" }}>
+        <div
+          className="ps-muted"
+          style={{ padding: "6px 14px", fontSize: "0.75rem", borderTop: "1px solid var(--ps-line)" }}
+        >
           {same} unchanged
         </div>
       )}

@@ -17,7 +17,8 @@ const columns = [
     id: "lag",
     header: "Unread",
     meta: { align: "right" },
-    cell: ({ row }) => (row.original.lag === null ? <span className="ps-muted">not known</span> : formatInteger(row.original.lag)),
+    cell: ({ row }) =>
+      row.original.lag === null ? <span className="ps-muted">not known</span> : formatInteger(row.original.lag),
   }),
   column.accessor((row) => (row.restorable ? "" : "the partition is gone"), {
     id: "undo",
@@ -36,7 +37,11 @@ export function GroupDiff({ diff }: { diff: GroupDeletionDiffData }) {
         items={[
           { label: "State", value: before.state },
           { label: "Members", value: formatInteger(before.members) },
-          { label: "Unread records", value: formatInteger(before.lag), tone: (before.lag ?? 0) > 0 ? "warn" : undefined },
+          {
+            label: "Unread records",
+            value: formatInteger(before.lag),
+            tone: (before.lag ?? 0) > 0 ? "warn" : undefined,
+          },
         ]}
       />
       {offsets.length > 0 && <PartitionDiff rows={offsets} columns={columns} label="Offsets that are forgotten" />}

@@ -9,7 +9,11 @@ type OffsetMove = OffsetDiffData["partitions"][number];
 const column = createColumnHelper<OffsetMove>();
 const columns = [
   column.accessor("from", { header: "From", meta: { align: "right" }, cell: (cell) => formatInteger(cell.getValue()) }),
-  column.accessor("to", { header: "To", meta: { align: "right" }, cell: (cell) => <strong>{formatInteger(cell.getValue())}</strong> }),
+  column.accessor("to", {
+    header: "To",
+    meta: { align: "right" },
+    cell: (cell) => <strong>{formatInteger(cell.getValue())}</strong>,
+  }),
   column.accessor((row) => signed(row), {
     id: "records",
     header: "Records",
@@ -43,8 +47,16 @@ export function OffsetDiff({ diff }: { diff: OffsetDiffData }) {
       <Stats
         items={[
           { label: "Partitions moved", value: `${moved} of ${diff.partitions.length}` },
-          { label: "Records read again", value: formatInteger(total("reread")), tone: total("reread") > 0 ? "run" : undefined },
-          { label: "Records skipped", value: formatInteger(total("skip")), tone: total("skip") > 0 ? "warn" : undefined },
+          {
+            label: "Records read again",
+            value: formatInteger(total("reread")),
+            tone: total("reread") > 0 ? "run" : undefined,
+          },
+          {
+            label: "Records skipped",
+            value: formatInteger(total("skip")),
+            tone: total("skip") > 0 ? "warn" : undefined,
+          },
         ]}
       />
       <PartitionDiff rows={diff.partitions} columns={columns} label="Offsets before and after" />

@@ -13,10 +13,20 @@ interface PartitionDiffProps<Row> {
 }
 
 /** What a plan does partition by partition: each one's name, then the plan's own columns. */
-export function PartitionDiff<Row extends { topic: string; partition: number }>({ rows, columns, label }: PartitionDiffProps<Row>) {
+export function PartitionDiff<Row extends { topic: string; partition: number }>({
+  rows,
+  columns,
+  label,
+}: PartitionDiffProps<Row>) {
   return (
     <div className="ps-card">
-      <DataTable rows={rows} columns={[partitionColumn<Row>(), ...columns]} rowId={partitionId} label={label} pageSize={PAGE_SIZE} />
+      <DataTable
+        rows={rows}
+        columns={[partitionColumn<Row>(), ...columns]}
+        rowId={partitionId}
+        label={label}
+        pageSize={PAGE_SIZE}
+      />
     </div>
   );
 }

@@ -26,7 +26,15 @@ const moveColumns = [
 function Loads({ brokers }: { brokers: BrokerLoad[] }) {
   const top = Math.max(1, ...brokers.map((broker) => Math.max(broker.before_bytes, broker.after_bytes)));
   const bar = (bytes: number, colour: string) => (
-    <div style={{ height: 7, width: `${(100 * bytes) / top}%`, minWidth: bytes > 0 ? 2 : 0, background: colour, borderRadius: 2 }} />
+    <div
+      style={{
+        height: 7,
+        width: `${(100 * bytes) / top}%`,
+        minWidth: bytes > 0 ? 2 : 0,
+        background: colour,
+        borderRadius: 2,
+      }}
+    />
   );
   return (
     <div className="ps-table-wrap">
@@ -34,9 +42,15 @@ function Loads({ brokers }: { brokers: BrokerLoad[] }) {
         <thead>
           <tr>
             <th scope="col">Broker</th>
-            <th scope="col" className="ps-hide-sm" style={{ width: "36%" }}>Data before and after</th>
-            <th scope="col" data-align="right">Bytes</th>
-            <th scope="col" data-align="right">Replicas</th>
+            <th scope="col" className="ps-hide-sm" style={{ width: "36%" }}>
+              Data before and after
+            </th>
+            <th scope="col" data-align="right">
+              Bytes
+            </th>
+            <th scope="col" data-align="right">
+              Replicas
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -53,7 +67,8 @@ function Loads({ brokers }: { brokers: BrokerLoad[] }) {
                 {formatBytes(broker.before_bytes)} <span className="ps-arrow">→</span> {formatBytes(broker.after_bytes)}
               </td>
               <td data-align="right">
-                {formatInteger(broker.before_replicas)} <span className="ps-arrow">→</span> {formatInteger(broker.after_replicas)}
+                {formatInteger(broker.before_replicas)} <span className="ps-arrow">→</span>{" "}
+                {formatInteger(broker.after_replicas)}
               </td>
             </tr>
           ))}

@@ -7,11 +7,34 @@ import { type Answers, ok } from "@/testing/server";
 
 const PATH = "/clusters/c1/access";
 const user = (username: string, managed = false) => ({ username, mechanisms: ["SCRAM-SHA-512"], managed });
-const rule = { principal: "User:app", host: "*", operation: "READ", permission: "ALLOW", resource_type: "TOPIC", resource_name: "sales", pattern_type: "PREFIXED" };
-const denial = { ...rule, operation: "WRITE", permission: "DENY", resource_type: "GROUP", pattern_type: "LITERAL", host: "10.0.0.9" };
+const rule = {
+  principal: "User:app",
+  host: "*",
+  operation: "READ",
+  permission: "ALLOW",
+  resource_type: "TOPIC",
+  resource_name: "sales",
+  pattern_type: "PREFIXED",
+};
+const denial = {
+  ...rule,
+  operation: "WRITE",
+  permission: "DENY",
+  resource_type: "GROUP",
+  pattern_type: "LITERAL",
+  host: "10.0.0.9",
+};
 const parts = { users: ok([user("app"), user("penstock", true), user("idle")]), acls: ok([rule, denial]) };
 const open = (search = "", answer: object = parts, more: Answers = {}) =>
-  openPage(PATH + search, { "GET /console/api/pages/access/c1": { parts: answer }, "POST /api/v1/plans": plan({ kind: "acl.create", confirm_phrase: null, diff: { before: [], after: [rule] } } as never), ...more });
+  openPage(PATH + search, {
+    "GET /console/api/pages/access/c1": { parts: answer },
+    "POST /api/v1/plans": plan({
+      kind: "acl.create",
+      confirm_phrase: null,
+      diff: { before: [], after: [rule] },
+    } as never),
+    ...more,
+  });
 const posted = (asked: { method: string; body: unknown }[]) => asked.find((one) => one.method === "POST")?.body;
 
 describePageStates({ path: PATH, page: "access/c1", title: "Access", parts, part: "users", shows: "idle" });
@@ -52,8 +75,21 @@ describe("access", () => {
     fireEvent.click(dialog.getByLabelText("And everything whose name starts like this"));
     fireEvent.click(review);
     const made = { ...rule, principal: "User:idle" };
-    await waitFor(() => expect(posted(asked)).toEqual({ kind: "acl.create", cluster_id: "c1", inputs: { bindings: [{ ...made, operation: "WRITE" }, { ...made, operation: "DESCRIBE" }] } }));
-    expect((await screen.findByRole("list", { name: "ACLs" })).textContent).toBe("+User:app may read topic starting with “sales”");
+    await waitFor(() =>
+      expect(posted(asked)).toEqual({
+        kind: "acl.create",
+        cluster_id: "c1",
+        inputs: {
+          bindings: [
+            { ...made, operation: "WRITE" },
+            { ...made, operation: "DESCRIBE" },
+          ],
+        },
+      }),
+    );
+    expect((await screen.findByRole("list", { name: "ACLs" })).textContent).toBe(
+      "+User:app may read topic starting with “sales”",
+    );
   });
 
   it("lists the rules, finds them, and removes those that are chosen", async () => {
@@ -64,7 +100,9 @@ describe("access", () => {
     ]);
     fireEvent.click(screen.getByLabelText("Choose User:app WRITE sales"));
     press("Remove 1 ACL");
-    await waitFor(() => expect(posted(asked)).toEqual({ kind: "acl.delete", cluster_id: "c1", inputs: { bindings: [denial] } }));
+    await waitFor(() =>
+      expect(posted(asked)).toEqual({ kind: "acl.delete", cluster_id: "c1", inputs: { bindings: [denial] } }),
+    );
     fill("Search ACLs", "deny");
     await waitFor(async () => expect(await rowsOf("ACLs")).toHaveLength(1));
   });

@@ -98,7 +98,9 @@ export function AccessPage() {
                   canWrite={canWrite}
                   view={search}
                   onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
-                  onRemove={(bindings) => plan({ kind: "acl.delete", cluster_id: clusterId, inputs: { bindings: asRules(bindings) } })}
+                  onRemove={(bindings) =>
+                    plan({ kind: "acl.delete", cluster_id: clusterId, inputs: { bindings: asRules(bindings) } })
+                  }
                   empty={
                     <Empty icon={<IconShieldLock size={20} />} title="No ACLs yet">
                       Without an ACL a user can connect, but neither read nor write.
@@ -124,7 +126,9 @@ export function AccessPage() {
         users={users}
         draft={form?.kind === "acl" ? `${drafts.acl}/${form.principal ?? ""}` : "closed"}
         onClose={() => setForm(null)}
-        onPlan={(bindings) => plan({ kind: "acl.create", cluster_id: clusterId, inputs: { bindings: asRules(bindings) } })}
+        onPlan={(bindings) =>
+          plan({ kind: "acl.create", cluster_id: clusterId, inputs: { bindings: asRules(bindings) } })
+        }
       />
       <PlanFlow
         request={request}

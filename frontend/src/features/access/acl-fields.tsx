@@ -22,7 +22,9 @@ export function AclFields({ value, onChange }: AclFieldsProps) {
           { value: "custom", label: "Custom rule" },
         ]}
       />
-      {purpose === "custom" && <CustomFields value={custom} onChange={(next) => onChange({ ...value, custom: next })} />}
+      {purpose === "custom" && (
+        <CustomFields value={custom} onChange={(next) => onChange({ ...value, custom: next })} />
+      )}
       {!isOnCluster(value) && (
         <>
           <TextInput
@@ -56,7 +58,13 @@ export function AclFields({ value, onChange }: AclFieldsProps) {
   );
 }
 
-function CustomFields({ value, onChange }: { value: AclInput["custom"]; onChange: (value: AclInput["custom"]) => void }) {
+function CustomFields({
+  value,
+  onChange,
+}: {
+  value: AclInput["custom"];
+  onChange: (value: AclInput["custom"]) => void;
+}) {
   return (
     <>
       <Group grow align="flex-start">
@@ -89,11 +97,20 @@ function CustomFields({ value, onChange }: { value: AclInput["custom"]; onChange
         <MultiSelect
           label="Operations"
           size="sm"
-          data={(OPERATIONS[value.type] ?? []).map((item) => ({ value: item, label: item.toLowerCase().replaceAll("_", " ") }))}
+          data={(OPERATIONS[value.type] ?? []).map((item) => ({
+            value: item,
+            label: item.toLowerCase().replaceAll("_", " "),
+          }))}
           value={value.operations}
           onChange={(operations) => onChange({ ...value, operations })}
         />
-        <TextInput label="From host" size="sm" description="* is anywhere" value={value.host} onChange={(event) => onChange({ ...value, host: event.currentTarget.value })} />
+        <TextInput
+          label="From host"
+          size="sm"
+          description="* is anywhere"
+          value={value.host}
+          onChange={(event) => onChange({ ...value, host: event.currentTarget.value })}
+        />
       </Group>
     </>
   );

@@ -7,7 +7,16 @@ import { SearchBox } from "@/components/search-box";
 import { plural } from "@/lib/format";
 import type { AclBinding } from "@/lib/types";
 
-const idOf = (acl: AclBinding) => JSON.stringify([acl.principal, acl.host, acl.permission, acl.operation, acl.resource_type, acl.pattern_type, acl.resource_name]);
+const idOf = (acl: AclBinding) =>
+  JSON.stringify([
+    acl.principal,
+    acl.host,
+    acl.permission,
+    acl.operation,
+    acl.resource_type,
+    acl.pattern_type,
+    acl.resource_name,
+  ]);
 const column = createColumnHelper<AclBinding>();
 
 interface AclTableProps {
@@ -46,37 +55,72 @@ export function AclTable({ acls, canWrite, view, onView, onRemove, empty }: AclT
           }),
         ]
       : []),
-    column.accessor("principal", { header: "Principal", cell: (cell) => <span className="ps-mono"><Breakable text={cell.getValue()} /></span> }),
+    column.accessor("principal", {
+      header: "Principal",
+      cell: (cell) => (
+        <span className="ps-mono">
+          <Breakable text={cell.getValue()} />
+        </span>
+      ),
+    }),
     column.accessor("permission", {
       header: "Rule",
-      cell: (cell) => <span className={cell.getValue() === "DENY" ? "ps-bad" : "ps-ok"}>{cell.getValue() === "DENY" ? "may not" : "may"}</span>,
+      cell: (cell) => (
+        <span className={cell.getValue() === "DENY" ? "ps-bad" : "ps-ok"}>
+          {cell.getValue() === "DENY" ? "may not" : "may"}
+        </span>
+      ),
     }),
-    column.accessor("operation", { header: "Operation", cell: (cell) => cell.getValue().toLowerCase().replaceAll("_", " ") }),
+    column.accessor("operation", {
+      header: "Operation",
+      cell: (cell) => cell.getValue().toLowerCase().replaceAll("_", " "),
+    }),
     column.accessor((row) => `${row.resource_type} ${row.resource_name}`, {
       id: "resource",
       header: "On",
       cell: ({ row: { original: acl } }) => (
         <>
-          <span className="ps-muted">{acl.resource_type.toLowerCase().replace("_", " ")}</span> <span className="ps-mono" title={acl.pattern_type === "PREFIXED" ? `Every name that starts with ${acl.resource_name}` : undefined}>
+          <span className="ps-muted">{acl.resource_type.toLowerCase().replace("_", " ")}</span>{" "}
+          <span
+            className="ps-mono"
+            title={acl.pattern_type === "PREFIXED" ? `Every name that starts with ${acl.resource_name}` : undefined}
+          >
             <Breakable text={acl.resource_name} />
             {acl.pattern_type === "PREFIXED" && "*"}
           </span>
         </>
       ),
     }),
-    column.accessor("host", { header: "From", meta: { hideBelow: "sm" }, cell: (cell) => (cell.getValue() === "*" ? <span className="ps-muted">anywhere</span> : cell.getValue()) }),
+    column.accessor("host", {
+      header: "From",
+      meta: { hideBelow: "sm" },
+      cell: (cell) => (cell.getValue() === "*" ? <span className="ps-muted">anywhere</span> : cell.getValue()),
+    }),
   ];
   return (
     <>
       <div className="ps-toolbar">
-        <SearchBox value={view.q ?? ""} label="Search ACLs" onChange={(q) => onView({ ...view, q: q || undefined, page: undefined })} />
+        <SearchBox
+          value={view.q ?? ""}
+          label="Search ACLs"
+          onChange={(q) => onView({ ...view, q: q || undefined, page: undefined })}
+        />
         {picked.length > 0 && (
           <Button color="red" variant="light" ml="auto" onClick={() => onRemove(picked)}>
             Remove {plural(picked.length, "ACL")}
           </Button>
         )}
       </div>
-      <DataTable rows={rows} columns={columns} rowId={idOf} label="ACLs" defaultSort="principal" view={view} onView={onView} empty={empty} />
+      <DataTable
+        rows={rows}
+        columns={columns}
+        rowId={idOf}
+        label="ACLs"
+        defaultSort="principal"
+        view={view}
+        onView={onView}
+        empty={empty}
+      />
     </>
   );
 }

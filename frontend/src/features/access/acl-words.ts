@@ -35,7 +35,8 @@ const rule = (target: Target, operation: string, resource_type: string, resource
 
 /** The rules that an application needs to consume from or produce to topics. */
 export function templateBindings(purpose: "consume" | "produce", target: Target): AclBinding[] {
-  if (purpose === "produce") return [rule(target, "WRITE", "TOPIC", target.name), rule(target, "DESCRIBE", "TOPIC", target.name)];
+  if (purpose === "produce")
+    return [rule(target, "WRITE", "TOPIC", target.name), rule(target, "DESCRIBE", "TOPIC", target.name)];
   const bindings = [rule(target, "READ", "TOPIC", target.name), rule(target, "DESCRIBE", "TOPIC", target.name)];
   return target.group ? [...bindings, rule(target, "READ", "GROUP", target.group)] : bindings;
 }
@@ -68,7 +69,8 @@ export function aclBindings(acl: AclInput, username: string): AclBinding[] | nul
   const principal = `User:${username.trim()}`;
   const onCluster = isOnCluster(acl);
   if (username.trim() === "" || (!onCluster && name === "")) return null;
-  if (purpose !== "custom") return templateBindings(purpose, { principal, name, prefixed, group: acl.group.trim() || undefined });
+  if (purpose !== "custom")
+    return templateBindings(purpose, { principal, name, prefixed, group: acl.group.trim() || undefined });
   if (custom.operations.length === 0) return null;
   return custom.operations.map((operation) => ({
     principal,
@@ -86,7 +88,16 @@ export const OPERATIONS: Record<string, string[]> = {
   TOPIC: ["READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "ALL"],
   GROUP: ["READ", "DELETE", "DESCRIBE", "ALL"],
   TRANSACTIONAL_ID: ["WRITE", "DESCRIBE", "ALL"],
-  CLUSTER: ["CREATE", "ALTER", "DESCRIBE", "CLUSTER_ACTION", "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "IDEMPOTENT_WRITE", "ALL"],
+  CLUSTER: [
+    "CREATE",
+    "ALTER",
+    "DESCRIBE",
+    "CLUSTER_ACTION",
+    "DESCRIBE_CONFIGS",
+    "ALTER_CONFIGS",
+    "IDEMPOTENT_WRITE",
+    "ALL",
+  ],
 };
 
 /** Rules as a plan takes them: their words are free text in lists, and checked by the server. */

@@ -47,7 +47,12 @@ export function NewUserForm({ opened, draft, onClose, onPlan }: NewUserFormProps
     <Modal opened={opened} onClose={onClose} title={<strong>New user</strong>} size="lg">
       <form onSubmit={submit}>
         <Stack gap="md">
-          <Stepper active={step} size="xs" iconSize={24} onStepClick={(next) => (next === 0 ? setStep(0) : leaveFirst(() => setStep(1)))}>
+          <Stepper
+            active={step}
+            size="xs"
+            iconSize={24}
+            onStepClick={(next) => (next === 0 ? setStep(0) : leaveFirst(() => setStep(1)))}
+          >
             <Stepper.Step label="User" />
             <Stepper.Step label="Access" />
           </Stepper>
@@ -62,7 +67,11 @@ export function NewUserForm({ opened, draft, onClose, onPlan }: NewUserFormProps
                 data-autofocus
                 value={username}
                 onChange={(event) => setUsername(event.currentTarget.value)}
-                error={told && !named ? "Letters, digits, dot, dash and underscore, starting with a letter or digit" : undefined}
+                error={
+                  told && !named
+                    ? "Letters, digits, dot, dash and underscore, starting with a letter or digit"
+                    : undefined
+                }
               />
               <Select
                 label="Signs in with"
@@ -72,7 +81,9 @@ export function NewUserForm({ opened, draft, onClose, onPlan }: NewUserFormProps
                 value={mechanism}
                 onChange={(next) => next && setMechanism(next)}
               />
-              <Notice tone="info">The password is generated. It can be shown once, after the brokers have accepted the user.</Notice>
+              <Notice tone="info">
+                The password is generated. It can be shown once, after the brokers have accepted the user.
+              </Notice>
             </>
           ) : (
             <>

@@ -36,7 +36,11 @@ export function UserTable({ users, acls, canWrite, onAddAcls, onRotate, onDelete
         </>
       ),
     }),
-    column.accessor((row) => row.mechanisms.join(", "), { id: "mechanisms", header: "Signs in with", meta: { hideBelow: "sm" } }),
+    column.accessor((row) => row.mechanisms.join(", "), {
+      id: "mechanisms",
+      header: "Signs in with",
+      meta: { hideBelow: "sm" },
+    }),
     column.accessor((row) => of(row).length, {
       id: "acls",
       header: "May",
@@ -79,5 +83,14 @@ export function UserTable({ users, acls, canWrite, onAddAcls, onRotate, onDelete
         ),
     }),
   ];
-  return <DataTable rows={users} columns={columns} rowId={(row) => row.username} label="Users" defaultSort="username" empty={empty} />;
+  return (
+    <DataTable
+      rows={users}
+      columns={columns}
+      rowId={(row) => row.username}
+      label="Users"
+      defaultSort="username"
+      empty={empty}
+    />
+  );
 }

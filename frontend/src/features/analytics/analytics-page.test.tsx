@@ -11,27 +11,70 @@ const held = (...data: ReturnType<typeof retention>[]) => ok({ as_of: AT, run_id
 const base = { lag: ok(lag(lagPoint())), retention: held(retention()), runs: ok([run()]), collector: ok(collector()) };
 const HISTORY = "GET /api/v1/clusters/c1/analytics/lag";
 const open = (parts: object = {}, more: Answers = {}) =>
-  openPage("/clusters/c1/analytics", { "GET /console/api/pages/analytics/c1": { parts: { ...base, ...parts } }, [HISTORY]: lag(lagPoint()), ...more });
+  openPage("/clusters/c1/analytics", {
+    "GET /console/api/pages/analytics/c1": { parts: { ...base, ...parts } },
+    [HISTORY]: lag(lagPoint()),
+    ...more,
+  });
 
 describePageStates({
-  path: "/clusters/c1/analytics", page: "analytics/c1", title: "Lag and retention", parts: base, part: "runs", shows: "run_1", refusable: false, more: { [HISTORY]: lag() },
+  path: "/clusters/c1/analytics",
+  page: "analytics/c1",
+  title: "Lag and retention",
+  parts: base,
+  part: "runs",
+  shows: "run_1",
+  refusable: false,
+  more: { [HISTORY]: lag() },
 });
 
 describe("lag and retention", () => {
   it("shows each group's verdict, a bound as a bound, a trend with its sign", async () => {
     await open({
-      lag: ok(lag(lagPoint(), lagPoint({ topic: "b", lag_records: 3, lag_seconds: null, lag_seconds_at_least: 60, trend: "shrinking", trend_records_per_s: -120, eta_seconds: 30, status: "CATCHING_UP" }), lagPoint({ topic: "c", lag_records: null, lag_seconds: null, trend: "unknown", trend_records_per_s: null, status: "UNKNOWN" }))),
+      lag: ok(
+        lag(
+          lagPoint(),
+          lagPoint({
+            topic: "b",
+            lag_records: 3,
+            lag_seconds: null,
+            lag_seconds_at_least: 60,
+            trend: "shrinking",
+            trend_records_per_s: -120,
+            eta_seconds: 30,
+            status: "CATCHING_UP",
+          }),
+          lagPoint({
+            topic: "c",
+            lag_records: null,
+            lag_seconds: null,
+            trend: "unknown",
+            trend_records_per_s: null,
+            status: "UNKNOWN",
+          }),
+        ),
+      ),
     });
     expect(await rowsOf("Lag by group and topic")).toEqual([
       ["readers", "sales", "Falling behind", "40", "12s", "+2.5/s", "–"],
       ["readers", "b", "Catching up", "3", "≥ 1m", "−120/s", "30s"],
       ["readers", "c", "Unknown", "–", "–", "unknown", "–"],
     ]);
-    expect([figure("Groups followed"), figure("Groups in trouble"), figure("Unread records"), figure("Furthest behind")]).toEqual(["13 topics", "1readers", "43over all groups", "≥ 1mthe slowest group"]);
+    expect([
+      figure("Groups followed"),
+      figure("Groups in trouble"),
+      figure("Unread records"),
+      figure("Furthest behind"),
+    ]).toEqual(["13 topics", "1readers", "43over all groups", "≥ 1mthe slowest group"]);
   });
 
   it("shows what is held and when it is lost unread", async () => {
-    await open({ retention: held(retention(), retention({ topic: "kept", bytes: 1, age_seconds: null, retention_ms: -1, groups: [] })) });
+    await open({
+      retention: held(
+        retention(),
+        retention({ topic: "kept", bytes: 1, age_seconds: null, retention_ms: -1, groups: [] }),
+      ),
+    });
     expect(await rowsOf("Retention by topic")).toEqual([
       ["sales", "2 KiB", "30m", "1h", "in 2h", "Watch"],
       ["kept", "1 B", "–", "for ever", "nothing unread", "–"],
@@ -47,18 +90,37 @@ describe("lag and retention", () => {
 
   it("draws the unread records of each group", async () => {
     await open();
-    expect((await screen.findByRole("img", { name: "Unread records by group over time" })).textContent).toBe("readers: 40");
+    expect((await screen.findByRole("img", { name: "Unread records by group over time" })).textContent).toBe(
+      "readers: 40",
+    );
   });
 
   it("knows nothing before the first run, and says when that is due", async () => {
-    await open({ lag: ok(lag()), retention: held(), runs: ok([]), collector: ok(collector({ first_verdict_due_at: new Date(Date.now() + 150_000).toISOString() })) }, { [HISTORY]: lag() });
+    await open(
+      {
+        lag: ok(lag()),
+        retention: held(),
+        runs: ok([]),
+        collector: ok(collector({ first_verdict_due_at: new Date(Date.now() + 150_000).toISOString() })),
+      },
+      { [HISTORY]: lag() },
+    );
     expect(await screen.findByText(/the first run that can judge them is due/)).toBeTruthy();
     expect(figure("Groups followed")).toBe("–after the first run");
-    for (const text of ["No group has been followed yet", "No topic has been measured yet", "No run yet", "No history in this range yet"]) expect(await screen.findByText(text)).toBeTruthy();
+    for (const text of [
+      "No group has been followed yet",
+      "No topic has been measured yet",
+      "No run yet",
+      "No history in this range yet",
+    ])
+      expect(await screen.findByText(text)).toBeTruthy();
   });
 
   it("starts a run, or says why it cannot", async () => {
-    const { asked } = await open({}, { "POST /api/v1/analytics/runs": new Refusal(409, "A run is under way", "run_7 is running.") });
+    const { asked } = await open(
+      {},
+      { "POST /api/v1/analytics/runs": new Refusal(409, "A run is under way", "run_7 is running.") },
+    );
     await rowsOf("Analytics runs");
     press("Run now");
     expect(await screen.findByText("run_7 is running.")).toBeTruthy();

@@ -34,11 +34,32 @@ function figures(lag: Lag | null | undefined, retention: Retention | null | unde
   const bad = new Set(now.filter(isInTrouble).map((point) => point.group));
   const first = endangered((retention?.data ?? []).flatMap((row) => row.groups))[0];
   const known = lag?.as_of !== null && lag !== null && lag !== undefined;
-  if (!known) return ["Groups followed", "Groups in trouble", "Unread records", "Furthest behind", "First unread loss", "Data held"].map((label) => ({ label, value: "–", note: "after the first run" }));
+  if (!known)
+    return [
+      "Groups followed",
+      "Groups in trouble",
+      "Unread records",
+      "Furthest behind",
+      "First unread loss",
+      "Data held",
+    ].map((label) => ({ label, value: "–", note: "after the first run" }));
   return [
-    { label: "Groups followed", value: formatInteger(groups.size), note: plural(new Set(now.map((point) => point.topic)).size, "topic") },
-    { label: "Groups in trouble", value: formatInteger(bad.size), tone: bad.size > 0 ? "warn" : undefined, note: bad.size > 0 ? [...bad].slice(0, 2).join(", ") : "all keep pace" },
-    { label: "Unread records", value: formatInteger(now.reduce((sum, point) => sum + (point.lag_records ?? 0), 0)), note: "over all groups" },
+    {
+      label: "Groups followed",
+      value: formatInteger(groups.size),
+      note: plural(new Set(now.map((point) => point.topic)).size, "topic"),
+    },
+    {
+      label: "Groups in trouble",
+      value: formatInteger(bad.size),
+      tone: bad.size > 0 ? "warn" : undefined,
+      note: bad.size > 0 ? [...bad].slice(0, 2).join(", ") : "all keep pace",
+    },
+    {
+      label: "Unread records",
+      value: formatInteger(now.reduce((sum, point) => sum + (point.lag_records ?? 0), 0)),
+      note: "over all groups",
+    },
     { label: "Furthest behind", value: furthestBehind(now), note: "the slowest group" },
     {
       label: "First unread loss",
@@ -46,7 +67,11 @@ function figures(lag: Lag | null | undefined, retention: Retention | null | unde
       tone: first && (RISK_SEVERITY[first.status] === "danger" ? "bad" : "warn"),
       note: first ? `${first.group}, at its present pace` : "no group is in danger",
     },
-    { label: "Data held", value: formatBytes((retention?.data ?? []).reduce((sum, row) => sum + (row.bytes ?? 0), 0)), note: "leaders' copies" },
+    {
+      label: "Data held",
+      value: formatBytes((retention?.data ?? []).reduce((sum, row) => sum + (row.bytes ?? 0), 0)),
+      note: "leaders' copies",
+    },
   ];
 }
 
@@ -64,7 +89,12 @@ function RunNow() {
     },
   });
   return (
-    <Button variant="default" leftSection={<IconPlayerPlay size={15} />} loading={run.isPending} onClick={() => run.mutate()}>
+    <Button
+      variant="default"
+      leftSection={<IconPlayerPlay size={15} />}
+      loading={run.isPending}
+      onClick={() => run.mutate()}
+    >
       Run now
     </Button>
   );
@@ -73,7 +103,8 @@ function RunNow() {
 const RUN_TONES = { queued: "muted", succeeded: "ok", failed: "bad", running: "run", cancelled: "warn" } as const;
 
 function Runs({ runs }: { runs: AnalyticsRun[] }) {
-  if (runs.length === 0) return <Empty title="No run yet">Runs start by themselves every few minutes once a cluster has telemetry.</Empty>;
+  if (runs.length === 0)
+    return <Empty title="No run yet">Runs start by themselves every few minutes once a cluster has telemetry.</Empty>;
   return (
     <div className="ps-table-wrap">
       <table className="ps-table" aria-label="Analytics runs">
@@ -81,8 +112,12 @@ function Runs({ runs }: { runs: AnalyticsRun[] }) {
           <tr>
             <th scope="col">Started</th>
             <th scope="col">State</th>
-            <th scope="col" data-align="right">Took</th>
-            <th scope="col" className="ps-hide-sm">Run</th>
+            <th scope="col" data-align="right">
+              Took
+            </th>
+            <th scope="col" className="ps-hide-sm">
+              Run
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -146,10 +181,15 @@ export function AnalyticsPage() {
       <div className="ps-stack">
         {firstVerdictAt && (
           <Notice tone="info">
-            Groups are unknown until there are samples enough for a trend; the first run that can judge them is due <RelTime at={firstVerdictAt} />.
+            Groups are unknown until there are samples enough for a trend; the first run that can judge them is due{" "}
+            <RelTime at={firstVerdictAt} />.
           </Notice>
         )}
-        {query.isPending ? <StatsSkeleton count={6} /> : <Stats items={figures(parts?.lag.data, parts?.retention.data)} />}
+        {query.isPending ? (
+          <StatsSkeleton count={6} />
+        ) : (
+          <Stats items={figures(parts?.lag.data, parts?.retention.data)} />
+        )}
         <Card
           title="Unread records by group"
           aside={
@@ -158,7 +198,12 @@ export function AnalyticsPage() {
               aria-label="Time range"
               data={Object.keys(RANGES)}
               value={range}
-              onChange={(value) => void navigate({ search: (old) => ({ ...old, range: value === "1h" ? undefined : (value as Range) }), replace: true })}
+              onChange={(value) =>
+                void navigate({
+                  search: (old) => ({ ...old, range: value === "1h" ? undefined : (value as Range) }),
+                  replace: true,
+                })
+              }
             />
           }
         >

@@ -21,21 +21,38 @@ const columns = (clusterId: string) => [
   column.accessor("group", {
     header: "Group",
     cell: (cell) => (
-      <Link to="/clusters/$clusterId/groups/$group" params={{ clusterId, group: cell.getValue() }} className="ps-link ps-mono">
+      <Link
+        to="/clusters/$clusterId/groups/$group"
+        params={{ clusterId, group: cell.getValue() }}
+        className="ps-link ps-mono"
+      >
         <Breakable text={cell.getValue()} />
       </Link>
     ),
   }),
-  column.accessor("topic", { header: "Topic", meta: { hideBelow: "sm" }, cell: (cell) => <span className="ps-mono">{cell.getValue()}</span> }),
+  column.accessor("topic", {
+    header: "Topic",
+    meta: { hideBelow: "sm" },
+    cell: (cell) => <span className="ps-mono">{cell.getValue()}</span>,
+  }),
   column.accessor("status", { header: "State", cell: (cell) => <LagStatus status={cell.getValue()} /> }),
-  column.accessor((row) => row.lag_records ?? -1, { id: "records", header: "Unread", meta: { align: "right" }, cell: ({ row }) => formatInteger(row.original.lag_records) }),
+  column.accessor((row) => row.lag_records ?? -1, {
+    id: "records",
+    header: "Unread",
+    meta: { align: "right" },
+    cell: ({ row }) => formatInteger(row.original.lag_records),
+  }),
   column.accessor((row) => row.lag_seconds ?? row.lag_seconds_at_least ?? -1, {
     id: "seconds",
     header: "Behind by",
     meta: { align: "right" },
     cell: ({ row: { original: point } }) => (
       <span title={METHODS[point.method ?? ""] ?? undefined}>
-        {point.lag_seconds !== null ? formatDuration(point.lag_seconds) : point.lag_seconds_at_least ? `≥ ${formatDuration(point.lag_seconds_at_least)}` : "–"}
+        {point.lag_seconds !== null
+          ? formatDuration(point.lag_seconds)
+          : point.lag_seconds_at_least
+            ? `≥ ${formatDuration(point.lag_seconds_at_least)}`
+            : "–"}
       </span>
     ),
   }),
@@ -49,7 +66,8 @@ const columns = (clusterId: string) => [
     id: "eta",
     header: "Caught up in",
     meta: { align: "right", hideBelow: "md" },
-    cell: ({ row }) => (row.original.eta_seconds ? formatDuration(row.original.eta_seconds) : <span className="ps-muted">–</span>),
+    cell: ({ row }) =>
+      row.original.eta_seconds ? formatDuration(row.original.eta_seconds) : <span className="ps-muted">–</span>,
   }),
 ];
 
@@ -58,7 +76,11 @@ function Trend({ point }: { point: LagPoint }) {
   if (rate === null || rate === undefined) return <span className="ps-muted">{point.trend ?? "–"}</span>;
   if (Math.abs(rate) < 0.05) return <span className="ps-muted">0/s</span>;
   const text = `${rate > 0 ? "+" : rate < 0 ? "−" : ""}${Math.abs(rate) < 10 ? Math.abs(rate).toFixed(1) : formatInteger(Math.abs(rate))}/s`;
-  return <span className={point.trend === "growing" ? "ps-warn" : point.trend === "shrinking" ? "ps-ok" : "ps-muted"}>{text}</span>;
+  return (
+    <span className={point.trend === "growing" ? "ps-warn" : point.trend === "shrinking" ? "ps-ok" : "ps-muted"}>
+      {text}
+    </span>
+  );
 }
 
 export function LagTable({ gold, clusterId }: { gold: Lag; clusterId: string }) {
@@ -69,7 +91,11 @@ export function LagTable({ gold, clusterId }: { gold: Lag; clusterId: string }) 
       rowId={(row) => JSON.stringify([row.group, row.topic])}
       label="Lag by group and topic"
       defaultSort="-records"
-      empty={<Empty title="No group has been followed yet">A group appears after it has committed offsets and a run has seen them.</Empty>}
+      empty={
+        <Empty title="No group has been followed yet">
+          A group appears after it has committed offsets and a run has seen them.
+        </Empty>
+      }
     />
   );
 }

@@ -10,19 +10,29 @@ import { type Expiry, endangered, lossIn } from "@/lib/lag";
 import type { Retention, TopicRetention } from "@/lib/types";
 
 /** The group in the worst danger; without one, any that has unread records. */
-const worst = (row: TopicRetention): Expiry | null => endangered(row.groups)[0] ?? row.groups.find((group) => group.oldest_unread_expires_in_s !== null) ?? null;
+const worst = (row: TopicRetention): Expiry | null =>
+  endangered(row.groups)[0] ?? row.groups.find((group) => group.oldest_unread_expires_in_s !== null) ?? null;
 
 const column = createColumnHelper<TopicRetention>();
 const columns = (clusterId: string) => [
   column.accessor("topic", {
     header: "Topic",
     cell: (cell) => (
-      <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: cell.getValue() }} className="ps-link ps-mono">
+      <Link
+        to="/clusters/$clusterId/topics/$topic"
+        params={{ clusterId, topic: cell.getValue() }}
+        className="ps-link ps-mono"
+      >
         <Breakable text={cell.getValue()} />
       </Link>
     ),
   }),
-  column.accessor((row) => row.bytes ?? -1, { id: "bytes", header: "Held", meta: { align: "right" }, cell: ({ row }) => formatBytes(row.original.bytes) }),
+  column.accessor((row) => row.bytes ?? -1, {
+    id: "bytes",
+    header: "Held",
+    meta: { align: "right" },
+    cell: ({ row }) => formatBytes(row.original.bytes),
+  }),
   column.accessor((row) => row.age_seconds ?? -1, {
     id: "age",
     header: "Oldest record",
@@ -33,7 +43,10 @@ const columns = (clusterId: string) => [
     id: "retention",
     header: "Kept for",
     meta: { align: "right", hideBelow: "sm" },
-    cell: ({ row }) => (row.original.retention_ms !== null && row.original.retention_ms < 0 ? "for ever" : formatDurationMs(row.original.retention_ms)),
+    cell: ({ row }) =>
+      row.original.retention_ms !== null && row.original.retention_ms < 0
+        ? "for ever"
+        : formatDurationMs(row.original.retention_ms),
   }),
   column.accessor((row) => worst(row)?.first_loss_in_s ?? Number.POSITIVE_INFINITY, {
     id: "expiry",
@@ -59,10 +72,9 @@ const columns = (clusterId: string) => [
 /** Age of the oldest record against the time limit. */
 function Age({ topic }: { topic: TopicRetention }) {
   if (topic.age_seconds === null) return <span className="ps-muted">–</span>;
-  const share = topic.retention_ms && topic.retention_ms > 0 ? Math.min(1, (topic.age_seconds * 1000) / topic.retention_ms) : 0;
-  return (
-    <Metered share={share}>{formatDuration(topic.age_seconds)}</Metered>
-  );
+  const share =
+    topic.retention_ms && topic.retention_ms > 0 ? Math.min(1, (topic.age_seconds * 1000) / topic.retention_ms) : 0;
+  return <Metered share={share}>{formatDuration(topic.age_seconds)}</Metered>;
 }
 
 export function RetentionTable({ gold, clusterId }: { gold: Retention; clusterId: string }) {
@@ -73,7 +85,9 @@ export function RetentionTable({ gold, clusterId }: { gold: Retention; clusterId
       rowId={(row) => row.topic}
       label="Retention by topic"
       defaultSort="-bytes"
-      empty={<Empty title="No topic has been measured yet">The next run reads log sizes and ages from the telemetry.</Empty>}
+      empty={
+        <Empty title="No topic has been measured yet">The next run reads log sizes and ages from the telemetry.</Empty>
+      }
     />
   );
 }

@@ -5,19 +5,24 @@ import { event } from "@/testing/samples";
 import { type Asked, PENDING, Refusal } from "@/testing/server";
 
 const URL = "GET /api/v1/audit-events";
-const page = (rows: ReturnType<typeof event>[], next: string | null = null) => ({ data: rows, page: { next, has_more: next !== null } });
+const page = (rows: ReturnType<typeof event>[], next: string | null = null) => ({
+  data: rows,
+  page: { next, has_more: next !== null },
+});
 const open = (answer: unknown) => openPage("/audit", { [URL]: answer });
 
 describe("the audit log", () => {
   it("says who did what, in words", async () => {
-    await open(page([
-      event(),
-      event({ id: "2", actor: "key:ci", action: "offset.reset.start", outcome: "ok" }),
-      event({ id: "3", action: "session.login_failed", outcome: "refused" }),
-      event({ id: "4", action: "api-key.create" }),
-      event({ id: "5", action: "api-key.revoke" }),
-      event({ id: "6", action: "something.new" }),
-    ]));
+    await open(
+      page([
+        event(),
+        event({ id: "2", actor: "key:ci", action: "offset.reset.start", outcome: "ok" }),
+        event({ id: "3", action: "session.login_failed", outcome: "refused" }),
+        event({ id: "4", action: "api-key.create" }),
+        event({ id: "5", action: "api-key.revoke" }),
+        event({ id: "6", action: "something.new" }),
+      ]),
+    );
     expect((await rowsOf("Audit events")).map((row) => row.slice(1, 3))).toEqual([
       ["ada", "Create topic: succeeded"],
       ["API key ci", "Reset offsets: started"],
@@ -40,7 +45,9 @@ describe("the audit log", () => {
   });
 
   it("loads older events on request, and finds among the loaded", async () => {
-    const { asked } = await open(({ url }: Asked) => (url.includes("cursor=") ? page([event({ id: "old", actor: "user:grace" })]) : page([event()], "c 2")));
+    const { asked } = await open(({ url }: Asked) =>
+      url.includes("cursor=") ? page([event({ id: "old", actor: "user:grace" })]) : page([event()], "c 2"),
+    );
     expect(await rowsOf("Audit events")).toHaveLength(1);
     press("Load older");
     await waitFor(async () => expect(await rowsOf("Audit events")).toHaveLength(2));

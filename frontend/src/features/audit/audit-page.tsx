@@ -22,7 +22,10 @@ function useAudit() {
   return useInfiniteQuery({
     queryKey: ["page", "audit"],
     queryFn: ({ pageParam, signal }) =>
-      api.get<AuditEventPage>(`/api/v1/audit-events?page_size=100${pageParam ? `&cursor=${encodeURIComponent(pageParam)}` : ""}`, signal),
+      api.get<AuditEventPage>(
+        `/api/v1/audit-events?page_size=100${pageParam ? `&cursor=${encodeURIComponent(pageParam)}` : ""}`,
+        signal,
+      ),
     initialPageParam: "",
     getNextPageParam: (last) => last.page.next ?? undefined,
   });
@@ -74,7 +77,12 @@ function Row({ event }: { event: AuditEvent }) {
         </td>
         <td style={{ textAlign: "right", whiteSpace: "nowrap" }}>
           {operationId && (
-            <Link to="/operations/$operationId" params={{ operationId }} className="ps-link ps-hide-sm" style={{ marginRight: 10 }}>
+            <Link
+              to="/operations/$operationId"
+              params={{ operationId }}
+              className="ps-link ps-hide-sm"
+              style={{ marginRight: 10 }}
+            >
               Operation
             </Link>
           )}
@@ -128,7 +136,11 @@ export function AuditPage() {
   const query = useAudit();
   const needle = search.q?.toLowerCase() ?? "";
   const all = query.data?.pages.flatMap((page) => page.data) ?? [];
-  const rows = all.filter((event) => `${event.actor} ${event.action} ${actionWords(event.action)} ${event.resource} ${event.reason ?? ""}`.toLowerCase().includes(needle));
+  const rows = all.filter((event) =>
+    `${event.actor} ${event.action} ${actionWords(event.action)} ${event.resource} ${event.reason ?? ""}`
+      .toLowerCase()
+      .includes(needle),
+  );
   let body;
   if (query.isPending) body = <Lines rows={8} />;
   else if (query.isError && !query.data) {
@@ -138,13 +150,14 @@ export function AuditPage() {
       </div>
     );
   } else if (rows.length === 0) {
-    body = all.length > 0 ? (
-      <Empty title="No event matches">Older events can be loaded once the search is cleared.</Empty>
-    ) : (
-      <Empty icon={<IconClipboardList size={20} />} title="Nothing recorded yet">
-        Sign-ins and every change leave a row here that cannot be edited.
-      </Empty>
-    );
+    body =
+      all.length > 0 ? (
+        <Empty title="No event matches">Older events can be loaded once the search is cleared.</Empty>
+      ) : (
+        <Empty icon={<IconClipboardList size={20} />} title="Nothing recorded yet">
+          Sign-ins and every change leave a row here that cannot be edited.
+        </Empty>
+      );
   } else {
     body = (
       <div className="ps-table-wrap">
@@ -154,8 +167,12 @@ export function AuditPage() {
               <th scope="col">When</th>
               <th scope="col">Who</th>
               <th scope="col">Did</th>
-              <th scope="col" className="ps-hide-sm">To</th>
-              <th scope="col" className="ps-hide-sm">Outcome</th>
+              <th scope="col" className="ps-hide-sm">
+                To
+              </th>
+              <th scope="col" className="ps-hide-sm">
+                Outcome
+              </th>
               <th scope="col">
                 <span className="ps-sr">Details</span>
               </th>
@@ -175,9 +192,18 @@ export function AuditPage() {
       <PageHeader title="Audit" sub="Who did what, when and why; newest first." />
       <Card>
         <div className="ps-toolbar">
-          <SearchBox value={search.q ?? ""} label="Search loaded events" onChange={(q) => void navigate({ search: (old) => ({ ...old, q: q || undefined }), replace: true })} />
+          <SearchBox
+            value={search.q ?? ""}
+            label="Search loaded events"
+            onChange={(q) => void navigate({ search: (old) => ({ ...old, q: q || undefined }), replace: true })}
+          />
           {query.hasNextPage && (
-            <Button variant="default" ml="auto" loading={query.isFetchingNextPage} onClick={() => void query.fetchNextPage()}>
+            <Button
+              variant="default"
+              ml="auto"
+              loading={query.isFetchingNextPage}
+              onClick={() => void query.fetchNextPage()}
+            >
               Load older
             </Button>
           )}

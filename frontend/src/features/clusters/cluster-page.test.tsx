@@ -9,16 +9,32 @@ const summary = { topics: 4, partitions: 24, under_replicated: 0, offline: 0, si
 const load = { id: 1, leaders: 8, replicas: 24, size_bytes: 2048 };
 const move = { topic: "sales", partition: 0, replicas: [1, 2, 4], adding: [4], removing: [3] };
 const base = {
-  cluster: ok(cluster()), summary: ok(summary), loads: ok([load]), reassignments: ok([]), operations: ok([operation()]),
+  cluster: ok(cluster()),
+  summary: ok(summary),
+  loads: ok([load]),
+  reassignments: ok([]),
+  operations: ok([operation()]),
   client_config: ok({ values: {}, properties: "bootstrap.servers=10.0.0.1:9092", python: "import kafka" }),
 };
-const open = (parts: object = {}, more: Answers = {}) => openPage("/clusters/c1", { "GET /console/api/pages/cluster/c1": { parts: { ...base, ...parts } }, ...more });
+const open = (parts: object = {}, more: Answers = {}) =>
+  openPage("/clusters/c1", { "GET /console/api/pages/cluster/c1": { parts: { ...base, ...parts } }, ...more });
 
-describePageStates({ path: "/clusters/c1", page: "cluster/c1", title: "orders", parts: base, part: "client_config", shows: "bootstrap.servers=10.0.0.1:9092" });
+describePageStates({
+  path: "/clusters/c1",
+  page: "cluster/c1",
+  title: "orders",
+  parts: base,
+  part: "client_config",
+  shows: "bootstrap.servers=10.0.0.1:9092",
+});
 
 describe("one cluster", () => {
   it("shows each broker with its load, and which of them is the controller", async () => {
-    const brokers = [broker(), broker({ id: 2, alive: false, observed_state: "backoff", pid: null, restarts: 3 }), broker({ id: 3, alive: false, observed_state: "exited", rack: null, host: "" })];
+    const brokers = [
+      broker(),
+      broker({ id: 2, alive: false, observed_state: "backoff", pid: null, restarts: 3 }),
+      broker({ id: 3, alive: false, observed_state: "exited", rack: null, host: "" }),
+    ];
     await open({ cluster: ok(cluster({ brokers })) });
     expect(await rowsOf("Brokers")).toEqual([
       ["1controller", "Alive", "a", "10.0.0.1:9092", "8", "24", "2 KiB", "0", "4711"],
@@ -40,7 +56,12 @@ describe("one cluster", () => {
   it("says nothing of topics that it does not know", async () => {
     await open({ summary: unavailable("late"), cluster: ok(cluster({ controller_id: null })) });
     await rowsOf("Brokers");
-    expect([figure("Topics"), figure("Partitions in trouble"), figure("Data on disk"), figure("Controller")]).toEqual(["–", "–", "–all replicas", "none"]);
+    expect([figure("Topics"), figure("Partitions in trouble"), figure("Data on disk"), figure("Controller")]).toEqual([
+      "–",
+      "–",
+      "–all replicas",
+      "none",
+    ]);
   });
 
   it("shows what is on the move", async () => {
@@ -61,11 +82,20 @@ describe("one cluster", () => {
     ["managed", "Delete cluster"],
     ["registered", "Forget cluster"],
   ] as const)("that is %s can be given up by a plan", async (kind, item) => {
-    const { asked } = await open({ cluster: ok(cluster({ kind })) }, { "POST /api/v1/plans": plan({ kind: "cluster.delete" } as never) });
+    const { asked } = await open(
+      { cluster: ok(cluster({ kind })) },
+      { "POST /api/v1/plans": plan({ kind: "cluster.delete" } as never) },
+    );
     await rowsOf("Brokers");
     press("More");
     fireEvent.click(await screen.findByRole("menuitem", { name: item }));
-    await waitFor(() => expect(asked.find((one) => one.method === "POST")?.body).toEqual({ kind: "cluster.delete", cluster_id: "c1", inputs: {} }));
+    await waitFor(() =>
+      expect(asked.find((one) => one.method === "POST")?.body).toEqual({
+        kind: "cluster.delete",
+        cluster_id: "c1",
+        inputs: {},
+      }),
+    );
   });
 
   it("offers a viewer no change", async () => {

@@ -30,7 +30,14 @@ function BrokerState({ broker }: { broker: Broker }) {
   if (broker.alive) return <Status tone="ok" label="Alive" hint={broker.message || undefined} />;
   const state = broker.observed_state || "unknown";
   const starting = ["starting", "running", "backoff"].includes(state);
-  return <Status tone={starting ? "run" : "bad"} label={starting ? state : `Down (${state})`} pulse={starting} hint={broker.message || undefined} />;
+  return (
+    <Status
+      tone={starting ? "run" : "bad"}
+      label={starting ? state : `Down (${state})`}
+      pulse={starting}
+      hint={broker.message || undefined}
+    />
+  );
 }
 
 const column = createColumnHelper<Row>();
@@ -44,23 +51,41 @@ const columns = (controller: number | null, top: number) => [
       </span>
     ),
   }),
-  column.accessor((row) => (row.alive ? 0 : 1), { id: "state", header: "State", cell: ({ row }) => <BrokerState broker={row.original} /> }),
-  column.accessor((row) => row.rack ?? "", { id: "rack", header: "Rack", meta: { hideBelow: "sm" }, cell: (cell) => cell.getValue() || <span className="ps-muted">–</span> }),
+  column.accessor((row) => (row.alive ? 0 : 1), {
+    id: "state",
+    header: "State",
+    cell: ({ row }) => <BrokerState broker={row.original} />,
+  }),
+  column.accessor((row) => row.rack ?? "", {
+    id: "rack",
+    header: "Rack",
+    meta: { hideBelow: "sm" },
+    cell: (cell) => cell.getValue() || <span className="ps-muted">–</span>,
+  }),
   column.accessor((row) => `${row.host}:${row.port}`, {
     id: "address",
     header: "Address",
     meta: { hideBelow: "md" },
-    cell: ({ row, getValue }) => (row.original.host ? <span className="ps-mono">{getValue()}</span> : <span className="ps-muted">–</span>),
+    cell: ({ row, getValue }) =>
+      row.original.host ? <span className="ps-mono">{getValue()}</span> : <span className="ps-muted">–</span>,
   }),
-  column.accessor((row) => row.leaders ?? null, { id: "leaders", header: "Leads", meta: { align: "right", hideBelow: "sm" }, cell: (cell) => formatInteger(cell.getValue()) }),
-  column.accessor((row) => row.replicas ?? null, { id: "replicas", header: "Replicas", meta: { align: "right", hideBelow: "sm" }, cell: (cell) => formatInteger(cell.getValue()) }),
+  column.accessor((row) => row.leaders ?? null, {
+    id: "leaders",
+    header: "Leads",
+    meta: { align: "right", hideBelow: "sm" },
+    cell: (cell) => formatInteger(cell.getValue()),
+  }),
+  column.accessor((row) => row.replicas ?? null, {
+    id: "replicas",
+    header: "Replicas",
+    meta: { align: "right", hideBelow: "sm" },
+    cell: (cell) => formatInteger(cell.getValue()),
+  }),
   column.accessor((row) => row.size_bytes ?? null, {
     id: "size",
     header: "Data",
     meta: { align: "right" },
-    cell: (cell) => (
-      <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>{formatBytes(cell.getValue())}</Metered>
-    ),
+    cell: (cell) => <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>{formatBytes(cell.getValue())}</Metered>,
   }),
   column.accessor("restarts", {
     id: "restarts",
@@ -80,14 +105,30 @@ function figures(cluster: Cluster, summary: ClusterSummary | null): Stat[] {
   const alive = cluster.brokers.filter((broker) => broker.alive).length;
   const bad = summary ? summary.offline + summary.under_replicated : 0;
   return [
-    { label: "Brokers alive", value: `${alive} of ${cluster.brokers.length}`, tone: alive < cluster.brokers.length ? "warn" : undefined },
-    { label: "Controller", value: cluster.controller_id === null ? "none" : `broker ${cluster.controller_id}`, tone: cluster.controller_id === null ? "bad" : undefined },
-    { label: "Topics", value: formatInteger(summary?.topics), note: summary ? plural(summary.partitions, "partition") : undefined },
+    {
+      label: "Brokers alive",
+      value: `${alive} of ${cluster.brokers.length}`,
+      tone: alive < cluster.brokers.length ? "warn" : undefined,
+    },
+    {
+      label: "Controller",
+      value: cluster.controller_id === null ? "none" : `broker ${cluster.controller_id}`,
+      tone: cluster.controller_id === null ? "bad" : undefined,
+    },
+    {
+      label: "Topics",
+      value: formatInteger(summary?.topics),
+      note: summary ? plural(summary.partitions, "partition") : undefined,
+    },
     {
       label: "Partitions in trouble",
       value: formatInteger(summary ? bad : null),
       tone: summary && summary.offline > 0 ? "bad" : bad > 0 ? "warn" : undefined,
-      note: summary ? (bad > 0 ? `${summary.offline} offline, ${summary.under_replicated} under-replicated` : "all in sync") : undefined,
+      note: summary
+        ? bad > 0
+          ? `${summary.offline} offline, ${summary.under_replicated} under-replicated`
+          : "all in sync"
+        : undefined,
     },
     { label: "Data on disk", value: formatBytes(summary?.size_bytes), note: "all replicas" },
   ];
@@ -103,11 +144,13 @@ function Moves({ rows }: { rows: ActiveReassignment[] }) {
               {row.topic}-{row.partition}
             </td>
             <td>
-              <Assignment ids={row.replicas} other={row.replicas.filter((id) => !row.adding.includes(id))} mark="added" />
+              <Assignment
+                ids={row.replicas}
+                other={row.replicas.filter((id) => !row.adding.includes(id))}
+                mark="added"
+              />
             </td>
-            <td className="ps-muted">
-              {row.removing.length > 0 && `leaves ${row.removing.join(", ")}`}
-            </td>
+            <td className="ps-muted">{row.removing.length > 0 && `leaves ${row.removing.join(", ")}`}</td>
           </tr>
         ))}
       </tbody>
@@ -154,7 +197,8 @@ export function ClusterPage() {
         sub={
           cluster && (
             <>
-              <span className="ps-mono">{cluster.bootstrap_servers}</span> <Copy value={cluster.bootstrap_servers} label="Copy bootstrap servers" /> created{" "}
+              <span className="ps-mono">{cluster.bootstrap_servers}</span>{" "}
+              <Copy value={cluster.bootstrap_servers} label="Copy bootstrap servers" /> created{" "}
               <RelTime at={cluster.created_at} />
             </>
           )
@@ -193,5 +237,13 @@ export function ClusterPage() {
 function BrokerTable({ cluster, loads }: { cluster: Cluster; loads: BrokerLoad[] }) {
   const rows: Row[] = cluster.brokers.map((broker) => ({ ...loads.find((load) => load.id === broker.id), ...broker }));
   const top = Math.max(...rows.map((row) => row.size_bytes ?? 0), 0);
-  return <DataTable rows={rows} columns={columns(cluster.controller_id, top)} rowId={(row) => String(row.id)} label="Brokers" defaultSort="id" />;
+  return (
+    <DataTable
+      rows={rows}
+      columns={columns(cluster.controller_id, top)}
+      rowId={(row) => String(row.id)}
+      label="Brokers"
+      defaultSort="id"
+    />
+  );
 }

@@ -6,7 +6,9 @@ import { ok } from "@/testing/server";
 
 const open = (hosts = [host(), host({ host_id: "host-2", rack: "b" }), host({ host_id: "gone", alive: false })]) =>
   openPage("/clusters/new", {
-    "GET /console/api/pages/overview": { parts: { clusters: ok([]), attention: ok([]), operations: ok([]), hosts: ok(hosts) } },
+    "GET /console/api/pages/overview": {
+      parts: { clusters: ok([]), attention: ok([]), operations: ok([]), hosts: ok(hosts) },
+    },
     "POST /api/v1/plans": plan({ kind: "cluster.create", cluster_id: null, confirm_phrase: null } as never),
   });
 

@@ -59,7 +59,8 @@ export function NewClusterPage() {
     initialValues,
     onValuesChange: keep,
     validate: {
-      name: (value) => (NAME.test(value) ? null : "2 to 40 lower-case letters, digits and dashes, starting with a letter"),
+      name: (value) =>
+        NAME.test(value) ? null : "2 to 40 lower-case letters, digits and dashes, starting with a letter",
       broker_count: (value) => (Number(value) >= 1 ? null : "At least one broker"),
     },
   });
@@ -83,15 +84,38 @@ export function NewClusterPage() {
   const count = Number(form.values.broker_count) || 0;
   return (
     <>
-      <PageHeader title="New cluster" sub="Brokers are placed by rack, secured with SCRAM and ACLs, started by the host agents and checked before you get them." />
+      <PageHeader
+        title="New cluster"
+        sub="Brokers are placed by rack, secured with SCRAM and ACLs, started by the host agents and checked before you get them."
+      />
       <form onSubmit={submit}>
         <div className="ps-cols-2-1">
           <Card padded>
             <Stack gap="md">
-              <TextInput label="Name" placeholder="orders-prod" size="sm" autoComplete="off" {...form.getInputProps("name")} />
-              <NumberInput label="Brokers" min={1} max={BROKERS_MAX} size="sm" w={140} allowDecimal={false} {...form.getInputProps("broker_count")} />
+              <TextInput
+                label="Name"
+                placeholder="orders-prod"
+                size="sm"
+                autoComplete="off"
+                {...form.getInputProps("name")}
+              />
+              <NumberInput
+                label="Brokers"
+                min={1}
+                max={BROKERS_MAX}
+                size="sm"
+                w={140}
+                allowDecimal={false}
+                {...form.getInputProps("broker_count")}
+              />
               <PartView query={overview} name="hosts" rows={2}>
-                {(hosts) => <HostChoice hosts={hosts} value={form.values.host_ids} onChange={(ids) => form.setFieldValue("host_ids", ids)} />}
+                {(hosts) => (
+                  <HostChoice
+                    hosts={hosts}
+                    value={form.values.host_ids}
+                    onChange={(ids) => form.setFieldValue("host_ids", ids)}
+                  />
+                )}
               </PartView>
               <Textarea
                 label="Broker configuration"
@@ -113,12 +137,22 @@ export function NewClusterPage() {
           </Card>
           <Card title="What you get" padded>
             <Stack gap={8} style={{ fontSize: "0.8125rem" }}>
-              <div>{plural(count, "broker")} with the Kafka protocol. Transactions and client quotas are not there yet.</div>
-              <div>SASL/SCRAM authentication and ACLs, on from the first second. An administrator account is made and kept encrypted.</div>
+              <div>
+                {plural(count, "broker")} with the Kafka protocol. Transactions and client quotas are not there yet.
+              </div>
+              <div>
+                SASL/SCRAM authentication and ACLs, on from the first second. An administrator account is made and kept
+                encrypted.
+              </div>
               {count >= 3 ? (
-                <div>Topics default to three copies and two in-sync replicas: one broker can fail without a lost record.</div>
+                <div>
+                  Topics default to three copies and two in-sync replicas: one broker can fail without a lost record.
+                </div>
               ) : (
-                <Notice tone="warn">With fewer than three brokers a failed broker means unavailable partitions or lost records. Fine for trying things out.</Notice>
+                <Notice tone="warn">
+                  With fewer than three brokers a failed broker means unavailable partitions or lost records. Fine for
+                  trying things out.
+                </Notice>
               )}
               <div className="ps-muted">Nothing starts before you confirm the plan on the next screen.</div>
             </Stack>
@@ -131,7 +165,11 @@ export function NewClusterPage() {
         onClose={() => setRequest(null)}
         onStarted={() => clearDrafts(DRAFT)}
         done={
-          <Notice tone="ok" title="The cluster is running" action={<Button onClick={() => void navigate({ to: "/" })}>Go to clusters</Button>}>
+          <Notice
+            tone="ok"
+            title="The cluster is running"
+            action={<Button onClick={() => void navigate({ to: "/" })}>Go to clusters</Button>}
+          >
             Its brokers are registered and answer metadata requests.
           </Notice>
         }

@@ -5,24 +5,53 @@ import { describePageStates } from "@/testing/page-states";
 import { broker, cluster, host, operation, session } from "@/testing/samples";
 import { ok, unavailable } from "@/testing/server";
 
-const alarm = { cluster_id: "c1", cluster_name: "orders", severity: "danger", text: "Group readers has stopped.", group: "readers", topic: "sales", as_of: "2026-11-21T10:00:00Z" };
+const alarm = {
+  cluster_id: "c1",
+  cluster_name: "orders",
+  severity: "danger",
+  text: "Group readers has stopped.",
+  group: "readers",
+  topic: "sales",
+  as_of: "2026-11-21T10:00:00Z",
+};
 const base = { clusters: ok([cluster()]), attention: ok([]), operations: ok([operation()]), hosts: ok([host()]) };
-const open = (parts: object = {}, more = {}) => openPage("/", { "GET /console/api/pages/overview": { parts: { ...base, ...parts } }, ...more });
+const open = (parts: object = {}, more = {}) =>
+  openPage("/", { "GET /console/api/pages/overview": { parts: { ...base, ...parts } }, ...more });
 
-describePageStates({ path: "/", page: "overview", title: "Overview", parts: base, part: "hosts", shows: "Connected", refusable: false });
+describePageStates({
+  path: "/",
+  page: "overview",
+  title: "Overview",
+  parts: base,
+  part: "hosts",
+  shows: "Connected",
+  refusable: false,
+});
 
 describe("the overview", () => {
   it("shows every cluster with its brokers, and what runs", async () => {
-    await open({ clusters: ok([cluster({ brokers: [broker(), broker({ id: 2, alive: false })] }), cluster({ id: "c2", name: "away", kind: "registered", phase: "FAILED", brokers: [] })]), operations: ok([operation({ state: "running" })]) });
+    await open({
+      clusters: ok([
+        cluster({ brokers: [broker(), broker({ id: 2, alive: false })] }),
+        cluster({ id: "c2", name: "away", kind: "registered", phase: "FAILED", brokers: [] }),
+      ]),
+      operations: ok([operation({ state: "running" })]),
+    });
     expect((await rowsOf("Clusters")).map((row) => row.slice(0, 5))).toEqual([
       ["away", "Failed", "0 of 0", "10.0.0.1:9092", "registered"],
       ["orders", "Running", "1 of 2", "10.0.0.1:9092", "by Penstock"],
     ]);
-    expect([figure("Clusters"), figure("Brokers alive"), figure("Operations running")]).toEqual(["21 running", "1 of 21 broker down", "1live below"]);
+    expect([figure("Clusters"), figure("Brokers alive"), figure("Operations running")]).toEqual([
+      "21 running",
+      "1 of 21 broker down",
+      "1live below",
+    ]);
   });
 
   it("says what needs attention, with the way there", async () => {
-    await open({ attention: ok([alarm, { ...alarm, severity: "warning", text: "Broker 2 not serving.", group: null }]) });
+    await open({
+      attention: ok([alarm, { ...alarm, severity: "warning", text: "Broker 2 not serving.", group: null }]),
+    });
     await rowsOf("Clusters");
     expect(screen.getByRole("alert").textContent).toContain("orders Group readers has stopped.");
     expect(screen.getByRole("link", { name: "Open group" }).getAttribute("href")).toBe("/clusters/c1/groups/readers");
@@ -39,7 +68,8 @@ describe("the overview", () => {
   it("begins empty, and says what to do first", async () => {
     await open({ clusters: ok([]), operations: ok([]), hosts: ok([]) });
     expect(await screen.findByText("No cluster yet")).toBeTruthy();
-    for (const text of ["No operations yet", "No host agent has reported yet"]) expect(screen.getByText(text)).toBeTruthy();
+    for (const text of ["No operations yet", "No host agent has reported yet"])
+      expect(screen.getByText(text)).toBeTruthy();
     expect(screen.getAllByRole("link", { name: "New cluster" }).length).toBeGreaterThan(0);
   });
 

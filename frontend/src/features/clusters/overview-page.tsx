@@ -47,7 +47,11 @@ const columns = [
     meta: { hideBelow: "md" },
     cell: (cell) => <span className="ps-muted">{cell.getValue() === "managed" ? "by Penstock" : "registered"}</span>,
   }),
-  column.accessor("created_at", { header: "Created", meta: { hideBelow: "sm" }, cell: (cell) => <RelTime at={cell.getValue()} /> }),
+  column.accessor("created_at", {
+    header: "Created",
+    meta: { hideBelow: "sm" },
+    cell: (cell) => <RelTime at={cell.getValue()} />,
+  }),
 ];
 
 function AttentionList({ items }: { items: Attention[] }) {
@@ -59,7 +63,11 @@ function AttentionList({ items }: { items: Attention[] }) {
           tone={item.severity === "danger" ? "bad" : "warn"}
           action={
             item.group ? (
-              <Link to="/clusters/$clusterId/groups/$group" params={{ clusterId: item.cluster_id, group: item.group }} className="ps-link">
+              <Link
+                to="/clusters/$clusterId/groups/$group"
+                params={{ clusterId: item.cluster_id, group: item.group }}
+                className="ps-link"
+              >
                 Open group
               </Link>
             ) : (
@@ -77,7 +85,12 @@ function AttentionList({ items }: { items: Attention[] }) {
 }
 
 function Hosts({ hosts }: { hosts: Host[] }) {
-  if (hosts.length === 0) return <Empty title="No host agent has reported yet">Start one with the deployment you use; it appears here within seconds.</Empty>;
+  if (hosts.length === 0)
+    return (
+      <Empty title="No host agent has reported yet">
+        Start one with the deployment you use; it appears here within seconds.
+      </Empty>
+    );
   return (
     <table className="ps-table" aria-label="Hosts">
       <thead>
@@ -116,26 +129,44 @@ export function OverviewPage() {
   );
   return (
     <>
-      <PageHeader title="Overview" sub={session?.tenant ? `Everything ${session.tenant.name} runs.` : undefined} actions={create} />
+      <PageHeader
+        title="Overview"
+        sub={session?.tenant ? `Everything ${session.tenant.name} runs.` : undefined}
+        actions={create}
+      />
       <div style={{ display: "grid", gap: 14 }}>
         {query.isPending ? (
           <StatsSkeleton count={4} />
         ) : (
           <Stats
             items={[
-              { label: "Clusters", value: clusters.length, note: `${clusters.filter((cluster) => cluster.phase === "RUNNING").length} running` },
+              {
+                label: "Clusters",
+                value: clusters.length,
+                note: `${clusters.filter((cluster) => cluster.phase === "RUNNING").length} running`,
+              },
               {
                 label: "Brokers alive",
                 value: `${alive} of ${brokers.length}`,
                 tone: alive < brokers.length ? "warn" : undefined,
                 note: alive < brokers.length ? plural(brokers.length - alive, "broker") + " down" : "all serving",
               },
-              { label: "Operations running", value: running, note: running ? "live below" : "nothing in motion", tone: running ? "run" : undefined },
+              {
+                label: "Operations running",
+                value: running,
+                note: running ? "live below" : "nothing in motion",
+                tone: running ? "run" : undefined,
+              },
               {
                 label: "Needs attention",
                 value: parts?.attention.status === "unavailable" ? "–" : attention.length,
                 tone: attention.length ? "warn" : undefined,
-                note: parts?.attention.status === "unavailable" ? "not known right now" : attention.length ? "see below" : "nothing found",
+                note:
+                  parts?.attention.status === "unavailable"
+                    ? "not known right now"
+                    : attention.length
+                      ? "see below"
+                      : "nothing found",
               },
             ]}
           />
@@ -152,7 +183,8 @@ export function OverviewPage() {
                 defaultSort="name"
                 empty={
                   <Empty icon={<IconServer2 size={20} />} title="No cluster yet" action={create}>
-                    A cluster of brokers is placed on your hosts by rack, with authentication and authorisation switched on from the start.
+                    A cluster of brokers is placed on your hosts by rack, with authentication and authorisation switched
+                    on from the start.
                   </Empty>
                 }
               />

@@ -24,7 +24,9 @@ interface ExpiryTableProps {
 
 /** Per topic of a group: how long records are kept and when the oldest unread one goes. */
 export function ExpiryTable({ gold, group, clusterId }: ExpiryTableProps) {
-  const rows = gold.data.flatMap((topic) => topic.groups.filter((row) => row.group === group).map((row) => ({ topic, row })));
+  const rows = gold.data.flatMap((topic) =>
+    topic.groups.filter((row) => row.group === group).map((row) => ({ topic, row })),
+  );
   return (
     <Card
       title="When unread records expire"
@@ -37,7 +39,9 @@ export function ExpiryTable({ gold, group, clusterId }: ExpiryTableProps) {
       }
     >
       {rows.length === 0 ? (
-        <Empty title="Nothing known yet">The next analytics run works this out from the offsets and the topics' retention.</Empty>
+        <Empty title="Nothing known yet">
+          The next analytics run works this out from the offsets and the topics' retention.
+        </Empty>
       ) : (
         <div className="ps-table-wrap">
           <table className="ps-table" aria-label="Expiry of unread records">
@@ -63,7 +67,11 @@ export function ExpiryTable({ gold, group, clusterId }: ExpiryTableProps) {
               {rows.map(({ topic, row }) => (
                 <tr key={topic.topic}>
                   <td>
-                    <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: topic.topic }} className="ps-link ps-mono">
+                    <Link
+                      to="/clusters/$clusterId/topics/$topic"
+                      params={{ clusterId, topic: topic.topic }}
+                      className="ps-link ps-mono"
+                    >
                       {topic.topic}
                     </Link>
                   </td>
@@ -71,16 +79,32 @@ export function ExpiryTable({ gold, group, clusterId }: ExpiryTableProps) {
                     <LagStatus status={row.status} />
                   </td>
                   <td data-align="right" className="ps-hide-sm">
-                    {topic.retention_ms !== null && topic.retention_ms < 0 ? "for ever" : formatDurationMs(topic.retention_ms)}
+                    {topic.retention_ms !== null && topic.retention_ms < 0
+                      ? "for ever"
+                      : formatDurationMs(topic.retention_ms)}
                   </td>
                   <td data-align="right">
-                    {row.oldest_unread_expires_in_s === null ? <span className="ps-muted">–</span> : <span title="When, at its present pace, the group first loses an unread record.">{lossIn(row)}</span>}
+                    {row.oldest_unread_expires_in_s === null ? (
+                      <span className="ps-muted">–</span>
+                    ) : (
+                      <span title="When, at its present pace, the group first loses an unread record.">
+                        {lossIn(row)}
+                      </span>
+                    )}
                   </td>
                   <td data-align="right" className="ps-hide-sm">
-                    {row.oldest_unread_expires_in_s === null ? <span className="ps-muted">nothing unread</span> : `in ${formatDuration(row.oldest_unread_expires_in_s)}`}
+                    {row.oldest_unread_expires_in_s === null ? (
+                      <span className="ps-muted">nothing unread</span>
+                    ) : (
+                      `in ${formatDuration(row.oldest_unread_expires_in_s)}`
+                    )}
                   </td>
                   <td data-align="right" className="ps-hide-sm">
-                    {row.lost_records ? <span className="ps-bad">{formatInteger(row.lost_records)}</span> : <span className="ps-muted">none</span>}
+                    {row.lost_records ? (
+                      <span className="ps-bad">{formatInteger(row.lost_records)}</span>
+                    ) : (
+                      <span className="ps-muted">none</span>
+                    )}
                   </td>
                 </tr>
               ))}

@@ -8,12 +8,26 @@ import { type Answers, ok } from "@/testing/server";
 const PATH = "/clusters/c1/groups/readers";
 const AT = "2026-11-21T10:00:00Z";
 const lag = (...data: ReturnType<typeof lagPoint>[]) => ({ as_of: AT, run_id: "run_1", data });
-const parts = (found = group(), held = [retention()]) => ({ group: ok(found), lag: ok(lag(lagPoint())), retention: ok({ as_of: AT, run_id: "run_1", data: held }), collector: ok(collector()) });
+const parts = (found = group(), held = [retention()]) => ({
+  group: ok(found),
+  lag: ok(lag(lagPoint())),
+  retention: ok({ as_of: AT, run_id: "run_1", data: held }),
+  collector: ok(collector()),
+});
 const HISTORY = { "GET /api/v1/clusters/c1/analytics/lag": lag(lagPoint()) };
-const open = (answer = parts(), search = "", more: Answers = {}) => openPage(PATH + search, { "GET /console/api/pages/group/c1/readers": { parts: answer }, ...HISTORY, ...more });
+const open = (answer = parts(), search = "", more: Answers = {}) =>
+  openPage(PATH + search, { "GET /console/api/pages/group/c1/readers": { parts: answer }, ...HISTORY, ...more });
 const member = { member_id: "m-1", client_id: "app-1", host: "10.0.0.7" };
 
-describePageStates({ path: PATH, page: "group/c1/readers", title: "readers", parts: parts(), part: "group", shows: "Committed", more: HISTORY });
+describePageStates({
+  path: PATH,
+  page: "group/c1/readers",
+  title: "readers",
+  parts: parts(),
+  part: "group",
+  shows: "Committed",
+  more: HISTORY,
+});
 
 describe("one group", () => {
   it("shows its place in every partition", async () => {
@@ -26,8 +40,12 @@ describe("one group", () => {
 
   it("draws its lag in records and in time", async () => {
     await open();
-    expect((await screen.findByRole("img", { name: "Unread records of group readers over time" })).textContent).toBe("sales: 40");
-    expect((await screen.findByRole("img", { name: "Time lag of group readers over time" })).textContent).toBe("sales: 12");
+    expect((await screen.findByRole("img", { name: "Unread records of group readers over time" })).textContent).toBe(
+      "sales: 40",
+    );
+    expect((await screen.findByRole("img", { name: "Time lag of group readers over time" })).textContent).toBe(
+      "sales: 12",
+    );
   });
 
   it("says so where there is no history yet", async () => {
@@ -36,7 +54,16 @@ describe("one group", () => {
   });
 
   it("says when its unread records expire, and that nothing is known yet", async () => {
-    await open(parts(group(), [retention({ groups: [expiry({ lost_records: 7, status: "AT_RISK" })] }), retention({ topic: "kept", retention_ms: -1, groups: [expiry({ oldest_unread_expires_in_s: null, status: "UNKNOWN" })] })]));
+    await open(
+      parts(group(), [
+        retention({ groups: [expiry({ lost_records: 7, status: "AT_RISK" })] }),
+        retention({
+          topic: "kept",
+          retention_ms: -1,
+          groups: [expiry({ oldest_unread_expires_in_s: null, status: "UNKNOWN" })],
+        }),
+      ]),
+    );
     expect(await rowsOf("Expiry of unread records")).toEqual([
       ["sales", "At risk", "1h", "in 2h", "in 30m", "7"],
       ["kept", "Unknown", "for ever", "–", "nothing unread", "none"],
@@ -45,7 +72,17 @@ describe("one group", () => {
 
   it("shows its members with what each reads", async () => {
     const partitions = [2, 0, 10].map((number) => ({ topic: "sales", partition: number }));
-    await open(parts(group({ members: [{ ...member, partitions }, { ...member, member_id: "m-2", client_id: "app-2", host: "/10.0.0.8", partitions: [] }] })), "?tab=members");
+    await open(
+      parts(
+        group({
+          members: [
+            { ...member, partitions },
+            { ...member, member_id: "m-2", client_id: "app-2", host: "/10.0.0.8", partitions: [] },
+          ],
+        }),
+      ),
+      "?tab=members",
+    );
     expect(await rowsOf("Members")).toEqual([
       ["app-1m-1", "10.0.0.7", "3", "sales 0, 2, 10"],
       ["app-2m-2", "10.0.0.8", "0", "nothing: idle"],
@@ -66,14 +103,24 @@ describe("one group", () => {
       "POST /api/v1/plans": plan({
         kind: "group.delete",
         confirm_phrase: "readers",
-        diff: { before: { state: "Empty", members: 0, lag: 40 }, after: {}, offsets: [{ topic: "sales", partition: 0, committed: 60, log_start: 0, log_end: 100, lag: 40, restorable: true }] },
+        diff: {
+          before: { state: "Empty", members: 0, lag: 40 },
+          after: {},
+          offsets: [
+            { topic: "sales", partition: 0, committed: 60, log_start: 0, log_end: 100, lag: 40, restorable: true },
+          ],
+        },
       } as never),
     });
     await rowsOf("Offsets");
     press("More");
     fireEvent.click(await screen.findByRole("menuitem", { name: "Delete group" }));
     expect(await rowsOf("Offsets that are forgotten")).toEqual([["sales-0", "60", "40", "commits it again"]]);
-    expect(asked.find((one) => one.method === "POST")?.body).toEqual({ kind: "group.delete", cluster_id: "c1", inputs: { group: "readers" } });
+    expect(asked.find((one) => one.method === "POST")?.body).toEqual({
+      kind: "group.delete",
+      cluster_id: "c1",
+      inputs: { group: "readers" },
+    });
   });
 
   it("offers a viewer no change", async () => {

@@ -38,10 +38,19 @@ const offsetColumns = (clusterId: string, top: number) => [
     id: "committed",
     header: "Committed",
     meta: { align: "right" },
-    cell: ({ row }) => (row.original.committed === null ? <span className="ps-muted">none</span> : formatInteger(row.original.committed)),
+    cell: ({ row }) =>
+      row.original.committed === null ? <span className="ps-muted">none</span> : formatInteger(row.original.committed),
   }),
-  offset.accessor("log_start", { header: "Log start", meta: { align: "right", hideBelow: "md" }, cell: (cell) => formatInteger(cell.getValue()) }),
-  offset.accessor("log_end", { header: "Log end", meta: { align: "right", hideBelow: "sm" }, cell: (cell) => formatInteger(cell.getValue()) }),
+  offset.accessor("log_start", {
+    header: "Log start",
+    meta: { align: "right", hideBelow: "md" },
+    cell: (cell) => formatInteger(cell.getValue()),
+  }),
+  offset.accessor("log_end", {
+    header: "Log end",
+    meta: { align: "right", hideBelow: "sm" },
+    cell: (cell) => formatInteger(cell.getValue()),
+  }),
   offset.accessor((row) => row.lag ?? -1, {
     id: "lag",
     header: "Lag",
@@ -65,7 +74,11 @@ const memberColumns = [
       </>
     ),
   }),
-  member.accessor("host", { header: "Host", meta: { hideBelow: "sm" }, cell: (cell) => <span className="ps-mono">{cell.getValue().replace(/^\//, "")}</span> }),
+  member.accessor("host", {
+    header: "Host",
+    meta: { hideBelow: "sm" },
+    cell: (cell) => <span className="ps-mono">{cell.getValue().replace(/^\//, "")}</span>,
+  }),
   member.accessor((row) => row.partitions.length, { id: "count", header: "Partitions", meta: { align: "right" } }),
   member.accessor((row) => assigned(row), {
     id: "assigned",
@@ -79,25 +92,44 @@ const memberColumns = [
 function assigned(row: GroupMember): string {
   const byTopic = new Map<string, number[]>();
   for (const { topic, partition } of row.partitions) byTopic.set(topic, [...(byTopic.get(topic) ?? []), partition]);
-  return [...byTopic].map(([topic, ids]) => `${topic} ${ids.sort((left, right) => left - right).join(", ")}`).join("; ");
+  return [...byTopic]
+    .map(([topic, ids]) => `${topic} ${ids.sort((left, right) => left - right).join(", ")}`)
+    .join("; ");
 }
 
 function figures(group: GroupDetail, verdict: LagPoint | undefined, expiry: number | null | undefined): Stat[] {
   const uncommitted = group.offsets.filter((row) => row.committed === null).length;
   return [
-    { label: "State", value: <GroupState state={group.state} />, note: group.coordinator === null ? undefined : `coordinator broker ${group.coordinator}` },
-    { label: "Members", value: formatInteger(group.members.length), note: plural(new Set(group.offsets.map((row) => row.topic)).size, "topic") },
-    { label: "Lag now", value: formatInteger(group.lag), note: uncommitted ? `${plural(uncommitted, "partition")} without a commit` : "records, all partitions" },
+    {
+      label: "State",
+      value: <GroupState state={group.state} />,
+      note: group.coordinator === null ? undefined : `coordinator broker ${group.coordinator}`,
+    },
+    {
+      label: "Members",
+      value: formatInteger(group.members.length),
+      note: plural(new Set(group.offsets.map((row) => row.topic)).size, "topic"),
+    },
+    {
+      label: "Lag now",
+      value: formatInteger(group.lag),
+      note: uncommitted ? `${plural(uncommitted, "partition")} without a commit` : "records, all partitions",
+    },
     {
       label: "Behind by",
-      value: verdict?.lag_seconds !== null && verdict?.lag_seconds !== undefined ? formatDuration(verdict.lag_seconds) : "–",
+      value:
+        verdict?.lag_seconds !== null && verdict?.lag_seconds !== undefined ? formatDuration(verdict.lag_seconds) : "–",
       note: verdict ? <LagStatus status={verdict.status} /> : "after the first analytics run",
     },
     {
       label: "Today's oldest unread expires",
       value: expiry === null || expiry === undefined ? "–" : expiry <= 0 ? "now" : `in ${formatDuration(expiry)}`,
       tone: expiry !== null && expiry !== undefined && expiry <= 0 ? "bad" : undefined,
-      note: verdict?.eta_seconds ? `caught up in ${formatDuration(verdict.eta_seconds)}` : expiry === null || expiry === undefined ? "nothing at risk is known" : "unless it is read before",
+      note: verdict?.eta_seconds
+        ? `caught up in ${formatDuration(verdict.eta_seconds)}`
+        : expiry === null || expiry === undefined
+          ? "nothing at risk is known"
+          : "unless it is read before",
     },
   ];
 }
@@ -128,7 +160,13 @@ export function GroupPage() {
           session?.can_write &&
           group && (
             <>
-              <Tooltip label={active ? "The group has members: they have to stop before its offsets can be planned." : "Plan new offsets, see their effect, then confirm."}>
+              <Tooltip
+                label={
+                  active
+                    ? "The group has members: they have to stop before its offsets can be planned."
+                    : "Plan new offsets, see their effect, then confirm."
+                }
+              >
                 <ButtonLink
                   variant="default"
                   to="/clusters/$clusterId/groups/$group/reset"
@@ -139,14 +177,22 @@ export function GroupPage() {
                 </ButtonLink>
               </Tooltip>
               <MoreMenu>
-                <DeleteItem onClick={() => setRequest({ kind: "group.delete", cluster_id: clusterId, inputs: { group: name } })}>Delete group</DeleteItem>
+                <DeleteItem
+                  onClick={() => setRequest({ kind: "group.delete", cluster_id: clusterId, inputs: { group: name } })}
+                >
+                  Delete group
+                </DeleteItem>
               </MoreMenu>
             </>
           )
         }
       />
       <div className="ps-stack">
-        {group ? <Stats items={figures(group, verdict, soonestExpiry(parts.retention.data, name))} /> : query.isPending && <StatsSkeleton />}
+        {group ? (
+          <Stats items={figures(group, verdict, soonestExpiry(parts.retention.data, name))} />
+        ) : (
+          query.isPending && <StatsSkeleton />
+        )}
         <Tabs
           value={tab}
           keepMounted={false}
@@ -161,23 +207,33 @@ export function GroupPage() {
           </Tabs.List>
           <Tabs.Panel value="offsets">
             <div className="ps-stack">
-              <LagHistory clusterId={clusterId} group={name} range={range} onRange={setRange} firstVerdictAt={parts?.collector.data?.first_verdict_due_at} />
-            <Card title="Committed offsets">
-              <PartView query={query} name="group" rows={7}>
-                {(found) => (
-                  <DataTable
-                    rows={found.offsets}
-                    columns={offsetColumns(clusterId, top)}
-                    rowId={partitionId}
-                    label="Offsets"
-                    defaultSort="partition"
-                    view={search}
-                    onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
-                    empty={<Empty title="No committed offsets">The group has not committed yet, or its offsets have expired.</Empty>}
-                  />
-                )}
-              </PartView>
-            </Card>
+              <LagHistory
+                clusterId={clusterId}
+                group={name}
+                range={range}
+                onRange={setRange}
+                firstVerdictAt={parts?.collector.data?.first_verdict_due_at}
+              />
+              <Card title="Committed offsets">
+                <PartView query={query} name="group" rows={7}>
+                  {(found) => (
+                    <DataTable
+                      rows={found.offsets}
+                      columns={offsetColumns(clusterId, top)}
+                      rowId={partitionId}
+                      label="Offsets"
+                      defaultSort="partition"
+                      view={search}
+                      onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
+                      empty={
+                        <Empty title="No committed offsets">
+                          The group has not committed yet, or its offsets have expired.
+                        </Empty>
+                      }
+                    />
+                  )}
+                </PartView>
+              </Card>
               <PartView query={query} name="retention" rows={3}>
                 {(gold) => <ExpiryTable gold={gold} group={name} clusterId={clusterId} />}
               </PartView>
@@ -193,7 +249,11 @@ export function GroupPage() {
                     rowId={(row) => row.member_id}
                     label="Members"
                     defaultSort="client_id"
-                    empty={<Empty title="No members right now">Nobody reads for this group; its committed offsets wait until they expire.</Empty>}
+                    empty={
+                      <Empty title="No members right now">
+                        Nobody reads for this group; its committed offsets wait until they expire.
+                      </Empty>
+                    }
                   />
                 )}
               </PartView>
@@ -206,7 +266,10 @@ export function GroupPage() {
         title={`Delete ${name}`}
         onClose={() => setRequest(null)}
         done={
-          <Button variant="default" onClick={() => void leave({ to: "/clusters/$clusterId/groups", params: { clusterId } })}>
+          <Button
+            variant="default"
+            onClick={() => void leave({ to: "/clusters/$clusterId/groups", params: { clusterId } })}
+          >
             Back to groups
           </Button>
         }

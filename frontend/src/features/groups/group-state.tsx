@@ -11,8 +11,12 @@ export function GroupState({ group }: { group: GroupDetail }) {
       <thead>
         <tr>
           <th scope="col">Topic</th>
-          <th scope="col" data-align="right">Held</th>
-          <th scope="col" data-align="right">Unread</th>
+          <th scope="col" data-align="right">
+            Held
+          </th>
+          <th scope="col" data-align="right">
+            Unread
+          </th>
         </tr>
       </thead>
       <tbody>

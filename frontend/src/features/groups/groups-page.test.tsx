@@ -6,22 +6,45 @@ import { groupRow, lagPoint } from "@/testing/samples";
 import { ok } from "@/testing/server";
 
 const PATH = "/clusters/c1/groups";
-const gold = (...data: ReturnType<typeof lagPoint>[]) => ok({ as_of: data.length > 0 ? "2026-11-21T10:00:00Z" : null, run_id: null, data });
-const open = (rows: ReturnType<typeof groupRow>[], lag = gold(), search = "") => openPage(PATH + search, { "GET /console/api/pages/groups/c1": { parts: { groups: ok(rows), lag } } });
+const gold = (...data: ReturnType<typeof lagPoint>[]) =>
+  ok({ as_of: data.length > 0 ? "2026-11-21T10:00:00Z" : null, run_id: null, data });
+const open = (rows: ReturnType<typeof groupRow>[], lag = gold(), search = "") =>
+  openPage(PATH + search, { "GET /console/api/pages/groups/c1": { parts: { groups: ok(rows), lag } } });
 
-describePageStates({ path: PATH, page: "groups/c1", title: "Consumer groups", parts: { groups: ok([groupRow()]), lag: gold() }, part: "groups", shows: "readers" });
+describePageStates({
+  path: PATH,
+  page: "groups/c1",
+  title: "Consumer groups",
+  parts: { groups: ok([groupRow()]), lag: gold() },
+  part: "groups",
+  shows: "readers",
+});
 
 describe("consumer groups", () => {
   it("show what the brokers say beside what Spark worked out, the longest lag first", async () => {
-    const points = [lagPoint(), lagPoint({ group: "late", lag_seconds: null, lag_seconds_at_least: 120, status: "STALLED" }), lagPoint({ group: "new", lag_seconds: null, status: "UNKNOWN" })];
-    await open([groupRow(), groupRow({ group: "late", lag: 900 }), groupRow({ group: "new", lag: null, coordinator: null, state: "Empty", members: 0 }), groupRow({ group: "other", lag: 3 })], gold(...points));
+    const points = [
+      lagPoint(),
+      lagPoint({ group: "late", lag_seconds: null, lag_seconds_at_least: 120, status: "STALLED" }),
+      lagPoint({ group: "new", lag_seconds: null, status: "UNKNOWN" }),
+    ];
+    await open(
+      [
+        groupRow(),
+        groupRow({ group: "late", lag: 900 }),
+        groupRow({ group: "new", lag: null, coordinator: null, state: "Empty", members: 0 }),
+        groupRow({ group: "other", lag: 3 }),
+      ],
+      gold(...points),
+    );
     expect(await rowsOf("Consumer groups")).toEqual([
       ["late", "Stable", "Stalled", "2", "900", "≥ 2m", "broker 1"],
       ["readers", "Stable", "Falling behind", "2", "40", "12s", "broker 1"],
       ["other", "Stable", "–", "2", "3", "–", "broker 1"],
       ["new", "Empty", "Unknown", "0", "–", "–", "–"],
     ]);
-    expect(screen.getByText(/4 groups\. Lag is read from the brokers now; trend and time lag are Spark's, as of/)).toBeTruthy();
+    expect(
+      screen.getByText(/4 groups\. Lag is read from the brokers now; trend and time lag are Spark's, as of/),
+    ).toBeTruthy();
   });
 
   it("are found by name and by lag", async () => {

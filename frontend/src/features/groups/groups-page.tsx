@@ -27,18 +27,30 @@ const columns = (clusterId: string, top: number) => [
   column.accessor("group", {
     header: "Group",
     cell: (cell) => (
-      <Link to="/clusters/$clusterId/groups/$group" params={{ clusterId, group: cell.getValue() }} className="ps-link ps-mono">
+      <Link
+        to="/clusters/$clusterId/groups/$group"
+        params={{ clusterId, group: cell.getValue() }}
+        className="ps-link ps-mono"
+      >
         <Breakable text={cell.getValue()} />
       </Link>
     ),
   }),
-  column.accessor("state", { header: "State", meta: { hideBelow: "sm" }, cell: (cell) => <GroupState state={cell.getValue()} /> }),
+  column.accessor("state", {
+    header: "State",
+    meta: { hideBelow: "sm" },
+    cell: (cell) => <GroupState state={cell.getValue()} />,
+  }),
   column.accessor((row) => row.verdict?.status ?? "", {
     id: "verdict",
     header: "Trend",
     cell: ({ row }) => <LagStatus status={row.original.verdict?.status} />,
   }),
-  column.accessor("members", { header: "Members", meta: { align: "right", hideBelow: "sm" }, cell: (cell) => formatInteger(cell.getValue()) }),
+  column.accessor("members", {
+    header: "Members",
+    meta: { align: "right", hideBelow: "sm" },
+    cell: (cell) => formatInteger(cell.getValue()),
+  }),
   column.accessor((row) => row.lag ?? -1, {
     id: "lag",
     header: "Lag now",
@@ -57,7 +69,8 @@ const columns = (clusterId: string, top: number) => [
     id: "coordinator",
     header: "Coordinator",
     meta: { align: "right", hideBelow: "md" },
-    cell: ({ row }) => (row.original.coordinator === null ? <span className="ps-muted">–</span> : `broker ${row.original.coordinator}`),
+    cell: ({ row }) =>
+      row.original.coordinator === null ? <span className="ps-muted">–</span> : `broker ${row.original.coordinator}`,
   }),
 ];
 
@@ -78,7 +91,9 @@ export function GroupsPage() {
   const verdicts = worstByGroup(gold?.data ?? []);
   const needle = search.q?.toLowerCase() ?? "";
   const rows: Row[] = (query.data?.parts.groups.data ?? [])
-    .filter((group) => group.group.toLowerCase().includes(needle) && (search.state !== "lagging" || (group.lag ?? 0) > 0))
+    .filter(
+      (group) => group.group.toLowerCase().includes(needle) && (search.state !== "lagging" || (group.lag ?? 0) > 0),
+    )
     .map((group) => ({ ...group, verdict: verdicts.get(group.group) }));
   const top = Math.max(0, ...rows.map((row) => row.lag ?? 0));
   if (isRefusal(query)) return <Refused error={query.error} />;
@@ -106,7 +121,9 @@ export function GroupsPage() {
           <SearchBox
             value={search.q ?? ""}
             label="Search groups"
-            onChange={(q) => void navigate({ search: (old) => ({ ...old, q: q || undefined, page: undefined }), replace: true })}
+            onChange={(q) =>
+              void navigate({ search: (old) => ({ ...old, q: q || undefined, page: undefined }), replace: true })
+            }
           />
           <Switch
             size="xs"

@@ -41,7 +41,8 @@ export function ResetForm({ group, draft, busy, blocked, onPlan }: ResetFormProp
   const [time, setTime] = useDraft(`${draft}/time`, anHourAgo());
   const [number, setNumber] = useDraft<number | string>(`${draft}/number`, 0);
   const timestamp = new Date(time).getTime();
-  const value = strategy === "timestamp" ? timestamp : strategy === "shift" || strategy === "offset" ? Number(number) : undefined;
+  const value =
+    strategy === "timestamp" ? timestamp : strategy === "shift" || strategy === "offset" ? Number(number) : undefined;
   const valid = value === undefined || Number.isInteger(value);
   const submit = (event: React.FormEvent) => {
     event.preventDefault();
@@ -71,9 +72,27 @@ export function ResetForm({ group, draft, busy, blocked, onPlan }: ResetFormProp
           />
         )}
         {strategy === "shift" && (
-          <NumberInput label="Records" description="Negative goes back and reads again, positive skips." size="sm" w={220} allowDecimal={false} value={number} onChange={setNumber} />
+          <NumberInput
+            label="Records"
+            description="Negative goes back and reads again, positive skips."
+            size="sm"
+            w={220}
+            allowDecimal={false}
+            value={number}
+            onChange={setNumber}
+          />
         )}
-        {strategy === "offset" && <NumberInput label="Offset" min={0} size="sm" w={220} allowDecimal={false} value={number} onChange={setNumber} />}
+        {strategy === "offset" && (
+          <NumberInput
+            label="Offset"
+            min={0}
+            size="sm"
+            w={220}
+            allowDecimal={false}
+            value={number}
+            onChange={setNumber}
+          />
+        )}
         <MultiSelect
           label="Topics"
           description="None chosen: all topics with committed offsets."
@@ -92,7 +111,12 @@ export function ResetForm({ group, draft, busy, blocked, onPlan }: ResetFormProp
               {blocked}
             </span>
           )}
-          <Button type="submit" loading={busy} disabled={!valid || blocked !== undefined} aria-describedby={blocked ? "reset-blocked" : undefined}>
+          <Button
+            type="submit"
+            loading={busy}
+            disabled={!valid || blocked !== undefined}
+            aria-describedby={blocked ? "reset-blocked" : undefined}
+          >
             Review plan
           </Button>
         </Group>

@@ -13,15 +13,47 @@ const reset = plan({
   confirm_phrase: null,
   diff: {
     partitions: [
-      { topic: "sales", partition: 0, from: 60, to: 0, log_start: 0, log_end: 100, effect: "reread", records: 60, reason: "the beginning" },
-      { topic: "sales", partition: 1, from: 5, to: 5, log_start: 0, log_end: 5, effect: "none", records: 0, reason: "" },
+      {
+        topic: "sales",
+        partition: 0,
+        from: 60,
+        to: 0,
+        log_start: 0,
+        log_end: 100,
+        effect: "reread",
+        records: 60,
+        reason: "the beginning",
+      },
+      {
+        topic: "sales",
+        partition: 1,
+        from: 5,
+        to: 5,
+        log_start: 0,
+        log_end: 5,
+        effect: "none",
+        records: 0,
+        reason: "",
+      },
     ],
   },
 } as never);
-const open = (found = group(), more: Answers = {}) => openPage(PATH, { "GET /console/api/pages/group/c1/readers": { parts: parts(found) }, "POST /api/v1/plans": reset, ...more });
+const open = (found = group(), more: Answers = {}) =>
+  openPage(PATH, {
+    "GET /console/api/pages/group/c1/readers": { parts: parts(found) },
+    "POST /api/v1/plans": reset,
+    ...more,
+  });
 const choose = (name: RegExp) => fireEvent.click(screen.getByRole("radio", { name }));
 
-describePageStates({ path: PATH, page: "group/c1/readers", title: "Reset offsets", parts: parts(), part: "group", shows: "Start reading from" });
+describePageStates({
+  path: PATH,
+  page: "group/c1/readers",
+  title: "Reset offsets",
+  parts: parts(),
+  part: "group",
+  shows: "Start reading from",
+});
 
 describe("resetting offsets", () => {
   it.each([
@@ -29,14 +61,24 @@ describe("resetting offsets", () => {
     [/The end/, null, { strategy: "latest" }],
     [/Some records back/, ["Records", "-5"], { strategy: "shift", value: -5 }],
     [/An exact offset/, ["Offset", "7"], { strategy: "offset", value: 7 }],
-    [/A point in time/, [/Time/, "2026-01-02T03:04"], { strategy: "timestamp", value: new Date("2026-01-02T03:04").getTime() }],
+    [
+      /A point in time/,
+      [/Time/, "2026-01-02T03:04"],
+      { strategy: "timestamp", value: new Date("2026-01-02T03:04").getTime() },
+    ],
   ] as const)("plans %s", async (strategy, field, inputs) => {
     const { asked } = await open();
     await screen.findByText("Start reading from");
     choose(strategy);
     if (field) fill(field[0], field[1]);
     press("Review plan");
-    await waitFor(() => expect(asked.find((one) => one.method === "POST")?.body).toEqual({ kind: "offset.reset", cluster_id: "c1", inputs: { group: "readers", ...inputs } }));
+    await waitFor(() =>
+      expect(asked.find((one) => one.method === "POST")?.body).toEqual({
+        kind: "offset.reset",
+        cluster_id: "c1",
+        inputs: { group: "readers", ...inputs },
+      }),
+    );
   });
 
   it("cannot plan a time that is none", async () => {
@@ -57,14 +99,23 @@ describe("resetting offsets", () => {
   });
 
   it("shows where the group stands by topic, or that it stands nowhere", async () => {
-    await open(group({ offsets: [groupOffset(), groupOffset({ partition: 1, lag: 2 }), groupOffset({ topic: "a", lag: null })] }));
-    expect(await rowsOf("Committed offsets by topic")).toEqual([["a", "100", "0"], ["sales", "200", "42"]]);
+    await open(
+      group({
+        offsets: [groupOffset(), groupOffset({ partition: 1, lag: 2 }), groupOffset({ topic: "a", lag: null })],
+      }),
+    );
+    expect(await rowsOf("Committed offsets by topic")).toEqual([
+      ["a", "100", "0"],
+      ["sales", "200", "42"],
+    ]);
   });
 
   it("shows the effect on each partition, can go back, and ends in the verified operation", async () => {
     await open(group(), {
       "POST /api/v1/operations": operation({ kind: "offset.reset" }),
-      "GET /console/api/pages/operation/op_1": { parts: { operation: ok(operation({ kind: "offset.reset" })), plan: ok(reset) } },
+      "GET /console/api/pages/operation/op_1": {
+        parts: { operation: ok(operation({ kind: "offset.reset" })), plan: ok(reset) },
+      },
     });
     await screen.findByText("Start reading from");
     press("Review plan");

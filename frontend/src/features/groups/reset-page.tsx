@@ -39,39 +39,52 @@ export function ResetPage() {
   const back = () => plan.reset();
   const active = operationId ? 2 : plan.data ? 1 : 0;
   const members = query.data?.parts.group.data?.members.length ?? 0;
-  const blocked = members > 0 ? `Waits until ${members === 1 ? "the group's member has" : `all ${members} members have`} stopped.` : undefined;
+  const blocked =
+    members > 0
+      ? `Waits until ${members === 1 ? "the group's member has" : `all ${members} members have`} stopped.`
+      : undefined;
   if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
-      <PageHeader title="Reset offsets" sub={<>Of group <span className="ps-mono">{name}</span></>} />
+      <PageHeader
+        title="Reset offsets"
+        sub={
+          <>
+            Of group <span className="ps-mono">{name}</span>
+          </>
+        }
+      />
       <Wizard active={active} steps={STEPS} onStep={operationId ? undefined : (step) => step === 0 && back()}>
         <div className="ps-stack">
           {active < 2 && members > 0 && (
-            <Notice tone="warn" title={`${plural(members, "member")} of this group ${members === 1 ? "is" : "are"} active`}>
+            <Notice
+              tone="warn"
+              title={`${plural(members, "member")} of this group ${members === 1 ? "is" : "are"} active`}
+            >
               Offsets can be set only while nobody consumes. Stop the members; this page notices it by itself.
             </Notice>
           )}
           {active === 0 && (
             <div className="ps-cols-2-1">
-            <Card padded>
-              <PartView query={query} name="group">
-                {(group) => (
-                  <>
-                    <ResetForm group={group} draft={draft} busy={plan.isPending} blocked={blocked} onPlan={make} />
-                    {plan.isError && (
-                      <div style={{ marginTop: 12 }}>
-                        <ProblemPanel error={plan.error} />
-                      </div>
-                    )}
-                  </>
-                )}
-              </PartView>
-            </Card>
-            <Card title="Where the group stands">
-              <PartView query={query} name="group">
-                {(group) => <GroupState group={group} />}
-              </PartView>
-            </Card>
+              <Card padded>
+                <PartView query={query} name="group">
+                  {(group) => (
+                    <>
+                      <ResetForm group={group} draft={draft} busy={plan.isPending} blocked={blocked} onPlan={make} />
+                      {plan.isError && (
+                        <div style={{ marginTop: 12 }}>
+                          <ProblemPanel error={plan.error} />
+                        </div>
+                      )}
+                    </>
+                  )}
+                </PartView>
+              </Card>
+              <Card title="Where the group stands">
+                <PartView query={query} name="group">
+                  {(group) => <GroupState group={group} />}
+                </PartView>
+              </Card>
             </div>
           )}
           {active === 1 && plan.data && (

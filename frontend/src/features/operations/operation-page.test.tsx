@@ -5,22 +5,53 @@ import { operation, plan, step } from "@/testing/samples";
 import { type Answers, ok, PENDING, Refusal, unavailable } from "@/testing/server";
 
 const URL = "GET /console/api/pages/operation/op_1";
-const answer = (found = operation(), confirmed: object = ok(plan())) => ({ parts: { operation: ok(found), plan: confirmed } });
+const answer = (found = operation(), confirmed: object = ok(plan())) => ({
+  parts: { operation: ok(found), plan: confirmed },
+});
 const open = (body: unknown = answer(), more: Answers = {}) => openPage("/operations/op_1", { [URL]: body, ...more });
-const steps = async () => within(await screen.findByRole("list", { name: "Steps" })).getAllByRole("listitem").map((item) => item.textContent);
+const steps = async () =>
+  within(await screen.findByRole("list", { name: "Steps" }))
+    .getAllByRole("listitem")
+    .map((item) => item.textContent);
 
 describe("one operation", () => {
   it("shows its steps with what each did, its facts and the plan that was confirmed", async () => {
-    await open(answer(operation({ reason: "because", reverts: "op_0", steps: [step({ detail: "6 partitions" }), step({ index: 1, title: "", name: "wait_for_leaders" })] })));
+    await open(
+      answer(
+        operation({
+          reason: "because",
+          reverts: "op_0",
+          steps: [step({ detail: "6 partitions" }), step({ index: 1, title: "", name: "wait_for_leaders" })],
+        }),
+      ),
+    );
     expect(await steps()).toEqual(["Create the topic3s6 partitions", "Wait for leaders3s"]);
     expect(heading()).toBe("Create topic");
-    for (const text of ["because", "op_0", "1,000 records are lost."]) expect(await screen.findByText(text)).toBeTruthy();
+    for (const text of ["because", "op_0", "1,000 records are lost."])
+      expect(await screen.findByText(text)).toBeTruthy();
     expect(screen.getByLabelText("Plan request").textContent).toContain('"name": "sales"');
   });
 
   it("shows how far a step is, and hides clean-up that had nothing to do", async () => {
-    const copying = step({ state: "running", title: "Copy", progress_done: 1024, progress_total: 4096, unit: "bytes", finished_at: null });
-    await open(answer(operation({ state: "running", cancellable: true, eta_seconds: 90, progress: { done: 1, total: 4, unit: "steps" }, steps: [copying, step({ index: 1, title: "Put back", phase: "restore", state: "pending" })] })));
+    const copying = step({
+      state: "running",
+      title: "Copy",
+      progress_done: 1024,
+      progress_total: 4096,
+      unit: "bytes",
+      finished_at: null,
+    });
+    await open(
+      answer(
+        operation({
+          state: "running",
+          cancellable: true,
+          eta_seconds: 90,
+          progress: { done: 1, total: 4, unit: "steps" },
+          steps: [copying, step({ index: 1, title: "Put back", phase: "restore", state: "pending" })],
+        }),
+      ),
+    );
     const [only, ...rest] = await steps();
     expect(only).toMatch(/^Copy.*1 KiB of 4 KiB$/);
     expect(rest).toEqual([]);
@@ -30,7 +61,9 @@ describe("one operation", () => {
   });
 
   it("can be cancelled, and says what became of it", async () => {
-    await open(answer(operation({ state: "running", cancellable: true })), { "POST /api/v1/operations/op_1/cancellation": operation({ state: "cancelled" }) });
+    await open(answer(operation({ state: "running", cancellable: true })), {
+      "POST /api/v1/operations/op_1/cancellation": operation({ state: "cancelled" }),
+    });
     await steps();
     press("Cancel operation");
     expect(await screen.findByText("Cancelled. What had been done was put back as far as its steps say.")).toBeTruthy();
@@ -38,10 +71,19 @@ describe("one operation", () => {
   });
 
   it("shows why it failed", async () => {
-    const error = { type: "t", code: "c", title: "The brokers refused", detail: "NOT_CONTROLLER", status: 409, retryable: false };
+    const error = {
+      type: "t",
+      code: "c",
+      title: "The brokers refused",
+      detail: "NOT_CONTROLLER",
+      status: 409,
+      retryable: false,
+    };
     await open(answer(operation({ state: "failed", error, steps: [step({ state: "failed" })] })));
     await steps();
-    expect(screen.getAllByRole("alert").map((alert) => alert.textContent)).toContain("The brokers refusedNOT_CONTROLLER");
+    expect(screen.getAllByRole("alert").map((alert) => alert.textContent)).toContain(
+      "The brokers refusedNOT_CONTROLLER",
+    );
     expect(screen.getByLabelText("failed")).toBeTruthy();
   });
 
@@ -50,7 +92,9 @@ describe("one operation", () => {
     await open(answer(operation({ revertible: true })), {
       "POST /api/v1/operations/op_1/undo-plan": undo,
       "POST /api/v1/operations": operation({ id: "op_2", kind: "topic.delete" }),
-      "GET /console/api/pages/operation/op_2": answer(operation({ id: "op_2", kind: "topic.delete", steps: [step({ title: "Delete the topic" })] })),
+      "GET /console/api/pages/operation/op_2": answer(
+        operation({ id: "op_2", kind: "topic.delete", steps: [step({ title: "Delete the topic" })] }),
+      ),
     });
     await steps();
     press("Undo");
@@ -68,7 +112,9 @@ describe("one operation", () => {
   });
 
   it("shows its password once", async () => {
-    await open(answer(operation({ kind: "user.create", has_secret: true })), { "POST /api/v1/operations/op_1/secret": { username: "app", password: "s3cret", mechanism: "SCRAM-SHA-512" } });
+    await open(answer(operation({ kind: "user.create", has_secret: true })), {
+      "POST /api/v1/operations/op_1/secret": { username: "app", password: "s3cret", mechanism: "SCRAM-SHA-512" },
+    });
     await steps();
     expect(screen.queryByText("s3cret")).toBeNull();
     press("Show password");
@@ -77,7 +123,9 @@ describe("one operation", () => {
   });
 
   it("says that a password is gone", async () => {
-    await open(answer(operation({ kind: "user.create", has_secret: true })), { "POST /api/v1/operations/op_1/secret": new Refusal(410, "It was there and is no more") });
+    await open(answer(operation({ kind: "user.create", has_secret: true })), {
+      "POST /api/v1/operations/op_1/secret": new Refusal(410, "It was there and is no more"),
+    });
     await steps();
     press("Show password");
     expect(await screen.findByText("It was there and is no more")).toBeTruthy();

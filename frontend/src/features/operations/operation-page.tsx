@@ -55,7 +55,11 @@ function Facts({ operation }: { operation: Operation }) {
         <>
           <dt>Undone by</dt>
           <dd>
-            <Link to="/operations/$operationId" params={{ operationId: operation.reverted_by }} className="ps-link ps-mono">
+            <Link
+              to="/operations/$operationId"
+              params={{ operationId: operation.reverted_by }}
+              className="ps-link ps-mono"
+            >
               {operation.reverted_by}
             </Link>
           </dd>
@@ -95,7 +99,14 @@ export function OperationPage() {
                       Inputs, as the REST API takes them
                     </summary>
                     <div style={{ marginTop: 8 }}>
-                      <CodeBlock label="Plan request" text={JSON.stringify({ kind: plan.kind, cluster_id: plan.cluster_id, inputs: plan.inputs }, null, 2)} />
+                      <CodeBlock
+                        label="Plan request"
+                        text={JSON.stringify(
+                          { kind: plan.kind, cluster_id: plan.cluster_id, inputs: plan.inputs },
+                          null,
+                          2,
+                        )}
+                      />
                     </div>
                   </details>
                 </div>
@@ -104,7 +115,13 @@ export function OperationPage() {
           </Card>
         </div>
         <Card title="Facts" padded>
-          {operation ? <Facts operation={operation} /> : <PartView query={page} name="operation">{(found) => <Facts operation={found} />}</PartView>}
+          {operation ? (
+            <Facts operation={operation} />
+          ) : (
+            <PartView query={page} name="operation">
+              {(found) => <Facts operation={found} />}
+            </PartView>
+          )}
         </Card>
       </div>
     </>

@@ -46,7 +46,9 @@ export function OperationsPage() {
           <SearchBox
             value={search.q ?? ""}
             label="Search operations"
-            onChange={(q) => void navigate({ search: (old) => ({ ...old, q: q || undefined, page: undefined }), replace: true })}
+            onChange={(q) =>
+              void navigate({ search: (old) => ({ ...old, q: q || undefined, page: undefined }), replace: true })
+            }
           />
           <SegmentedControl
             size="xs"
@@ -70,10 +72,16 @@ export function OperationsPage() {
         <PartView query={query} name="operations" rows={8}>
           {(rows) => (
             <OperationList
-              operations={rows.filter((row) => matches(row, state, needle) && (!clusterId || row.cluster_id === clusterId))}
+              operations={rows.filter(
+                (row) => matches(row, state, needle) && (!clusterId || row.cluster_id === clusterId),
+              )}
               view={search}
               onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
-              empty={rows.length > 0 ? <Empty title="No operation matches">Change the search or the filters above.</Empty> : undefined}
+              empty={
+                rows.length > 0 ? (
+                  <Empty title="No operation matches">Change the search or the filters above.</Empty>
+                ) : undefined
+              }
             />
           )}
         </PartView>

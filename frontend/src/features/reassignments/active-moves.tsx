@@ -27,9 +27,19 @@ export function ActiveMoves({ rows }: { rows: ActiveReassignment[] }) {
                   {row.topic}-{row.partition}
                 </td>
                 <td>
-                  <Assignment ids={row.replicas} other={row.replicas.filter((id) => !row.adding.includes(id))} mark="added" />
+                  <Assignment
+                    ids={row.replicas}
+                    other={row.replicas.filter((id) => !row.adding.includes(id))}
+                    mark="added"
+                  />
                 </td>
-                <td>{row.removing.length > 0 ? <Assignment ids={row.removing} other={[]} mark="removed" /> : <span className="ps-muted">none</span>}</td>
+                <td>
+                  {row.removing.length > 0 ? (
+                    <Assignment ids={row.removing} other={[]} mark="removed" />
+                  ) : (
+                    <span className="ps-muted">none</span>
+                  )}
+                </td>
               </tr>
             ))}
           </tbody>

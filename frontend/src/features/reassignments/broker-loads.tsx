@@ -10,9 +10,15 @@ export function BrokerLoads({ loads }: { loads: BrokerLoad[] }) {
       <thead>
         <tr>
           <th scope="col">Broker</th>
-          <th scope="col" data-align="right">Leads</th>
-          <th scope="col" data-align="right">Replicas</th>
-          <th scope="col" data-align="right">Data</th>
+          <th scope="col" data-align="right">
+            Leads
+          </th>
+          <th scope="col" data-align="right">
+            Replicas
+          </th>
+          <th scope="col" data-align="right">
+            Data
+          </th>
         </tr>
       </thead>
       <tbody>

@@ -1,4 +1,15 @@
-import { Button, Checkbox, Group, MultiSelect, NumberInput, SegmentedControl, Select, Stack, Table, TextInput } from "@mantine/core";
+import {
+  Button,
+  Checkbox,
+  Group,
+  MultiSelect,
+  NumberInput,
+  SegmentedControl,
+  Select,
+  Stack,
+  Table,
+  TextInput,
+} from "@mantine/core";
 import { useState } from "react";
 import { Notice } from "@/components/notice";
 import { usePage } from "@/lib/page";
@@ -36,11 +47,17 @@ const MIB = 1024 * 1024;
 export function MoveForm({ cluster, topics, draft, preset, busy, onPlan }: MoveFormProps) {
   const [mode, setMode] = useDraft<Mode>(`${draft}/mode`, "spread");
   const [chosen, setChosen] = useDraft<string[]>(`${draft}/topics`, preset ? [preset] : []);
-  const [brokers, setBrokers] = useDraft<string[]>(`${draft}/brokers`, cluster.brokers.map((broker) => String(broker.id)));
+  const [brokers, setBrokers] = useDraft<string[]>(
+    `${draft}/brokers`,
+    cluster.brokers.map((broker) => String(broker.id)),
+  );
   const [limit, setLimit] = useDraft<number | string>(`${draft}/limit`, 50);
   const [unlimited, setUnlimited] = useDraft(`${draft}/unlimited`, false);
   const [exact, setExact] = useDraft<Move[]>(`${draft}/moves`, []);
-  const copies = Math.max(0, ...topics.filter((topic) => chosen.includes(topic.name)).map((topic) => topic.replication_factor));
+  const copies = Math.max(
+    0,
+    ...topics.filter((topic) => chosen.includes(topic.name)).map((topic) => topic.replication_factor),
+  );
   const tooFew = mode === "spread" && brokers.length < copies;
   const ready = mode === "spread" ? chosen.length > 0 && brokers.length > 0 && !tooFew : exact.length > 0;
   const submit = (event: React.FormEvent) => {
@@ -77,7 +94,12 @@ export function MoveForm({ cluster, topics, draft, preset, busy, onPlan }: MoveF
               size="sm"
               maw={640}
             />
-            <Checkbox.Group label="Target brokers" description="Copies are spread over these, rack by rack, with as little data moved as possible." value={brokers} onChange={setBrokers}>
+            <Checkbox.Group
+              label="Target brokers"
+              description="Copies are spread over these, rack by rack, with as little data moved as possible."
+              value={brokers}
+              onChange={setBrokers}
+            >
               <Group mt={8} gap="lg">
                 {cluster.brokers.map((broker) => (
                   <Checkbox
@@ -90,10 +112,20 @@ export function MoveForm({ cluster, topics, draft, preset, busy, onPlan }: MoveF
                 ))}
               </Group>
             </Checkbox.Group>
-            {tooFew && <Notice tone="bad">The chosen topics keep {plural(copies, "copy", "copies")}: choose at least as many brokers.</Notice>}
+            {tooFew && (
+              <Notice tone="bad">
+                The chosen topics keep {plural(copies, "copy", "copies")}: choose at least as many brokers.
+              </Notice>
+            )}
           </>
         ) : (
-          <ExactMoves cluster={cluster} topics={topics} preset={preset ?? exact[0]?.topic} value={exact} onChange={setExact} />
+          <ExactMoves
+            cluster={cluster}
+            topics={topics}
+            preset={preset ?? exact[0]?.topic}
+            value={exact}
+            onChange={setExact}
+          />
         )}
         <Group align="flex-end" gap="md">
           <NumberInput
@@ -106,7 +138,13 @@ export function MoveForm({ cluster, topics, draft, preset, busy, onPlan }: MoveF
             value={limit}
             onChange={setLimit}
           />
-          <Checkbox size="xs" label="No limit" checked={unlimited} onChange={(event) => setUnlimited(event.currentTarget.checked)} pb={9} />
+          <Checkbox
+            size="xs"
+            label="No limit"
+            checked={unlimited}
+            onChange={(event) => setUnlimited(event.currentTarget.checked)}
+            pb={9}
+          />
         </Group>
         <Group justify="flex-end">
           <Button type="submit" loading={busy} disabled={!ready}>
@@ -143,7 +181,16 @@ function ExactMoves({ cluster, topics, preset, value, onChange }: ExactMovesProp
           onChange([]);
         }}
       />
-      {topic && <ExactTopic key={topic} clusterId={cluster.id} topic={topic} known={cluster.brokers.map((broker) => broker.id)} value={value} onChange={onChange} />}
+      {topic && (
+        <ExactTopic
+          key={topic}
+          clusterId={cluster.id}
+          topic={topic}
+          known={cluster.brokers.map((broker) => broker.id)}
+          value={value}
+          onChange={onChange}
+        />
+      )}
     </Stack>
   );
 }
@@ -156,7 +203,11 @@ interface ExactTopicProps {
   onChange: (moves: Move[]) => void;
 }
 
-const parseIds = (text: string): number[] => text.split(/[\s,]+/).filter(Boolean).map(Number);
+const parseIds = (text: string): number[] =>
+  text
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .map(Number);
 const wrong = (ids: number[], known: number[]): string | null => {
   if (ids.length === 0) return "At least one broker";
   if (new Set(ids).size !== ids.length) return "A broker is named twice";
@@ -189,7 +240,10 @@ function ExactTopic({ clusterId, topic, known, value, onChange }: ExactTopicProp
         </Table.Thead>
         <Table.Tbody>
           {partitions.map((row) => {
-            const text = texts[row.partition] ?? value.find((move) => move.partition === row.partition)?.replicas.join(", ") ?? row.replicas.join(", ");
+            const text =
+              texts[row.partition] ??
+              value.find((move) => move.partition === row.partition)?.replicas.join(", ") ??
+              row.replicas.join(", ");
             return (
               <Table.Tr key={row.partition}>
                 <Table.Td className="ps-tnum">{row.partition}</Table.Td>

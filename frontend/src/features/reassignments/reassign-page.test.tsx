@@ -8,8 +8,10 @@ import { type Answers, ok } from "@/testing/server";
 const PATH = "/clusters/c1/reassign";
 const load = (id: number) => ({ id, leaders: 1, replicas: 2, size_bytes: id === 3 ? null : 1024 * id });
 const base = {
-  cluster: ok(cluster({ brokers: [1, 2, 3].map((id) => broker({ id, alive: id !== 3 })) })), topics: ok([topicRow(), topicRow({ name: "wide", replication_factor: 3 })]),
-  loads: ok([1, 2, 3].map(load)), reassignments: ok([]),
+  cluster: ok(cluster({ brokers: [1, 2, 3].map((id) => broker({ id, alive: id !== 3 })) })),
+  topics: ok([topicRow(), topicRow({ name: "wide", replication_factor: 3 })]),
+  loads: ok([1, 2, 3].map(load)),
+  reassignments: ok([]),
 };
 const moved = plan({
   kind: "reassignment",
@@ -22,19 +24,35 @@ const moved = plan({
 const open = (search = "", parts: object = {}, more: Answers = {}) =>
   openPage(PATH + search, {
     "GET /console/api/pages/reassign/c1": { parts: { ...base, ...parts } },
-    "GET /console/api/pages/topic/c1/sales": { parts: { topic: ok(topic({ partitions: [partition({ replicas: [1, 2] })] })), retention: ok({ as_of: null, run_id: null, data: [] }) } },
+    "GET /console/api/pages/topic/c1/sales": {
+      parts: {
+        topic: ok(topic({ partitions: [partition({ replicas: [1, 2] })] })),
+        retention: ok({ as_of: null, run_id: null, data: [] }),
+      },
+    },
     "POST /api/v1/plans": moved,
     ...more,
   });
 const posted = (asked: { method: string; body: unknown }[]) => asked.find((one) => one.method === "POST")?.body;
 const review = () => screen.getByRole("button", { name: "Review plan" }) as HTMLButtonElement;
 
-describePageStates({ path: PATH, page: "reassign/c1", title: "Move partitions", parts: base, part: "loads", shows: "Leads" });
+describePageStates({
+  path: PATH,
+  page: "reassign/c1",
+  title: "Move partitions",
+  parts: base,
+  part: "loads",
+  shows: "Leads",
+});
 
 describe("moving partitions", () => {
   it("spreads the chosen topics over the chosen brokers, below a limit", async () => {
     const { asked } = await open("?topic=sales");
-    expect(await rowsOf("Load of the brokers")).toEqual([["1", "1", "2", "1 KiB"], ["2", "1", "2", "2 KiB"], ["3", "1", "2", "–"]]);
+    expect(await rowsOf("Load of the brokers")).toEqual([
+      ["1", "1", "2", "1 KiB"],
+      ["2", "1", "2", "2 KiB"],
+      ["3", "1", "2", "–"],
+    ]);
     expect(review().disabled).toBe(false);
     fireEvent.click(screen.getByLabelText("3 (rack a), down"));
     expect(screen.getByText("The chosen topics keep 3 copies: choose at least as many brokers.")).toBeTruthy();
@@ -42,7 +60,13 @@ describe("moving partitions", () => {
     fireEvent.click(screen.getByLabelText("3 (rack a), down"));
     fill(/At most/, "2");
     press("Review plan");
-    await waitFor(() => expect(posted(asked)).toEqual({ kind: "reassignment", cluster_id: "c1", inputs: { topics: ["sales"], target_brokers: [1, 2, 3], throttle_bytes_per_s: 2 * 1024 * 1024 } }));
+    await waitFor(() =>
+      expect(posted(asked)).toEqual({
+        kind: "reassignment",
+        cluster_id: "c1",
+        inputs: { topics: ["sales"], target_brokers: [1, 2, 3], throttle_bytes_per_s: 2 * 1024 * 1024 },
+      }),
+    );
   });
 
   it("cannot be planned before a topic is chosen", async () => {
@@ -57,7 +81,11 @@ describe("moving partitions", () => {
     fireEvent.click(screen.getByRole("radio", { name: "Exact replicas" }));
     await screen.findByRole("table", { name: "Replicas per partition" });
     expect(review().disabled).toBe(true);
-    for (const [text, problem] of [["9", "Brokers are 1, 2, 3"], ["1, 1", "A broker is named twice"], ["", "At least one broker"]] as const) {
+    for (const [text, problem] of [
+      ["9", "Brokers are 1, 2, 3"],
+      ["1, 1", "A broker is named twice"],
+      ["", "At least one broker"],
+    ] as const) {
       fill("Replicas of partition 0", text);
       expect(screen.getByText(problem)).toBeTruthy();
       expect(review().disabled).toBe(true);
@@ -65,14 +93,26 @@ describe("moving partitions", () => {
     fill("Replicas of partition 0", "2 3");
     fireEvent.click(screen.getByLabelText("No limit"));
     press("Review plan");
-    await waitFor(() => expect(posted(asked)).toEqual({ kind: "reassignment", cluster_id: "c1", inputs: { moves: [{ topic: "sales", partition: 0, replicas: [2, 3] }] } }));
+    await waitFor(() =>
+      expect(posted(asked)).toEqual({
+        kind: "reassignment",
+        cluster_id: "c1",
+        inputs: { moves: [{ topic: "sales", partition: 0, replicas: [2, 3] }] },
+      }),
+    );
   });
 
   it("shows before and after, and ends in the verified operation", async () => {
-    await open("?topic=sales", {}, {
-      "POST /api/v1/operations": operation({ kind: "reassignment" }),
-      "GET /console/api/pages/operation/op_1": { parts: { operation: ok(operation({ kind: "reassignment" })), plan: ok(moved) } },
-    });
+    await open(
+      "?topic=sales",
+      {},
+      {
+        "POST /api/v1/operations": operation({ kind: "reassignment" }),
+        "GET /console/api/pages/operation/op_1": {
+          parts: { operation: ok(operation({ kind: "reassignment" })), plan: ok(moved) },
+        },
+      },
+    );
     await rowsOf("Load of the brokers");
     press("Review plan");
     expect(await rowsOf("Partition moves")).toEqual([["sales-0", "12", "23", "2 KiB"]]);
@@ -82,7 +122,9 @@ describe("moving partitions", () => {
   });
 
   it("shows what moves already", async () => {
-    await open("", { reassignments: ok([{ topic: "sales", partition: 0, replicas: [1, 2, 3], adding: [3], removing: [] }]) });
+    await open("", {
+      reassignments: ok([{ topic: "sales", partition: 0, replicas: [1, 2, 3], adding: [3], removing: [] }]),
+    });
     expect(await rowsOf("Partitions on the move")).toEqual([["sales-0", "123", "none"]]);
   });
 });

@@ -45,36 +45,47 @@ export function ReassignPage() {
   if (isRefusal(query)) return <Refused error={query.error} />;
   return (
     <>
-      <PageHeader title="Move partitions" sub="Copies are built on the target brokers first; the old ones go only when the new ones are in sync. Clients keep reading and writing." />
+      <PageHeader
+        title="Move partitions"
+        sub="Copies are built on the target brokers first; the old ones go only when the new ones are in sync. Clients keep reading and writing."
+      />
       <Wizard active={active} steps={STEPS} onStep={operationId ? undefined : (step) => step === 0 && plan.reset()}>
         <div className="ps-stack">
           {active === 0 && (
             <>
               <ActiveMoves rows={query.data?.parts.reassignments.data ?? []} />
               <div className="ps-cols-2-1">
-              <Card padded>
-                <PartView query={query} name="cluster">
-                  {(cluster) => (
-                    <PartView query={query} name="topics">
-                      {(topics) => (
-                        <>
-                          <MoveForm key={draft} cluster={cluster} topics={topics} draft={draft} preset={topic} busy={plan.isPending} onPlan={make} />
-                          {plan.isError && (
-                            <div style={{ marginTop: 12 }}>
-                              <ProblemPanel error={plan.error} />
-                            </div>
-                          )}
-                        </>
-                      )}
-                    </PartView>
-                  )}
-                </PartView>
-              </Card>
-              <Card title="Brokers now">
-                <PartView query={query} name="loads">
-                  {(loads) => <BrokerLoads loads={loads} />}
-                </PartView>
-              </Card>
+                <Card padded>
+                  <PartView query={query} name="cluster">
+                    {(cluster) => (
+                      <PartView query={query} name="topics">
+                        {(topics) => (
+                          <>
+                            <MoveForm
+                              key={draft}
+                              cluster={cluster}
+                              topics={topics}
+                              draft={draft}
+                              preset={topic}
+                              busy={plan.isPending}
+                              onPlan={make}
+                            />
+                            {plan.isError && (
+                              <div style={{ marginTop: 12 }}>
+                                <ProblemPanel error={plan.error} />
+                              </div>
+                            )}
+                          </>
+                        )}
+                      </PartView>
+                    )}
+                  </PartView>
+                </Card>
+                <Card title="Brokers now">
+                  <PartView query={query} name="loads">
+                    {(loads) => <BrokerLoads loads={loads} />}
+                  </PartView>
+                </Card>
               </div>
             </>
           )}
@@ -103,7 +114,12 @@ export function ReassignPage() {
                     title="The partitions are where the plan said, and in sync"
                     action={
                       <>
-                        <ButtonLink variant="default" to="/clusters/$clusterId/reassign" params={{ clusterId }} onClick={restart}>
+                        <ButtonLink
+                          variant="default"
+                          to="/clusters/$clusterId/reassign"
+                          params={{ clusterId }}
+                          onClick={restart}
+                        >
                           Move more
                         </ButtonLink>
                         <ButtonLink to="/clusters/$clusterId" params={{ clusterId }}>

@@ -18,11 +18,15 @@ describe("signing in", () => {
     const { asked, router } = await open("/operations?q=sales", {
       "GET /console/api/session": () => session_,
       "POST /console/api/login": () => (session_ = session()),
-      "GET /console/api/pages/operations": { parts: { operations: { status: "ok", as_of: null, reason: null, data: [] } } },
+      "GET /console/api/pages/operations": {
+        parts: { operations: { status: "ok", as_of: null, reason: null, data: [] } },
+      },
     });
     expect(heading()).toBe("Sign in to Penstock");
     expect(router.state.location.search).toEqual({ next: "/operations?q=sales" });
-    await waitFor(() => expect((screen.getByRole("button", { name: "Sign in" }) as HTMLButtonElement).disabled).toBe(false));
+    await waitFor(() =>
+      expect((screen.getByRole("button", { name: "Sign in" }) as HTMLButtonElement).disabled).toBe(false),
+    );
     signIn();
     await waitFor(() => expect(heading()).toBe("Operations"));
     expect(router.state.location.href).toBe("/operations?q=sales");
@@ -30,15 +34,21 @@ describe("signing in", () => {
   });
 
   it("says why it is refused, and keeps what was typed", async () => {
-    await open("/login", { "POST /console/api/login": new Refusal(401, "User name or password is wrong", "Check both and try again.") });
-    await waitFor(() => expect((screen.getByRole("button", { name: "Sign in" }) as HTMLButtonElement).disabled).toBe(false));
+    await open("/login", {
+      "POST /console/api/login": new Refusal(401, "User name or password is wrong", "Check both and try again."),
+    });
+    await waitFor(() =>
+      expect((screen.getByRole("button", { name: "Sign in" }) as HTMLButtonElement).disabled).toBe(false),
+    );
     signIn();
     expect((await screen.findByRole("alert")).textContent).toContain("User name or password is wrong");
     expect((screen.getByLabelText("User name") as HTMLInputElement).value).toBe("ada");
   });
 
   it("says so when the server cannot be asked who is there", async () => {
-    await open("/login", { "GET /console/api/session": new Refusal(503, "A part that is needed is away", "The database is busy.") });
+    await open("/login", {
+      "GET /console/api/session": new Refusal(503, "A part that is needed is away", "The database is busy."),
+    });
     expect((await screen.findByRole("alert")).textContent).toContain("The database is busy.");
     expect(screen.getByRole("button", { name: "Try again" })).toBeTruthy();
   });

@@ -32,7 +32,10 @@ export function AddPartitions({ opened, current, onClose, onPlan }: AddPartition
             error={valid ? undefined : `More than ${formatInteger(current)}`}
             data-autofocus
           />
-          <Notice tone="warn">Records with the same key may land in another partition from then on: their order across the change is not kept.</Notice>
+          <Notice tone="warn">
+            Records with the same key may land in another partition from then on: their order across the change is not
+            kept.
+          </Notice>
           <Group justify="flex-end" gap={8}>
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -33,16 +33,24 @@ export function ConfigTable({ configs, canEdit, onChange }: ConfigTableProps) {
   const [text, setText] = useState("");
   const [onlySet, setOnlySet] = useState(false);
   const rows = configs
-    .filter((entry) => entry.name.includes(text.toLowerCase()) && (!onlySet || !entry.is_default || entry.name in edits))
+    .filter(
+      (entry) => entry.name.includes(text.toLowerCase()) && (!onlySet || !entry.is_default || entry.name in edits),
+    )
     .sort((left, right) => Number(left.is_default) - Number(right.is_default) || left.name.localeCompare(right.name));
   const count = Object.keys(edits).length;
   const set = (name: string, value: string | null) => setEdits((old) => ({ ...old, [name]: value }));
-  const drop = (name: string) => setEdits((old) => Object.fromEntries(Object.entries(old).filter(([key]) => key !== name)));
+  const drop = (name: string) =>
+    setEdits((old) => Object.fromEntries(Object.entries(old).filter(([key]) => key !== name)));
   return (
     <>
       <div className="ps-toolbar">
         <SearchBox value={text} label="Search configuration" onChange={setText} />
-        <Switch size="xs" label="Only what this topic sets" checked={onlySet} onChange={(event) => setOnlySet(event.currentTarget.checked)} />
+        <Switch
+          size="xs"
+          label="Only what this topic sets"
+          checked={onlySet}
+          onChange={(event) => setOnlySet(event.currentTarget.checked)}
+        />
         {count > 0 && (
           <Group gap={8} ml="auto">
             <Button variant="default" onClick={() => setEdits({})}>
@@ -73,7 +81,15 @@ export function ConfigTable({ configs, canEdit, onChange }: ConfigTableProps) {
             </thead>
             <tbody>
               {rows.map((entry) => (
-                <ConfigRow key={entry.name} entry={entry} edit={edits[entry.name]} edited={entry.name in edits} canEdit={canEdit} onSet={set} onDrop={drop} />
+                <ConfigRow
+                  key={entry.name}
+                  entry={entry}
+                  edit={edits[entry.name]}
+                  edited={entry.name in edits}
+                  canEdit={canEdit}
+                  onSet={set}
+                  onDrop={drop}
+                />
               ))}
             </tbody>
           </table>
@@ -127,14 +143,20 @@ function ConfigRow({ entry, edit, edited, canEdit, onSet, onDrop }: ConfigRowPro
             styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
           />
         ) : (
-          <span className="ps-mono" title={unbounded ? (entry.value ?? undefined) : undefined} style={edited ? { textDecoration: "line-through" } : undefined}>
-            {entry.sensitive ? "hidden" : unbounded ? null : (entry.value || <span className="ps-muted">not set</span>)}
+          <span
+            className="ps-mono"
+            title={unbounded ? (entry.value ?? undefined) : undefined}
+            style={edited ? { textDecoration: "line-through" } : undefined}
+          >
+            {entry.sensitive ? "hidden" : unbounded ? null : entry.value || <span className="ps-muted">not set</span>}
           </span>
         )}
         {edited && edit === null && <span className="ps-warn"> back to the default</span>}
         {!edited && hint && hint !== entry.value && <span className="ps-muted"> {hint}</span>}
       </td>
-      <td className="ps-hide-sm ps-muted">{SOURCES[entry.source] ?? entry.source.toLowerCase().replaceAll("_", " ")}</td>
+      <td className="ps-hide-sm ps-muted">
+        {SOURCES[entry.source] ?? entry.source.toLowerCase().replaceAll("_", " ")}
+      </td>
       {canEdit && (
         <td style={{ textAlign: "right", whiteSpace: "nowrap" }}>
           {edited ? (
@@ -151,7 +173,11 @@ function ConfigRow({ entry, edit, edited, canEdit, onSet, onDrop }: ConfigRowPro
                     </ActionIcon>
                   </Tooltip>
                 )}
-                <ActionIcon size="sm" aria-label={`Edit ${entry.name}`} onClick={() => onSet(entry.name, entry.value ?? "")}>
+                <ActionIcon
+                  size="sm"
+                  aria-label={`Edit ${entry.name}`}
+                  onClick={() => onSet(entry.name, entry.value ?? "")}
+                >
                   <IconPencil size={15} />
                 </ActionIcon>
               </>

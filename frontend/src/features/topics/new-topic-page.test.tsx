@@ -25,7 +25,12 @@ describe("a new topic", () => {
     expect(asked.find((one) => one.method === "POST")?.body).toEqual({
       kind: "topic.create",
       cluster_id: "c1",
-      inputs: { name: "orders.created", partitions: 12, replication_factor: 3, configs: { "min.insync.replicas": "2" } },
+      inputs: {
+        name: "orders.created",
+        partitions: 12,
+        replication_factor: 3,
+        configs: { "min.insync.replicas": "2" },
+      },
     });
   });
 

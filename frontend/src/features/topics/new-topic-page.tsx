@@ -38,12 +38,22 @@ export function NewTopicPage() {
   const [request, setRequest] = useState<PlanRequest | null>(null);
   const brokers = cluster?.brokers.length ?? 3;
   const draft = `new-topic/${clusterId}`;
-  const [initialValues, keep] = useDraft(draft, { name: "", partitions: 6 as number | string, replication_factor: Math.min(3, brokers) as number | string, retention: "", cleanup: "", configs: "" });
+  const [initialValues, keep] = useDraft(draft, {
+    name: "",
+    partitions: 6 as number | string,
+    replication_factor: Math.min(3, brokers) as number | string,
+    retention: "",
+    cleanup: "",
+    configs: "",
+  });
   const form = useForm({
     initialValues,
     onValuesChange: keep,
     validate: {
-      name: (value) => (NAME.test(value) && value !== "." && value !== ".." ? null : "1 to 249 letters, digits, dots, dashes and underscores"),
+      name: (value) =>
+        NAME.test(value) && value !== "." && value !== ".."
+          ? null
+          : "1 to 249 letters, digits, dots, dashes and underscores",
       partitions: (value) => (Number(value) >= 1 ? null : "At least one"),
       replication_factor: (value) => (Number(value) >= 1 ? null : "At least one"),
     },
@@ -57,7 +67,12 @@ export function NewTopicPage() {
       setRequest({
         kind: "topic.create",
         cluster_id: clusterId,
-        inputs: { name: values.name, partitions: Number(values.partitions), replication_factor: Number(values.replication_factor), configs },
+        inputs: {
+          name: values.name,
+          partitions: Number(values.partitions),
+          replication_factor: Number(values.replication_factor),
+          configs,
+        },
       });
     } catch (error) {
       form.setFieldError("configs", error instanceof Error ? error.message : String(error));
@@ -70,14 +85,47 @@ export function NewTopicPage() {
         <div className="ps-cols-2-1">
           <Card padded>
             <Stack gap="md">
-              <TextInput label="Name" placeholder="orders.created" size="sm" autoComplete="off" spellCheck={false} {...form.getInputProps("name")} />
+              <TextInput
+                label="Name"
+                placeholder="orders.created"
+                size="sm"
+                autoComplete="off"
+                spellCheck={false}
+                {...form.getInputProps("name")}
+              />
               <Group grow align="flex-start">
-                <NumberInput label="Partitions" min={1} max={10000} size="sm" allowDecimal={false} {...form.getInputProps("partitions")} />
-                <NumberInput label="Copies (replication factor)" min={1} max={brokers} size="sm" allowDecimal={false} {...form.getInputProps("replication_factor")} />
+                <NumberInput
+                  label="Partitions"
+                  min={1}
+                  max={10000}
+                  size="sm"
+                  allowDecimal={false}
+                  {...form.getInputProps("partitions")}
+                />
+                <NumberInput
+                  label="Copies (replication factor)"
+                  min={1}
+                  max={brokers}
+                  size="sm"
+                  allowDecimal={false}
+                  {...form.getInputProps("replication_factor")}
+                />
               </Group>
               <Group grow align="flex-start">
-                <Select label="Keep records for" data={RETENTION} size="sm" allowDeselect={false} {...form.getInputProps("retention")} />
-                <Select label="Clean-up" data={CLEANUP} size="sm" allowDeselect={false} {...form.getInputProps("cleanup")} />
+                <Select
+                  label="Keep records for"
+                  data={RETENTION}
+                  size="sm"
+                  allowDeselect={false}
+                  {...form.getInputProps("retention")}
+                />
+                <Select
+                  label="Clean-up"
+                  data={CLEANUP}
+                  size="sm"
+                  allowDeselect={false}
+                  {...form.getInputProps("cleanup")}
+                />
               </Group>
               <Textarea
                 label="More configuration"
@@ -99,10 +147,20 @@ export function NewTopicPage() {
           </Card>
           <Card title="Good to know" padded>
             <Stack gap={8} style={{ fontSize: "0.8125rem" }}>
-              <div>Partitions are the unit of parallel reading: a group can use at most as many members as there are partitions.</div>
-              <div>Partitions can be added later, never removed; adding them moves keys of keyed topics to other partitions.</div>
+              <div>
+                Partitions are the unit of parallel reading: a group can use at most as many members as there are
+                partitions.
+              </div>
+              <div>
+                Partitions can be added later, never removed; adding them moves keys of keyed topics to other
+                partitions.
+              </div>
               {copies === 1 && <Notice tone="warn">With one copy, a lost broker means lost records.</Notice>}
-              {copies === 2 && <Notice tone="warn">With two copies and two required in sync, one broker down refuses writes with acks=all.</Notice>}
+              {copies === 2 && (
+                <Notice tone="warn">
+                  With two copies and two required in sync, one broker down refuses writes with acks=all.
+                </Notice>
+              )}
             </Stack>
           </Card>
         </div>
@@ -117,7 +175,16 @@ export function NewTopicPage() {
             tone="ok"
             title="The topic is there, with a leader for every partition"
             action={
-              <Button onClick={() => void navigate({ to: "/clusters/$clusterId/topics/$topic", params: { clusterId, topic: form.values.name } })}>Open topic</Button>
+              <Button
+                onClick={() =>
+                  void navigate({
+                    to: "/clusters/$clusterId/topics/$topic",
+                    params: { clusterId, topic: form.values.name },
+                  })
+                }
+              >
+                Open topic
+              </Button>
             }
           />
         }

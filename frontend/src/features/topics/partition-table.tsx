@@ -14,12 +14,18 @@ const columns = (top: number) => [
     id: "leader",
     header: "Leader",
     cell: ({ row }) =>
-      row.original.leader === null || row.original.leader < 0 ? <Status tone="bad" label="none" /> : <span className="ps-tnum">broker {row.original.leader}</span>,
+      row.original.leader === null || row.original.leader < 0 ? (
+        <Status tone="bad" label="none" />
+      ) : (
+        <span className="ps-tnum">broker {row.original.leader}</span>
+      ),
   }),
   column.display({
     id: "replicas",
     header: "Replicas",
-    cell: ({ row }) => <Replicas replicas={row.original.replicas} isr={row.original.isr} leader={row.original.leader} />,
+    cell: ({ row }) => (
+      <Replicas replicas={row.original.replicas} isr={row.original.isr} leader={row.original.leader} />
+    ),
   }),
   column.accessor((row) => row.isr.length - row.replicas.length, {
     id: "isr",
@@ -31,8 +37,16 @@ const columns = (top: number) => [
       </span>
     ),
   }),
-  column.accessor("log_start", { header: "Log start", meta: { align: "right", hideBelow: "md" }, cell: (cell) => formatInteger(cell.getValue()) }),
-  column.accessor("log_end", { header: "Log end", meta: { align: "right" }, cell: (cell) => formatInteger(cell.getValue()) }),
+  column.accessor("log_start", {
+    header: "Log start",
+    meta: { align: "right", hideBelow: "md" },
+    cell: (cell) => formatInteger(cell.getValue()),
+  }),
+  column.accessor("log_end", {
+    header: "Log end",
+    meta: { align: "right" },
+    cell: (cell) => formatInteger(cell.getValue()),
+  }),
   column.accessor((row) => (row.log_end === null || row.log_start === null ? null : row.log_end - row.log_start), {
     id: "records",
     header: "Records",
@@ -42,9 +56,7 @@ const columns = (top: number) => [
   column.accessor("size_bytes", {
     header: "Size",
     meta: { align: "right", hideBelow: "sm" },
-    cell: (cell) => (
-      <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>{formatBytes(cell.getValue())}</Metered>
-    ),
+    cell: (cell) => <Metered share={(cell.getValue() ?? 0) / Math.max(1, top)}>{formatBytes(cell.getValue())}</Metered>,
   }),
   column.accessor((row) => row.leader_epoch ?? null, {
     id: "epoch",
@@ -75,9 +87,15 @@ export function PartitionTable({ partitions, view, onView }: PartitionTableProps
         empty={<Empty title="The topic has no partitions" />}
       />
       <div className="ps-legend">
-        <span className="ps-chip" data-kind="leader">n</span> leader
+        <span className="ps-chip" data-kind="leader">
+          n
+        </span>{" "}
+        leader
         <span className="ps-chip">n</span> in sync
-        <span className="ps-chip" data-kind="behind">n</span> behind
+        <span className="ps-chip" data-kind="behind">
+          n
+        </span>{" "}
+        behind
       </div>
     </>
   );

@@ -9,35 +9,65 @@ const PATH = "/clusters/c1/topics/sales";
 const gold = (...data: ReturnType<typeof retention>[]) => ok({ as_of: "2026-11-21T10:00:00Z", run_id: "run_1", data });
 const parts = { topic: ok(topic()), retention: gold(retention()) };
 const open = (found = topic(), held = gold(retention()), search = "", more: Answers = {}) =>
-  openPage(PATH + search, { "GET /console/api/pages/topic/c1/sales": { parts: { topic: ok(found), retention: held } }, ...more });
+  openPage(PATH + search, {
+    "GET /console/api/pages/topic/c1/sales": { parts: { topic: ok(found), retention: held } },
+    ...more,
+  });
 
 describePageStates({ path: PATH, page: "topic/c1/sales", title: "sales", parts, part: "topic", shows: "Leader" });
 
 describe("one topic", () => {
   it("shows its figures and each partition with its replicas in words", async () => {
-    await open(topic({ partitions: [partition(), partition({ partition: 1, leader: null, isr: [2], log_end: null, size_bytes: null })] }));
+    await open(
+      topic({
+        partitions: [partition(), partition({ partition: 1, leader: null, isr: [2], log_end: null, size_bytes: null })],
+      }),
+    );
     expect(await rowsOf("Partitions")).toEqual([
       ["0", "broker 1", "1 (leader)2 (in sync)3 (in sync)", "3 of 3", "0", "100", "100", "1 KiB", "4"],
       ["1", "none", "1 (not in sync)2 (in sync)3 (not in sync)", "1 of 3", "0", "–", "–", "–", "4"],
     ]);
-    expect([figure("Replicas"), figure("Records held"), figure("Kept for")]).toEqual(["1 offline", "100log end less log start", "1holdest record 30m"]);
+    expect([figure("Replicas"), figure("Records held"), figure("Kept for")]).toEqual([
+      "1 offline",
+      "100log end less log start",
+      "1holdest record 30m",
+    ]);
   });
 
   it("says what is in sync, what is behind, and what is kept for ever", async () => {
-    await open(topic({ partitions: [partition({ isr: [1, 2] })], configs: [config({ value: "-1" }), config({ name: "cleanup.policy", value: "compact" })] }), gold());
+    await open(
+      topic({
+        partitions: [partition({ isr: [1, 2] })],
+        configs: [config({ value: "-1" }), config({ name: "cleanup.policy", value: "compact" })],
+      }),
+      gold(),
+    );
     await rowsOf("Partitions");
     expect([figure("Replicas"), figure("Kept for")]).toEqual(["1 behind", "for evercompact"]);
     expect(screen.getByText("No group's expiry is known for this topic")).toBeTruthy();
   });
 
   it("names the groups whose unread records expire", async () => {
-    await open(topic(), gold(retention({ groups: [expiry(), expiry({ group: "idle", status: "SAFE", oldest_unread_expires_in_s: null })] })));
-    expect(await rowsOf("Expiry of unread records")).toEqual([["readers", "Watch", "in 30m"], ["idle", "Safe", "nothing unread"]]);
+    await open(
+      topic(),
+      gold(
+        retention({ groups: [expiry(), expiry({ group: "idle", status: "SAFE", oldest_unread_expires_in_s: null })] }),
+      ),
+    );
+    expect(await rowsOf("Expiry of unread records")).toEqual([
+      ["readers", "Watch", "in 30m"],
+      ["idle", "Safe", "nothing unread"],
+    ]);
   });
 
   it("collects changes of configuration and plans them together", async () => {
-    const configs = [config(), config({ name: "max.message.bytes", value: "1048576", is_default: true, source: "DEFAULT_CONFIG", doc: "" })];
-    const { asked } = await open(topic({ configs }), gold(), "?tab=configuration", { "POST /api/v1/plans": plan({ kind: "topic.update", confirm_phrase: null }) });
+    const configs = [
+      config(),
+      config({ name: "max.message.bytes", value: "1048576", is_default: true, source: "DEFAULT_CONFIG", doc: "" }),
+    ];
+    const { asked } = await open(topic({ configs }), gold(), "?tab=configuration", {
+      "POST /api/v1/plans": plan({ kind: "topic.update", confirm_phrase: null }),
+    });
     expect((await rowsOf("Configuration")).map((row) => row.slice(0, 3))).toEqual([
       ["retention.msHow long records are kept.", "3600000 1h", "this topic"],
       ["max.message.bytes", "1048576 1 MiB", "default"],
@@ -56,7 +86,10 @@ describe("one topic", () => {
   });
 
   it("lets a change of configuration be dropped, and hides what is not set here or secret", async () => {
-    const configs = [config({ sensitive: true, value: "x" }), config({ name: "segment.ms", value: "9223372036854775807", is_default: true })];
+    const configs = [
+      config({ sensitive: true, value: "x" }),
+      config({ name: "segment.ms", value: "9223372036854775807", is_default: true }),
+    ];
     await open(topic({ configs }), gold(), "?tab=configuration");
     expect((await rowsOf("Configuration")).map((row) => row[1])).toEqual(["hidden", " no limit"]);
     press("Edit segment.ms");
@@ -69,7 +102,9 @@ describe("one topic", () => {
   });
 
   it("takes only more partitions than there are", async () => {
-    const { asked } = await open(topic(), gold(), "", { "POST /api/v1/plans": plan({ kind: "topic.partitions", confirm_phrase: null }) });
+    const { asked } = await open(topic(), gold(), "", {
+      "POST /api/v1/plans": plan({ kind: "topic.partitions", confirm_phrase: null }),
+    });
     await rowsOf("Partitions");
     press("More");
     fireEvent.click(await screen.findByRole("menuitem", { name: "Add partitions" }));
@@ -81,14 +116,22 @@ describe("one topic", () => {
     expect((dialog.getByRole("button", { name: "Review plan" }) as HTMLButtonElement).disabled).toBe(true);
     fireEvent.change(field, { target: { value: "5" } });
     fireEvent.click(dialog.getByRole("button", { name: "Review plan" }));
-    await waitFor(() => expect(asked.find((one) => one.method === "POST")?.body).toEqual({ kind: "topic.partitions", cluster_id: "c1", inputs: { name: "sales", partitions: 5 } }));
+    await waitFor(() =>
+      expect(asked.find((one) => one.method === "POST")?.body).toEqual({
+        kind: "topic.partitions",
+        cluster_id: "c1",
+        inputs: { name: "sales", partitions: 5 },
+      }),
+    );
   });
 
   it("is deleted only after its name was typed, and leads back to the topics", async () => {
     const { asked } = await open(topic(), gold(), "", {
       "POST /api/v1/plans": plan(),
       "POST /api/v1/operations": operation({ kind: "topic.delete" }),
-      "GET /console/api/pages/operation/op_1": { parts: { operation: ok(operation({ kind: "topic.delete" })), plan: ok(plan()) } },
+      "GET /console/api/pages/operation/op_1": {
+        parts: { operation: ok(operation({ kind: "topic.delete" })), plan: ok(plan()) },
+      },
     });
     await rowsOf("Partitions");
     press("More");
@@ -99,7 +142,10 @@ describe("one topic", () => {
     fill(/Type sales to confirm/, "sales");
     fireEvent.click(confirm);
     expect(await screen.findByRole("button", { name: "Back to topics" })).toBeTruthy();
-    expect(asked.find((one) => one.url === "/api/v1/operations")?.body).toMatchObject({ plan_id: "pl_1", confirm: "sales" });
+    expect(asked.find((one) => one.url === "/api/v1/operations")?.body).toMatchObject({
+      plan_id: "pl_1",
+      confirm: "sales",
+    });
   });
 
   it("offers a viewer no change", async () => {

@@ -24,54 +24,87 @@ import { PartitionTable } from "./partition-table";
 
 const route = getRouteApi("/app/clusters/$clusterId/topics/$topic");
 
-const configOf = (topic: TopicDetail, name: string) => topic.configs.find((entry) => entry.name === name)?.value ?? null;
+const configOf = (topic: TopicDetail, name: string) =>
+  topic.configs.find((entry) => entry.name === name)?.value ?? null;
 
 function figures(topic: TopicDetail, held: TopicRetention | undefined): Stat[] {
   const offline = topic.partitions.filter((partition) => partition.leader === null || partition.leader < 0).length;
   const behind = topic.partitions.filter((partition) => partition.isr.length < partition.replicas.length).length;
-  const records = topic.partitions.reduce((sum, row) => sum + Math.max(0, (row.log_end ?? 0) - (row.log_start ?? 0)), 0);
+  const records = topic.partitions.reduce(
+    (sum, row) => sum + Math.max(0, (row.log_end ?? 0) - (row.log_start ?? 0)),
+    0,
+  );
   const retention = Number(configOf(topic, "retention.ms") ?? Number.NaN);
   return [
-    { label: "Partitions", value: formatInteger(topic.partitions.length), note: `${plural(topic.partitions[0]?.replicas.length ?? 0, "copy", "copies")} each` },
+    {
+      label: "Partitions",
+      value: formatInteger(topic.partitions.length),
+      note: `${plural(topic.partitions[0]?.replicas.length ?? 0, "copy", "copies")} each`,
+    },
     {
       label: "Replicas",
       value: offline ? `${offline} offline` : behind ? `${behind} behind` : "in sync",
       tone: offline ? "bad" : behind ? "warn" : "ok",
     },
-    { label: "Records held", value: formatCompact(records), title: formatInteger(records), note: "log end less log start" },
+    {
+      label: "Records held",
+      value: formatCompact(records),
+      title: formatInteger(records),
+      note: "log end less log start",
+    },
     { label: "Size", value: formatBytes(topic.size_bytes), note: "leaders' copies" },
     {
       label: "Kept for",
       value: Number.isNaN(retention) ? "–" : retention < 0 ? "for ever" : formatDurationMs(retention),
-      note: held?.age_seconds !== null && held?.age_seconds !== undefined ? `oldest record ${formatDuration(held.age_seconds)}` : configOf(topic, "cleanup.policy") ?? undefined,
+      note:
+        held?.age_seconds !== null && held?.age_seconds !== undefined
+          ? `oldest record ${formatDuration(held.age_seconds)}`
+          : (configOf(topic, "cleanup.policy") ?? undefined),
     },
   ];
 }
 
 function Expiry({ gold, topic, clusterId }: { gold: Retention; topic: string; clusterId: string }) {
   const groups = gold.data.find((row) => row.topic === topic)?.groups ?? [];
-  if (groups.length === 0) return <Empty title="No group's expiry is known for this topic">A group appears after it has committed offsets and the next analytics run has seen them.</Empty>;
+  if (groups.length === 0)
+    return (
+      <Empty title="No group's expiry is known for this topic">
+        A group appears after it has committed offsets and the next analytics run has seen them.
+      </Empty>
+    );
   return (
     <table className="ps-table" aria-label="Expiry of unread records">
       <thead>
         <tr>
           <th scope="col">Group</th>
           <th scope="col">Risk</th>
-          <th scope="col" data-align="right">Today's oldest unread expires</th>
+          <th scope="col" data-align="right">
+            Today's oldest unread expires
+          </th>
         </tr>
       </thead>
       <tbody>
         {groups.map((row) => (
           <tr key={row.group}>
             <td>
-              <Link to="/clusters/$clusterId/groups/$group" params={{ clusterId, group: row.group }} className="ps-link ps-mono">
+              <Link
+                to="/clusters/$clusterId/groups/$group"
+                params={{ clusterId, group: row.group }}
+                className="ps-link ps-mono"
+              >
                 {row.group}
               </Link>
             </td>
             <td>
               <LagStatus status={row.status} />
             </td>
-            <td data-align="right">{row.oldest_unread_expires_in_s === null ? <span className="ps-muted">nothing unread</span> : `in ${formatDuration(row.oldest_unread_expires_in_s)}`}</td>
+            <td data-align="right">
+              {row.oldest_unread_expires_in_s === null ? (
+                <span className="ps-muted">nothing unread</span>
+              ) : (
+                `in ${formatDuration(row.oldest_unread_expires_in_s)}`
+              )}
+            </td>
           </tr>
         ))}
       </tbody>
@@ -98,13 +131,25 @@ export function TopicPage() {
       <PageHeader
         title={name}
         mono
-        mark={topic?.internal && <span className="ps-tag" data-tone="muted">internal</span>}
+        mark={
+          topic?.internal && (
+            <span className="ps-tag" data-tone="muted">
+              internal
+            </span>
+          )
+        }
         sub={topic?.topic_id && <span className="ps-mono">id {topic.topic_id}</span>}
         actions={
           canWrite &&
           topic && (
             <>
-              <ButtonLink variant="default" to="/clusters/$clusterId/reassign" params={{ clusterId }} search={{ topic: name }} leftSection={<IconArrowsExchange size={15} />}>
+              <ButtonLink
+                variant="default"
+                to="/clusters/$clusterId/reassign"
+                params={{ clusterId }}
+                search={{ topic: name }}
+                leftSection={<IconArrowsExchange size={15} />}
+              >
                 Move
               </ButtonLink>
               <MoreMenu>
@@ -122,7 +167,9 @@ export function TopicPage() {
         {topic ? <Stats items={figures(topic, held)} /> : query.isPending && <StatsSkeleton />}
         <Tabs
           value={search.tab ?? "partitions"}
-          onChange={(tab) => void navigate({ search: { tab: tab === "configuration" ? "configuration" : undefined }, replace: true })}
+          onChange={(tab) =>
+            void navigate({ search: { tab: tab === "configuration" ? "configuration" : undefined }, replace: true })
+          }
           keepMounted={false}
         >
           <Tabs.List mb={12}>
@@ -134,7 +181,11 @@ export function TopicPage() {
               <Card>
                 <PartView query={query} name="topic" rows={7}>
                   {(found) => (
-                    <PartitionTable partitions={found.partitions} view={search} onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })} />
+                    <PartitionTable
+                      partitions={found.partitions}
+                      view={search}
+                      onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
+                    />
                   )}
                 </PartView>
               </Card>
@@ -152,7 +203,9 @@ export function TopicPage() {
                   <ConfigTable
                     configs={found.configs}
                     canEdit={canWrite}
-                    onChange={(configs) => setRequest({ kind: "topic.update", cluster_id: clusterId, inputs: { name, configs } })}
+                    onChange={(configs) =>
+                      setRequest({ kind: "topic.update", cluster_id: clusterId, inputs: { name, configs } })
+                    }
                   />
                 )}
               </PartView>
@@ -173,11 +226,19 @@ export function TopicPage() {
       )}
       <PlanFlow
         request={request}
-        title={request?.kind === "topic.delete" ? `Delete topic ${name}` : request?.kind === "topic.partitions" ? "Add partitions" : "Change configuration"}
+        title={
+          request?.kind === "topic.delete"
+            ? `Delete topic ${name}`
+            : request?.kind === "topic.partitions"
+              ? "Add partitions"
+              : "Change configuration"
+        }
         onClose={() => setRequest(null)}
         done={
           request?.kind === "topic.delete" && (
-            <Button onClick={() => void leave({ to: "/clusters/$clusterId/topics", params: { clusterId } })}>Back to topics</Button>
+            <Button onClick={() => void leave({ to: "/clusters/$clusterId/topics", params: { clusterId } })}>
+              Back to topics
+            </Button>
           )
         }
       />

@@ -7,9 +7,17 @@ import { ok } from "@/testing/server";
 
 const PATH = "/clusters/c1/topics";
 const URL = "GET /console/api/pages/topics/c1";
-const open = (rows: ReturnType<typeof topicRow>[], search = "", more = {}) => openPage(PATH + search, { [URL]: { parts: { topics: ok(rows) } }, ...more });
+const open = (rows: ReturnType<typeof topicRow>[], search = "", more = {}) =>
+  openPage(PATH + search, { [URL]: { parts: { topics: ok(rows) } }, ...more });
 
-describePageStates({ path: PATH, page: "topics/c1", title: "Topics", parts: { topics: ok([topicRow()]) }, part: "topics", shows: "sales" });
+describePageStates({
+  path: PATH,
+  page: "topics/c1",
+  title: "Topics",
+  parts: { topics: ok([topicRow()]) },
+  part: "topics",
+  shows: "sales",
+});
 
 describe("topics", () => {
   it("shows size, records and age limit of each, names in order", async () => {
@@ -32,12 +40,18 @@ describe("topics", () => {
     const { router } = await open([topicRow(), topicRow({ name: "__consumer_offsets", internal: true })]);
     expect((await rowsOf("Topics")).map(([name]) => name)).toEqual(["sales"]);
     fireEvent.click(screen.getByLabelText("Internal topics"));
-    await waitFor(async () => expect((await rowsOf("Topics")).map(([name]) => name)).toEqual(["__consumer_offsetsinternal", "sales"]));
+    await waitFor(async () =>
+      expect((await rowsOf("Topics")).map(([name]) => name)).toEqual(["__consumer_offsetsinternal", "sales"]),
+    );
     expect(router.state.location.search).toEqual({ internal: true });
   });
 
   it("finds by name, and only those in trouble", async () => {
-    const rows = [topicRow({ name: "orders.eu" }), topicRow({ name: "orders.us", offline: 1 }), topicRow({ name: "other", offline: 1 })];
+    const rows = [
+      topicRow({ name: "orders.eu" }),
+      topicRow({ name: "orders.us", offline: 1 }),
+      topicRow({ name: "other", offline: 1 }),
+    ];
     await open(rows, "?q=ORDERS&state=trouble");
     expect((await rowsOf("Topics")).map(([name]) => name)).toEqual(["orders.us"]);
   });

@@ -21,9 +21,22 @@ import type { TopicRow } from "@/lib/types";
 const route = getRouteApi("/app/clusters/$clusterId/topics");
 
 export function TopicHealth({ topic }: { topic: Pick<TopicRow, "offline" | "under_replicated"> }) {
-  if (topic.offline > 0) return <Status tone="bad" label={`${topic.offline} offline`} hint="Partitions without a leader: they take no reads and no writes." />;
+  if (topic.offline > 0)
+    return (
+      <Status
+        tone="bad"
+        label={`${topic.offline} offline`}
+        hint="Partitions without a leader: they take no reads and no writes."
+      />
+    );
   if (topic.under_replicated > 0)
-    return <Status tone="warn" label={`${topic.under_replicated} behind`} hint="Partitions with a replica that is not in sync." />;
+    return (
+      <Status
+        tone="warn"
+        label={`${topic.under_replicated} behind`}
+        hint="Partitions with a replica that is not in sync."
+      />
+    );
   return <Status tone="ok" label="In sync" />;
 }
 
@@ -35,7 +48,11 @@ const columns = (clusterId: string, largest: number) => [
     header: "Topic",
     cell: ({ row }) => (
       <>
-        <Link to="/clusters/$clusterId/topics/$topic" params={{ clusterId, topic: row.original.name }} className="ps-link ps-mono">
+        <Link
+          to="/clusters/$clusterId/topics/$topic"
+          params={{ clusterId, topic: row.original.name }}
+          className="ps-link ps-mono"
+        >
           <Breakable text={row.original.name} />
         </Link>
         {row.original.internal && (
@@ -51,7 +68,11 @@ const columns = (clusterId: string, largest: number) => [
     header: "Replicas",
     cell: ({ row }) => <TopicHealth topic={row.original} />,
   }),
-  column.accessor("partitions", { header: "Partitions", meta: { align: "right" }, cell: (cell) => formatInteger(cell.getValue()) }),
+  column.accessor("partitions", {
+    header: "Partitions",
+    meta: { align: "right" },
+    cell: (cell) => formatInteger(cell.getValue()),
+  }),
   column.accessor("replication_factor", {
     header: "Copies",
     meta: { align: "right", hideBelow: "sm" },
@@ -112,7 +133,13 @@ export function TopicsPage() {
     <>
       <PageHeader
         title="Topics"
-        sub={query.data && `${plural(rows.length, "topic")}, ${plural(rows.reduce((sum, topic) => sum + topic.partitions, 0), "partition")}`}
+        sub={
+          query.data &&
+          `${plural(rows.length, "topic")}, ${plural(
+            rows.reduce((sum, topic) => sum + topic.partitions, 0),
+            "partition",
+          )}`
+        }
         actions={create}
       />
       <Card>
@@ -120,7 +147,9 @@ export function TopicsPage() {
           <SearchBox
             value={search.q ?? ""}
             label="Search topics"
-            onChange={(q) => void navigate({ search: (old) => ({ ...old, q: q || undefined, page: undefined }), replace: true })}
+            onChange={(q) =>
+              void navigate({ search: (old) => ({ ...old, q: q || undefined, page: undefined }), replace: true })
+            }
           />
           <Switch
             size="xs"
@@ -128,7 +157,10 @@ export function TopicsPage() {
             checked={search.internal ?? false}
             onChange={(event) => {
               const internal = event.currentTarget.checked || undefined;
-              void navigate({ search: (old) => ({ ...old, internal: internal as true | undefined, page: undefined }), replace: true });
+              void navigate({
+                search: (old) => ({ ...old, internal: internal as true | undefined, page: undefined }),
+                replace: true,
+              });
             }}
           />
           <Switch
@@ -156,7 +188,8 @@ export function TopicsPage() {
                   <Empty title="No topic matches">Change the search or the filters above.</Empty>
                 ) : (
                   <Empty icon={<IconStack2 size={20} />} title="No topics yet" action={create}>
-                    A topic is a named, partitioned log. Producers append to it, consumer groups read it at their own pace.
+                    A topic is a named, partitioned log. Producers append to it, consumer groups read it at their own
+                    pace.
                   </Empty>
                 )
               }

@@ -290,7 +290,7 @@ CASES: list[tuple[Any, ...]] = [
     (trusts_a_bounced_leader, "watermark and epochs are monotonic", 9_002),
     (trusts_a_leader_that_lost_power, "acknowledged records survive", 9_003),
     (truncates_by_watermark, "acknowledged records survive", 9_003),
-    (compares_no_epochs, "same offset, same bytes"),
+    (compares_no_epochs, "same offset, same bytes", 9_031),
     (damages_replicas, "same offset, same bytes"),
     (elects_in_the_old_epoch, "one leader per epoch"),
     (ignores_the_fence, "one leader per epoch"),

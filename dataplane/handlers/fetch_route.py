@@ -93,7 +93,9 @@ class FetchRoute:
         appends = broker.partitions.appends
         if appends.partitions:
             appends.commit()  # the Produces before it on this connection
-        if not context.authorize(_READ, _TOPIC, self._partition.topic):
+        if broker.authorizer.is_enabled and not context.authorize(
+            _READ, _TOPIC, self._partition.topic
+        ):
             return None
         (offset,) = _OFFSET.unpack_from(frame, at)
         try:

@@ -20,6 +20,8 @@ WALKED_BYTES_MIN = 4096
 # After a try in vain so many reads go by the index: a topic's batches are mostly alike.
 PASSES = 64
 UNKNOWN = -1
+# What a NamedTuple's own constructor calls, without the call of that.
+_new = tuple.__new__
 
 
 class Reader:
@@ -112,8 +114,8 @@ class Reader:
             self._passes_left = PASSES
             return None
         self._remember(segment, begin + size, 0, last_offset + 1)
-        held = Held(memory, memory.generation, data[:size])
-        return LogSlice(segment.file, begin, size, bounds[0], held)
+        held = _new(Held, (memory, memory.generation, data[:size]))
+        return _new(LogSlice, (segment.file, begin, size, bounds[0], held))
 
     def _locate(self, slot: int, start: int) -> tuple[LogSegment, int, int]:
         """Segment, position and slot of the first batch that reaches `start`.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ class _NoFile:
         return 0
 
     def append(self, *parts: Buffer) -> None:  # noqa: ARG002  # the port's signature
-        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        raise OSError(errno.EBADF, "there is no file")
 
     def read_at(self, position: int, size: int) -> bytes:  # noqa: ARG002  # the port's signature
         return b""
@@ -52,7 +51,7 @@ class _NoFile:
         """There is nothing to reserve for."""
 
     def truncate(self, size: int) -> None:  # noqa: ARG002  # the port's signature
-        raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        raise OSError(errno.EBADF, "there is no file")
 
     def sync(self) -> None:
         """There is nothing to sync."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import logging
-import os
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
@@ -118,7 +117,7 @@ class LogSegment:
         file = self._file
         if file is None:
             if self.closed:
-                raise OSError(errno.EBADF, os.strerror(errno.EBADF), self.path)
+                raise OSError(errno.EBADF, "the segment is closed", self.path)
             file = self._file = self._fs.open(self.path, create=True)
         return file
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 
+from dataplane.model.transitions import IllegalTransitionError
+
 
 class BrokerState(enum.Enum):
     """As reported in ZooKeeper. EXITED: being fenced. FAILED: not to be started as it is."""
@@ -30,14 +32,10 @@ NEXT: dict[BrokerState, frozenset[BrokerState]] = {
 }
 
 
-class IllegalMoveError(Exception):
-    """A move that the table does not know: a bug in the supervisor."""
-
-
 def check_move(before: BrokerState, after: BrokerState) -> None:
-    """Raises IllegalMoveError."""
+    """Raises IllegalTransitionError."""
     if after not in NEXT[before]:
-        raise IllegalMoveError(f"{before.value} → {after.value}")
+        raise IllegalTransitionError(f"{before.value} → {after.value}")
 
 
 BACKOFF_MS_MIN, BACKOFF_MS_MAX = 500, 30_000

@@ -12,6 +12,8 @@ import enum
 from collections.abc import Container
 from typing import TYPE_CHECKING
 
+from dataplane.model.transitions import IllegalTransitionError
+
 if TYPE_CHECKING:
     from dataplane.model.partition import PartitionState
 
@@ -38,10 +40,6 @@ VALID_PREVIOUS: dict[PartitionStatus, frozenset[PartitionStatus]] = {
     _F: frozenset({_W, _O, _F}),
     _N: frozenset({_F}),
 }
-
-
-class IllegalTransitionError(Exception):
-    """A move that the state table does not know: a bug, or memory that no longer fits the truth."""
 
 
 def check_transition(subject: object, before: PartitionStatus, after: PartitionStatus) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
-from dataplane.cluster.partition_states import IllegalTransitionError
+from dataplane.model.transitions import IllegalTransitionError
 
 if TYPE_CHECKING:
     from dataplane.model.partition import PartitionState

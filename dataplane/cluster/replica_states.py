@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import enum
 
-from dataplane.cluster.partition_states import IllegalTransitionError
+from dataplane.model.transitions import IllegalTransitionError
 
 
 class ReplicaStatus(enum.Enum):

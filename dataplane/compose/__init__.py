@@ -1,1 +1,1 @@
-"""The only place that knows every room: builds a broker and runs it."""
+"""The only place that knows every component: builds a broker and runs it."""

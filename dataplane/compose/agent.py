@@ -26,7 +26,7 @@ async def _connect(connect_string: str) -> tuple[Coordinator, Closable]:
 
 
 def main(options: argparse.Namespace) -> int:
-    """Run until SIGTERM or SIGINT. Brokers outlive a killed agent unless told otherwise."""
+    """Run until SIGTERM or SIGINT. Brokers outlive a killed agent unless asked otherwise."""
     tied = bool(getattr(options, "brokers_die_with_agent", False))
     return run(
         options,

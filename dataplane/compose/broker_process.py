@@ -1,7 +1,7 @@
-"""Puts a broker together from its rooms, starts it, and takes it down again.
+"""Puts a broker together from its components, starts it, and takes it down again.
 
 The order of starting is the order of what can fail: directories and ports first, then ZooKeeper,
-then the rooms, and the registration last, so that nobody is sent here before it can be served.
+then the components, and the registration last, so that nobody is sent here before it can be served.
 Whatever has been started is taken down in reverse when a later step fails.
 """
 
@@ -101,9 +101,11 @@ class BrokerProcess:
         _log.info("broker %d has stopped", self.config.broker_id)
 
     def where(self) -> str:
-        """`listeners=NAME://host:port,…`, as clients are told."""
-        told = ",".join(f"{n}://{host}:{port}" for n, host, port, _ in self._listeners.advertised())
-        return f"listeners={told}"
+        """`listeners=NAME://host:port,…`, as clients see them."""
+        listeners = ",".join(
+            f"{n}://{host}:{port}" for n, host, port, _ in self._listeners.advertised()
+        )
+        return f"listeners={listeners}"
 
     async def _start(self) -> None:
         undo = self._undo
@@ -268,7 +270,7 @@ def start_broker_chores(
 
 
 async def _wait_for_image(metadata: MetadataCache, broker_id: int) -> None:
-    """Serving begins when the controller has told us about ourselves."""
+    """Serving begins when the controller's metadata holds this broker."""
     known = asyncio.Event()
 
     def look(_before: ClusterImage, after: ClusterImage) -> None:
@@ -281,7 +283,7 @@ async def _wait_for_image(metadata: MetadataCache, broker_id: int) -> None:
         async with asyncio.timeout(IMAGE_TIMEOUT_S):
             await known.wait()
     except TimeoutError:
-        raise StartError("no controller has told this broker about the cluster") from None
+        raise StartError("no controller has sent this broker the cluster's metadata") from None
 
 
 def _config_changed(components: Components, entity_type: str, name: str) -> None:

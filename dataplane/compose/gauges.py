@@ -87,9 +87,9 @@ def register(
 
 def _register_waiting(metrics: Metrics, partitions: ReplicaManager) -> None:
     purgatories = {
-        "Produce": partitions.produce_deadlines,
-        "Fetch": partitions.fetch_deadlines,
-        "DeleteRecords": partitions.delete_records_deadlines,
+        "Produce": partitions.produce_purgatory,
+        "Fetch": partitions.fetch_purgatory,
+        "DeleteRecords": partitions.delete_records_purgatory,
     }
     metrics.gauge(
         "kafka_server_delayedoperationpurgatory_numdelayedoperations",
@@ -127,7 +127,7 @@ def _register_waiting(metrics: Metrics, partitions: ReplicaManager) -> None:
     )
     metrics.counters(
         "kafka_server_fetchsessioncache_incrementalfetchsessionevictions_total",
-        "Fetch sessions that made room for others.",
+        "Fetch sessions that made space for others.",
         lambda: sessions.evictions,
     )
 
@@ -147,12 +147,12 @@ def _register_connections(metrics: Metrics, listeners: Listeners) -> None:
     )
     metrics.gauge(
         "penstock_receive_buffer_paused",
-        "Connections that wait for room in the receive buffers, not read from meanwhile.",
+        "Connections that wait for space in the receive buffers, not read from meanwhile.",
         lambda: budget.paused,
     )
     metrics.gauge(
         "penstock_receive_buffer_pauses",
-        "How often a connection had to wait for room in the receive buffers, since the start.",
+        "How often a connection had to wait for space in the receive buffers, since the start.",
         lambda: budget.pauses,
     )
     metrics.gauge(
@@ -193,7 +193,7 @@ def register_storage(metrics: Metrics, logs: LogManager) -> None:
     )
     metrics.gauge(
         "penstock_recovery_rebuilt_segments",
-        "Segments whose indexes the start has written anew.",
+        "Segments whose indexes the start has rebuilt.",
         lambda: progress.rebuilt_segments,
     )
     metrics.gauge(

@@ -1,4 +1,4 @@
-"""The listeners of one broker: bound early, served once the rooms stand."""
+"""The listeners of one broker: bound early, served once the components are there."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Listeners:
             self._listeners.append(listener)
 
     def advertised(self) -> Iterator[tuple[str, str, int, str]]:
-        """(name, host, port, protocol) that clients are told; port 0 became a real one."""
+        """(name, host, port, protocol) that clients are sent; port 0 became a real one."""
         for wanted in self._config.advertised_listeners:
             port = wanted.port or self._sockets[wanted.name].getsockname()[1]
             host = wanted.host
@@ -97,7 +97,7 @@ class Listeners:
             listener.sweep(now_s)
 
     def relieve(self) -> None:
-        """See that connections which wait for room to read into do not wait in vain."""
+        """See that connections which wait for space to read into do not wait in vain."""
         self.receive_budget.relieve(asyncio.get_running_loop().time())
 
     def stop(self) -> None:

@@ -1,10 +1,10 @@
-"""What the parts of one shard share: durable state, live groups, deadlines, clock, dice."""
+"""What the parts of one shard share: durable state, live groups, deadlines, clock, entropy."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.groups.deadlines import Deadlines
+from dataplane.groups.coordinator_timer import CoordinatorTimer
 from dataplane.groups.durable import DurableState
 from dataplane.groups.group import ClassicGroup
 from dataplane.groups.requests import UNKNOWN_MEMBER_ID
@@ -72,7 +72,7 @@ class ShardCore:
         self.entropy = entropy
         self.durable = DurableState()
         self.groups: dict[str, ClassicGroup] = {}
-        self.deadlines: Deadlines[DeadlineKey] = Deadlines()
+        self.deadlines: CoordinatorTimer[DeadlineKey] = CoordinatorTimer()
 
     def find(self, group_id: str) -> ClassicGroup | None:
         return self.groups.get(group_id)
@@ -110,7 +110,7 @@ class ShardCore:
         return f"{group_instance_id or client_id}-{self.entropy.uuid4()}"
 
     def touch(self, group: ClassicGroup, member: Member) -> None:
-        """Hearing from a member starts its session timeout anew."""
+        """Hearing from a member restarts its session timeout."""
         self._extend(group, member, member.session_timeout_ms)
 
     def await_new_member(self, group: ClassicGroup, member: Member, timeout_ms: int) -> None:

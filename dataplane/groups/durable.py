@@ -20,7 +20,7 @@ from dataplane.groups.records import (
 from dataplane.model.ids import TopicPartition
 
 if TYPE_CHECKING:
-    from dataplane.groups.records import Record
+    from dataplane.groups.records import CoordinatorRecord
 
 
 class DurableState:
@@ -30,7 +30,7 @@ class DurableState:
         self.offsets: dict[str, dict[TopicPartition, OffsetCommitValue]] = {}
         self.groups: dict[str, GroupMetadataValue] = {}
 
-    def replay(self, record: Record) -> None:
+    def replay(self, record: CoordinatorRecord) -> None:
         """Apply one record. ValueError when its bytes are not of a version that is known."""
         key = decode_key(record.key)
         if isinstance(key, OffsetCommitKey):

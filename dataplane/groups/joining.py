@@ -220,7 +220,7 @@ class Joining:
         """No rebalance: the member keeps its assignment, which SyncGroup will give it.
 
         A returning leader may learn that it leads only if it knows `skip_assignment` (v9); an
-        older one is shown its former id as leader, so that it does not assign anew.
+        older one is shown its former id as leader, so that it does not assign again.
         """
         is_leader = group.leader == member.member_id
         skip = request.skip_assignment_supported

@@ -9,9 +9,9 @@ from dataplane.groups.core import offset_write_error
 from dataplane.groups.outcome import Outcome
 from dataplane.groups.records import (
     NO_TIMESTAMP,
+    CoordinatorRecord,
     OffsetCommitKey,
     OffsetCommitValue,
-    Record,
     group_tombstone,
     offset_record,
     offset_tombstone,
@@ -233,7 +233,7 @@ class Offsets:
 
     def _tombstones(
         self, group: ClassicGroup, partitions: Iterable[TopicPartition]
-    ) -> list[Record]:
+    ) -> list[CoordinatorRecord]:
         return [offset_tombstone(_key(group.group_id, part)) for part in partitions]
 
     def _bury(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from dataplane.groups.records import Record
+    from dataplane.groups.records import CoordinatorRecord
     from dataplane.model.errors import ErrorCode
 
 Ticket = int
@@ -25,7 +25,7 @@ class Write:
     committed later.
     """
 
-    records: Sequence[Record]
+    records: Sequence[CoordinatorRecord]
     on_done: Callable[[ErrorCode], Outcome]
 
 
@@ -39,5 +39,7 @@ class Outcome:
     def reply(self, ticket: Ticket, result: Any) -> None:
         self.replies.append((ticket, result))
 
-    def write(self, records: Sequence[Record], on_done: Callable[[ErrorCode], Outcome]) -> None:
+    def write(
+        self, records: Sequence[CoordinatorRecord], on_done: Callable[[ErrorCode], Outcome]
+    ) -> None:
         self.writes.append(Write(records, on_done))

@@ -83,7 +83,7 @@ class GroupMetadataValue(Message):
     members: list[MemberMetadata] = field(array(MemberMetadata), "0+")
 
 
-class Record(NamedTuple):
+class CoordinatorRecord(NamedTuple):
     """What is appended: `value` None is a tombstone."""
 
     key: bytes
@@ -122,22 +122,24 @@ def decode_group_value(data: bytes | memoryview) -> GroupMetadataValue:
     return value
 
 
-def offset_record(key: OffsetCommitKey, value: OffsetCommitValue) -> Record:
+def offset_record(key: OffsetCommitKey, value: OffsetCommitValue) -> CoordinatorRecord:
     expires = value.expire_timestamp_ms != NO_TIMESTAMP
     version = _EXPIRING_OFFSET_VALUE_VERSION if expires else _OFFSET_VALUE_VERSION
-    return Record(encode_versioned(key, _OFFSET_KEY_VERSION), encode_versioned(value, version))
+    return CoordinatorRecord(
+        encode_versioned(key, _OFFSET_KEY_VERSION), encode_versioned(value, version)
+    )
 
 
-def offset_tombstone(key: OffsetCommitKey) -> Record:
-    return Record(encode_versioned(key, _OFFSET_KEY_VERSION), None)
+def offset_tombstone(key: OffsetCommitKey) -> CoordinatorRecord:
+    return CoordinatorRecord(encode_versioned(key, _OFFSET_KEY_VERSION), None)
 
 
-def group_record(group_id: str, value: GroupMetadataValue) -> Record:
-    return Record(_group_key(group_id), encode_versioned(value, _GROUP_VALUE_VERSION))
+def group_record(group_id: str, value: GroupMetadataValue) -> CoordinatorRecord:
+    return CoordinatorRecord(_group_key(group_id), encode_versioned(value, _GROUP_VALUE_VERSION))
 
 
-def group_tombstone(group_id: str) -> Record:
-    return Record(_group_key(group_id), None)
+def group_tombstone(group_id: str) -> CoordinatorRecord:
+    return CoordinatorRecord(_group_key(group_id), None)
 
 
 def _group_key(group_id: str) -> bytes:

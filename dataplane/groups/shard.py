@@ -27,7 +27,7 @@ from dataplane.model.errors import ErrorCode
 
 if TYPE_CHECKING:
     from dataplane.groups.group import ClassicGroup
-    from dataplane.groups.records import Record
+    from dataplane.groups.records import CoordinatorRecord
     from dataplane.groups.settings import GroupSettings
     from dataplane.ports.clock import Clock
     from dataplane.ports.entropy import Entropy
@@ -49,7 +49,7 @@ class GroupShard:
 
     # loading and unloading
 
-    def replay(self, record: Record) -> None:
+    def replay(self, record: CoordinatorRecord) -> None:
         """Apply a committed record to the durable part; ValueError for an unknown version."""
         self.core.durable.replay(record)
 
@@ -69,7 +69,7 @@ class GroupShard:
         return out
 
     def unload(self) -> Outcome:
-        """The partition is led elsewhere now: everyone who waits is told to look for it."""
+        """The partition is led elsewhere now: everyone who waits has to look for it."""
         out = Outcome()
         error = ErrorCode.NOT_COORDINATOR
         for group in self.core.groups.values():

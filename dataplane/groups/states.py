@@ -13,6 +13,8 @@ from __future__ import annotations
 import enum
 from typing import Final
 
+from dataplane.model.transitions import IllegalTransitionError
+
 
 class GroupState(enum.Enum):
     """Values are the names that DescribeGroups and ListGroups show."""
@@ -41,13 +43,8 @@ CAN_REBALANCE: Final = frozenset(
 )
 
 
-class IllegalMoveError(Exception):
-    """A programming error: the coordinator tried a move that the table does not have."""
-
-    def __init__(self, group_id: str, before: GroupState, after: GroupState) -> None:
-        super().__init__(f"group {group_id!r} cannot move from {before.value} to {after.value}")
-
-
 def check_move(group_id: str, before: GroupState, after: GroupState) -> None:
     if after not in LEGAL_MOVES[before]:
-        raise IllegalMoveError(group_id, before, after)
+        raise IllegalTransitionError(
+            f"group {group_id!r} cannot move from {before.value} to {after.value}"
+        )

@@ -27,7 +27,7 @@ def require_on_cluster(context: RequestContext, operation: AclOperation) -> None
 
 
 async def wait_until_known(context: RequestContext, timeout_ms: int) -> bool:
-    """Let a change reach the brokers before the client is told of it.
+    """Let a change reach the brokers before the client is answered.
 
     False when not even this broker has heard of it within `timeout_ms`: then the answer is
     REQUEST_TIMED_OUT, though the change stands.

@@ -1,7 +1,7 @@
 """CreateTopics (19), versions 0-7: make topics.
 
 Behaviour: the controller only (NOT_CONTROLLER elsewhere). Needs Create on the cluster or on the
-topic. All topics of a request are written together and told in one command per broker; the answer
+topic. All topics of a request are written together and sent in one command per broker; the answer
 waits until the brokers have heard, so that metadata is the same everywhere by then.
 Version notes: 5 adds counts and settings to the answer; 7 topic ids.
 Skipped: creation policies, mutation quotas.

@@ -59,10 +59,10 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
                 _log.exception("deleting records of %s", topic_partition)
                 result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
         response.topics.append(answer)
-    waiting = _Waiting(context, response, pending)
+    waiting = _DelayedDeleteRecords(context, response, pending)
     waiting.try_complete()
     if not waiting.done:
-        context.broker.partitions.delete_records_deadlines.add(
+        context.broker.partitions.delete_records_purgatory.add(
             waiting,
             max(0, request.timeout_ms),
             [partition.watch_log_starts() for partition, _start, _result in pending],
@@ -89,7 +89,7 @@ def _delete(
     return partition, int(target)
 
 
-class _Waiting(DelayedOperation):
+class _DelayedDeleteRecords(DelayedOperation):
     """An answer that waits until the live followers start where the leaders do now.
 
     Completes when each partition (A) is followed, or (B) has lost its leadership here, or (C) the

@@ -1,7 +1,7 @@
 """DescribeCluster (60), versions 0-1: brokers, controller, cluster id.
 
 Behaviour: the brokers are shown as they listen under the name of the listener that was asked.
-Version notes: 1 tells brokers and controllers apart; a ZooKeeper-mode broker knows brokers only
+Version notes: 1 distinguishes brokers and controllers; a ZooKeeper-mode broker knows brokers only
 (UNSUPPORTED_ENDPOINT_TYPE otherwise, KIP-919).
 """
 

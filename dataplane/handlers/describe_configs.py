@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 async def handle(
     context: RequestContext, request: DescribeConfigsRequest
 ) -> DescribeConfigsResponse:
-    # As in Kafka the truth is read anew: the change may have been made through another broker.
+    # As in Kafka the truth is read again: the change may have been made through another broker.
     await context.broker.configs.reload_topics(
         {r.resource_name for r in request.resources if r.resource_type == Resource.TOPIC}
     )

@@ -31,7 +31,7 @@ def error_response(
 ) -> Any | None:
     """A response in which everything that was asked failed with `code`; None if it cannot say so.
 
-    `request` None means that it could not be read: then only a top-level error can be told. Who
+    `request` None means that it could not be read: then only a top-level error can be answered. Who
     asked about nothing gets an answer about nothing.
     """
     response = response_class()

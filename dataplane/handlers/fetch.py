@@ -12,9 +12,9 @@ quota is used up (KIP-73); they do not count towards `min_bytes`.
 In a fetch session (KIP-227) a request adds to what the session asks for, and an answer leaves out
 partitions of which there is nothing new. A follower's partitions that are caught up become idle:
 they are not even looked at until something happens to them.
-A consumer that tells its rack (v11+) is sent to an in-sync follower there, if this leader is set up
+A consumer that names its rack (v11+) is sent to an in-sync follower there, if this leader is set up
 so and lies on another rack (KIP-392).
-Version notes: 7 has sessions, 9 fences by leader epoch, 12 tells a diverging epoch (KIP-595) and
+Version notes: 7 has sessions, 9 fences by leader epoch, 12 answers a diverging epoch (KIP-595) and
 hints at the leader, 13 names topics by id, 15 moves the replica id into a tag, 16 adds leaders'
 endpoints.
 Skipped: 0-3 (formats before the record batch), aborted transactions.
@@ -88,8 +88,8 @@ class _Entry:
 class _Fetch(DelayedOperation):
     """A Fetch in work.
 
-    Completes when (A) there is an error to tell, or (B) `min_bytes` can be sent, or (C) nothing may
-    be waited for, or (D) the deadline has passed.
+    Completes when (A) there is an error to answer, or (B) `min_bytes` can be sent, or (C) nothing
+    may be waited for, or (D) the deadline has passed.
     """
 
     __slots__ = (
@@ -186,7 +186,7 @@ class _Fetch(DelayedOperation):
             self._news = WatchList()
             lists.append(self._news)
             self._session.session.on_news = self._on_news
-        self._context.broker.partitions.fetch_deadlines.add(self, request.max_wait_ms, lists)
+        self._context.broker.partitions.fetch_purgatory.add(self, request.max_wait_ms, lists)
         return self.deferred
 
     def _acknowledge(self) -> None:
@@ -413,7 +413,7 @@ class _Fetch(DelayedOperation):
             topics.append((key, results[at : at + count]))
             at += count
         try:
-            session_id, told = self._session.settle(topics)
+            session_id, sent = self._session.settle(topics)
         except KafkaError as error:
             return _refuse_all(self._context, error)
         hints = (
@@ -424,7 +424,7 @@ class _Fetch(DelayedOperation):
         parts: list[Any] = encode_fetch_response(
             header.api_version,
             header.correlation_id,
-            told,
+            sent,
             session_id=session_id,
             node_endpoints=hints,
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from dataplane.broker.groups.group_coordinator import OFFSETS_TOPIC
+from dataplane.cluster.topic_names import OFFSETS_TOPIC
 from dataplane.handlers.group_access import may_use_group
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import AclOperation

@@ -1,7 +1,7 @@
 """Heartbeat (12), versions 0-4: a member says that it lives, and learns of a rebalance.
 
-Behaviour: needs Read on the group. While the coordinator loads, the member is told that all is
-well: its session starts anew afterwards. Version notes: 3 static members.
+Behaviour: needs Read on the group. While the coordinator loads, the answer is that all is
+well: its session restarts afterwards. Version notes: 3 static members.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""LeaderAndIsr (4), versions 0-7: the controller tells this broker the roles of its replicas.
+"""LeaderAndIsr (4), versions 0-7: the controller sends this broker the roles of its replicas.
 
 Behaviour: needs ClusterAction. A deposed controller gets STALE_CONTROLLER_EPOCH, a command for an
 earlier life of this broker STALE_BROKER_EPOCH. A lower leader epoch is refused per partition; an
 equal one changes only the replica sets. A role older than its replica's removal is refused too.
-Version notes: 2 groups by topic, 5 carries topic ids and answers per topic id, 7 tells KRaft apart.
+Version notes: 2 groups by topic, 5 carries topic ids and answers per topic id, 7 knows KRaft.
 A full request (type 2) names every replica of this broker; logs of others are set aside as strays.
 Skipped: live leaders' endpoints (they come with UpdateMetadata).
 """

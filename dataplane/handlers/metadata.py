@@ -5,7 +5,7 @@ A missing topic is UNKNOWN_TOPIC_OR_PARTITION, or, when it may be created automa
 and answered with LEADER_NOT_AVAILABLE until it is there. Endpoints are those of the listener that
 was asked. Encoded topics are kept as long as the cluster's image lasts.
 Version notes: 0 takes an empty list for "all", later ones null; 4 may forbid automatic creation;
-8-10 tell cluster operations; 10 has topic ids, 12 lets a client look up by id: an id that is not
+8-10 answer cluster operations; 10 has topic ids, 12 lets a client look up by id: an id that is not
 zero decides, whatever the name holds (Java's admin client sends an empty one beside it).
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dataplane.cluster.topic_names import INTERNAL_TOPICS
 from dataplane.handlers.authorized_operations import authorized_operations
 from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import NO_LEADER
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from dataplane.model.partition import PartitionState
     from dataplane.wire.messages.metadata import MetadataRequestTopic
 
-INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 IDS_ASKED_FROM = 12  # 10 and 11 have the field in the request, but may not use it
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from dataplane.broker.context import CloseConnection
 from dataplane.broker.delayed.deferred import Deferred
 from dataplane.broker.replicas.staged_appends import StagedAnswer
+from dataplane.cluster.topic_names import INTERNAL_TOPICS
 from dataplane.handlers import leader_hints
 from dataplane.handlers.produce_route import ProduceRoute
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 OLDEST_SERVED = 3
 _ACKS = frozenset((-1, 0, 1))
 ZSTD = 4
@@ -189,9 +189,9 @@ class _Produced(StagedAnswer):
             return None
         if pending is None:
             return _answer(context, self._topics, failed=self._failed)
-        waiting = _Waiting(context, self._topics, pending)
+        waiting = _DelayedProduce(context, self._topics, pending)
         if not waiting.done:
-            context.broker.partitions.produce_deadlines.add(waiting, max(0, self._timeout_ms))
+            context.broker.partitions.produce_purgatory.add(waiting, max(0, self._timeout_ms))
         return waiting.deferred
 
     def _refuse(self, item: _Staged, error: KafkaError) -> None:
@@ -202,7 +202,7 @@ class _Produced(StagedAnswer):
         self._failed = True
 
 
-class _Waiting(DelayedOperation):
+class _DelayedProduce(DelayedOperation):
     """An answer that waits for the high watermark of its partitions.
 
     Completes when (A) each partition has its offset committed, or (B) has lost its leadership
@@ -259,7 +259,7 @@ class _Settle:
 
     __slots__ = ("_item", "_waiting")
 
-    def __init__(self, waiting: _Waiting, item: _Staged) -> None:
+    def __init__(self, waiting: _DelayedProduce, item: _Staged) -> None:
         self._waiting = waiting
         self._item = item
 

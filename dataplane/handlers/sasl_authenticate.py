@@ -55,7 +55,7 @@ async def bare_token(connection: ConnectionInfo, token: bytes) -> bytes | None:
 
 
 async def _take(connection: ConnectionInfo, session: SaslServerSession, token: bytes) -> bytes:
-    """One token further. KafkaError when it is refused: told in the log, and closed after it."""
+    """One token further. KafkaError when it is refused: logged, and closed after it."""
     try:
         answer = await session.authenticate(token)
     except KafkaError as error:

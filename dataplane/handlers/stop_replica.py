@@ -1,4 +1,4 @@
-"""StopReplica (5), versions 0-4: stop serving replicas here, and delete their logs if told so.
+"""StopReplica (5), versions 0-4: stop serving replicas here, and delete their logs if asked to.
 
 Behaviour: needs ClusterAction; stale controllers and stale broker epochs are refused as a whole, a
 lower leader epoch per partition (FENCED_LEADER_EPOCH). A replica that is not here is no error.

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from dataplane.model.errors import ErrorCode
 from dataplane.model.retry_warning import RetryWarning
+from dataplane.model.transitions import IllegalTransitionError
 from dataplane.replication.effects import (
     AppendToLog,
     PartitionFailed,
@@ -100,10 +101,6 @@ TRANSITIONS: Final[dict[tuple[FetchState, FetchEvent], FetchState]] = {
     (FetchState.FAILED, FetchEvent.DELAY_OVER): FetchState.FETCHING,
 }
 """Every legal move; whatever is not here is an error of the caller."""
-
-
-class IllegalFetchTransitionError(Exception):
-    """A programming error: an event that cannot happen in this state."""
 
 
 class LogView(Protocol):
@@ -413,7 +410,7 @@ class PartitionFetchState(Generic[P]):
     def _move(self, event: FetchEvent) -> None:
         after = TRANSITIONS.get((self.state, event))
         if after is None:
-            raise IllegalFetchTransitionError(f"{self}: {event.value} while {self.state.value}")
+            raise IllegalTransitionError(f"{self}: {event.value} while {self.state.value}")
         self.state = after
 
     def __str__(self) -> str:

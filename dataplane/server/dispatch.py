@@ -207,7 +207,7 @@ class Dispatcher:
             response = await self._handle(handler, context, request)
             if response is not None:
                 reply = [encode_response_frame(response, header.api_version, header.correlation_id)]
-        except WireError:  # our own response does not fit its schema: a bug, told as one
+        except WireError:  # our own response does not fit its schema: a bug, answered as one
             _log.exception("%s v%d cannot be answered", key.name, header.api_version)
             self._metrics.failed_requests.inc()
             reply = self._error_reply(context, request, ErrorCode.UNKNOWN_SERVER_ERROR, None)

@@ -8,7 +8,7 @@ per read loses everywhere. One scratch buffer serves all connections of the proc
 sends or copies what it is given before `write` returns, or from Python 3.12 on is given a copy.
 
 What the socket does not take at once waits here, not in the transport, and leaves piece by piece
-as there is room: no task, no future, no copy.
+as there is space: no task, no future, no copy.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class _Descriptor:
             os.close(number)
 
 
-class _Waiting:
+class _UnsentPart:
     """The rest of a file part; it shrinks as the socket takes it."""
 
     __slots__ = ("file", "position", "size")
@@ -125,7 +125,7 @@ class ReplyWriter:
         self._on_streamed: Callable[[], None]
         self._on_unreadable = on_unreadable
         self._socket: socket.socket | None = None
-        self._awaits_room = False  # the loop watches our socket for room
+        self._awaits_room = False  # the loop watches our socket for space
         self._is_full = False  # we have just met a full socket
         self.paused = False
         self.file_bytes = 0
@@ -172,7 +172,7 @@ class ReplyWriter:
         return True
 
     def resumed(self) -> None:
-        """The transport has room again."""
+        """The transport has space again."""
         self.paused = False
         if self.is_streaming and not self._awaits_room:
             self._go_on()
@@ -228,7 +228,7 @@ class ReplyWriter:
                 continue
             size = part.size
             # What once had to wait goes on as it began, however little is left of it.
-            is_large = size >= SENDFILE_FROM_BYTES or kind is _Waiting
+            is_large = size >= SENDFILE_FROM_BYTES or kind is _UnsentPart
             if is_large and self._plain and part.file.fileno() >= 0:
                 head, sent = self._send_file(part, fill)
                 fill = 0
@@ -237,7 +237,7 @@ class ReplyWriter:
                 sent, fill = self._copy(part, fill)
             if sent < size or head:
                 return [*head, _shrunk(part, sent), *map(_detached, parts[number + 1 :])]
-            if kind is _Waiting:
+            if kind is _UnsentPart:
                 part.close()
         if fill:
             self._write_scratch(fill)
@@ -275,7 +275,7 @@ class ReplyWriter:
         self._transport.write(bytes(data) if TRANSPORT_KEEPS_VIEWS else data)
 
     def _pass_by(self, data: Any, fill: int) -> int:
-        """Bytes that the scratch buffer has no room for; how full it is now."""
+        """Bytes that the scratch buffer has no space for; how full it is now."""
         self._write_scratch(fill)
         length = len(data)
         if length > SCRATCH_BYTES:
@@ -295,13 +295,13 @@ class ReplyWriter:
                 if fill:
                     self._write_scratch(fill)
                 return done, 0
-            room = _scratch[fill : fill + min(size - done, SCRATCH_BYTES - fill)]
+            space = _scratch[fill : fill + min(size - done, SCRATCH_BYTES - fill)]
             held = part.held and part.held.get()
             if held is None:
-                count = part.file.read_into(position + done, room)
+                count = part.file.read_into(position + done, space)
             else:
-                count = len(room)
-                room[:] = held[done : done + count]
+                count = len(space)
+                space[:] = held[done : done + count]
             if count <= 0:
                 raise _cut_short(part.file, size - done)
             fill += count
@@ -334,7 +334,7 @@ class ReplyWriter:
         return [bytes(head)] if head else [], sent
 
     def _await_room(self) -> None:
-        """The socket is full: go on when it has room, as the loop sees."""
+        """The socket is full: go on when it has space, as the loop sees."""
         self._is_full = True
         if not self._awaits_room:
             self._awaits_room = True
@@ -356,7 +356,7 @@ class ReplyWriter:
     def _drop_rest(self) -> None:
         rest, self._rest = self._rest, []
         for part in rest:
-            if type(part) is _Waiting:
+            if type(part) is _UnsentPart:
                 part.close()
         self.is_streaming = False
 
@@ -373,18 +373,18 @@ def _behind(parts: list[Any], sent: int) -> Iterator[Any]:
         sent = 0
 
 
-def _shrunk(part: Any, sent: int) -> _Waiting:
-    if type(part) is not _Waiting:
-        return _Waiting(part.file, part.position + sent, part.size - sent)
+def _shrunk(part: Any, sent: int) -> _UnsentPart:
+    if type(part) is not _UnsentPart:
+        return _UnsentPart(part.file, part.position + sent, part.size - sent)
     part.position += sent
     part.size -= sent
     return part
 
 
 def _detached(part: Any) -> Any:
-    if type(part) is _Waiting or type(part) in _BYTES:
+    if type(part) is _UnsentPart or type(part) in _BYTES:
         return part
-    return _Waiting(part.file, part.position, part.size)
+    return _UnsentPart(part.file, part.position, part.size)
 
 
 def _cut_short(file: Any, missing_bytes: int) -> OSError:

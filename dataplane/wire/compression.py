@@ -116,15 +116,15 @@ def _bounded(decompress_into: Callable[[bytes, bytearray], int], data: bytes, li
     """Decompress into a buffer that grows by steps, so that a bomb stops at `limit`."""
     import cramjam
 
-    room = min(limit, max(4096, 8 * len(data)))
+    space = min(limit, max(4096, 8 * len(data)))
     while True:
-        buffer = bytearray(room)
+        buffer = bytearray(space)
         try:
             return bytes(memoryview(buffer)[: decompress_into(data, buffer)])
         except cramjam.DecompressionError as error:
-            if "whole buffer" not in str(error) or room >= limit:
+            if "whole buffer" not in str(error) or space >= limit:
                 raise WireError(f"batch cannot be decompressed: {error}") from error
-        room = min(limit, room * 4)
+        space = min(limit, space * 4)
 
 
 def _unsnappy(data: bytes, limit: int) -> bytes:

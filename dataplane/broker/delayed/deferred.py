@@ -16,7 +16,7 @@ T = TypeVar("T")
 class Deferred(Generic[T]):
     """Completes exactly once; a second completion is ignored, as in a purgatory.
 
-    `pipelined` tells a connection that requests of the same kind behind this one may be worked
+    `pipelined` says that requests of the same kind behind this one may be worked
     on already; their answers still leave in order.
     """
 

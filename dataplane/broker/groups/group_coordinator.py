@@ -13,6 +13,7 @@ import logging
 from typing import TYPE_CHECKING, cast
 
 from dataplane.broker.groups.shard_host import GroupShardHost
+from dataplane.cluster.topic_names import OFFSETS_TOPIC
 from dataplane.groups.partitioner import partition_for
 from dataplane.groups.requests import JoinResult, SyncResult
 from dataplane.groups.settings import GroupSettings
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     from dataplane.ports.entropy import Entropy
 
 _log = logging.getLogger(__name__)
-
-OFFSETS_TOPIC = "__consumer_offsets"
 
 
 def settings_from(config: BrokerConfig) -> GroupSettings:
@@ -222,7 +221,7 @@ class GroupCoordinator:
         host.start_loading()
 
     def _on_metadata(self, before: ClusterImage, after: ClusterImage) -> None:
-        """Offsets of deleted topics go at once; a topic made anew has another id."""
+        """Offsets of deleted topics go at once; a topic created again has another id."""
         if before.topics is after.topics:
             return
         gone = set()

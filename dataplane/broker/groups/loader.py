@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Final
 
-from dataplane.groups.records import Record
+from dataplane.groups.records import CoordinatorRecord
 from dataplane.wire.record_batch import iter_batches, iter_records
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def _replay(
     partition: Partition, shard: GroupShard, offset: int, key: bytes, value: bytes | None
 ) -> int:
     try:
-        shard.replay(Record(key, value))
+        shard.replay(CoordinatorRecord(key, value))
     except ValueError as error:
         # One record of a newer release must not take the whole partition down.
         _log.warning("%s offset %d skipped: %s", partition.topic_partition, offset, error)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from dataplane.broker.replicas.partition import Partition
     from dataplane.groups.outcome import Outcome, Write
-    from dataplane.groups.records import Record
+    from dataplane.groups.records import CoordinatorRecord
     from dataplane.ports.clock import Clock
 
 _log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class GroupWriter:
         clock: Clock,
         *,
         timeout_ms: int,
-        replay: Callable[[Record], None],
+        replay: Callable[[CoordinatorRecord], None],
         carry_out: Callable[[Outcome], None],
     ) -> None:
         self._partition = partition
@@ -143,12 +143,12 @@ class GroupWriter:
 def _batches(writes: list[Write]) -> list[list[Write]]:
     """Split into batches below the size bound; a write is never split."""
     batches: list[list[Write]] = []
-    room = 0
+    space = 0
     for write in writes:
         size = sum(len(record.key) + len(record.value or b"") + 16 for record in write.records)
-        if not batches or size > room:
+        if not batches or size > space:
             batches.append([])
-            room = BATCH_BYTES_MAX
+            space = BATCH_BYTES_MAX
         batches[-1].append(write)
-        room -= size
+        space -= size
     return batches

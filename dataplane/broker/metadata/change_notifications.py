@@ -1,4 +1,4 @@
-"""Sequential change nodes in ZooKeeper: how brokers tell each other what to read again."""
+"""Sequential change nodes in ZooKeeper: how brokers notify each other of what to read again."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ KEPT_MS: Final = 15 * 60_000
 
 
 async def announce(coordinator: Coordinator, prefix: str, data: bytes) -> None:
-    """Create a change node. Tried again when its fate is unknown: told twice is harmless, a lost
-    notice may be a revocation that others miss. CoordinatorError.
+    """Create a change node. Tried again when its fate is unknown: a second one is harmless, a lost
+    one may be a revocation that others miss. CoordinatorError.
     """
     for attempt in range(ANNOUNCE_ATTEMPTS):
         try:

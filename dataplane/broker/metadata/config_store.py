@@ -115,7 +115,7 @@ class ConfigStore:
     async def reload_topics(self, topics: Iterable[str]) -> None:
         """Read these topics' overrides now.
 
-        A topic that is new, or made again under an old name, is told by the controller before any
+        A topic that is new, or made again under an old name, comes from the controller before any
         notification of its settings; and a description must show what was just set elsewhere.
         """
         paths = [(name, znodes.config_path("topics", name)) for name in topics]
@@ -190,7 +190,7 @@ class ConfigStore:
         for listener in self._listeners:
             try:
                 listener(entity_type, name)
-            except Exception:  # one room's bug must not keep the others from hearing
+            except Exception:  # one listener's bug must not keep the others from hearing
                 log.exception("a listener of configuration failed for %s %s", entity_type, name)
 
     def _on_changes(self, names: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Tells the controller that a log directory of this broker has failed, as Kafka does.
+"""Notifies the controller that a log directory of this broker has failed, as Kafka does.
 
 A sequential node under `/log_dir_event_notification`; the controller then asks the broker about
 every replica, by LeaderAndIsr, and those in the failed directory answer KAFKA_STORAGE_ERROR

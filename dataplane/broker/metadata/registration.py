@@ -149,7 +149,7 @@ class Registration:
             self._begin_again("the ZooKeeper session expired")
 
     def _watch_own(self, path: str) -> None:
-        """Anew for each registration: it then tells of one that is gone before it was seen, too."""
+        """Set for each registration: it then reports one that is gone before it was seen, too."""
         if self._watch is not None:
             self._watch.cancel()
         self._watch = self._coordinator.watch_data(path, self._on_own_node)

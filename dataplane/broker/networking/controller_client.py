@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 RETRY_MS = 50
 CREATE_TIMEOUT_MS = 30_000
-# Automatic creations under way; who asks for more is told to ask again.
+# Automatic creations under way; who asks for more has to ask again.
 CREATING_MAX = 100
 
 _TOPIC_NAME = re.compile(r"[a-zA-Z0-9._-]{1,249}")
@@ -91,7 +91,7 @@ class ControllerClient:
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, "no active controller answered in time")
 
     def create_in_background(self, topic: str) -> ErrorCode:
-        """Have a topic created with the broker's defaults; what to tell the client meanwhile."""
+        """Have a topic created with the broker's defaults; what to answer the client meanwhile."""
         if topic not in self._creating:
             if not is_valid_topic_name(topic):
                 return ErrorCode.INVALID_TOPIC_EXCEPTION

@@ -38,7 +38,7 @@ class BufferOwner(Protocol):
         ...
 
     def pause(self) -> None:
-        """There is no room: read no more."""
+        """There is no space: read no more."""
         ...
 
     def resume(self) -> None:
@@ -90,7 +90,7 @@ class FrameBuffer:
 
     `frame_bytes_max` bounds Produce, `other_bytes_max` every other request. Answers of peers have
     no API key in front: their buffer is made without the second bound. With a budget there is an
-    owner too, who reads no more while `is_starved`: then there may be no room to read into.
+    owner too, who reads no more while `is_starved`: then there may be no space to read into.
     """
 
     __slots__ = (
@@ -117,7 +117,7 @@ class FrameBuffer:
         self.other_bytes_max = frame_bytes_max
         self._budget = budget
         self.owner = owner
-        self.asked_bytes = 0  # by which it shall grow once the budget has room
+        self.asked_bytes = 0  # by which it shall grow once the budget has space
         self._data = bytearray(INITIAL_BYTES)
         self._view = memoryview(self._data)
         self._start = 0
@@ -140,7 +140,7 @@ class FrameBuffer:
 
     @property
     def is_starved(self) -> bool:
-        """It waits for room in the budget; until then nothing may be read."""
+        """It waits for space in the budget; until then nothing may be read."""
         return self.asked_bytes > 0
 
     @property
@@ -243,7 +243,7 @@ class FrameBuffer:
             self.grow()
 
     def _read_ahead(self) -> None:
-        """A read has filled the buffer: there is more to come. Room that others want is left."""
+        """A read has filled the buffer: there is more to come. Space that others want is left."""
         count = READ_AHEAD_BYTES - len(self._data)
         if self._budget is None:
             self._replace(READ_AHEAD_BYTES)

@@ -117,7 +117,7 @@ class PeerPool:
         return await asyncio.shield(opening)
 
     def _opened(self, key: tuple[str, int, str], task: asyncio.Task[PeerConnection]) -> None:
-        """Keep the connection; an error is told to those who wait, if anybody still does."""
+        """Keep the connection; an error is raised to those who wait, if anybody still does."""
         self._opening.pop(key, None)
         if task.cancelled() or task.exception() is not None:
             return

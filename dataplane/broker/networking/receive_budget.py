@@ -1,9 +1,9 @@
-"""What the receive buffers of all connections may hold together, and who waits for room.
+"""What the receive buffers of all connections may hold together, and who waits for space.
 
-A connection that finds no room stops reading (Kafka mutes its channel) and waits in line; what
+A connection that finds no space stops reading (Kafka mutes its channel) and waits in line; what
 others give back goes to the first in line that it is enough for. Once the head of the line has
 waited for a while, nobody passes it any more. Buffers grow while bytes arrive, so connections hold
-room while they wait for more: when that does not help the head either, somebody has to go.
+space while they wait for more: when that does not help the head either, somebody has to go.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ FAVOUR_AFTER_S = 1.0
 # A head that waits for so long waits in vain: a frame under way at even 1 MiB/s has ended, or
 # grown, by then.
 PATIENCE_S = 2.0
-# A connection that has room and sends nothing for so long, in the middle of a frame, has stopped.
+# A connection that has space and sends nothing for so long, in the middle of a frame, has stopped.
 QUIET_S = 2.0
 
 
 class ReceiveBudget:
     """Counts what buffers hold beyond their first piece; never more than `bytes_max`.
 
-    `refused` connections were closed for room, `pauses` is how often one had to stop reading.
+    `refused` connections were closed for space, `pauses` is how often one had to stop reading.
     The line holds connections and nothing of its own, so the listeners' limits bound it.
     """
 
@@ -56,7 +56,7 @@ class ReceiveBudget:
 
     @property
     def paused(self) -> int:
-        """How many connections wait for room."""
+        """How many connections wait for space."""
         return len(self._line)
 
     @property
@@ -65,7 +65,7 @@ class ReceiveBudget:
         return bool(self._line)
 
     def ask(self, buffer: FrameBuffer) -> bool:
-        """Book what `buffer` asks for. False: it waits in line, and its owner was told.
+        """Book what `buffer` asks for. False: it waits in line, and its owner was paused.
 
         FrameError when it asks for more than there is at all.
         """
@@ -102,9 +102,9 @@ class ReceiveBudget:
             self._serve()
 
     def relieve(self, now_s: float) -> None:
-        """Be called about every second: when the head of the line stays there, make room for it.
+        """Be called about every second: when the head of the line stays there, make space for it.
 
-        Whose connections are closed: first those that had room and went quiet in the middle of a
+        Whose connections are closed: first those that had space and went quiet in the middle of a
         frame, the quietest first; then those in line, for none of them can go on, the one that
         holds most first (the last comer among equals); then who still sends; then who waits for an
         answer of ours.
@@ -152,7 +152,7 @@ class ReceiveBudget:
                 return
 
     def _reclaim(self) -> None:
-        """Buffers stay grown for the next frame of their connection while there is room."""
+        """Buffers stay grown for the next frame of their connection while there is space."""
         for buffer in list(self._holders):
             buffer.shrink()
 

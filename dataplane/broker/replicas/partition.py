@@ -237,7 +237,7 @@ class Partition:
         return min(starts)
 
     def watch_log_starts(self) -> WatchList:
-        """The list that is told when a follower's log start moves, or the role here changes."""
+        """The list that is notified when a follower's log start moves, or the role here changes."""
         # Followers learn of a moved log start by their next answer.
         self._wake_followers(at_once=False)
         return self._followed

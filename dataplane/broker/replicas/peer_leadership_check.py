@@ -1,6 +1,6 @@
 """What a broker asks its peers while it does not hear ZooKeeper.
 
-Cut off from ZooKeeper alone, a broker is not told that its registration has ended and that others
+Cut off from ZooKeeper alone, a broker does not learn that its registration has ended and others
 lead. Clients still reach it, and it would keep them: their acks=all writes wait for followers that
 follow somebody else, and its metadata sends them back to it. Peers know better. A leader epoch
 that is higher than ours was written to ZooKeeper before anybody spoke of it, so it proves that we
@@ -108,15 +108,15 @@ class PeerLeadershipCheck:
         self.take(answer)
 
     def take(self, answer: MetadataResponse) -> None:
-        """Give up what somebody leads in a newer epoch, and tell clients who."""
+        """Give up what somebody leads in a newer epoch, and answer clients who leads."""
         image = self._metadata.image
         topics = dict(image.topics)
         changed = []
-        for told in answer.topics:
-            known = image.topics.get(told.name or "")
-            if known is None or known.topic_id != told.topic_id:
+        for answered in answer.topics:
+            known = image.topics.get(answered.name or "")
+            if known is None or known.topic_id != answered.topic_id:
                 continue
-            newer = dict(_newer(known, told))
+            newer = dict(_newer(known, answered))
             if not newer:
                 continue
             states = tuple(newer.get(state.index, state) for state in known.partitions)
@@ -144,9 +144,11 @@ class PeerLeadershipCheck:
         partitions.stop_replica(topic_partition, -1, delete=False)
 
 
-def _newer(known: TopicImage, told: MetadataResponseTopic) -> Iterator[tuple[int, PartitionState]]:
+def _newer(
+    known: TopicImage, answered: MetadataResponseTopic
+) -> Iterator[tuple[int, PartitionState]]:
     """(index, state) of the partitions of which the peer knows a later leader epoch."""
-    for partition in told.partitions:
+    for partition in answered.partitions:
         if partition.partition_index >= len(known.partitions):
             continue
         before = known.partitions[partition.partition_index]

@@ -22,7 +22,7 @@ from dataplane.wire.errors import WireError
 from dataplane.wire.messages.fetch import FetchResponse
 
 if TYPE_CHECKING:
-    from dataplane.broker.delayed.deadlines import Deadlines
+    from dataplane.broker.delayed.purgatory import DelayedOperationPurgatory
     from dataplane.broker.networking.peer_connection import PeerConnection
     from dataplane.broker.replicas.fetcher_context import FetcherContext
     from dataplane.broker.replicas.partition import Partition
@@ -59,7 +59,12 @@ class ReplicaFetcher:
     """
 
     def __init__(
-        self, context: FetcherContext, leader_id: int, number: int, *, deadlines: Deadlines
+        self,
+        context: FetcherContext,
+        leader_id: int,
+        number: int,
+        *,
+        deadlines: DelayedOperationPurgatory,
     ) -> None:
         self._context = context
         self._leader_id = leader_id

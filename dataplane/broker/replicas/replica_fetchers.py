@@ -10,7 +10,7 @@ import asyncio
 import zlib
 from typing import TYPE_CHECKING, NamedTuple
 
-from dataplane.broker.delayed.deadlines import Deadlines
+from dataplane.broker.delayed.purgatory import DelayedOperationPurgatory
 from dataplane.broker.replicas.replica_fetcher import ReplicaFetcher
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class ReplicaFetchers:
         self._fetchers: dict[FetcherKey, ReplicaFetcher] = {}
         self._followed: dict[TopicPartition, _Followed] = {}
         self._number = context.config.get_int("num.replica.fetchers")
-        self._deadlines = Deadlines()
+        self._deadlines = DelayedOperationPurgatory()
         metadata.on_change(self._on_metadata)
         context.configs.on_change(self._on_config)
         self._register_metrics()

@@ -6,7 +6,7 @@ import errno
 import logging
 from typing import TYPE_CHECKING
 
-from dataplane.broker.delayed.deadlines import Deadlines
+from dataplane.broker.delayed.purgatory import DelayedOperationPurgatory
 from dataplane.broker.delayed.waiting import Wakeups
 from dataplane.broker.replicas.partition import Partition
 from dataplane.broker.replicas.removed_replicas import RemovedReplicas
@@ -71,9 +71,9 @@ class ReplicaManager:
         self.appends = StagedAppends()
         self.read_memory = ReadMemory()
         self.wakeups = Wakeups()
-        self.produce_deadlines = Deadlines()
-        self.fetch_deadlines = Deadlines()
-        self.delete_records_deadlines = Deadlines()
+        self.produce_purgatory = DelayedOperationPurgatory()
+        self.fetch_purgatory = DelayedOperationPurgatory()
+        self.delete_records_purgatory = DelayedOperationPurgatory()
         self.controller_epoch = -1
         self.fetch_bytes_max = configs.broker_config.get_int("fetch.max.bytes")
         logs.future_replicas.on_promoted(self._promoted)
@@ -139,7 +139,7 @@ class ReplicaManager:
     ) -> ErrorCode:
         """Take up the role that the controller has decided; the error is per partition.
 
-        KAFKA_STORAGE_ERROR tells the controller that the replica is offline: its directory failed.
+        KAFKA_STORAGE_ERROR makes the replica offline for the controller: its directory failed.
         A full disk heals, so such a role is tried again by `take_up_owed_roles`.
         """
         error = self._apply_state(topic_partition, topic_id, state, is_new=is_new)

@@ -1,7 +1,7 @@
 """Who may do what: ACLs kept in ZooKeeper as Kafka's AclAuthorizer does, decided upon in memory.
 
 Any broker takes changes: it writes with a version check, has the change in force at once, and
-tells the others by a change node. With `authorizer.class.name` empty everything is allowed.
+notifies the others by a change node. With `authorizer.class.name` empty everything is allowed.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ class Authorizer:
                 continue
             except ConnectionLossError:
                 # It may have happened: then reading again shows that nothing is left to change,
-                # but the others still have to be told.
+                # but the others still have to be notified.
                 if (await self._read(pattern))[0] != after:
                     continue
             return before, after

@@ -1,6 +1,6 @@
 """LeaderAndIsr (key 4), versions 0-7, flexible from 4.
 
-The controller tells replicas their roles.
+The controller sends replicas their roles.
 
 Below version 2 partitions come ungrouped, with their topic's name in each. `type` 0 is unknown,
 1 incremental, 2 full (5+). Errors are grouped by topic id from version 5 on.

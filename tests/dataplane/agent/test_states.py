@@ -13,11 +13,11 @@ from dataplane.agent.states import (
     HEALTHY_AFTER_MS,
     NEXT,
     BrokerState,
-    IllegalMoveError,
     backoff_ms,
     check_move,
     quick_exits_after,
 )
+from dataplane.model.transitions import IllegalTransitionError
 
 # Written out once more, so that the code's table has a witness.
 LEGAL = {
@@ -49,7 +49,7 @@ def test_every_move_is_legal_or_raises(before, after):
     if (before.value, after.value) in LEGAL:
         check_move(before, after)
     else:
-        with pytest.raises(IllegalMoveError, match=f"{before.value} → {after.value}"):
+        with pytest.raises(IllegalTransitionError, match=f"{before.value} → {after.value}"):
             check_move(before, after)
 
 

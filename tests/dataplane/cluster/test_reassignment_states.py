@@ -8,7 +8,6 @@ import itertools
 import pytest
 
 from dataplane.cluster import reassignment
-from dataplane.cluster.partition_states import IllegalTransitionError
 from dataplane.cluster.reassignment_states import (
     VALID_AFTER,
     VALID_BEFORE,
@@ -19,6 +18,7 @@ from dataplane.cluster.reassignment_states import (
     status_of,
 )
 from dataplane.model.partition import PartitionState
+from dataplane.model.transitions import IllegalTransitionError
 
 ALL = frozenset(range(6))
 STATES = {

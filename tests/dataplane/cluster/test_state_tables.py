@@ -7,9 +7,10 @@ import itertools
 import pytest
 
 from dataplane.cluster import partition_states, replica_states
-from dataplane.cluster.partition_states import IllegalTransitionError, PartitionStatus, status_of
+from dataplane.cluster.partition_states import PartitionStatus, status_of
 from dataplane.cluster.replica_states import ReplicaStatus
 from dataplane.model.partition import PartitionState
+from dataplane.model.transitions import IllegalTransitionError
 
 PARTITION_MOVES = list(itertools.product(PartitionStatus, PartitionStatus))
 REPLICA_MOVES = list(itertools.product(ReplicaStatus, ReplicaStatus))

@@ -7,7 +7,7 @@ import uuid
 
 from dataplane.broker.context import ConnectionInfo, HandlerContext, RequestContext
 from dataplane.broker.delayed.waiting import Wakeups
-from dataplane.broker.groups.group_coordinator import OFFSETS_TOPIC, GroupCoordinator
+from dataplane.broker.groups.group_coordinator import GroupCoordinator
 from dataplane.broker.metadata.config_admin import ConfigAdmin
 from dataplane.broker.metadata.config_store import ConfigStore
 from dataplane.broker.metadata.internal_topics import InternalTopics
@@ -17,6 +17,7 @@ from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.replicas.partition import Partition
 from dataplane.broker.security.authorizer import Authorizer
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
+from dataplane.cluster.topic_names import OFFSETS_TOPIC
 from dataplane.config.broker_config import BrokerConfig
 from dataplane.handlers.registry import HANDLED, handler
 from dataplane.log.config import LogConfig

@@ -5,7 +5,8 @@ import itertools
 import pytest
 
 from dataplane.groups.group import ClassicGroup
-from dataplane.groups.states import LEGAL_MOVES, GroupState, IllegalMoveError
+from dataplane.groups.states import LEGAL_MOVES, GroupState
+from dataplane.model.transitions import IllegalTransitionError
 
 KAFKA = {
     ("Empty", "PreparingRebalance"),
@@ -31,7 +32,7 @@ def test_each_move_is_legal_or_refused(before, after):
         assert group.state is after
         assert group.state_timestamp_ms == 7
     else:
-        with pytest.raises(IllegalMoveError, match=f"from {before.value} to {after.value}"):
+        with pytest.raises(IllegalTransitionError, match=f"from {before.value} to {after.value}"):
             group.move_to(after, now_ms=7)
         assert group.state is before
 

@@ -11,6 +11,7 @@ from dataplane.log.config import LogConfig
 from dataplane.log.partition_log import PartitionLog
 from dataplane.model.errors import ErrorCode
 from dataplane.model.retry_warning import EXPECTED_MS_MAX
+from dataplane.model.transitions import IllegalTransitionError
 from dataplane.replication.effects import (
     AppendToLog,
     PartitionFailed,
@@ -26,7 +27,6 @@ from dataplane.replication.partition_fetch_state import (
     TRANSITIONS,
     FetchEvent,
     FetchState,
-    IllegalFetchTransitionError,
     PartitionFetchState,
 )
 from dataplane.wire.messages.fetch import EpochEndOffset, PartitionData
@@ -255,7 +255,7 @@ def test_every_event_in_every_state_goes_where_the_table_says_or_is_refused(befo
     assert state.state is before
     after = TRANSITIONS.get((before, event))
     if after is None:
-        with pytest.raises(IllegalFetchTransitionError):
+        with pytest.raises(IllegalTransitionError):
             HAPPEN[event](state)
         assert state.state is before
     else:

@@ -3,8 +3,8 @@
 import asyncio
 import types
 
-from dataplane.broker.delayed.deadlines import Deadlines
 from dataplane.broker.delayed.deferred import Deferred
+from dataplane.broker.delayed.purgatory import DelayedOperationPurgatory
 from dataplane.broker.delayed.waiting import OffsetWaiters, Wakeups
 from dataplane.timing.purgatory import DelayedOperation, WatchList
 
@@ -69,7 +69,7 @@ def test_a_deferred_completes_once() -> None:
 
 
 async def test_deadlines_come_in_their_order_and_spare_what_has_ended() -> None:
-    deadlines = Deadlines()
+    deadlines = DelayedOperationPurgatory()
     start_s = asyncio.get_running_loop().time()
     late, early, ended = Operation(), Operation(), Operation()
     deadlines.add(late, 80)
@@ -85,7 +85,7 @@ async def test_deadlines_come_in_their_order_and_spare_what_has_ended() -> None:
 
 
 async def test_an_idle_purgatory_keeps_no_timer_and_starts_again() -> None:
-    deadlines = Deadlines()
+    deadlines = DelayedOperationPurgatory()
     for _ in range(2):
         operation = Operation()
         start_s = asyncio.get_running_loop().time()
@@ -98,7 +98,7 @@ async def test_an_idle_purgatory_keeps_no_timer_and_starts_again() -> None:
 
 
 async def test_a_shorter_timeout_is_not_kept_waiting_by_a_longer_one() -> None:
-    deadlines = Deadlines()
+    deadlines = DelayedOperationPurgatory()
     deadlines.add(Operation(), 3_600_000)
     operation = Operation()
     deadlines.add(operation, 10)
@@ -137,7 +137,7 @@ def test_a_moment_between_two_milliseconds_does_not_make_it_spin(monkeypatch) ->
     loop = ExactLoop()
     monkeypatch.setattr(asyncio, "get_running_loop", lambda: loop)
     for delay_ms in range(900, 1_200):
-        deadlines = Deadlines()
+        deadlines = DelayedOperationPurgatory()
         operation = Operation()
         loop.now_s = 0.0
         deadlines.add(operation, delay_ms)
@@ -146,7 +146,7 @@ def test_a_moment_between_two_milliseconds_does_not_make_it_spin(monkeypatch) ->
 
 
 async def test_what_has_ended_is_forgotten_at_once() -> None:
-    deadlines, waiting = Deadlines(), WatchList()
+    deadlines, waiting = DelayedOperationPurgatory(), WatchList()
     opened = Operation()
     deadlines.add(opened, 3_600_000, [waiting])
     for _ in range(1_000):

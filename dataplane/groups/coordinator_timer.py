@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 K = TypeVar("K", bound=tuple[str, ...])
 
 
-class Deadlines(Generic[K]):
+class CoordinatorTimer(Generic[K]):
     """Times are milliseconds of the monotonic clock."""
 
     def __init__(self) -> None:

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from dataplane.broker.groups.group_coordinator import OFFSETS_TOPIC
 from dataplane.cluster.image import ClusterImage
+from dataplane.cluster.topic_names import OFFSETS_TOPIC
 from dataplane.groups.requests import CommitRequest, JoinRequest, OffsetToCommit, Protocol
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition

@@ -1,18 +1,18 @@
-"""Deadlines move cheaply, and never fire early, late or twice."""
+"""CoordinatorTimer move cheaply, and never fire early, late or twice."""
 
 import heapq
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataplane.groups.deadlines import Deadlines
+from dataplane.groups.coordinator_timer import CoordinatorTimer
 
 
 def test_moving_forward_costs_no_heap_entry(monkeypatch):
     pushed = []
     real = heapq.heappush
     monkeypatch.setattr(heapq, "heappush", lambda heap, entry: pushed.append(real(heap, entry)))
-    deadlines = Deadlines()
+    deadlines = CoordinatorTimer()
     for due in range(100, 1100):
         deadlines.set(("a",), due)
     assert len(pushed) == 1
@@ -21,7 +21,7 @@ def test_moving_forward_costs_no_heap_entry(monkeypatch):
 
 
 def test_moving_backward_fires_at_the_earlier_time():
-    deadlines = Deadlines()
+    deadlines = CoordinatorTimer()
     deadlines.set(("a",), 100)
     deadlines.set(("a",), 50)
     assert deadlines.next_ms() == 50
@@ -40,7 +40,7 @@ steps = st.lists(
 
 @given(steps)
 def test_it_behaves_as_a_dictionary_of_times(script):
-    deadlines, model, now = Deadlines(), {}, 0
+    deadlines, model, now = CoordinatorTimer(), {}, 0
     for verb, name, number in script:
         key = (name,)
         if verb == "set":

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _NEVER_MS: Final = 1 << 62
 
 
-class Deadlines(Purgatory):
+class DelayedOperationPurgatory(Purgatory):
     """All waiting operations of one kind. None expires early; late ones wait for a busy loop."""
 
     def __init__(self) -> None:

@@ -18,6 +18,7 @@ from console.parts import RUNNER
 from console.serializers import LoginSerializer, SessionSerializer, TenantChoiceSerializer
 from controlplane.common.exception_handler import MEDIA_TYPE
 from controlplane.common.openapi import PROBLEM, documented
+from controlplane.common.parsers import JsonBodyParser
 from controlplane.common.problems import NotFound
 from controlplane.common.views import problem_response
 from controlplane.tenants.authentication import ConsoleSessionAuthentication
@@ -25,6 +26,13 @@ from controlplane.tenants.views import TenantView
 
 TAG = "console"
 NO_STORE = {"Cache-Control": "no-store"}
+BODY_BYTES_MAX = 16 * 1024
+
+
+class SmallBodyParser(JsonBodyParser):
+    """Whoever is not signed in may have little read and hashed."""
+
+    bytes_max = BODY_BYTES_MAX
 
 
 @method_decorator(csrf_protect, name="dispatch")
@@ -33,6 +41,7 @@ class OwnSessionView(APIView):
 
     authentication_classes = (ConsoleSessionAuthentication,)
     permission_classes = (AllowAny,)
+    parser_classes = (SmallBodyParser,)
 
     def answer(self) -> Response:
         return Response(session.session_dict(self.request), headers=NO_STORE)

@@ -16,6 +16,7 @@ class JsonBodyParser(BaseParser):
     """RFC 8259: UTF-8 whatever the charset says; no NaN, no NUL, no half of a surrogate pair."""
 
     media_type = "application/json"
+    bytes_max = BODY_MAX_BYTES
 
     def parse(
         self,
@@ -23,10 +24,10 @@ class JsonBodyParser(BaseParser):
         media_type: str | None = None,  # noqa: ARG002 - DRF's signature
         parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - DRF's signature
     ) -> Any:
-        body = stream.read(BODY_MAX_BYTES + 1)
-        if len(body) > BODY_MAX_BYTES:
+        body = stream.read(self.bytes_max + 1)
+        if len(body) > self.bytes_max:
             raise Problem(
-                f"A body has at most {BODY_MAX_BYTES} bytes.", status=413, code="too-large"
+                f"A body has at most {self.bytes_max} bytes.", status=413, code="too-large"
             )
         try:
             data = json.loads(body.decode(), parse_constant=_refuse_constant)

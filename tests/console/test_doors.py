@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from console.api import BODY_BYTES_MAX
 from controlplane.audit.models import AuditEvent
 from controlplane.tenants.services import membership_ensure
 from tests.controlplane.rest.surface import OWN_SESSION, document
@@ -64,6 +65,16 @@ def test_bad_bodies_are_refused(client, db, body):
     answer = client.post("/console/api/login", body, content_type="application/json")
     assert answer.status_code in {400, 422}
     assert answer.json()["title"]
+
+
+@pytest.mark.parametrize("name", ["login", "tenant"])
+def test_a_large_body_is_refused_before_anything_is_made_of_it(client, ada, name):
+    body = json.dumps({"username": "ada", "password": "x" * BODY_BYTES_MAX, "slug": "x"})
+    if name == "tenant":
+        client.force_login(ada)
+    answer = client.post(f"/console/api/{name}", body, content_type="application/json")
+    assert (answer.status_code, answer.json()["code"]) == (413, "too-large")
+    assert not AuditEvent.objects.exists()
 
 
 def test_pages_are_for_the_signed_in(client, db):

@@ -1,4 +1,4 @@
-"""A leader asks for another in-sync set: whether it may (KIP-497, KIP-841, KIP-903)."""
+"""A leader asks for another ISR: whether it may (KIP-497, KIP-841, KIP-903)."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def register_storage(metrics: Metrics, logs: LogManager) -> None:
     )
     metrics.gauge(
         "penstock_recovery_truncated_bytes",
-        "Bytes behind damage that the start has cut.",
+        "Bytes behind damage that the start truncated.",
         lambda: progress.truncated_bytes,
     )
     metrics.gauge(

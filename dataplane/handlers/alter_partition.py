@@ -1,4 +1,4 @@
-"""AlterPartition (56), versions 0-3: a leader asks for another in-sync set.
+"""AlterPartition (56), versions 0-3: a leader asks for another ISR.
 
 Behaviour: the controller only; needs ClusterAction. Each partition has its own answer: the state
 as written, or why not. From version 3 each member comes with the broker epoch that the leader saw,

@@ -245,7 +245,7 @@ def damages_replicas(patch):
 
 
 def never_rejoins(patch):
-    """Who has left the in-sync set stays outside."""
+    """Who has left the ISR stays outside."""
     patch.setattr(LeaderCore, "_propose_joiner", lambda self, follower: ())
     return ("kill",), {}
 

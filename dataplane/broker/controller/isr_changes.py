@@ -1,4 +1,4 @@
-"""Changes of in-sync sets: asked for by leaders (AlterPartition), or written by them."""
+"""Changes of ISRs: asked for by leaders (AlterPartition), or written by them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ log = logging.getLogger(__name__)
 
 
 class IsrChanges:
-    """Grants in-sync sets, and reads those that leaders wrote by themselves."""
+    """Grants ISRs, and reads those that leaders wrote by themselves."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class IsrChanges:
     async def alter_partitions(
         self, sender: int, sender_epoch: int, proposals: Sequence[IsrProposal]
     ) -> dict[TopicPartition, PartitionState | ErrorCode]:
-        """Grant or refuse in-sync sets. Raises KafkaError(STALE_BROKER_EPOCH) for a former life.
+        """Grant or refuse ISRs. Raises KafkaError(STALE_BROKER_EPOCH) for a former life.
 
         Reassignments that are complete by this are not finished yet: that is a step of its own
         (`PartitionReassignment.complete_ready`), so that the leader is answered first.
@@ -63,7 +63,7 @@ class IsrChanges:
         return answers
 
     async def notified(self) -> None:
-        """Leaders that write their in-sync sets themselves name the partitions; these are read."""
+        """Leaders that write their ISRs themselves name the partitions; these are read."""
         names = await self._zk.coordinator.children(znodes.ISR_CHANGES)
         paths = [f"{znodes.ISR_CHANGES}/{name}" for name in sorted(names)]
         found = await read_all(self._zk.coordinator, [(path, path) for path in paths])

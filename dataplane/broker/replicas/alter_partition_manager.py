@@ -1,4 +1,4 @@
-"""AlterPartition: proposed in-sync sets travel to the controller, one request at a time.
+"""AlterPartition: proposed ISRs travel to the controller, one request at a time.
 
 Proposals of many partitions that come due together share a request. The controller's word, or its
 refusal, goes back to each partition's leader core; an answer that never comes is asked for again.
@@ -95,7 +95,7 @@ class AlterPartitionManager:
         self._metrics.failed_isr_updates.inc(len(batch))
         is_due = self._failures.is_due(int(asyncio.get_running_loop().time() * 1000))
         level = logging.WARNING if is_due else logging.DEBUG
-        _log.log(level, "in-sync sets of %d partitions wait: %s", len(batch), reason)
+        _log.log(level, "ISRs of %d partitions wait: %s", len(batch), reason)
         await asyncio.sleep(self._retry_ms / 1000)
         self._retry_ms = min(2 * self._retry_ms, RETRY_MS_MAX)
         for partition, proposal in batch.items():
@@ -147,7 +147,7 @@ class AlterPartitionManager:
             answer = answers.get((partition.topic_id, partition.topic_partition.partition))
             if answer is None or answer.error_code != ErrorCode.NONE:
                 code = ErrorCode.of(answer.error_code) if answer else ErrorCode.UNKNOWN_SERVER_ERROR
-                _log.info("in-sync set of %s refused: %s", partition.topic_partition, code.name)
+                _log.info("ISR of %s refused: %s", partition.topic_partition, code.name)
                 metrics.failed_isr_updates.inc()
                 partition.isr_rejected(code)
                 continue
@@ -160,7 +160,7 @@ class AlterPartitionManager:
             left |= before - after
         if len(changed) > NAMED_MAX:
             _log.info(
-                "in-sync sets of %d partitions changed, %s among them: joined %s, left %s",
+                "ISRs of %d partitions changed, %s among them: joined %s, left %s",
                 len(changed),
                 changed[0].topic_partition,
                 sorted(joined),
@@ -168,4 +168,4 @@ class AlterPartitionManager:
             )
             return
         for partition in changed:
-            _log.info("in-sync set of %s is %s", partition.topic_partition, list(partition.isr))
+            _log.info("ISR of %s is %s", partition.topic_partition, list(partition.isr))

@@ -1,6 +1,6 @@
 """AlterPartition (key 56), versions 0-3, flexible from 0.
 
-A leader proposes a new in-sync set to the controller.
+A leader proposes a new ISR to the controller.
 """
 
 from __future__ import annotations

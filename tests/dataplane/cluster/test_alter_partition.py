@@ -1,4 +1,4 @@
-"""Who may change an in-sync set, and to what."""
+"""Who may change an ISR, and to what."""
 
 from __future__ import annotations
 

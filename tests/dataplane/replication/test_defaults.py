@@ -1,4 +1,4 @@
-"""What holds when nobody has set anything, and how often in-sync sets are looked at."""
+"""What holds when nobody has set anything, and how often ISRs are looked at."""
 
 from __future__ import annotations
 

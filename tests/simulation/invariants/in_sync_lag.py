@@ -1,4 +1,4 @@
-"""The in-sync set never keeps a replica that lags beyond the rule, and holds no hollow one.
+"""The ISR never keeps a replica that lags beyond the rule, and holds no hollow one.
 
 Lag: a member whose log has not reached the end of its leader's log for replica.lag.time.max.ms is
 out after the leader's next look (every half of that) and the controller's answer. This is demanded

@@ -2,7 +2,7 @@
 
 Seen by the consumer: no answer holds a record at or above the high watermark that it names. Seen
 from above: with min.insync.replicas=2 whatever a consumer gets has been in two logs at least, since
-the watermark stands still while the in-sync set is smaller.
+the watermark stands still while the ISR is smaller.
 """
 
 from __future__ import annotations

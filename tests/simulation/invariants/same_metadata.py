@@ -1,6 +1,6 @@
 """In the end every broker's picture of the cluster is what ZooKeeper holds, and nothing besides.
 
-Topics with their ids, partition counts, leaders, epochs, in-sync sets and replicas; the live brokers;
+Topics with their ids, partition counts, leaders, epochs, ISRs and replicas; the live brokers;
 and the memory of the active controller. A topic that was deleted is in none of them. Metadata that
 is merely on its way is waited for: `Simulation` asks `is_settled` for SPREAD_MAX_S of virtual time.
 """

@@ -50,10 +50,10 @@ class _Step:
 class KafkaController:
     """One broker's part in controlling. `controller_id` is -1 while nobody is known to."""
 
-    def __init__(self, services: ControllerEnvironment) -> None:
-        self._services = services
+    def __init__(self, environment: ControllerEnvironment) -> None:
+        self._environment = environment
         self._election = ControllerElection(
-            services.coordinator, services.clock, broker_id=services.broker_id
+            environment.coordinator, environment.clock, broker_id=environment.broker_id
         )
         self._queue: asyncio.Queue[_Step | None] = asyncio.Queue()
         self._controller: ControllerTerm | None = None
@@ -67,7 +67,7 @@ class KafkaController:
 
     async def start(self) -> None:
         """Begin to take part; call when this broker is registered and its listeners are open."""
-        coordinator = self._services.coordinator
+        coordinator = self._environment.coordinator
         loop = asyncio.get_running_loop()
         self._tasks = [
             loop.create_task(self._run(), name="controller"),
@@ -87,7 +87,7 @@ class KafkaController:
         was_active = self.is_active
         await self._resign()
         if was_active:
-            await delete_own_node(self._services.coordinator, znodes.CONTROLLER)
+            await delete_own_node(self._environment.coordinator, znodes.CONTROLLER)
 
     @property
     def is_active(self) -> bool:
@@ -116,7 +116,9 @@ class KafkaController:
         controller = self._controller
         if controller is None:
             return False
-        return await controller.channels.propagated(timeout_ms, required=self._services.broker_id)
+        return await controller.channels.propagated(
+            timeout_ms, required=self._environment.broker_id
+        )
 
     # -- watching -------------------------------------------------------------------------------
 
@@ -128,7 +130,7 @@ class KafkaController:
     def _on_controller(self, data: bytes | None, stat: NodeStat | None) -> None:
         self.controller_id = znodes.decode_controller(data) if data is not None else -1
         owner = stat.ephemeral_owner if stat is not None else 0
-        if self.is_active and owner != self._services.coordinator.session_id:
+        if self.is_active and owner != self._environment.coordinator.session_id:
             self._active_epoch = None
         if not self.is_active:
             self._queue.put_nowait(None)
@@ -209,28 +211,28 @@ class KafkaController:
             await self._begin_term(elected.epoch, elected.version)
 
     async def _begin_term(self, epoch: int, version: int) -> None:
-        log.info("broker %d is the controller, epoch %d", self._services.broker_id, epoch)
-        services = self._services
+        log.info("broker %d is the controller, epoch %d", self._environment.broker_id, epoch)
+        environment = self._environment
         controller = ControllerTerm(
             ControllerContext(epoch, version),
-            services.coordinator,
-            services.peers,
-            broker_id=services.broker_id,
-            listener=services.config.inter_broker_listener,
-            clock=services.clock,
-            entropy=services.entropy,
-            broker_config=lambda: services.config,
-            unclean_allowed=lambda topic: services.configs.topic_config(topic).get_bool(
+            environment.coordinator,
+            environment.peers,
+            broker_id=environment.broker_id,
+            listener=environment.config.inter_broker_listener,
+            clock=environment.clock,
+            entropy=environment.entropy,
+            broker_config=lambda: environment.config,
+            unclean_allowed=lambda topic: environment.configs.topic_config(topic).get_bool(
                 "unclean.leader.election.enable"
             ),
             on_deleted=self._on_deleted,
             on_leader_and_isr=self._on_leader_and_isr,
         )
         self._controller = controller
-        self.controller_id = self._services.broker_id
+        self.controller_id = self._environment.broker_id
         self._active_epoch = epoch
         await controller.take_over()
-        self._term_watches = TermWatches(services.coordinator, controller.context, self.later)
+        self._term_watches = TermWatches(environment.coordinator, controller.context, self.later)
 
     async def _resign(self) -> None:
         self._active_epoch = None
@@ -250,7 +252,7 @@ class KafkaController:
                 self.later(lambda term: term.offline_replicas.ask_again())
 
     async def _balance_regularly(self) -> None:
-        config = self._services.config
+        config = self._environment.config
         if not config.get_bool("auto.leader.rebalance.enable"):
             return
         await asyncio.sleep(FIRST_BALANCE_MS / 1000)

@@ -64,13 +64,13 @@ class HandlerContext:
     cluster_id: str
     clock: Clock
     entropy: Entropy
-    metadata: MetadataCache
+    metadata_cache: MetadataCache
     metrics: Metrics
     configs: ConfigStore
     config_admin: ConfigAdmin
     internal_topics: InternalTopics
-    partitions: ReplicaManager
-    groups: GroupCoordinator
+    replica_manager: ReplicaManager
+    group_coordinator: GroupCoordinator
     producer_ids: ProducerIdManager
     authorizer: Authorizer
     controller: KafkaController

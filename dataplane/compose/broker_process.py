@@ -118,21 +118,21 @@ class BrokerProcess:
         components.logs.on_directory_failure(
             lambda directory, lost: self._directory_failed(components, directory, lost)
         )
-        undo.push_async_callback(components.partitions.stop)
+        undo.push_async_callback(components.replica_manager.stop)
         await components.authorizer.start()
         undo.push_async_callback(components.authorizer.stop)
         await components.producer_ids.start()
         undo.push_async_callback(components.producer_ids.stop)
-        await components.groups.start()
-        undo.push_async_callback(components.groups.stop)
+        await components.group_coordinator.start()
+        undo.push_async_callback(components.group_coordinator.stop)
         dispatcher = Dispatcher(components.handlers)
         undo.push_async_callback(dispatcher.stop)
         await self._listeners.serve(dispatcher)
         undo.callback(self._listeners.stop)
         gauges.register(
             self._metrics,
-            components.partitions,
-            components.metadata,
+            components.replica_manager,
+            components.metadata_cache,
             components.controller,
             self._listeners,
         )
@@ -144,7 +144,7 @@ class BrokerProcess:
         undo.push_async_callback(components.peer_leadership_check.stop)
         await components.controller.start()
         undo.push_async_callback(components.controller.stop)
-        await _wait_for_image(components.metadata, components.lifecycle.broker_id)
+        await _wait_for_image(components.metadata_cache, components.lifecycle.broker_id)
 
     async def _build(self) -> Components:
         """Connect to ZooKeeper, read the settings, open the logs, and build the rest on them."""
@@ -165,11 +165,11 @@ class BrokerProcess:
         background = environment.background()
         logs = await open_logs(configs, lifecycle, self._metrics, environment, background)
         undo.callback(_close_logs, logs, background, lifecycle)
-        metadata = MetadataCache(ClusterImage(cluster_id=lifecycle.cluster_id))
+        metadata_cache = MetadataCache(ClusterImage(cluster_id=lifecycle.cluster_id))
         peers = PeerPool(
             client_id=f"broker-{lifecycle.broker_id}",
             listener_name=config.inter_broker_listener,
-            metadata=metadata,
+            metadata_cache=metadata_cache,
             credentials=_credentials(config),
             tls=self._listeners.client_tls(),
             fetch_receive_buffer_bytes=config.get_int("replica.socket.receive.buffer.bytes"),
@@ -180,7 +180,7 @@ class BrokerProcess:
             coordinator,
             lifecycle=lifecycle,
             configs=configs,
-            metadata=metadata,
+            metadata_cache=metadata_cache,
             metrics=self._metrics,
             peers=peers,
             logs=logs,
@@ -216,7 +216,7 @@ class BrokerProcess:
         start_broker_chores(
             housekeeping,
             components.logs,
-            components.partitions,
+            components.replica_manager,
             self._environment.clock,
             self.config,
         )
@@ -230,7 +230,7 @@ class BrokerProcess:
         if self.config.get_bool("controlled.shutdown.enable"):
             await hand_over(
                 components.controller_client,
-                components.metadata,
+                components.metadata_cache,
                 components.lifecycle,
                 components.configs.broker_config,
             )
@@ -239,7 +239,7 @@ class BrokerProcess:
         self, components: Components, directory: str, lost: list[TopicPartition]
     ) -> None:
         """Replicas in a failed directory are gone; without any directory there is no broker."""
-        components.partitions.lose(lost)
+        components.replica_manager.lose(lost)
         if all(report.error for report in components.logs.directories()):
             self.failure = f"every log directory has failed, {directory} last"
             _log.critical(self.failure)
@@ -253,7 +253,7 @@ class BrokerProcess:
 def start_broker_chores(
     housekeeping: Housekeeping,
     logs: LogManager,
-    partitions: ReplicaManager,
+    replica_manager: ReplicaManager,
     clock: Clock,
     config: BrokerConfig,
 ) -> None:
@@ -262,14 +262,14 @@ def start_broker_chores(
     housekeeping.every(
         max(1, config.get_int("replica.lag.time.max.ms") // 2),
         "in-sync check",
-        partitions.tick_isr,
+        replica_manager.tick_isr,
     )
-    housekeeping.every(1_000, "owed roles", partitions.take_up_owed_roles)
-    housekeeping.every(1_000, "full disks", partitions.give_up_full_disks)
-    partitions.alter_log_dirs.resume()
+    housekeeping.every(1_000, "owed roles", replica_manager.take_up_owed_roles)
+    housekeeping.every(1_000, "full disks", replica_manager.give_up_full_disks)
+    replica_manager.alter_log_dirs.resume()
 
 
-async def _wait_for_image(metadata: MetadataCache, broker_id: int) -> None:
+async def _wait_for_image(metadata_cache: MetadataCache, broker_id: int) -> None:
     """Serving begins when the controller's metadata holds this broker."""
     known = asyncio.Event()
 
@@ -277,8 +277,8 @@ async def _wait_for_image(metadata: MetadataCache, broker_id: int) -> None:
         if broker_id in after.brokers:
             known.set()
 
-    metadata.on_change(look)
-    look(metadata.image, metadata.image)
+    metadata_cache.on_change(look)
+    look(metadata_cache.image, metadata_cache.image)
     try:
         async with asyncio.timeout(IMAGE_TIMEOUT_S):
             await known.wait()
@@ -287,14 +287,14 @@ async def _wait_for_image(metadata: MetadataCache, broker_id: int) -> None:
 
 
 def _config_changed(components: Components, entity_type: str, name: str) -> None:
-    partitions, logs = components.partitions, components.logs
+    replica_manager, logs = components.replica_manager, components.logs
     if entity_type == "topics":
-        partitions.topic_config_changed(name)
+        replica_manager.topic_config_changed(name)
     elif entity_type == "brokers":
         apply_dynamic(logs, components.configs.broker_config)
         # Broker settings are the defaults of every topic.
         for topic in {tp.topic for tp in logs.all()}:
-            partitions.topic_config_changed(topic)
+            replica_manager.topic_config_changed(topic)
 
 
 def _close_logs(

@@ -36,14 +36,14 @@ class Components:
     lifecycle: BrokerLifecycle
     coordinator: Coordinator
     configs: ConfigStore
-    metadata: MetadataCache
+    metadata_cache: MetadataCache
     logs: LogManager
-    partitions: ReplicaManager
+    replica_manager: ReplicaManager
     controller: KafkaController
     controller_client: ControllerClient
     authorizer: Authorizer
     producer_ids: ProducerIdManager
-    groups: GroupCoordinator
+    group_coordinator: GroupCoordinator
     peer_leadership_check: PeerLeadershipCheck
     handlers: HandlerContext
 
@@ -54,67 +54,82 @@ def build_components(
     *,
     lifecycle: BrokerLifecycle,
     configs: ConfigStore,
-    metadata: MetadataCache,
+    metadata_cache: MetadataCache,
     metrics: Metrics,
     peers: PeerPool,
     logs: LogManager,
 ) -> Components:
     """Build them; nothing is started."""
     clock, entropy, broker_id = environment.clock, environment.entropy, lifecycle.broker_id
-    controller = KafkaController(
-        ControllerEnvironment(
-            broker_id=broker_id,
-            coordinator=coordinator,
-            clock=clock,
-            entropy=entropy,
-            configs=configs,
-            peers=peers,
-        )
+    controller = _build_controller(
+        environment, coordinator, configs=configs, peers=peers, broker_id=broker_id
     )
-    controller_client = ControllerClient(controller, peers, metadata, metrics, broker_id=broker_id)
-    partitions = build_replica_manager(
+    controller_client = ControllerClient(
+        controller, peers, metadata_cache, metrics, broker_id=broker_id
+    )
+    replica_manager = build_replica_manager(
         logs,
         lifecycle=lifecycle,
         clock=clock,
         entropy=entropy,
         configs=configs,
-        metadata=metadata,
+        metadata_cache=metadata_cache,
         metrics=metrics,
         peers=peers,
         controller_client=controller_client,
     )
     authorizer = Authorizer(coordinator, clock, entropy, configs.broker_config)
     producer_ids = ProducerIdManager(coordinator, broker_id)
-    groups = GroupCoordinator(partitions, metadata, configs, clock, entropy)
+    group_coordinator = GroupCoordinator(replica_manager, metadata_cache, configs, clock, entropy)
     return Components(
         lifecycle=lifecycle,
         coordinator=coordinator,
         configs=configs,
-        metadata=metadata,
+        metadata_cache=metadata_cache,
         logs=logs,
-        partitions=partitions,
+        replica_manager=replica_manager,
         controller=controller,
         controller_client=controller_client,
         authorizer=authorizer,
         producer_ids=producer_ids,
-        groups=groups,
+        group_coordinator=group_coordinator,
         peer_leadership_check=PeerLeadershipCheck(
-            coordinator, peers, metadata, partitions, lifecycle
+            coordinator, peers, metadata_cache, replica_manager, lifecycle
         ),
         handlers=HandlerContext(
             cluster_id=lifecycle.cluster_id,
             clock=clock,
             entropy=entropy,
-            metadata=metadata,
+            metadata_cache=metadata_cache,
             metrics=metrics,
             configs=configs,
-            config_admin=ConfigAdmin(configs, metadata, broker_id=broker_id),
+            config_admin=ConfigAdmin(configs, metadata_cache, broker_id=broker_id),
             internal_topics=InternalTopics(controller_client, configs),
-            partitions=partitions,
-            groups=groups,
+            replica_manager=replica_manager,
+            group_coordinator=group_coordinator,
             producer_ids=producer_ids,
             authorizer=authorizer,
             controller=controller,
             controller_client=controller_client,
         ),
+    )
+
+
+def _build_controller(
+    environment: Environment,
+    coordinator: Coordinator,
+    *,
+    configs: ConfigStore,
+    peers: PeerPool,
+    broker_id: int,
+) -> KafkaController:
+    return KafkaController(
+        ControllerEnvironment(
+            broker_id=broker_id,
+            coordinator=coordinator,
+            clock=environment.clock,
+            entropy=environment.entropy,
+            configs=configs,
+            peers=peers,
+        )
     )

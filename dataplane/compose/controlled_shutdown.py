@@ -25,7 +25,7 @@ REQUEST_TIMEOUT_MS = 5_000
 
 async def hand_over(
     controller_client: ControllerClient,
-    metadata: MetadataCache,
+    metadata_cache: MetadataCache,
     lifecycle: BrokerLifecycle,
     config: BrokerConfig,
 ) -> bool:
@@ -38,7 +38,7 @@ async def hand_over(
     tries = config.get_int("controlled.shutdown.max.retries")
     backoff_s = config.get_int("controlled.shutdown.retry.backoff.ms") / 1000
     loop = asyncio.get_running_loop()
-    alone = _left_alone(metadata, lifecycle.broker_id)
+    alone = _left_alone(metadata_cache, lifecycle.broker_id)
     for left in reversed(range(tries)):
         next_s = loop.time() + backoff_s
         if await _attempt(controller_client, lifecycle):
@@ -72,7 +72,7 @@ async def _attempt(controller_client: ControllerClient, lifecycle: BrokerLifecyc
     return True
 
 
-def _left_alone(metadata: MetadataCache, broker_id: int) -> asyncio.Event:
+def _left_alone(metadata_cache: MetadataCache, broker_id: int) -> asyncio.Event:
     """Set once no other broker lives. Watched until the broker's end, which is near."""
     alone = asyncio.Event()
 
@@ -80,6 +80,6 @@ def _left_alone(metadata: MetadataCache, broker_id: int) -> asyncio.Event:
         if not after.brokers.keys() - {broker_id}:
             alone.set()
 
-    metadata.on_change(look)
-    look(metadata.image, metadata.image)
+    metadata_cache.on_change(look)
+    look(metadata_cache.image, metadata_cache.image)
     return alone

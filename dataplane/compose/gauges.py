@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 def register(
     metrics: Metrics,
-    partitions: ReplicaManager,
-    metadata: MetadataCache,
+    replica_manager: ReplicaManager,
+    metadata_cache: MetadataCache,
     controller: KafkaController,
     listeners: Listeners,
 ) -> None:
@@ -29,13 +29,13 @@ def register(
     def under_replicated() -> int:
         return sum(
             1
-            for partition in partitions.led()
+            for partition in replica_manager.led()
             if partition.state is not None and len(partition.isr) < len(partition.state.replicas)
         )
 
     def per_topic_bytes() -> Mapping[str, float]:
         sizes: dict[str, float] = {}
-        for partition in partitions:
+        for partition in replica_manager:
             topic = partition.topic_partition.topic
             sizes[topic] = sizes.get(topic, 0) + partition.log.size_bytes
         return sizes
@@ -43,12 +43,12 @@ def register(
     metrics.gauge(
         "kafka_server_replicamanager_partitioncount",
         "Replicas on this broker.",
-        lambda: len(partitions),
+        lambda: len(replica_manager),
     )
     metrics.gauge(
         "kafka_server_replicamanager_leadercount",
         "Replicas that lead here.",
-        lambda: len(partitions.led()),
+        lambda: len(replica_manager.led()),
     )
     metrics.gauge(
         "kafka_server_replicamanager_underreplicatedpartitions",
@@ -58,12 +58,12 @@ def register(
     metrics.gauge(
         "kafka_server_replicamanager_underminisrpartitioncount",
         "Partitions led here that refuse acks=all.",
-        lambda: sum(1 for partition in partitions.led() if partition.is_under_min_isr()),
+        lambda: sum(1 for partition in replica_manager.led() if partition.is_under_min_isr()),
     )
     metrics.gauge(
         "kafka_server_replicamanager_atminisrpartitioncount",
         "Partitions led here that refuse acks=all if one more replica falls out of the ISR.",
-        lambda: sum(1 for partition in partitions.led() if partition.is_at_min_isr()),
+        lambda: sum(1 for partition in replica_manager.led() if partition.is_at_min_isr()),
     )
     metrics.gauge(
         "kafka_controller_kafkacontroller_activecontrollercount",
@@ -73,7 +73,7 @@ def register(
     metrics.gauge(
         "kafka_controller_kafkacontroller_activebrokercount",
         "Live brokers in the image.",
-        lambda: len(metadata.image.brokers),
+        lambda: len(metadata_cache.image.brokers),
     )
     metrics.gauge(
         "kafka_log_log_size",
@@ -81,15 +81,15 @@ def register(
         per_topic_bytes,
         labels=("topic",),
     )
-    _register_waiting(metrics, partitions)
+    _register_waiting(metrics, replica_manager)
     _register_connections(metrics, listeners)
 
 
-def _register_waiting(metrics: Metrics, partitions: ReplicaManager) -> None:
+def _register_waiting(metrics: Metrics, replica_manager: ReplicaManager) -> None:
     purgatories = {
-        "Produce": partitions.produce_purgatory,
-        "Fetch": partitions.fetch_purgatory,
-        "DeleteRecords": partitions.delete_records_purgatory,
+        "Produce": replica_manager.produce_purgatory,
+        "Fetch": replica_manager.fetch_purgatory,
+        "DeleteRecords": replica_manager.delete_records_purgatory,
     }
     metrics.gauge(
         "kafka_server_delayedoperationpurgatory_numdelayedoperations",
@@ -100,7 +100,7 @@ def _register_waiting(metrics: Metrics, partitions: ReplicaManager) -> None:
     metrics.gauge(
         "kafka_server_delayedoperationpurgatory_purgatorysize",
         "Places where a fetch waits for data (one a partition it asks for).",
-        lambda: {"Fetch": sum(partition.watchers for partition in partitions)},
+        lambda: {"Fetch": sum(partition.watchers for partition in replica_manager)},
         labels=("delayedOperation",),
     )
     for name, each in purgatories.items():
@@ -112,9 +112,9 @@ def _register_waiting(metrics: Metrics, partitions: ReplicaManager) -> None:
     metrics.gauge(
         "penstock_fetch_read_memory_bytes",
         "Memory that fetches are read into before they are sent.",
-        lambda: partitions.read_memory.size_bytes,
+        lambda: replica_manager.read_memory.size_bytes,
     )
-    sessions = partitions.fetch_sessions.cache
+    sessions = replica_manager.fetch_sessions.cache
     metrics.gauge(
         "kafka_server_fetchsessioncache_numincrementalfetchsessions",
         "Incremental fetch sessions.",

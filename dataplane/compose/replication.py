@@ -32,7 +32,7 @@ def build_replica_manager(
     clock: Clock,
     entropy: Entropy,
     configs: ConfigStore,
-    metadata: MetadataCache,
+    metadata_cache: MetadataCache,
     metrics: Metrics,
     peers: PeerPool,
     controller_client: ControllerClient,
@@ -48,7 +48,7 @@ def build_replica_manager(
             metrics=metrics,
             quota=quotas.follower,
         ),
-        metadata,
+        metadata_cache,
     )
     quotas.on_change(fetchers.wake)
     return ReplicaManager(
@@ -56,9 +56,9 @@ def build_replica_manager(
         lifecycle=lifecycle,
         clock=clock,
         configs=configs,
-        metadata=metadata,
+        metadata_cache=metadata_cache,
         alter_partition_manager=AlterPartitionManager(
-            controller_client, metadata, metrics, lifecycle
+            controller_client, metadata_cache, metrics, lifecycle
         ),
         fetchers=fetchers,
         quotas=quotas,
@@ -67,6 +67,6 @@ def build_replica_manager(
             clock=clock,
             entropy=entropy,
         ),
-        read_replicas=ReadReplicas(metadata, config, broker_id=lifecycle.broker_id),
+        read_replicas=ReadReplicas(metadata_cache, config, broker_id=lifecycle.broker_id),
         alter_log_dirs=ReplicaAlterLogDirsManager(logs, configs),
     )

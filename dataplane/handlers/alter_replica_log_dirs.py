@@ -45,7 +45,7 @@ async def handle(
 
 def _begin(context: RequestContext, topic_partition: TopicPartition, path: str) -> ErrorCode:
     try:
-        context.broker.partitions.alter_log_dirs.begin(topic_partition, path)
+        context.broker.replica_manager.alter_log_dirs.begin(topic_partition, path)
     except KafkaError as error:
         return error.code
     return ErrorCode.NONE

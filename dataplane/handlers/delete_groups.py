@@ -37,6 +37,6 @@ async def _delete(context: RequestContext, group_id: str) -> ErrorCode:
     if not may_use_group(context, AclOperation.DELETE, group_id):
         return ErrorCode.GROUP_AUTHORIZATION_FAILED
     try:
-        return await context.broker.groups.delete_group(group_id)
+        return await context.broker.group_coordinator.delete_group(group_id)
     except KafkaError as error:
         return error.code

@@ -62,7 +62,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     waiting = _DelayedDeleteRecords(context, response, pending)
     waiting.try_complete()
     if not waiting.done:
-        context.broker.partitions.delete_records_purgatory.add(
+        context.broker.replica_manager.delete_records_purgatory.add(
             waiting,
             max(0, request.timeout_ms),
             [partition.watch_log_starts() for partition, _start, _result in pending],
@@ -77,7 +77,7 @@ def _delete(
     if not context.authorize(AclOperation.DELETE, ResourceType.TOPIC, topic_partition.topic):
         raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     broker = context.broker
-    partition = broker.partitions.leader(topic_partition)
+    partition = broker.replica_manager.leader(topic_partition)
     log = partition.log
     policies = broker.configs.topic_config(topic_partition.topic).get_list("cleanup.policy")
     if "delete" not in policies:
@@ -130,7 +130,7 @@ class _DelayedDeleteRecords(DelayedOperation):
         if not partition.is_leader:
             result.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
             return True
-        low = partition.low_watermark(self._context.broker.metadata.image.brokers)
+        low = partition.low_watermark(self._context.broker.metadata_cache.image.brokers)
         if low < start:
             return False
         result.low_watermark = low

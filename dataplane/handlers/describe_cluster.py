@@ -41,7 +41,7 @@ async def handle(
             DescribeClusterBroker(
                 broker_id=broker.id, host=endpoint.host, port=endpoint.port, rack=broker.rack
             )
-            for broker in here.metadata.image.brokers.values()
+            for broker in here.metadata_cache.image.brokers.values()
             if (endpoint := broker.listeners.get(listener)) is not None
         ],
     )

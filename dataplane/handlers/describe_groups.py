@@ -41,7 +41,7 @@ def _describe(context: RequestContext, group_id: str, *, with_operations: bool) 
     if not may_use_group(context, AclOperation.DESCRIBE, group_id):
         return DescribedGroup(group_id=group_id, error_code=ErrorCode.GROUP_AUTHORIZATION_FAILED)
     try:
-        found = context.broker.groups.describe(group_id)
+        found = context.broker.group_coordinator.describe(group_id)
     except KafkaError as error:
         found = GroupDescription(group_id=group_id, error=error.code)
     operations = NOT_ASKED

@@ -44,7 +44,7 @@ async def handle(
                 total_bytes=report.total_bytes,
                 usable_bytes=report.usable_bytes,
             )
-            for report in context.broker.partitions.logs.directories()
+            for report in context.broker.replica_manager.logs.directories()
         ]
     )
 
@@ -59,7 +59,7 @@ def _topics(
         topic, index = topic_partition
         if wanted is not None and (topic, index) not in wanted:
             continue
-        partition = context.broker.partitions.get(topic_partition)
+        partition = context.broker.replica_manager.get(topic_partition)
         behind = 0
         if partition is not None:
             goal = partition.log.log_end_offset if log.is_future else partition.high_watermark

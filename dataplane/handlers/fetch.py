@@ -57,7 +57,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     version = context.header.api_version
     request = parse_fetch(version, frame, position)
     try:
-        session = context.broker.partitions.fetch_sessions.open(request, version)
+        session = context.broker.replica_manager.fetch_sessions.open(request, version)
     except KafkaError as error:
         return _refuse_all(context, error)
     fetch = _Fetch(context, request, session)
@@ -113,7 +113,7 @@ class _Fetch(DelayedOperation):
         self._request = request
         self._is_replica = is_replica = request.replica_id >= 0
         self._session = session
-        self._bytes_max = min(request.max_bytes, context.broker.partitions.fetch_bytes_max)
+        self._bytes_max = min(request.max_bytes, context.broker.replica_manager.fetch_bytes_max)
         self._keys: list[tuple[TopicKey, int]] = []
         self._entries: list[_Entry] = []
         self._may_replicate = not is_replica or context.authorize(
@@ -131,11 +131,11 @@ class _Fetch(DelayedOperation):
         context = self._context
         broker = context.broker
         only_leader = self._is_replica or context.header.api_version < FROM_FOLLOWER_FROM
-        find = broker.partitions.leader if only_leader else broker.partitions.hosted
+        find = broker.replica_manager.leader if only_leader else broker.replica_manager.hosted
         for key, partitions in asked:
             self._keys.append((key, len(partitions)))
             name: str | None = (
-                key if isinstance(key, str) else broker.metadata.image.names_by_id.get(key)
+                key if isinstance(key, str) else broker.metadata_cache.image.names_by_id.get(key)
             )
             refusal: ErrorCode | None = None
             if name is None:
@@ -186,7 +186,7 @@ class _Fetch(DelayedOperation):
             self._news = WatchList()
             lists.append(self._news)
             self._session.session.on_news = self._on_news
-        self._context.broker.partitions.fetch_purgatory.add(self, request.max_wait_ms, lists)
+        self._context.broker.replica_manager.fetch_purgatory.add(self, request.max_wait_ms, lists)
         return self.deferred
 
     def _acknowledge(self) -> None:
@@ -207,7 +207,7 @@ class _Fetch(DelayedOperation):
     def _on_news(self) -> None:
         """A partition that was idle has something for us."""
         if self._news:
-            self._context.broker.partitions.wakeups.wake(self._news)
+            self._context.broker.replica_manager.wakeups.wake(self._news)
 
     def _take_up_woken(self) -> None:
         """What was idle when the request came, and is not any more, is answered with the others."""
@@ -333,7 +333,7 @@ class _Fetch(DelayedOperation):
         aborted = () if self._request.isolation_level == READ_COMMITTED else None
         high_watermark, stable = log.high_watermark, log.last_stable_offset
         preferred, diverging, records = NONE_PREFERRED, None, None
-        if self._context.broker.partitions.read_replicas.is_active:
+        if self._context.broker.replica_manager.read_replicas.is_active:
             preferred = self._preferred_replica(partition, wanted)
         if preferred == NONE_PREFERRED and wanted.last_fetched_epoch >= 0:
             diverging = _divergence(partition, wanted)
@@ -351,7 +351,7 @@ class _Fetch(DelayedOperation):
                 and not (is_replica and self._is_held_back(partition))
             ):
                 limit = max(0, min(left, wanted.max_bytes))
-                memory: ReadMemory | None = self._context.broker.partitions.read_memory
+                memory: ReadMemory | None = self._context.broker.replica_manager.read_memory
                 if self._bytes_max - left + limit > TAKEN_BYTES_MAX:
                     memory = None  # else what was read for the partitions before would be lost
                 records = log.read(offset, limit, bound, min_one_batch=is_first, memory=memory)
@@ -375,7 +375,7 @@ class _Fetch(DelayedOperation):
     def _preferred_replica(self, partition: Partition, wanted: FetchedFrom) -> int:
         """Where a consumer should read instead of here, the leader (KIP-392)."""
         context, rack = self._context, self._request.rack_id
-        choice = context.broker.partitions.read_replicas
+        choice = context.broker.replica_manager.read_replicas
         if not rack or self._is_replica or partition.core is None:
             return NONE_PREFERRED
         return choice.preferred(
@@ -387,7 +387,7 @@ class _Fetch(DelayedOperation):
 
     def _is_held_back(self, partition: Partition) -> bool:
         """Throttled, the asking replica is out of sync, and the quota is used up (KIP-73)."""
-        quota = self._context.broker.partitions.quotas.leader
+        quota = self._context.broker.replica_manager.quotas.leader
         return (
             quota.is_active
             and quota.is_throttled(*partition.topic_partition)
@@ -454,7 +454,7 @@ class _Fetch(DelayedOperation):
 
     def _count_throttled(self, results: list[FetchedPartition]) -> None:
         """In sync or not, what is sent of throttled partitions uses the quota up."""
-        quota = self._context.broker.partitions.quotas.leader
+        quota = self._context.broker.replica_manager.quotas.leader
         if not quota.is_active:
             return
         size = 0

@@ -60,7 +60,7 @@ class FetchRoute:
         self._partition = partition.topic_partition
         self._topic_id = partition.topic_id
         self._leader_epoch = wanted.current_leader_epoch
-        bytes_max = min(request.max_bytes, context.broker.partitions.fetch_bytes_max)
+        bytes_max = min(request.max_bytes, context.broker.replica_manager.fetch_bytes_max)
         self._limit = max(0, min(bytes_max, wanted.max_bytes))
         self._min_bytes = max(1, request.min_bytes)
         self._is_committed_only = request.isolation_level == READ_COMMITTED
@@ -90,7 +90,7 @@ class FetchRoute:
             return None
         context = self._context
         broker = context.broker
-        appends = broker.partitions.appends
+        appends = broker.replica_manager.appends
         if appends.partitions:
             appends.commit()  # the Produces before it on this connection
         if broker.authorizer.is_enabled and not context.authorize(
@@ -99,7 +99,7 @@ class FetchRoute:
             return None
         (offset,) = _OFFSET.unpack_from(frame, at)
         try:
-            partition = broker.partitions.leader(self._partition)
+            partition = broker.replica_manager.leader(self._partition)
             partition.check_epoch(self._leader_epoch)
             log = partition.log
             stable, high_watermark = log.last_stable_offset, log.high_watermark
@@ -110,7 +110,7 @@ class FetchRoute:
                 or partition.topic_id is not self._topic_id  # created once more under its name
             ):
                 return None
-            memory = broker.partitions.read_memory
+            memory = broker.replica_manager.read_memory
             records = log.read(offset, self._limit, bound, memory=memory)
         except (KafkaError, OSError):
             return None
@@ -142,13 +142,13 @@ def note(
         or request.session_id
         or request.replica_id >= 0
         or context.header.api_version < ROUTES_FROM
-        or context.broker.partitions.read_replicas.is_active
+        or context.broker.replica_manager.read_replicas.is_active
         or [len(wanted) for _key, wanted in request.topics] != [1]  # others may be empty
     ):
         connection.last_fetched = None
         return
     wanted = request.topics[0][1][0]
-    limit = min(request.max_bytes, wanted.max_bytes, context.broker.partitions.fetch_bytes_max)
+    limit = min(request.max_bytes, wanted.max_bytes, context.broker.replica_manager.fetch_bytes_max)
     if (
         connection.last_fetched != partition.topic_partition
         or wanted.last_fetched_epoch >= 0

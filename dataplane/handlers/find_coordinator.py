@@ -70,12 +70,12 @@ async def _find_group(context: RequestContext, key_type: int, key: str) -> Coord
     if not may_use_group(context, AclOperation.DESCRIBE, key):
         raise KafkaError(ErrorCode.GROUP_AUTHORIZATION_FAILED)
     here = context.broker
-    if OFFSETS_TOPIC not in here.metadata.image.topics:
+    if OFFSETS_TOPIC not in here.metadata_cache.image.topics:
         await _create_offsets_topic(context)
         raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{OFFSETS_TOPIC} is being created")
-    partition = here.groups.partition_of(key)
-    state = here.metadata.image.partition(*partition)
-    broker = here.metadata.image.brokers.get(state.leader) if state is not None else None
+    partition = here.group_coordinator.partition_of(key)
+    state = here.metadata_cache.image.partition(*partition)
+    broker = here.metadata_cache.image.brokers.get(state.leader) if state is not None else None
     endpoint = broker.listeners.get(context.connection.listener_name) if broker else None
     if broker is None or endpoint is None:
         raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{partition} has no leader")

@@ -25,7 +25,7 @@ def topic_errors(
     context: RequestContext, operation: AclOperation, names: set[str], *, must_exist: bool
 ) -> dict[str, ErrorCode]:
     """Topics that must not be touched, with the reason; the others are absent."""
-    known = context.broker.metadata.image.topics
+    known = context.broker.metadata_cache.image.topics
     errors = {}
     for name in names:
         if not context.authorize(operation, ResourceType.TOPIC, name):

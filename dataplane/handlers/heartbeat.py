@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 async def handle(context: RequestContext, request: HeartbeatRequest) -> HeartbeatResponse:
     require_group(context, AclOperation.READ, request.group_id)
     try:
-        error = context.broker.groups.heartbeat(
+        error = context.broker.group_coordinator.heartbeat(
             request.group_id,
             request.member_id,
             request.group_instance_id,

@@ -27,7 +27,7 @@ async def handle(context: RequestContext, request: JoinGroupRequest) -> JoinGrou
     require_group(context, AclOperation.READ, request.group_id)
     version = context.header.api_version
     has_rebalance_timeout = request.rebalance_timeout_ms >= 0
-    result = await context.broker.groups.join(
+    result = await context.broker.group_coordinator.join(
         JoinRequest(
             group_id=request.group_id,
             member_id=request.member_id,

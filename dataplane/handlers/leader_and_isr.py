@@ -36,16 +36,16 @@ NO_ID = uuid.UUID(int=0)
 
 async def handle(context: RequestContext, request: LeaderAndIsrRequest) -> LeaderAndIsrResponse:
     require_cluster_action(context)
-    partitions = context.broker.partitions
-    refused = partitions.check_controller(request.controller_epoch, request.broker_epoch)
+    replica_manager = context.broker.replica_manager
+    refused = replica_manager.check_controller(request.controller_epoch, request.broker_epoch)
     if refused != ErrorCode.NONE:
         return LeaderAndIsrResponse(error_code=refused)
     await context.broker.configs.reload_topics(_unknown_topics(context, request))
-    refused = partitions.check_controller(request.controller_epoch, request.broker_epoch)
+    refused = replica_manager.check_controller(request.controller_epoch, request.broker_epoch)
     if refused != ErrorCode.NONE:  # a newer controller has spoken meanwhile
         return LeaderAndIsrResponse(error_code=refused)
     if request.type == FULL:
-        partitions.set_strays_aside(
+        replica_manager.set_strays_aside(
             {
                 TopicPartition(topic, state.partition_index): topic_id
                 for topic, topic_id, state in _states(request)
@@ -54,7 +54,7 @@ async def handle(context: RequestContext, request: LeaderAndIsrRequest) -> Leade
     by_topic: dict[uuid.UUID, LeaderAndIsrTopicError] = {}
     flat: list[LeaderAndIsrPartitionError] = []
     for topic, topic_id, wanted in _states(request):
-        error = partitions.apply_state(
+        error = replica_manager.apply_state(
             TopicPartition(topic, wanted.partition_index),
             topic_id,
             _partition_state(wanted, request.controller_epoch),
@@ -73,11 +73,12 @@ async def handle(context: RequestContext, request: LeaderAndIsrRequest) -> Leade
 
 def _unknown_topics(context: RequestContext, request: LeaderAndIsrRequest) -> set[str]:
     """Topics with partitions that are new here: their settings decide how their logs begin."""
-    known = context.broker.partitions
+    replica_manager = context.broker.replica_manager
     return {
         topic
         for topic, _topic_id, wanted in _states(request)
-        if wanted.is_new or known.get(TopicPartition(topic, wanted.partition_index)) is None
+        if wanted.is_new
+        or replica_manager.get(TopicPartition(topic, wanted.partition_index)) is None
     }
 
 

@@ -17,7 +17,7 @@ HINTED = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
 
 def current_leader(context: RequestContext, topic: str, index: int) -> tuple[int, int] | None:
     """(leader id, leader epoch) as this broker knows it."""
-    state = context.broker.metadata.image.partition(topic, index)
+    state = context.broker.metadata_cache.image.partition(topic, index)
     return (state.leader, state.leader_epoch) if state is not None else None
 
 
@@ -25,7 +25,7 @@ def endpoints(
     context: RequestContext, leaders: Iterable[tuple[int, int] | None]
 ) -> list[NodeEndpoint]:
     """Where the hinted leaders listen, under the listener that the client uses."""
-    brokers = context.broker.metadata.image.brokers
+    brokers = context.broker.metadata_cache.image.brokers
     found: dict[int, NodeEndpoint] = {}
     for leader in leaders:
         broker = brokers.get(leader[0]) if leader is not None else None

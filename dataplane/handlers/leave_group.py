@@ -30,7 +30,7 @@ async def handle(context: RequestContext, request: LeaveGroupRequest) -> LeaveGr
         if is_batch
         else [LeavingMember(request.member_id, None)]
     )
-    error, left = context.broker.groups.leave(request.group_id, leaving)
+    error, left = context.broker.group_coordinator.leave(request.group_id, leaving)
     if not is_batch:
         first = left[0].error if error is ErrorCode.NONE and left else error
         return LeaveGroupResponse(error_code=first)

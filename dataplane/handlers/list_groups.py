@@ -20,7 +20,7 @@ CLASSIC = "classic"
 
 
 async def handle(context: RequestContext, request: ListGroupsRequest) -> ListGroupsResponse:
-    error, groups = context.broker.groups.list_groups()
+    error, groups = context.broker.group_coordinator.list_groups()
     states = {state.lower() for state in request.states_filter}
     types = {kind.lower() for kind in request.types_filter}
     sees_all = context.authorize(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)

@@ -58,11 +58,11 @@ def _find(
     context: RequestContext, topic: str, wanted: ListOffsetsPartition, request: ListOffsetsRequest
 ) -> ListOffsetsPartitionResponse:
     topic_partition = TopicPartition(topic, wanted.partition_index)
-    partitions = context.broker.partitions
+    replica_manager = context.broker.replica_manager
     if request.replica_id == DEBUGGING_CONSUMER:
-        partition = partitions.hosted(topic_partition)
+        partition = replica_manager.hosted(topic_partition)
     else:
-        partition = partitions.leader(topic_partition)
+        partition = replica_manager.leader(topic_partition)
     partition.check_epoch(wanted.current_leader_epoch)
     end = _readable_end(partition, request)
     log = partition.log

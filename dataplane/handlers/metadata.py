@@ -60,7 +60,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
             header.correlation_id,
             brokers=[
                 MetadataBroker(broker.id, endpoint.host, endpoint.port, broker.rack)
-                for broker in here.metadata.image.brokers.values()
+                for broker in here.metadata_cache.image.brokers.values()
                 if (endpoint := broker.listeners.get(listener)) is not None
             ],
             cluster_id=here.cluster_id,
@@ -74,7 +74,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
 def _all_topics(context: RequestContext, request: MetadataRequest) -> list[bytes]:
     return [
         _known_topic(context, request, topic)
-        for topic in context.broker.metadata.image.topics.values()
+        for topic in context.broker.metadata_cache.image.topics.values()
         if context.authorize(AclOperation.DESCRIBE, ResourceType.TOPIC, topic.name)
     ]
 
@@ -83,7 +83,7 @@ def _named_topic(
     context: RequestContext, request: MetadataRequest, wanted: MetadataRequestTopic
 ) -> bytes:
     version = context.header.api_version
-    image = context.broker.metadata.image
+    image = context.broker.metadata_cache.image
     name = wanted.name
     if name is None or wanted.topic_id.int:
         return _topic_by_id(context, request, wanted)
@@ -108,7 +108,7 @@ def _topic_by_id(
     if version < IDS_ASKED_FROM:
         refused = ErrorCode.INVALID_REQUEST
         return encode_topic(version, refused, wanted.name, wanted.topic_id)
-    topic = context.broker.metadata.image.topic_by_id(wanted.topic_id)
+    topic = context.broker.metadata_cache.image.topic_by_id(wanted.topic_id)
     if topic is None:
         return encode_topic(version, ErrorCode.UNKNOWN_TOPIC_ID, None, wanted.topic_id)
     if not context.authorize(AclOperation.DESCRIBE, ResourceType.TOPIC, topic.name):
@@ -140,11 +140,11 @@ def _known_topic(context: RequestContext, request: MetadataRequest, topic: Topic
             topic,
             authorized_operations(context, ResourceType.TOPIC, topic.name),
         )
-    metadata = context.broker.metadata
+    metadata_cache = context.broker.metadata_cache
     key = (version, context.connection.listener_name, topic.name)
-    fragment: bytes | None = metadata.encoded.get(key)
+    fragment: bytes | None = metadata_cache.encoded.get(key)
     if fragment is None:
-        fragment = metadata.encoded[key] = _encode(context, topic, NO_OPERATIONS)
+        fragment = metadata_cache.encoded[key] = _encode(context, topic, NO_OPERATIONS)
     return fragment
 
 
@@ -161,7 +161,7 @@ def _encode(context: RequestContext, topic: TopicImage, operations: int) -> byte
 
 
 def _partitions(context: RequestContext, topic: TopicImage) -> Iterable[tuple[int, PartitionState]]:
-    brokers = context.broker.metadata.image.brokers
+    brokers = context.broker.metadata_cache.image.brokers
     listener = context.connection.listener_name
     for state in topic.partitions:
         if state.leader == NO_LEADER or state.leader not in brokers:

@@ -47,7 +47,7 @@ async def handle(context: RequestContext, request: OffsetCommitRequest) -> Offse
                     retention_ms=request.retention_time_ms,
                 )
     if offsets:
-        errors |= await context.broker.groups.commit(
+        errors |= await context.broker.group_coordinator.commit(
             CommitRequest(
                 group_id=request.group_id,
                 member_id=request.member_id,
@@ -60,7 +60,7 @@ async def handle(context: RequestContext, request: OffsetCommitRequest) -> Offse
 
 
 def _exists(context: RequestContext, partition: TopicPartition) -> bool:
-    topic = context.broker.metadata.image.topics[partition.topic]
+    topic = context.broker.metadata_cache.image.topics[partition.topic]
     return 0 <= partition.partition < len(topic.partitions)
 
 

@@ -33,7 +33,7 @@ async def handle(context: RequestContext, request: OffsetDeleteRequest) -> Offse
         if topic.name not in refused
         for asked in topic.partitions
     ]
-    error, errors = await context.broker.groups.delete_offsets(request.group_id, allowed)
+    error, errors = await context.broker.group_coordinator.delete_offsets(request.group_id, allowed)
     if error is not ErrorCode.NONE:
         return OffsetDeleteResponse(error_code=error)
     return OffsetDeleteResponse(

@@ -119,9 +119,9 @@ def _fetch(
 ) -> ByTopic:
     """KafkaError when the group as a whole cannot be answered for."""
     require_group(context, AclOperation.DESCRIBE, group_id)
-    groups = context.broker.groups
+    group_coordinator = context.broker.group_coordinator
     if wanted is None:
-        everything = groups.fetch_offsets(group_id, None)
+        everything = group_coordinator.fetch_offsets(group_id, None)
         names = {partition.topic for partition in everything}
         hidden = topic_errors(context, AclOperation.DESCRIBE, names, must_exist=False)
         shown: ByTopic = {name: {} for name in sorted(names - hidden.keys())}
@@ -139,7 +139,7 @@ def _fetch(
     for name, indexes in wanted:
         if name in refused:
             found[name].update(dict.fromkeys(indexes, CommittedOffset(error=refused[name])))
-    return _grouped(groups.fetch_offsets(group_id, allowed), found)
+    return _grouped(group_coordinator.fetch_offsets(group_id, allowed), found)
 
 
 def _grouped(offsets: dict[TopicPartition, CommittedOffset], into: ByTopic) -> ByTopic:

@@ -41,7 +41,7 @@ async def handle(
             try:
                 if not allowed:
                     raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-                partition = context.broker.partitions.leader(
+                partition = context.broker.replica_manager.leader(
                     TopicPartition(topic.topic, wanted.partition)
                 )
                 partition.check_epoch(wanted.current_leader_epoch)

@@ -132,9 +132,9 @@ def _stage(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of a
             raise KafkaError(ErrorCode.INVALID_RECORD, "the request holds no batch")
         if context.header.api_version < ZSTD_FROM and _codec(records) == ZSTD:
             raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
-        partitions = broker.partitions
-        partition = partitions.leader(TopicPartition(topic[0], index))
-        partitions.appends.partitions[partition] = None  # a refusal has to be committed too
+        replica_manager = broker.replica_manager
+        partition = replica_manager.leader(TopicPartition(topic[0], index))
+        replica_manager.appends.partitions[partition] = None  # a refusal has to be committed too
         info = partition.stage(records, acks)
     except KafkaError as error:
         broker.metrics.count_refused_batch(error.code.name)
@@ -173,7 +173,7 @@ class _Produced(StagedAnswer):
     def finish(self) -> Any:
         """Answer, now or once the replicas have it. CloseConnection says no to acks=0."""
         context = self._context
-        appends = context.broker.partitions.appends
+        appends = context.broker.replica_manager.appends
         if appends.partitions:
             appends.commit()
         pending = None
@@ -191,7 +191,7 @@ class _Produced(StagedAnswer):
             return _answer(context, self._topics, failed=self._failed)
         waiting = _DelayedProduce(context, self._topics, pending)
         if not waiting.done:
-            context.broker.partitions.produce_purgatory.add(waiting, max(0, self._timeout_ms))
+            context.broker.replica_manager.produce_purgatory.add(waiting, max(0, self._timeout_ms))
         return waiting.deferred
 
     def _refuse(self, item: _Staged, error: KafkaError) -> None:

@@ -73,10 +73,11 @@ class ProduceRoute:
             and not context.authorize(_WRITE, _TOPIC, self._partition.topic)
         ):
             return None
-        partitions = context.broker.partitions
+        replica_manager = context.broker.replica_manager
         try:
-            partition = partitions.leader(self._partition)
-            partitions.appends.partitions[partition] = None  # a refusal has to be committed too
+            partition = replica_manager.leader(self._partition)
+            # A refusal has to be committed too.
+            replica_manager.appends.partitions[partition] = None
             info = partition.stage(records, 1)
         except (KafkaError, OSError):
             return None
@@ -91,7 +92,7 @@ class ProduceRoute:
         """The answers of a run, as one part."""
         if self.run is run:
             self.run = None
-        appends = self._context.broker.partitions.appends
+        appends = self._context.broker.replica_manager.appends
         if appends.partitions:
             appends.commit()
         end, answer = run.partition.log.log_end_offset, self.answer
@@ -108,7 +109,7 @@ class ProduceRoute:
 
     def _refusal(self, partition: Partition, correlation_id: int) -> bytes | bytearray:
         broker = self._context.broker
-        error = broker.partitions.appends.refusal_of(partition)
+        error = broker.replica_manager.appends.refusal_of(partition)
         broker.metrics.count_refused_batch(error.code.name)
         name, index = self._partition
         refused = ProducedPartition(index, error.code, error_message=error.message)

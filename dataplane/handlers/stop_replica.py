@@ -28,8 +28,8 @@ UNKNOWN_EPOCH = -1
 
 async def handle(context: RequestContext, request: StopReplicaRequest) -> StopReplicaResponse:
     require_cluster_action(context)
-    partitions = context.broker.partitions
-    refused = partitions.check_controller(request.controller_epoch, request.broker_epoch)
+    replica_manager = context.broker.replica_manager
+    refused = replica_manager.check_controller(request.controller_epoch, request.broker_epoch)
     if refused != ErrorCode.NONE:
         return StopReplicaResponse(error_code=refused)
     return StopReplicaResponse(
@@ -37,7 +37,7 @@ async def handle(context: RequestContext, request: StopReplicaRequest) -> StopRe
             StopReplicaPartitionError(
                 topic_name=topic,
                 partition_index=index,
-                error_code=partitions.stop_replica(
+                error_code=replica_manager.stop_replica(
                     TopicPartition(topic, index), leader_epoch, delete=delete
                 ),
             )

@@ -25,7 +25,7 @@ async def handle(context: RequestContext, request: SyncGroupRequest) -> SyncGrou
     if context.header.api_version >= 5 and lacks_protocol:
         raise KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     try:
-        result = await context.broker.groups.sync(
+        result = await context.broker.group_coordinator.sync(
             SyncRequest(
                 group_id=request.group_id,
                 member_id=request.member_id,

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 async def handle(context: RequestContext, request: UpdateMetadataRequest) -> UpdateMetadataResponse:
     require_cluster_action(context)
     broker = context.broker
-    refused = broker.partitions.check_controller(request.controller_epoch, request.broker_epoch)
+    refused = broker.replica_manager.check_controller(
+        request.controller_epoch, request.broker_epoch
+    )
     if refused != ErrorCode.NONE:
         return UpdateMetadataResponse(error_code=refused)
-    broker.metadata.replace(broker.metadata.image.with_update(request))
+    broker.metadata_cache.replace(broker.metadata_cache.image.with_update(request))
     return UpdateMetadataResponse()

@@ -58,7 +58,7 @@ class Dispatcher:
 
     def __init__(self, broker: HandlerContext) -> None:
         self._broker = broker
-        self._appends = broker.partitions.appends
+        self._appends = broker.replica_manager.appends
         self._metrics = broker.metrics
         self._rate_limited_log = RateLimitedLog(_log)
         self._tasks: set[asyncio.Task[None]] = set()

@@ -219,7 +219,7 @@ class Chaos:
             if set(state.isr) != set(state.replicas) or state.leader < 0 or state.is_reassigning:
                 return True
             process = sim.machines[state.leader].process
-            partition = process.broker.components.partitions.get(tp) if process else None
+            partition = process.broker.components.replica_manager.get(tp) if process else None
             if partition is None or partition.leader_epoch != state.leader_epoch:
                 return True
             if not partition.is_leader or set(partition.isr) != set(state.replicas):

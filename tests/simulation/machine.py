@@ -51,10 +51,10 @@ class Process:
         return self.is_serving and not self.is_over
 
     @property
-    def partitions(self) -> Any:
-        """The partition manager, once it is there."""
+    def replica_manager(self) -> Any:
+        """The replica manager, once it is there."""
         components = self.broker.components
-        return components.partitions if components is not None else None
+        return components.replica_manager if components is not None else None
 
     @property
     def has_lost_directory(self) -> bool:
@@ -129,12 +129,12 @@ class Machine:
 
     def _hook(self, process: Process) -> None:
         """Listen to changes of role as soon as there is something to listen to."""
-        partitions = process.partitions
-        if partitions is None:
+        replica_manager = process.replica_manager
+        if replica_manager is None:
             process.loop.call_later(HOOK_POLL_S, self._hook, process)
             return
         sim = self.sim
-        partitions.on_leadership(
+        replica_manager.on_leadership(
             lambda tp, leads, epoch: sim.leadership(self, process, tp, leads, epoch)
         )
 

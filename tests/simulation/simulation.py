@@ -245,9 +245,9 @@ class Simulation:
         found: dict[TopicPartition, list[Replica]] = {}
         for machine in self.machines.values():
             process = machine.process
-            if process is None or process.is_over or process.partitions is None:
+            if process is None or process.is_over or process.replica_manager is None:
                 continue
-            for partition in process.partitions:
+            for partition in process.replica_manager:
                 found.setdefault(partition.topic_partition, []).append(
                     Replica(machine, process, partition)
                 )
@@ -311,7 +311,7 @@ class Simulation:
         ends = set()
         found = []
         for number in state.replicas:
-            partition = running[number].broker.components.partitions.get(tp)
+            partition = running[number].broker.components.replica_manager.get(tp)
             if partition is None or partition.topic_id != topic_id:
                 found.append(f"{tp}: broker {number} has no such replica")
                 continue
@@ -322,7 +322,7 @@ class Simulation:
         if len(ends) > 1:
             found.append(f"{tp}: log ends and watermarks differ: {sorted(ends)}")
         for number, process in running.items():
-            topic = process.broker.components.metadata.image.topics.get(tp.topic)
+            topic = process.broker.components.metadata_cache.image.topics.get(tp.topic)
             if topic is None or tp.partition >= len(topic.partitions):
                 found.append(f"{tp}: broker {number} does not know it")
                 continue

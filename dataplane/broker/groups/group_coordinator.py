@@ -60,14 +60,14 @@ class GroupCoordinator:
 
     def __init__(
         self,
-        partitions: ReplicaManager,
-        metadata: MetadataCache,
+        replica_manager: ReplicaManager,
+        metadata_cache: MetadataCache,
         configs: ConfigStore,
         clock: Clock,
         entropy: Entropy,
     ) -> None:
-        self._partitions = partitions
-        self._metadata = metadata
+        self._replica_manager = replica_manager
+        self._metadata_cache = metadata_cache
         self._configs = configs
         self._clock = clock
         self._entropy = entropy
@@ -78,9 +78,9 @@ class GroupCoordinator:
 
     async def start(self) -> None:
         """Follow leadership from now on; partitions that are led already are loaded too."""
-        self._partitions.on_leadership(self._on_leadership)
-        self._metadata.on_change(self._on_metadata)
-        for partition in self._partitions.led():
+        self._replica_manager.on_leadership(self._on_leadership)
+        self._metadata_cache.on_change(self._on_metadata)
+        for partition in self._replica_manager.led():
             self._on_leadership(partition.topic_partition, True, partition.leader_epoch)
         self._expiry = asyncio.create_task(self._expire_forever(), name="offset expiry")
 
@@ -98,7 +98,7 @@ class GroupCoordinator:
     @property
     def partition_count(self) -> int:
         """Partitions of the offsets topic: as it is, or as it will be created."""
-        topic = self._metadata.image.topics.get(OFFSETS_TOPIC)
+        topic = self._metadata_cache.image.topics.get(OFFSETS_TOPIC)
         if topic is not None:
             return len(topic.partitions)
         return self._configs.broker_config.get_int("offsets.topic.num.partitions")
@@ -114,7 +114,7 @@ class GroupCoordinator:
             raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
         # Without the topic in the image its partition count is a guess, and a wrong guess would
         # keep a group where nobody looks for it.
-        is_known = OFFSETS_TOPIC in self._metadata.image.topics
+        is_known = OFFSETS_TOPIC in self._metadata_cache.image.topics
         host = self._shards.get(self.partition_of(group_id).partition) if is_known else None
         if host is None:
             raise KafkaError(ErrorCode.NOT_COORDINATOR)
@@ -207,7 +207,7 @@ class GroupCoordinator:
             if host is not None:
                 host.close()
             return
-        partition = self._partitions.get(topic_partition)
+        partition = self._replica_manager.get(topic_partition)
         if index in self._shards or partition is None:
             return  # still the leader, in a new epoch: what was loaded still holds
         host = GroupShardHost(

@@ -33,9 +33,11 @@ class Resource(enum.IntEnum):
 class ConfigAdmin:
     """Describes and alters topics' and brokers' settings."""
 
-    def __init__(self, configs: ConfigStore, metadata: MetadataCache, *, broker_id: int) -> None:
+    def __init__(
+        self, configs: ConfigStore, metadata_cache: MetadataCache, *, broker_id: int
+    ) -> None:
         self._configs = configs
-        self._metadata = metadata
+        self._metadata_cache = metadata_cache
         self._broker_id = broker_id
 
     def describe(
@@ -107,7 +109,7 @@ class ConfigAdmin:
         return overrides
 
     def _require_topic(self, name: str) -> None:
-        if name not in self._metadata.image.topics:
+        if name not in self._metadata_cache.image.topics:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic {name} does not exist.")
 
     def _broker_entity(self, name: str) -> str:

@@ -45,14 +45,14 @@ class ControllerClient:
         self,
         election: ControllerElection,
         peers: PeerPool,
-        metadata: MetadataCache,
+        metadata_cache: MetadataCache,
         metrics: Metrics,
         *,
         broker_id: int,
     ) -> None:
         self._election = election
         self._peers = peers
-        self._metadata = metadata
+        self._metadata_cache = metadata_cache
         self._metrics = metrics
         self._broker_id = broker_id
         self._creating: dict[str, asyncio.Task[None]] = {}
@@ -64,7 +64,7 @@ class ControllerClient:
         if election.is_active:
             return self._broker_id
         elected = election.controller_id
-        return elected if elected >= 0 else self._metadata.image.controller_id
+        return elected if elected >= 0 else self._metadata_cache.image.controller_id
 
     async def request(self, message: Message, version: int, *, timeout_ms: int = 30_000) -> Any:
         """Ask the active controller; retries while there is none or it has just moved.

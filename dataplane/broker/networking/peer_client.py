@@ -39,7 +39,7 @@ class PeerPool:
         *,
         client_id: str,
         listener_name: str,
-        metadata: MetadataCache,
+        metadata_cache: MetadataCache,
         credentials: PeerCredentials | None = None,
         tls: ssl.SSLContext | None = None,
         fetch_receive_buffer_bytes: int = -1,
@@ -47,7 +47,7 @@ class PeerPool:
         """`fetch_receive_buffer_bytes`: SO_RCVBUF of fetch channels; -1 is the system's choice."""
         self._client_id = client_id
         self._listener_name = listener_name
-        self._metadata = metadata
+        self._metadata_cache = metadata_cache
         self._credentials = credentials
         self._tls = tls
         self._fetch_receive_buffer_bytes = fetch_receive_buffer_bytes
@@ -95,7 +95,7 @@ class PeerPool:
 
     def endpoint(self, broker_id: int) -> Endpoint:
         """Where a live broker listens for its peers. PeerUnavailableError when it is not known."""
-        broker = self._metadata.image.brokers.get(broker_id)
+        broker = self._metadata_cache.image.brokers.get(broker_id)
         endpoint = broker.listeners.get(self._listener_name) if broker is not None else None
         if endpoint is None:
             raise PeerUnavailableError(f"broker {broker_id} is not in the cluster's image")

@@ -49,12 +49,12 @@ class AlterPartitionManager:
     def __init__(
         self,
         controller_client: ControllerClient,
-        metadata: MetadataCache,
+        metadata_cache: MetadataCache,
         metrics: Metrics,
         lifecycle: BrokerLifecycle,
     ) -> None:
         self._controller_client = controller_client
-        self._metadata = metadata
+        self._metadata_cache = metadata_cache
         self._metrics = metrics
         self._lifecycle = lifecycle
         self._queue: dict[Partition, ProposeIsr] = {}
@@ -104,7 +104,7 @@ class AlterPartitionManager:
 
     def _request(self, batch: dict[Partition, ProposeIsr]) -> AlterPartitionRequest:
         topics: dict[uuid.UUID, TopicData] = {}
-        brokers = self._metadata.image.brokers
+        brokers = self._metadata_cache.image.brokers
         for partition, proposal in batch.items():
             topic = topics.get(partition.topic_id)
             if topic is None:

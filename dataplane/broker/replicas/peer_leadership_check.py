@@ -49,14 +49,14 @@ class PeerLeadershipCheck:
         self,
         coordinator: Coordinator,
         peers: PeerPool,
-        metadata: MetadataCache,
-        partitions: ReplicaManager,
+        metadata_cache: MetadataCache,
+        replica_manager: ReplicaManager,
         lifecycle: BrokerLifecycle,
     ) -> None:
         self._coordinator = coordinator
         self._peers = peers
-        self._metadata = metadata
-        self._partitions = partitions
+        self._metadata_cache = metadata_cache
+        self._replica_manager = replica_manager
         self._lifecycle = lifecycle
         self._task: asyncio.Task[None] | None = None
         self._turn = 0
@@ -89,8 +89,8 @@ class PeerLeadershipCheck:
                 _log.exception("asking a peer for a second opinion failed")
 
     async def _ask(self) -> None:
-        peers = sorted(self._metadata.image.brokers.keys() - {self._lifecycle.broker_id})
-        led = sorted({partition.topic_partition.topic for partition in self._partitions.led()})
+        peers = sorted(self._metadata_cache.image.brokers.keys() - {self._lifecycle.broker_id})
+        led = sorted({partition.topic_partition.topic for partition in self._replica_manager.led()})
         if not peers or not led:
             return
         self._turn += 1
@@ -109,7 +109,7 @@ class PeerLeadershipCheck:
 
     def take(self, answer: MetadataResponse) -> None:
         """Give up what somebody leads in a newer epoch, and answer clients who leads."""
-        image = self._metadata.image
+        image = self._metadata_cache.image
         topics = dict(image.topics)
         changed = []
         for answered in answer.topics:
@@ -124,14 +124,16 @@ class PeerLeadershipCheck:
             changed += [TopicPartition(known.name, index) for index in newer]
         if not changed:
             return
-        self._metadata.replace(dataclasses.replace(image, topics=topics, version=image.version + 1))
+        self._metadata_cache.replace(
+            dataclasses.replace(image, topics=topics, version=image.version + 1)
+        )
         for topic_partition in changed:
             self._give_up(topic_partition, topics[topic_partition.topic])
 
     def _give_up(self, topic_partition: TopicPartition, topic: TopicImage) -> None:
-        partitions = self._partitions
+        replica_manager = self._replica_manager
         state = topic.partitions[topic_partition.partition]
-        mine = partitions.get(topic_partition)
+        mine = replica_manager.get(topic_partition)
         if mine is None or not mine.is_leader or mine.leader_epoch >= state.leader_epoch:
             return
         _log.warning(
@@ -141,7 +143,7 @@ class PeerLeadershipCheck:
             state.leader_epoch,
             mine.leader_epoch,
         )
-        partitions.stop_replica(topic_partition, -1, delete=False)
+        replica_manager.stop_replica(topic_partition, -1, delete=False)
 
 
 def _newer(

@@ -18,8 +18,10 @@ NONE_PREFERRED: Final = -1
 class ReadReplicas:
     """`is_active` is False when everybody reads from leaders, which is the default."""
 
-    def __init__(self, metadata: MetadataCache, config: BrokerConfig, *, broker_id: int) -> None:
-        self._metadata = metadata
+    def __init__(
+        self, metadata_cache: MetadataCache, config: BrokerConfig, *, broker_id: int
+    ) -> None:
+        self._metadata_cache = metadata_cache
         self._broker_id = broker_id
         self._rack = config.get_str("broker.rack") or None
         self.is_active = config.get_str("replica.selector.class") == RACK_AWARE
@@ -31,7 +33,7 @@ class ReadReplicas:
 
         Followers count that are in sync, alive on the consumer's listener, and have the offset.
         """
-        brokers = self._metadata.image.brokers
+        brokers = self._metadata_cache.image.brokers
         followers = [
             Candidate(broker_id, brokers[broker_id].rack, log_end_offset, behind_ms)
             for broker_id, log_end_offset, behind_ms in partition.followers_with(fetch_offset)

@@ -64,12 +64,12 @@ class ReplicaFetcher:
         leader_id: int,
         number: int,
         *,
-        deadlines: DelayedOperationPurgatory,
+        purgatory: DelayedOperationPurgatory,
     ) -> None:
         self._context = context
         self._leader_id = leader_id
         self._channels = [f"{FETCH_CHANNEL}-{number}-{each}" for each in range(CHANNELS_MAX)]
-        self._deadlines = deadlines
+        self._purgatory = purgatory
         config = context.config
         wait_max_ms = config.get_int("replica.fetch.wait.max.ms")
         self._answer_ms = max(config.get_int("replica.socket.timeout.ms"), wait_max_ms)
@@ -88,7 +88,7 @@ class ReplicaFetcher:
             self._run(), name=f"replica fetcher {number} of broker {leader_id}"
         )
 
-    # -- the partition manager's calls
+    # -- the replica manager's calls
 
     @property
     def is_empty(self) -> bool:
@@ -172,7 +172,7 @@ class ReplicaFetcher:
         request, loop = fetch.request, self._loop
         self._parked.add(channel)
         awaited = _Awaited(connection, self._leader_id)
-        self._deadlines.add(awaited, self._answer_ms)
+        self._purgatory.add(awaited, self._answer_ms)
 
         def arrived(frame: memoryview | None, position: int) -> None:
             awaited.end()

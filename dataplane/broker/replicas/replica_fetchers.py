@@ -34,13 +34,13 @@ class _Followed(NamedTuple):
 class ReplicaFetchers:
     """Gives each followed partition to a fetcher of its leader."""
 
-    def __init__(self, context: FetcherContext, metadata: MetadataCache) -> None:
+    def __init__(self, context: FetcherContext, metadata_cache: MetadataCache) -> None:
         self._context = context
         self._fetchers: dict[FetcherKey, ReplicaFetcher] = {}
         self._followed: dict[TopicPartition, _Followed] = {}
         self._number = context.config.get_int("num.replica.fetchers")
-        self._deadlines = DelayedOperationPurgatory()
-        metadata.on_change(self._on_metadata)
+        self._purgatory = DelayedOperationPurgatory()
+        metadata_cache.on_change(self._on_metadata)
         context.configs.on_change(self._on_config)
         self._register_metrics()
 
@@ -61,7 +61,7 @@ class ReplicaFetchers:
         fetcher = self._fetchers.get(place)
         if fetcher is None:
             fetcher = self._fetchers[place] = ReplicaFetcher(
-                self._context, *place, deadlines=self._deadlines
+                self._context, *place, purgatory=self._purgatory
             )
         fetcher.add(partition)
 

@@ -49,7 +49,7 @@ class ReplicaManager:
         lifecycle: BrokerLifecycle,
         clock: Clock,
         configs: ConfigStore,
-        metadata: MetadataCache,
+        metadata_cache: MetadataCache,
         alter_partition_manager: AlterPartitionManager,
         fetchers: ReplicaFetchers,
         quotas: ReplicationQuotas,
@@ -67,7 +67,7 @@ class ReplicaManager:
         self._lifecycle = lifecycle
         self._clock = clock
         self._configs = configs
-        self._metadata = metadata
+        self._metadata_cache = metadata_cache
         self.appends = StagedAppends()
         self.read_memory = ReadMemory()
         self.wakeups = Wakeups()
@@ -97,7 +97,7 @@ class ReplicaManager:
         """A replica on this broker in any role. KafkaError when it is elsewhere or unknown."""
         partition = self._partitions.get(topic_partition)
         if partition is None:
-            topic = self._metadata.image.topics.get(topic_partition.topic)
+            topic = self._metadata_cache.image.topics.get(topic_partition.topic)
             if topic is None or topic_partition.partition >= len(topic.partitions):
                 raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)

@@ -45,10 +45,10 @@ class Stopping:
         self.epochs: list[int] = []
         self.config = BrokerConfig.parse(settings)
         self.lifecycle = BrokerLifecycle(broker_id=ME, cluster_id="c", broker_epoch=7)
-        self.metadata = MetadataCache(image(ME, PEER))
+        self.metadata_cache = MetadataCache(image(ME, PEER))
 
     async def hand_over(self) -> bool:
-        return await hand_over(self, self.metadata, self.lifecycle, self.config)
+        return await hand_over(self, self.metadata_cache, self.lifecycle, self.config)
 
     async def request(self, message: object, version: int, *, timeout_ms: int) -> object:
         assert (message.broker_id, version) == (ME, 3)
@@ -99,7 +99,7 @@ async def test_after_the_last_attempt_nothing_is_waited_for() -> None:
 async def test_the_last_broker_of_a_cluster_does_not_wait_for_anybody() -> None:
     broker = Stopping(STAYS, retries=3, backoff_ms=3_600_000)
     alone = image(ME)
-    asyncio.get_running_loop().call_later(0.05, broker.metadata.replace, alone)
+    asyncio.get_running_loop().call_later(0.05, broker.metadata_cache.replace, alone)
     async with asyncio.timeout(10):
         assert not await broker.hand_over()
     assert len(broker.asked_at_s) == 1

@@ -27,11 +27,11 @@ def listeners_of(**connections: int) -> Listeners:
 
 def register(broker: OneBroker, listeners: Listeners) -> None:
     gauges.register(
-        broker.metrics, broker.partitions, broker.metadata, broker.controller, listeners
+        broker.metrics, broker.replica_manager, broker.metadata_cache, broker.controller, listeners
     )
 
 
-async def test_waiting_requests_and_in_sync_sets() -> None:
+async def test_waiting_requests_and_isrs() -> None:
     broker = OneBroker(min_insync_replicas="2")
     register(broker, listeners_of())
     broker.topic("full", replicas=(ME, PEER, THIRD))

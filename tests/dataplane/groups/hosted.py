@@ -40,8 +40,8 @@ from tests.dataplane.handlers.one_broker import ControllerOnPaper, NoController
 ME, OTHER = 1, 2
 
 
-class Partitions:
-    """As much of the partition manager as the group coordinator asks of it."""
+class FakeReplicaManager:
+    """As much of the replica manager as the group coordinator asks of it."""
 
     def __init__(self) -> None:
         self.by_name = {}
@@ -72,32 +72,34 @@ class Hosted:
         self.fs = MemoryFileSystem()
         self.epoch = 0
         self.replicas = replicas
-        self.partitions = Partitions()
+        self.replica_manager = FakeReplicaManager()
         topics = {name: _topic(name, partition_count) for name in (OFFSETS_TOPIC, "t", "old")}
         listener = {"PLAINTEXT": Endpoint("127.0.0.1", 9092, "PLAINTEXT")}
         image = ClusterImage(
             cluster_id="c", brokers={ME: BrokerInfo(id=ME, listeners=listener)}, topics=topics
         )
-        self.metadata = MetadataCache(image)
+        self.metadata_cache = MetadataCache(image)
         config = BrokerConfig.parse(defaults | given)
         coordinator, entropy = FakeZooKeeper().connect(), FakeEntropy()
         configs = ConfigStore(coordinator, self.clock, config, broker_id=ME)
         self.authorizer = Authorizer(coordinator, self.clock, entropy, config)
         for index in range(partition_count):
             self._open(TopicPartition(OFFSETS_TOPIC, index))
-        self.groups = GroupCoordinator(self.partitions, self.metadata, configs, self.clock, entropy)
+        self.group_coordinator = GroupCoordinator(
+            self.replica_manager, self.metadata_cache, configs, self.clock, entropy
+        )
         self.controller_client = ControllerOnPaper()
         self.handlers = HandlerContext(
             cluster_id="c",
             clock=self.clock,
             entropy=entropy,
-            metadata=self.metadata,
+            metadata_cache=self.metadata_cache,
             metrics=Metrics(),
             configs=configs,
-            config_admin=ConfigAdmin(configs, self.metadata, broker_id=ME),
+            config_admin=ConfigAdmin(configs, self.metadata_cache, broker_id=ME),
             internal_topics=InternalTopics(self.controller_client, configs),
-            partitions=self.partitions,
-            groups=self.groups,
+            replica_manager=self.replica_manager,
+            group_coordinator=self.group_coordinator,
             producer_ids=ProducerIdManager(coordinator, ME),
             authorizer=self.authorizer,
             controller=NoController(),
@@ -107,20 +109,20 @@ class Hosted:
 
     async def start(self) -> Hosted:
         await self.authorizer.start()
-        await self.groups.start()
-        for partition in self.partitions.by_name.values():
+        await self.group_coordinator.start()
+        for partition in self.replica_manager.by_name.values():
             self.lead(partition.topic_partition)
         return self
 
     async def loaded(self) -> Hosted:
         """Wait until what the group partitions hold has been read."""
         async with asyncio.timeout(10):
-            while self.groups.list_groups()[0] is not ErrorCode.NONE:
+            while self.group_coordinator.list_groups()[0] is not ErrorCode.NONE:
                 await asyncio.sleep(0)
         return self
 
     async def stop(self) -> None:
-        await self.groups.stop()
+        await self.group_coordinator.stop()
         await self.authorizer.stop()
 
     def _open(self, topic_partition) -> None:
@@ -132,7 +134,7 @@ class Hosted:
             directory,
             LogConfig(),
         )
-        self.partitions.by_name[topic_partition] = Partition(
+        self.replica_manager.by_name[topic_partition] = Partition(
             topic_partition,
             uuid.uuid4(),
             log,
@@ -145,7 +147,7 @@ class Hosted:
         )
 
     def _announce(self, topic_partition, *, is_leader: bool) -> None:
-        for listener in self.partitions.listeners:
+        for listener in self.replica_manager.listeners:
             listener(topic_partition, is_leader, self.epoch)
 
     def lead(self, topic_partition) -> None:
@@ -157,12 +159,12 @@ class Hosted:
             replicas=self.replicas,
             isr=self.replicas,
         )
-        self.partitions.by_name[topic_partition].become_leader(state)
+        self.replica_manager.by_name[topic_partition].become_leader(state)
         self._announce(topic_partition, is_leader=True)
 
     def follow(self, topic_partition) -> None:
         self.epoch += 1
-        partition = self.partitions.by_name[topic_partition]
+        partition = self.replica_manager.by_name[topic_partition]
         partition.become_follower(
             PartitionState(
                 index=topic_partition.partition,
@@ -176,7 +178,7 @@ class Hosted:
 
     def replicate(self) -> None:
         """The other replica fetches up to the end of every log."""
-        for partition in self.partitions.by_name.values():
+        for partition in self.replica_manager.by_name.values():
             partition.on_follower_fetch(OTHER, partition.log.log_end_offset)
 
     async def call(self, api, version: int, **fields):

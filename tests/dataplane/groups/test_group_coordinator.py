@@ -59,12 +59,12 @@ def join(group: str = "g", session_ms: int = 10_000) -> JoinRequest:
 
 
 def offset_of(hosted: Hosted, group: str = "g") -> int:
-    return hosted.groups.fetch_offsets(group, [WHERE])[WHERE].offset
+    return hosted.group_coordinator.fetch_offsets(group, [WHERE])[WHERE].offset
 
 
 async def test_a_commit_is_answered_once_the_replicas_have_it(started):
     hosted = await started(replicas=(1, 2))
-    asked = asyncio.create_task(hosted.groups.commit(commit(7)))
+    asked = asyncio.create_task(hosted.group_coordinator.commit(commit(7)))
     await settle()
     assert not asked.done()
     assert offset_of(hosted) == -1
@@ -75,8 +75,8 @@ async def test_a_commit_is_answered_once_the_replicas_have_it(started):
 
 async def test_commits_of_one_step_share_a_batch(started):
     hosted = await started(partition_count=1)
-    await asyncio.gather(*(hosted.groups.commit(commit(n, f"g{n}")) for n in range(50)))
-    log = hosted.partitions.get(TopicPartition(OFFSETS_TOPIC, 0)).log
+    await asyncio.gather(*(hosted.group_coordinator.commit(commit(n, f"g{n}")) for n in range(50)))
+    log = hosted.replica_manager.get(TopicPartition(OFFSETS_TOPIC, 0)).log
     assert log.log_end_offset == 50
     slice_ = log.read(0, 1 << 20, log.log_end_offset)
     assert slice_.read().count(b"\0\x01\0\x02g7") == 1
@@ -87,7 +87,7 @@ async def test_commits_of_one_step_share_a_batch(started):
 
 async def test_a_timed_out_commit_is_unknown_and_served_once_it_is_committed(started):
     hosted = await started(replicas=(1, 2), offsets_commit_timeout_ms="20")
-    assert await hosted.groups.commit(commit(7)) == {WHERE: ErrorCode.REQUEST_TIMED_OUT}
+    assert await hosted.group_coordinator.commit(commit(7)) == {WHERE: ErrorCode.REQUEST_TIMED_OUT}
     assert offset_of(hosted) == -1
     hosted.replicate()
     assert offset_of(hosted) == 7
@@ -95,10 +95,10 @@ async def test_a_timed_out_commit_is_unknown_and_served_once_it_is_committed(sta
 
 async def test_losing_leadership_sends_everybody_elsewhere(started):
     hosted = await started(replicas=(1, 2), group_initial_rebalance_delay_ms="3000")
-    home = hosted.groups.partition_of("g")
+    home = hosted.group_coordinator.partition_of("g")
     waiting = [
-        asyncio.create_task(hosted.groups.commit(commit(7))),
-        asyncio.create_task(hosted.groups.join(join())),
+        asyncio.create_task(hosted.group_coordinator.commit(commit(7))),
+        asyncio.create_task(hosted.group_coordinator.join(join())),
     ]
     await settle()
     hosted.follow(home)
@@ -112,33 +112,33 @@ async def test_losing_leadership_sends_everybody_elsewhere(started):
 
 async def test_what_was_committed_is_read_back_by_the_next_leader(started):
     hosted = await started()
-    await hosted.groups.commit(commit(7))
-    home = hosted.groups.partition_of("g")
+    await hosted.group_coordinator.commit(commit(7))
+    home = hosted.group_coordinator.partition_of("g")
     hosted.follow(home)
     hosted.lead(home)
     with pytest.raises(KafkaError) as refused:
         offset_of(hosted)
     assert refused.value.code is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
-    assert hosted.groups.list_groups()[0] is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+    assert hosted.group_coordinator.list_groups()[0] is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
     await settle()
     assert offset_of(hosted) == 7
 
 
 async def test_a_new_epoch_of_the_same_leader_keeps_the_groups(started):
     hosted = await started()
-    member = (await hosted.groups.join(join())).member_id
-    hosted.lead(hosted.groups.partition_of("g"))
-    assert hosted.groups.heartbeat("g", member, None, 1) is ErrorCode.NONE
+    member = (await hosted.group_coordinator.join(join())).member_id
+    hosted.lead(hosted.group_coordinator.partition_of("g"))
+    assert hosted.group_coordinator.heartbeat("g", member, None, 1) is ErrorCode.NONE
 
 
 async def test_a_damaged_record_does_not_stop_the_loading(started):
     hosted = await started(partition_count=1)
-    await hosted.groups.commit(commit(7))
+    await hosted.group_coordinator.commit(commit(7))
     home = TopicPartition(OFFSETS_TOPIC, 0)
     from dataplane.wire.record_batch import NewRecord, build_batch
 
     bad = [NewRecord(b"\0\x01\0\x01g", b"?"), NewRecord(b"\0\x63", b""), NewRecord(b"", b"")]
-    hosted.partitions.get(home).append_now(build_batch(bad), 1)
+    hosted.replica_manager.get(home).append_now(build_batch(bad), 1)
     hosted.follow(home)
     hosted.lead(home)
     await settle()
@@ -147,17 +147,17 @@ async def test_a_damaged_record_does_not_stop_the_loading(started):
 
 async def test_offsets_of_deleted_topics_go(started):
     hosted = await started()
-    await hosted.groups.commit(commit(7))
-    image = hosted.metadata.image
+    await hosted.group_coordinator.commit(commit(7))
+    image = hosted.metadata_cache.image
     topics = {name: topic for name, topic in image.topics.items() if name != "t"}
-    hosted.metadata.replace(ClusterImage(topics=topics, version=2))
+    hosted.metadata_cache.replace(ClusterImage(topics=topics, version=2))
     await settle()
     assert offset_of(hosted) == -1
 
 
 async def test_an_oversized_commit_is_refused_by_the_log(started):
     hosted = await started(offset_metadata_max_bytes="3000000")
-    answer = await hosted.groups.commit(commit(1, metadata="x" * 30_000))
+    answer = await hosted.group_coordinator.commit(commit(1, metadata="x" * 30_000))
     assert answer == {WHERE: ErrorCode.NONE}
     many = CommitRequest(
         group_id="g",
@@ -169,7 +169,7 @@ async def test_an_oversized_commit_is_refused_by_the_log(started):
             for n in range(60)
         },
     )
-    assert set((await hosted.groups.commit(many)).values()) == {
+    assert set((await hosted.group_coordinator.commit(many)).values()) == {
         ErrorCode.INVALID_COMMIT_OFFSET_SIZE
     }
 
@@ -177,16 +177,16 @@ async def test_an_oversized_commit_is_refused_by_the_log(started):
 async def test_group_ids(started):
     hosted = await started()
     with pytest.raises(KafkaError) as refused:
-        await hosted.groups.join(join(""))
+        await hosted.group_coordinator.join(join(""))
     assert refused.value.code is ErrorCode.INVALID_GROUP_ID
-    assert await hosted.groups.commit(commit(3, "")) == {WHERE: ErrorCode.NONE}
+    assert await hosted.group_coordinator.commit(commit(3, "")) == {WHERE: ErrorCode.NONE}
     assert offset_of(hosted, "") == 3
 
 
 async def test_after_stop_nothing_is_coordinated(started):
     hosted = await started()
-    await hosted.groups.stop()
+    await hosted.group_coordinator.stop()
     with pytest.raises(KafkaError) as refused:
-        await hosted.groups.commit(commit(1))
+        await hosted.group_coordinator.commit(commit(1))
     assert refused.value.code is ErrorCode.COORDINATOR_NOT_AVAILABLE
-    assert hosted.groups.list_groups() == (ErrorCode.COORDINATOR_NOT_AVAILABLE, [])
+    assert hosted.group_coordinator.list_groups() == (ErrorCode.COORDINATOR_NOT_AVAILABLE, [])

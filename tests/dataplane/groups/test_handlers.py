@@ -187,7 +187,7 @@ async def test_offset_fetch(hosted, version):
 
 @pytest.mark.parametrize("version", versions(ApiKey.OFFSET_FETCH))
 async def test_offset_fetch_at_the_wrong_broker(hosted, version):
-    hosted.follow(hosted.groups.partition_of("g"))
+    hosted.follow(hosted.group_coordinator.partition_of("g"))
     if version >= 8:
         group = struct(ApiKey.OFFSET_FETCH, "OffsetFetchRequestGroup")
         answer = await hosted.call(ApiKey.OFFSET_FETCH, version, groups=[group(group_id="g")])

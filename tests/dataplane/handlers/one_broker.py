@@ -113,7 +113,7 @@ class OneBroker:
         self.lifecycle = BrokerLifecycle(broker_id=ME, cluster_id="c", broker_epoch=7)
         self.entropy = FakeEntropy()
         self.coordinator = FakeZooKeeper().connect()
-        self.metadata = MetadataCache(image)
+        self.metadata_cache = MetadataCache(image)
         self.metrics = Metrics()
         self.configs = ConfigStore(self.coordinator, self.clock, config, broker_id=ME)
         self.peers = StandIn()
@@ -129,13 +129,13 @@ class OneBroker:
             broker_id=ME,
         )
         self.logs.load()
-        self.partitions = build_replica_manager(
+        self.replica_manager = build_replica_manager(
             self.logs,
             lifecycle=self.lifecycle,
             clock=self.clock,
             entropy=self.entropy,
             configs=self.configs,
-            metadata=self.metadata,
+            metadata_cache=self.metadata_cache,
             metrics=self.metrics,
             peers=self.peers,
             controller_client=self.controller_client,
@@ -150,14 +150,14 @@ class OneBroker:
             cluster_id=self.lifecycle.cluster_id,
             clock=self.clock,
             entropy=self.entropy,
-            metadata=self.metadata,
+            metadata_cache=self.metadata_cache,
             metrics=self.metrics,
             configs=self.configs,
-            config_admin=ConfigAdmin(self.configs, self.metadata, broker_id=ME),
+            config_admin=ConfigAdmin(self.configs, self.metadata_cache, broker_id=ME),
             internal_topics=InternalTopics(self.controller_client, self.configs),
-            partitions=self.partitions,
-            groups=GroupCoordinator(
-                self.partitions, self.metadata, self.configs, self.clock, self.entropy
+            replica_manager=self.replica_manager,
+            group_coordinator=GroupCoordinator(
+                self.replica_manager, self.metadata_cache, self.configs, self.clock, self.entropy
             ),
             producer_ids=ProducerIdManager(self.coordinator, ME),
             authorizer=self.authorizer,
@@ -188,9 +188,9 @@ class OneBroker:
             )
             for index in range(partitions)
         )
-        image = self.metadata.image
+        image = self.metadata_cache.image
         topics = {**image.topics, name: TopicImage(name, topic_id, states)}
-        self.metadata.replace(
+        self.metadata_cache.replace(
             ClusterImage(
                 cluster_id="c",
                 controller_id=ME,
@@ -201,14 +201,14 @@ class OneBroker:
         )
         if ME in replicas:
             for state in states:
-                error = self.partitions.apply_state(
+                error = self.replica_manager.apply_state(
                     TopicPartition(name, state.index), topic_id, state, is_new=True
                 )
                 assert error == 0
         return topic_id
 
     def partition(self, topic: str, index: int = 0):
-        return self.partitions.get(TopicPartition(topic, index))
+        return self.replica_manager.get(TopicPartition(topic, index))
 
     # -- asking
 
@@ -224,7 +224,7 @@ class OneBroker:
 
     async def stop(self) -> None:
         await self.dispatcher.stop()
-        await self.partitions.stop()
+        await self.replica_manager.stop()
 
 
 async def settled(answer: object, timeout_s: float = 5.0):

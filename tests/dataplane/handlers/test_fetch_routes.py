@@ -268,12 +268,12 @@ async def test_with_read_replicas_nobody_has_a_route() -> None:
 def recreated(broker: OneBroker) -> tuple[uuid.UUID, uuid.UUID]:
     """Topic `t` is deleted and created once more with other content: its ids."""
     old = broker.ids.pop("t")
-    broker.partitions.stop_replica(TopicPartition("t", 0), -2, delete=True)
+    broker.replica_manager.stop_replica(TopicPartition("t", 0), -2, delete=True)
     new = broker.ids["t"] = uuid.uuid4()
     broker.topic("t")
-    image = broker.metadata.image
+    image = broker.metadata_cache.image
     names = {topic_id: name for topic_id, name in image.names_by_id.items() if topic_id != old}
-    broker.metadata.replace(dataclasses.replace(image, names_by_id=names))
+    broker.metadata_cache.replace(dataclasses.replace(image, names_by_id=names))
     append(broker, *(batch("new") for _ in range(20)))
     return old, new
 
@@ -311,9 +311,9 @@ async def test_an_id_that_the_replica_here_does_not_have_is_inconsistent(
 ) -> None:
     """The metadata know of the new topic, and the replica is still the old one's."""
     filled(broker)
-    image = broker.metadata.image
+    image = broker.metadata_cache.image
     new = uuid.uuid4()
-    broker.metadata.replace(dataclasses.replace(image, names_by_id={new: "t"}))
+    broker.metadata_cache.replace(dataclasses.replace(image, names_by_id={new: "t"}))
     for _ in range(3):
         refused = only(await client.ask(fetch(new, 9, replica=replica), 13))
         assert (refused.error_code, values(refused)) == (ErrorCode.INCONSISTENT_TOPIC_ID, [])
@@ -420,7 +420,7 @@ def test_a_route_does_not_part_produces_that_come_together(
     append(broker, *(batch("v") for _ in range(5)))
     client.warm("t", 11)
     answers = [client.submit(framed(produce("t", batch("p"), index=n % 2), 9)) for n in range(4)]
-    assert len(broker.partitions.appends.partitions) == 2, "nothing has been written yet"
+    assert len(broker.replica_manager.appends.partitions) == 2, "nothing has been written yet"
     assert all(answer.finish() for answer in answers if isinstance(answer, StagedAnswer))
     assert broker.partition("t").log.log_end_offset == 7
 
@@ -457,7 +457,7 @@ def test_what_one_request_reads_into_memory_stays_there_until_it_leaves(
     broker.topic("t", partitions=count)
     for index in range(count):
         append(broker, *(batch("v" * 9_000) for _ in range(400)), index=index)
-    memory = broker.partitions.read_memory
+    memory = broker.replica_manager.read_memory
     for limit in (20 << 10, 300 << 10, 600 << 10, TAKEN_BYTES_MAX):
         memory.start_over()
         request = fetch("t", 0, partition_bytes=limit, max_bytes=50 << 20)

@@ -14,7 +14,7 @@ from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch
 @pytest.fixture
 def broker() -> OneBroker:
     made = OneBroker(log_dirs="/data,/more")
-    made.logs.on_directory_failure(lambda _path, lost: made.partitions.lose(lost))
+    made.logs.on_directory_failure(lambda _path, lost: made.replica_manager.lose(lost))
     return made
 
 
@@ -29,7 +29,7 @@ def try_to_write(broker: OneBroker, seconds: int) -> list[bool]:
             refused.append(True)
         else:
             refused.append(False)
-        broker.partitions.give_up_full_disks()
+        broker.replica_manager.give_up_full_disks()
     return refused
 
 

@@ -82,18 +82,18 @@ async def test_without_a_right_to_the_cluster_nothing_moves() -> None:
 async def test_a_failed_directory_takes_its_replicas_offline_and_no_others(
     broker: OneBroker,
 ) -> None:
-    broker.logs.on_directory_failure(lambda _path, lost: broker.partitions.lose(lost))
+    broker.logs.on_directory_failure(lambda _path, lost: broker.replica_manager.lose(lost))
     broker.topic("t")
     broker.topic("u")
     broker.fs.fail("append", "/data/t-0/")
     with pytest.raises(KafkaError):
         broker.partition("t").append_now(bytearray(batch("a")), 1)
     with pytest.raises(KafkaError) as caught:
-        broker.partitions.leader(TopicPartition("t", 0))
+        broker.replica_manager.leader(TopicPartition("t", 0))
     assert caught.value.code == ErrorCode.KAFKA_STORAGE_ERROR
     broker.partition("u").append_now(bytearray(batch("a")), 1)
     state = broker.partition("t").state
-    error = broker.partitions.apply_state(
+    error = broker.replica_manager.apply_state(
         TopicPartition("t", 0), broker.ids["t"], state, is_new=False
     )
     assert error == ErrorCode.KAFKA_STORAGE_ERROR, "so the controller learns of it"

@@ -115,7 +115,7 @@ async def test_a_partition_without_leader_says_so(broker: OneBroker) -> None:
 async def test_a_new_image_replaces_what_was_encoded(broker: OneBroker) -> None:
     broker.topic("t", replicas=(ME, PEER))
     await broker.ask(named("t"), 9)
-    assert broker.metadata.encoded
+    assert broker.metadata_cache.encoded
     broker.topic("t", replicas=(ME, PEER), leader=PEER, leader_epoch=3)
     partition = (await broker.ask(named("t"), 9)).topics[0].partitions[0]
     assert (partition.leader_id, partition.leader_epoch) == (PEER, 3)

@@ -17,9 +17,9 @@ RACKS = {ME: "a", PEER: "b", THIRD: "c"}
 
 def on_racks(**settings: str) -> OneBroker:
     broker = OneBroker(**{"replica.selector.class": RACK_AWARE, "broker.rack": "a", **settings})
-    image = broker.metadata.image
+    image = broker.metadata_cache.image
     brokers = {n: dataclasses.replace(info, rack=RACKS[n]) for n, info in image.brokers.items()}
-    broker.metadata.replace(dataclasses.replace(image, brokers=brokers))
+    broker.metadata_cache.replace(dataclasses.replace(image, brokers=brokers))
     return broker
 
 
@@ -72,9 +72,9 @@ async def test_followers_out_of_sync_or_behind_or_beyond_are_not_named(broker):
 
 async def test_dead_followers_are_not_named(broker):
     topic_id = leading(broker)
-    image = broker.metadata.image
+    image = broker.metadata_cache.image
     alive = {n: info for n, info in image.brokers.items() if n != PEER}
-    broker.metadata.replace(dataclasses.replace(image, brokers=alive))
+    broker.metadata_cache.replace(dataclasses.replace(image, brokers=alive))
     assert (await ask(broker, topic_id, "b")).preferred_read_replica == -1
 
 

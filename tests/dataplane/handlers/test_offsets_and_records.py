@@ -134,8 +134,8 @@ async def test_deletion_that_a_follower_does_not_follow_times_out(broker: OneBro
     answer = await delete(broker, 1, timeout_ms=20)
     assert (answer.error_code, answer.low_watermark) == (ErrorCode.REQUEST_TIMED_OUT, -1)
     assert partition.log.log_start_offset == 1
-    deadlines = broker.partitions.delete_records_purgatory
-    assert (deadlines.expired, len(deadlines), len(partition.watch_log_starts())) == (1, 0, 0)
+    purgatory = broker.replica_manager.delete_records_purgatory
+    assert (purgatory.expired, len(purgatory), len(partition.watch_log_starts())) == (1, 0, 0)
 
 
 @pytest.mark.parametrize("timeout_ms", [0, -1])
@@ -171,26 +171,26 @@ async def test_deletion_of_several_partitions_is_answered_with_the_last_of_them(
     assert waiting.done, "by the news itself, not by the clock"
     response = read_answer(request, 2, waiting.value)
     assert [topic.partitions[0].low_watermark for topic in response.topics] == [1, 1]
-    assert len(broker.partitions.delete_records_purgatory) == 0
+    assert len(broker.replica_manager.delete_records_purgatory) == 0
 
 
 async def test_deletion_whose_client_has_gone_leaves_nothing_behind(broker: OneBroker) -> None:
     partitions = replicated(broker, "t", "u")
     waiting = broker.submit(deletion(1, "t", "u", timeout_ms=60_000), 2)
-    deadlines = broker.partitions.delete_records_purgatory
-    assert [len(deadlines), *(len(each.watch_log_starts()) for each in partitions)] == [1, 1, 1]
+    purgatory = broker.replica_manager.delete_records_purgatory
+    assert [len(purgatory), *(len(each.watch_log_starts()) for each in partitions)] == [1, 1, 1]
     waiting.abandon()
-    assert [len(deadlines), *(len(each.watch_log_starts()) for each in partitions)] == [0, 0, 0]
-    assert deadlines.expired == 0
+    assert [len(purgatory), *(len(each.watch_log_starts()) for each in partitions)] == [0, 0, 0]
+    assert purgatory.expired == 0
 
 
 async def test_deletion_does_not_wait_for_a_follower_that_has_died(broker: OneBroker) -> None:
     (partition,) = replicated(broker, "t")
     request = deletion(1, "t", timeout_ms=60_000)
     waiting = broker.submit(request, 2)
-    image = broker.metadata.image
+    image = broker.metadata_cache.image
     alive = {n: each for n, each in image.brokers.items() if n != PEER}
-    broker.metadata.replace(dataclasses.replace(image, brokers=alive))
+    broker.metadata_cache.replace(dataclasses.replace(image, brokers=alive))
     partition.isr_committed((ME,), 1)
     assert read_answer(request, 2, waiting.value).topics[0].partitions[0].low_watermark == 1
 

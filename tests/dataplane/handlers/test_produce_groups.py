@@ -119,7 +119,7 @@ async def test_a_topic_deleted_and_created_again(broker: OneBroker) -> None:
     broker.topic("t")
     connection = routed(broker)
     old = broker.partition("t")
-    assert broker.partitions.stop_replica(TopicPartition("t", 0), -2, delete=True) == 0
+    assert broker.replica_manager.stop_replica(TopicPartition("t", 0), -2, delete=True) == 0
     connection.read(to_t(batch("c")) * 2)
     codes = {code for code, _ in outcomes(connection.take())}
     assert 0 not in codes
@@ -209,7 +209,7 @@ async def test_a_group_over_a_roll(broker: OneBroker) -> None:
 @pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC])
 async def test_one_partitions_failure_in_a_group(broker: OneBroker, number: int) -> None:
     """A full disk is one partition's; any other error takes the directory, and the others with it."""
-    broker.logs.on_directory_failure(lambda _path, lost: broker.partitions.lose(lost))
+    broker.logs.on_directory_failure(lambda _path, lost: broker.replica_manager.lose(lost))
     broker.topic("t")
     broker.topic("u", replicas=(ME, PEER))
     connection = routed(broker)
@@ -231,7 +231,7 @@ async def test_one_partitions_failure_in_a_group(broker: OneBroker, number: int)
 async def test_no_one_waits_for_a_partition_that_was_lost_in_the_same_commit(
     broker: OneBroker,
 ) -> None:
-    broker.logs.on_directory_failure(lambda _path, lost: broker.partitions.lose(lost))
+    broker.logs.on_directory_failure(lambda _path, lost: broker.replica_manager.lose(lost))
     broker.topic("t")
     broker.topic("u", replicas=(ME, PEER))
     connection = routed(broker)
@@ -315,14 +315,14 @@ async def test_a_topic_named_twice_waits_for_both(broker: OneBroker) -> None:
 async def test_a_handler_that_breaks_leaves_nothing_staged(broker: OneBroker, monkeypatch) -> None:
     broker.topic("t", partitions=2)
     connection = routed(broker)
-    leader = broker.partitions.leader
+    leader = broker.replica_manager.leader
 
     def broken(place):
         if place.partition == 1:
             raise ZeroDivisionError
         return leader(place)
 
-    monkeypatch.setattr(broker.partitions, "leader", broken)
+    monkeypatch.setattr(broker.replica_manager, "leader", broken)
     message = produce(("t", 0, batch("c")), ("t", 1, batch("d")))
     connection.read(to_t(batch("b"), at=1) + request(message, 9, 2) + to_t(batch("e"), at=3))
     answers = connection.take()
@@ -330,7 +330,7 @@ async def test_a_handler_that_breaks_leaves_nothing_staged(broker: OneBroker, mo
     unknown = ErrorCode.UNKNOWN_SERVER_ERROR
     assert [code for code, _ in outcomes(answers)] == [0, unknown, unknown, 0]
     assert [offset for code, offset in outcomes(answers) if not code] == [2, 4]
-    assert not broker.partitions.appends.partitions
+    assert not broker.replica_manager.appends.partitions
     assert not broker.partition("t").log._parts.staging.batches
 
 
@@ -353,7 +353,7 @@ async def test_a_failed_acks_0_before_a_bad_frame_closes_quietly(
     connection.read(to_t(batch("c"), at=1) + failing + to_t(batch("d"), at=3) + behind)
     assert correlation_ids(connection.take()) == [1]
     assert connection.is_over
-    assert not broker.partitions.appends.partitions
+    assert not broker.replica_manager.appends.partitions
     assert not broker.partition("t").log._parts.staging.batches
 
 
@@ -364,4 +364,4 @@ async def test_a_peer_that_leaves_in_the_middle(broker: OneBroker) -> None:
     connection.read(to_t(batch("c")) * 2 + to_t(batch("lost"))[:-3])
     connection.protocol.connection_lost(None)
     assert broker.partition("t").log.log_end_offset == 4
-    assert not broker.partitions.appends.partitions
+    assert not broker.replica_manager.appends.partitions

@@ -75,7 +75,9 @@ async def test_a_role_is_taken_up_in_every_shape(broker: OneBroker, version: int
 
 async def test_leadership_moves_and_is_announced(broker: OneBroker) -> None:
     heard = []
-    broker.partitions.on_leadership(lambda tp, leads, epoch: heard.append((str(tp), leads, epoch)))
+    broker.replica_manager.on_leadership(
+        lambda tp, leads, epoch: heard.append((str(tp), leads, epoch))
+    )
     await broker.ask(roles(), 7)
     await broker.ask(roles(PEER, epoch=1), 7)
     assert heard == [("t-0", True, 0), ("t-0", False, 1)]
@@ -160,10 +162,10 @@ async def test_a_role_that_a_full_disk_refused_is_taken_up_when_there_is_room(
     assert error_of(await broker.ask(roles(epoch=1), 7)) == ErrorCode.KAFKA_STORAGE_ERROR
     assert not broker.partition("t").is_leader
     assert broker.partition("t").leader_epoch == 0
-    broker.partitions.take_up_owed_roles()
+    broker.replica_manager.take_up_owed_roles()
     assert not broker.partition("t").is_leader
     broker.fs.capacity_bytes = 1 << 50
-    broker.partitions.take_up_owed_roles()
+    broker.replica_manager.take_up_owed_roles()
     assert broker.partition("t").is_leader
     assert broker.partition("t").leader_epoch == 1
 
@@ -174,7 +176,7 @@ async def test_an_owed_role_does_not_come_back_after_a_newer_word(broker: OneBro
     await broker.ask(roles(epoch=1), 7)
     broker.fs.capacity_bytes = 1 << 50
     await broker.ask(roles(leader=PEER, epoch=2), 7)
-    broker.partitions.take_up_owed_roles()
+    broker.replica_manager.take_up_owed_roles()
     assert not broker.partition("t").is_leader
     assert broker.partition("t").leader_epoch == 2
 
@@ -271,6 +273,6 @@ async def test_a_full_command_ends_roles_that_it_does_not_name(broker: OneBroker
     broker.fs.capacity_bytes = 1 << 50
     request = LeaderAndIsrRequest(controller_id=ME, controller_epoch=1, broker_epoch=7, type=2)
     await broker.ask(request, 7)
-    broker.partitions.take_up_owed_roles()
+    broker.replica_manager.take_up_owed_roles()
     assert role_of(broker) is None
     assert broker.logs.all() == {}

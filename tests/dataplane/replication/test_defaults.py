@@ -48,17 +48,17 @@ def test_a_follower_may_not_wait_longer_than_it_may_lag() -> None:
 
 
 @pytest.mark.parametrize(("lag_ms", "every_ms"), [(30_000, 15_000), (1, 1), (501, 250)])
-def test_in_sync_sets_are_looked_at_twice_in_the_time_a_replica_may_lag(lag_ms, every_ms) -> None:
+def test_isrs_are_looked_at_twice_in_the_time_a_replica_may_lag(lag_ms, every_ms) -> None:
     config = BrokerConfig.parse(
         NEEDED | {"replica.lag.time.max.ms": str(lag_ms), "replica.fetch.wait.max.ms": "1"}
     )
     chores: dict[str, int] = {}
     nothing = types.SimpleNamespace(resume=lambda: None)
-    partitions = types.SimpleNamespace(
+    replica_manager = types.SimpleNamespace(
         tick_isr=None, take_up_owed_roles=None, give_up_full_disks=None, alter_log_dirs=nothing
     )
     housekeeping = types.SimpleNamespace(
         every=lambda each_ms, name, _chore: chores.__setitem__(name, each_ms)
     )
-    start_broker_chores(housekeeping, None, partitions, None, config)
+    start_broker_chores(housekeeping, None, replica_manager, None, config)
     assert chores["in-sync check"] == every_ms

@@ -96,7 +96,7 @@ async def answers(stream: list[bytes], *, lets_go_after: int | None, count: int)
             replicate()
             found += await connection.settle()
     logs = [logged(broker, topic) for topic in TOPICS]
-    assert not broker.partitions.appends.partitions
+    assert not broker.replica_manager.appends.partitions
     await broker.stop()
     return found, logs
 

@@ -70,7 +70,7 @@ class Monotonic(Invariant):
     def leadership(
         self, machine: Machine, process: Process, tp: TopicPartition, leads: bool, epoch: int
     ) -> None:
-        partition = process.broker.components.partitions.get(tp)
+        partition = process.broker.components.replica_manager.get(tp)
         if not leads or partition is None:
             return
         wanted = self._highest.get((partition.topic_id, tp.partition), 0)

@@ -28,9 +28,9 @@ class NoForgottenReplicas(Invariant):
     def _forgotten(self) -> Iterator[str]:
         states = self.sim.partition_states()
         for machine, process in self.sim.running():
-            partitions = process.broker.components.partitions
-            held = {p.topic_partition: p.topic_id for p in partitions}
-            logs = partitions.logs
+            replica_manager = process.broker.components.replica_manager
+            held = {p.topic_partition: p.topic_id for p in replica_manager}
+            logs = replica_manager.logs
             held |= {tp: logs.topic_id(tp) for tp in logs.all()}
             for tp, topic_id in sorted(held.items()):
                 expected_id, state = states.get(tp, (None, None))

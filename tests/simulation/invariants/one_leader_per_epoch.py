@@ -23,7 +23,7 @@ class OneLeaderPerEpoch(Invariant):
     def leadership(
         self, machine: Machine, process: Process, tp: TopicPartition, leads: bool, epoch: int
     ) -> None:
-        partition = process.broker.components.partitions.get(tp)
+        partition = process.broker.components.replica_manager.get(tp)
         if leads and partition is not None:
             self._note(machine.number, tp, partition.topic_id, epoch)
 

@@ -39,7 +39,7 @@ class SameMetadata(Invariant):
         truth = self._truth()
         registered = {int(n) for n in self.sim.zookeeper.nodes["/brokers/ids"].children}
         for machine, process in self.sim.running():
-            image = process.broker.components.metadata.image
+            image = process.broker.components.metadata_cache.image
             for difference in _of_image(image, truth):
                 yield f"{machine.name}: {difference}"
             if image.brokers.keys() != registered:

@@ -69,42 +69,42 @@ def test_a_deferred_completes_once() -> None:
 
 
 async def test_deadlines_come_in_their_order_and_spare_what_has_ended() -> None:
-    deadlines = DelayedOperationPurgatory()
+    purgatory = DelayedOperationPurgatory()
     start_s = asyncio.get_running_loop().time()
     late, early, ended = Operation(), Operation(), Operation()
-    deadlines.add(late, 80)
-    deadlines.add(early, 20)
-    deadlines.add(ended, 20)
+    purgatory.add(late, 80)
+    purgatory.add(early, 20)
+    purgatory.add(ended, 20)
     ended.end()
     while not late.done:
         await asyncio.sleep(0.005)
     assert 0.02 <= early.expired_at_s - start_s <= late.expired_at_s - start_s
     assert late.expired_at_s - start_s >= 0.08
     assert ended.expired_at_s == 0.0
-    assert deadlines.expired == 2
+    assert purgatory.expired == 2
 
 
 async def test_an_idle_purgatory_keeps_no_timer_and_starts_again() -> None:
-    deadlines = DelayedOperationPurgatory()
+    purgatory = DelayedOperationPurgatory()
     for _ in range(2):
         operation = Operation()
         start_s = asyncio.get_running_loop().time()
-        deadlines.add(operation, 10)
+        purgatory.add(operation, 10)
         while not operation.done:
             await asyncio.sleep(0.002)
         assert operation.expired_at_s - start_s >= 0.01
-        assert deadlines._timer is None
+        assert purgatory._timer is None
         await asyncio.sleep(0.05)
 
 
 async def test_a_shorter_timeout_is_not_kept_waiting_by_a_longer_one() -> None:
-    deadlines = DelayedOperationPurgatory()
-    deadlines.add(Operation(), 3_600_000)
+    purgatory = DelayedOperationPurgatory()
+    purgatory.add(Operation(), 3_600_000)
     operation = Operation()
-    deadlines.add(operation, 10)
+    purgatory.add(operation, 10)
     while not operation.done:
         await asyncio.sleep(0.002)
-    assert len(deadlines) == 1
+    assert len(purgatory) == 1
 
 
 class ExactLoop:
@@ -137,23 +137,23 @@ def test_a_moment_between_two_milliseconds_does_not_make_it_spin(monkeypatch) ->
     loop = ExactLoop()
     monkeypatch.setattr(asyncio, "get_running_loop", lambda: loop)
     for delay_ms in range(900, 1_200):
-        deadlines = DelayedOperationPurgatory()
+        purgatory = DelayedOperationPurgatory()
         operation = Operation()
         loop.now_s = 0.0
-        deadlines.add(operation, delay_ms)
+        purgatory.add(operation, delay_ms)
         assert loop.run() <= 4, "a bucket on each level"
         assert operation.expired_at_s * 1000 >= delay_ms
 
 
 async def test_what_has_ended_is_forgotten_at_once() -> None:
-    deadlines, waiting = DelayedOperationPurgatory(), WatchList()
+    purgatory, waiting = DelayedOperationPurgatory(), WatchList()
     opened = Operation()
-    deadlines.add(opened, 3_600_000, [waiting])
+    purgatory.add(opened, 3_600_000, [waiting])
     for _ in range(1_000):
         operation = Operation()
-        deadlines.add(operation, 3_600_000, [waiting])
+        purgatory.add(operation, 3_600_000, [waiting])
         operation.end()
-    assert len(deadlines) == len(waiting) == 1
+    assert len(purgatory) == len(waiting) == 1
     assert not opened.done
 
 

@@ -33,11 +33,11 @@ async def test_a_lost_answer_does_not_lose_the_notification() -> None:
 
 async def test_a_replica_in_a_failed_directory_cannot_be_deleted() -> None:
     broker = OneBroker(log_dirs="/data,/more")
-    broker.logs.on_directory_failure(lambda _path, lost: broker.partitions.lose(lost))
+    broker.logs.on_directory_failure(lambda _path, lost: broker.replica_manager.lose(lost))
     broker.topic("t")
     tp = TopicPartition("t", 0)
     broker.logs.fail_directory(broker.logs.parent_dir_of(tp), OSError("gone"))
-    stop = broker.partitions.stop_replica
+    stop = broker.replica_manager.stop_replica
     assert stop(tp, -2, delete=True) is ErrorCode.KAFKA_STORAGE_ERROR
     assert stop(tp, -2, delete=False) is ErrorCode.NONE
     await broker.stop()

@@ -20,7 +20,7 @@ def pool(fetch_receive_buffer_bytes: int = -1) -> PeerPool:
     return PeerPool(
         client_id="test",
         listener_name="PLAINTEXT",
-        metadata=MetadataCache(ClusterImage()),
+        metadata_cache=MetadataCache(ClusterImage()),
         fetch_receive_buffer_bytes=fetch_receive_buffer_bytes,
     )
 

@@ -58,7 +58,7 @@ class Follower:
 
     @property
     def session(self):
-        return self.broker.partitions.fetch_sessions.cache.get(self.id)
+        return self.broker.replica_manager.fetch_sessions.cache.get(self.id)
 
     def write(self, index: int = 0) -> None:
         self.broker.partition("t", index).append_now(bytearray(batch("a")), 1)
@@ -174,7 +174,7 @@ async def test_what_is_forgotten_is_not_taken_for_fetched(broker) -> None:
 
 async def test_a_session_that_ends_leaves_nothing_behind(broker) -> None:
     follower = await Follower(broker).open()
-    broker.partitions.fetch_sessions.cache.remove(follower.id)
+    broker.replica_manager.fetch_sessions.cache.remove(follower.id)
     assert all(not broker.partition("t", index)._idle for index in follower.partitions)
     first = await Follower(broker).open()
     second = await Follower(broker).open()

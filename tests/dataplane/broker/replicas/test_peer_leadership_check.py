@@ -55,7 +55,11 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> OneBroker:
 
 def check(broker: OneBroker) -> PeerLeadershipCheck:
     return PeerLeadershipCheck(
-        broker.coordinator, broker.peers, broker.metadata, broker.partitions, broker.lifecycle
+        broker.coordinator,
+        broker.peers,
+        broker.metadata_cache,
+        broker.replica_manager,
+        broker.lifecycle,
     )
 
 
@@ -76,7 +80,7 @@ def told(
 
 def leads(broker: OneBroker) -> bool:
     try:
-        broker.partitions.leader(TP)
+        broker.replica_manager.leader(TP)
     except KafkaError as error:
         return error.code != ErrorCode.NOT_LEADER_OR_FOLLOWER
     return True
@@ -86,17 +90,17 @@ def test_a_later_epoch_ends_our_leadership_and_clients_are_told(broker: OneBroke
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD))
     check(broker).take(told(topic_id))
     assert not leads(broker)
-    state = broker.metadata.image.partition("t", 0)
+    state = broker.metadata_cache.image.partition("t", 0)
     assert (state.leader, state.leader_epoch, state.isr) == (PEER, 1, (PEER, THIRD))
 
 
 @pytest.mark.parametrize("epoch", [-1, 0])
 def test_the_same_or_an_older_epoch_changes_nothing(broker: OneBroker, epoch: int) -> None:
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD))
-    image = broker.metadata.image
+    image = broker.metadata_cache.image
     check(broker).take(told(topic_id, epoch=epoch))
     assert leads(broker)
-    assert broker.metadata.image is image
+    assert broker.metadata_cache.image is image
 
 
 def test_what_is_told_of_another_topic_of_that_name_is_not_believed(broker: OneBroker) -> None:

@@ -158,7 +158,7 @@ async def test_refused_changes_of_an_isr_are_counted() -> None:
 
     broker.controller_client.answer = refuse
     proposal = ProposeIsr((ME,), 0)
-    broker.partitions.alter_partition_manager.propose(broker.partition(TOPIC), proposal)
+    broker.replica_manager.alter_partition_manager.propose(broker.partition(TOPIC), proposal)
     await until(lambda: metrics.failed_isr_updates.value == 1)
     assert metrics.isr_shrinks.value == 0
     await broker.stop()

@@ -48,7 +48,7 @@ async def throttle(broker: OneBroker, role: str, rate: int, listed: str, topic: 
 
 async def test_bounds_are_this_brokers_before_all_brokers_before_none(broker):
     key = RATE.format("leader")
-    quota = broker.partitions.quotas.leader
+    quota = broker.replica_manager.quotas.leader
     assert quota.bound_bytes_per_s == UNLIMITED
     await set_config(broker, "brokers", DEFAULT_ENTITY, **{key: "500"})
     assert quota.bound_bytes_per_s == 500
@@ -60,11 +60,11 @@ async def test_bounds_are_this_brokers_before_all_brokers_before_none(broker):
     assert quota.bound_bytes_per_s == 500
     await set_config(broker, "brokers", DEFAULT_ENTITY, **{key: "fast"})
     assert quota.bound_bytes_per_s == UNLIMITED
-    assert broker.partitions.quotas.follower.bound_bytes_per_s == UNLIMITED
+    assert broker.replica_manager.quotas.follower.bound_bytes_per_s == UNLIMITED
 
 
 async def test_lists_are_taken_per_role_and_dropped_again(broker):
-    leader, follower = broker.partitions.quotas.leader, broker.partitions.quotas.follower
+    leader, follower = broker.replica_manager.quotas.leader, broker.replica_manager.quotas.follower
     lists = {REPLICAS.format("leader"): f"0:{ME},1:{PEER}", REPLICAS.format("follower"): "*"}
     await set_config(broker, "topics", "t", **lists)
     assert [leader.is_throttled("t", index) for index in (0, 1)] == [True, False]
@@ -83,7 +83,7 @@ async def test_what_was_set_before_the_start_holds_from_the_start(broker):
 
 async def test_the_metrics_tell_bytes_rate_and_bound(broker):
     await throttle(broker, "leader", 1000, "*")
-    broker.partitions.quotas.leader.record(1500)
+    broker.replica_manager.quotas.leader.record(1500)
     read = broker.metrics.registry.get_sample_value
     leader = {"role": "leader"}
     assert read("penstock_throttled_replication_bytes", leader) == 1500
@@ -122,7 +122,7 @@ async def leading(broker: OneBroker, *, listed: str, partitions: int = 1):
     for index in range(partitions):
         broker.partition("t", index).append_now(bytearray(batch("a", "b")), 1)
     await throttle(broker, "leader", 10, listed)
-    broker.partitions.quotas.leader.record(1_000)
+    broker.replica_manager.quotas.leader.record(1_000)
     return topic_id
 
 
@@ -143,14 +143,14 @@ async def test_replicas_in_sync_and_consumers_are_not_held_back(broker):
 
 async def test_other_partitions_are_sent_and_only_the_throttled_are_counted(broker):
     topic_id = await leading(broker, listed=f"1:{ME},2:{PEER}", partitions=3)
-    before = broker.partitions.quotas.leader.bytes_total
+    before = broker.replica_manager.quotas.leader.bytes_total
     first, held, last = await sizes(broker, ask(topic_id, 0, replica=THIRD, indexes=(0, 1, 2)))
     assert first > 0
     assert held == 0
     assert last > 0
-    assert broker.partitions.quotas.leader.bytes_total == before
+    assert broker.replica_manager.quotas.leader.bytes_total == before
     in_sync = await sizes(broker, ask(topic_id, 0, replica=PEER, indexes=(0, 1, 2)))
-    assert broker.partitions.quotas.leader.bytes_total == before + in_sync[1]
+    assert broker.replica_manager.quotas.leader.bytes_total == before + in_sync[1]
 
 
 async def test_a_held_back_fetch_waits_its_time_out(broker):
@@ -207,7 +207,7 @@ async def test_a_follower_over_its_quota_asks_again_when_the_rate_is_down(broker
     assert (leader.fetches, log.log_end_offset) == (1, 2)
     broker.clock.advance(11_000)
     await settle(broker, lambda: log.log_end_offset == 4)
-    assert broker.partitions.quotas.follower.bytes_total == log.size_bytes
+    assert broker.replica_manager.quotas.follower.bytes_total == log.size_bytes
 
 
 async def test_a_lifted_throttle_lets_the_rest_run_at_once(broker):
@@ -239,7 +239,7 @@ async def test_a_follower_caught_up_with_its_leader_goes_on_over_the_quota(broke
     broker.topic("t", leader=PEER, replicas=(ME, PEER))
     await settle(broker, lambda: leader.fetches > 3)
     await throttle(broker, "follower", 10, "*")
-    quota = broker.partitions.quotas.follower
+    quota = broker.replica_manager.quotas.follower
     quota.record(1_000_000)
     log = broker.partition("t").log
     for end in (2, 4):

@@ -43,7 +43,7 @@ class Joining:
             group = self._core.find_or_create(request.group_id)
         if group.state is GroupState.DEAD:
             return _refuse(out, ticket, ErrorCode.COORDINATOR_NOT_AVAILABLE, request.member_id)
-        if not self._has_room(group, request.member_id):
+        if not self._accepts_joining_member(group, request.member_id):
             self._rebalancer.forget_member(group, request.member_id)
             _refuse(out, ticket, ErrorCode.GROUP_MAX_SIZE_REACHED)
         elif not group.supports(request.protocol_type, request.protocols):
@@ -56,7 +56,7 @@ class Joining:
         self._core.forget_if_blank(group)
         return out
 
-    def _has_room(self, group: ClassicGroup, member_id: str) -> bool:
+    def _accepts_joining_member(self, group: ClassicGroup, member_id: str) -> bool:
         """Members count when they have rejoined: so a shrunk limit drops the last to come back."""
         limit = self._core.settings.max_size
         if group.state is GroupState.EMPTY:

@@ -152,8 +152,8 @@ class Offsets:
             for partition in partitions
         }
         known = self._known(group_id)
-        doomed = [p for p in partitions if errors[p] is ErrorCode.NONE and p in known]
-        if not doomed:
+        removed = [p for p in partitions if errors[p] is ErrorCode.NONE and p in known]
+        if not removed:
             out.reply(ticket, (ErrorCode.NONE, errors))
             return out
 
@@ -165,7 +165,7 @@ class Offsets:
                 done.reply(ticket, (ErrorCode.NONE, errors))
             return done
 
-        out.write(self._tombstones(group, doomed), deleted)
+        out.write(self._tombstones(group, removed), deleted)
         return out
 
     def delete_group(self, group_id: str, ticket: Ticket) -> Outcome:
@@ -177,7 +177,7 @@ class Offsets:
         elif group.state is not GroupState.EMPTY:
             out.reply(ticket, ErrorCode.NON_EMPTY_GROUP)
         else:
-            self._bury(group, list(self._known(group_id)), ticket, out)
+            self._end_group(group, list(self._known(group_id)), ticket, out)
         return out
 
     def expire(self) -> Outcome:
@@ -186,27 +186,27 @@ class Offsets:
         now_ms = self._core.clock.realtime_ms()
         for group in list(self._core.groups.values()):
             committed = self._core.durable.offsets.get(group.group_id, {})
-            doomed = [
+            removed = [
                 partition
                 for partition, value in committed.items()
                 if (group.group_id, partition) not in self._in_flight
                 and self._is_expired(group, partition, value, now_ms)
             ]
             is_unused = group.state is GroupState.EMPTY and not group.pending_members
-            if is_unused and self._known(group.group_id) == set(doomed):
-                self._bury(group, doomed, None, out)
-            elif doomed:
-                out.write(self._tombstones(group, doomed), lambda _error: Outcome())
+            if is_unused and self._known(group.group_id) == set(removed):
+                self._end_group(group, removed, None, out)
+            elif removed:
+                out.write(self._tombstones(group, removed), lambda _error: Outcome())
         return out
 
     def remove_topics(self, topics: frozenset[str]) -> Outcome:
         """Deleted topics take their committed offsets along."""
         out = Outcome()
         for group_id, committed in self._core.durable.offsets.items():
-            doomed = [partition for partition in committed if partition.topic in topics]
+            removed = [partition for partition in committed if partition.topic in topics]
             group = self._core.find(group_id)
-            if doomed and group is not None:
-                out.write(self._tombstones(group, doomed), lambda _error: Outcome())
+            if removed and group is not None:
+                out.write(self._tombstones(group, removed), lambda _error: Outcome())
         return out
 
     def _is_expired(
@@ -236,16 +236,20 @@ class Offsets:
     ) -> list[CoordinatorRecord]:
         return [offset_tombstone(_key(group.group_id, part)) for part in partitions]
 
-    def _bury(
-        self, group: ClassicGroup, doomed: list[TopicPartition], ticket: Ticket | None, out: Outcome
+    def _end_group(
+        self,
+        group: ClassicGroup,
+        removed: list[TopicPartition],
+        ticket: Ticket | None,
+        out: Outcome,
     ) -> None:
-        """End an empty group. It is Dead at once, so that nobody joins what is being deleted."""
-        records = self._tombstones(group, doomed)
+        """Delete an empty group and its offsets. It is Dead at once, so that nobody joins it."""
+        records = self._tombstones(group, removed)
         if group.generation > 0 or group.group_id in self._core.durable.groups:
             records.append(group_tombstone(group.group_id))
         group.move_to(GroupState.DEAD, now_ms=self._core.clock.realtime_ms())
 
-        def buried(error: ErrorCode) -> Outcome:
+        def ended(error: ErrorCode) -> Outcome:
             done = Outcome()
             if self._core.find(group.group_id) is group:
                 del self._core.groups[group.group_id]
@@ -256,9 +260,9 @@ class Offsets:
             return done
 
         if records:
-            out.write(records, buried)
+            out.write(records, ended)
         else:
-            carried_on = buried(ErrorCode.NONE)
+            carried_on = ended(ErrorCode.NONE)
             out.replies += carried_on.replies
 
 

@@ -127,7 +127,7 @@ SessionCallback: TypeAlias = Callable[[SessionState], None]
 
 
 class Watch(Protocol):
-    """A standing watch."""
+    """A watch that stays until it is cancelled, unlike ZooKeeper's one-shot ones."""
 
     def cancel(self) -> None:
         """No callback runs after this returns."""
@@ -138,7 +138,7 @@ class Coordinator(Protocol):
     """One session with ZooKeeper.
 
     Not in this contract: connecting, closing, and renewing an expired session. An implementation
-    opens a new session by itself and reports EXPIRED, then CONNECTED; standing watches survive.
+    opens a new session by itself and reports EXPIRED, then CONNECTED; watches survive.
     """
 
     @property

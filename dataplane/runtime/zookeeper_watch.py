@@ -1,4 +1,4 @@
-"""Standing watches over kazoo's one-shot ones: read, notify, wait for the trigger, read again."""
+"""Lasting watches over kazoo's one-shot ones: read, notify, wait for the trigger, read again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class WatchedReads(Protocol):
         ...
 
 
-class _StandingWatch:
+class _RenewedWatch:
     """One task per watch. The trigger may fire more often than the value changes."""
 
     def __init__(
@@ -89,7 +89,7 @@ class _StandingWatch:
             log.exception("a listener of %s failed", self._path)
 
 
-class ChildrenWatch(_StandingWatch):
+class ChildrenWatch(_RenewedWatch):
     """Reports the names of a node's children."""
 
     def __init__(
@@ -118,7 +118,7 @@ class ChildrenWatch(_StandingWatch):
         self._notify(self._callback, list(names))
 
 
-class DataWatch(_StandingWatch):
+class DataWatch(_RenewedWatch):
     """Reports a node's data and stat."""
 
     def __init__(

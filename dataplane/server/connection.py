@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from dataplane.broker.context import CloseConnection
 from dataplane.broker.delayed.deferred import Deferred
-from dataplane.broker.networking.frame_buffer import ROOM_MIN_BYTES, FrameBuffer, FrameError
+from dataplane.broker.networking.frame_buffer import SPACE_MIN_BYTES, FrameBuffer, FrameError
 from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.server.reply_writer import GATHER_BYTES, ReplyWriter
 
@@ -323,7 +323,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         if self._listener.receive_budget.is_short:
             buffer.shrink()
-        full = buffer.capacity_bytes - buffer.buffered_bytes < 2 * ROOM_MIN_BYTES
+        full = buffer.capacity_bytes - buffer.buffered_bytes < 2 * SPACE_MIN_BYTES
         blocked = self._exclusive or self._write_paused or bool(self._queue)
         if blocked and full:
             self._reading_paused = True

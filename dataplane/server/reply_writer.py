@@ -93,7 +93,7 @@ class ReplyWriter:
     """
 
     __slots__ = (
-        "_awaits_room",
+        "_awaits_writable",
         "_is_full",
         "_loop",
         "_on_streamed",
@@ -125,7 +125,7 @@ class ReplyWriter:
         self._on_streamed: Callable[[], None]
         self._on_unreadable = on_unreadable
         self._socket: socket.socket | None = None
-        self._awaits_room = False  # the loop watches our socket for space
+        self._awaits_writable = False  # the loop watches our socket for space
         self._is_full = False  # we have just met a full socket
         self.paused = False
         self.file_bytes = 0
@@ -174,7 +174,7 @@ class ReplyWriter:
     def resumed(self) -> None:
         """The transport has space again."""
         self.paused = False
-        if self.is_streaming and not self._awaits_room:
+        if self.is_streaming and not self._awaits_writable:
             self._go_on()
 
     def close(self) -> None:
@@ -263,7 +263,7 @@ class ReplyWriter:
         except (BlockingIOError, InterruptedError):
             sent = 0
         if sent < size:
-            self._await_room()
+            self._await_writable()
             return [*_behind(parts, sent)]
         if held is not None:
             held.memory.start_over()  # the next answers go where the caches are warm
@@ -330,14 +330,14 @@ class ReplyWriter:
         except (BlockingIOError, InterruptedError):
             pass
         if head or sent < part.size:
-            self._await_room()
+            self._await_writable()
         return [bytes(head)] if head else [], sent
 
-    def _await_room(self) -> None:
+    def _await_writable(self) -> None:
         """The socket is full: go on when it has space, as the loop sees."""
         self._is_full = True
-        if not self._awaits_room:
-            self._awaits_room = True
+        if not self._awaits_writable:
+            self._awaits_writable = True
             self._loop.add_writer(self._own_socket(), self._go_on)
 
     def _own_socket(self) -> socket.socket:
@@ -349,8 +349,8 @@ class ReplyWriter:
         return self._socket
 
     def _stop_waiting(self) -> None:
-        if self._awaits_room and self._socket is not None:
-            self._awaits_room = False
+        if self._awaits_writable and self._socket is not None:
+            self._awaits_writable = False
             self._loop.remove_writer(self._socket)
 
     def _drop_rest(self) -> None:

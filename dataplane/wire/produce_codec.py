@@ -277,25 +277,25 @@ def _put_flexible(out: bytearray, version: int, part: ProducedPartition) -> None
 class SingleAnswer:
     """The answer to a Produce of one partition that went well, encoded but for what differs."""
 
-    __slots__ = ("_head", "_middle", "_pack", "_tail", "_tells_log_start")
+    __slots__ = ("_has_log_start", "_head", "_middle", "_pack", "_tail")
 
     def __init__(self, version: int, topic: str, partition: int) -> None:
-        self._tells_log_start = version >= 5
+        self._has_log_start = version >= 5
         marked = ProducedPartition(partition, 0, _MARK, _MARK, _MARK)
         frame = encode_produce_response(version, 0, [(topic, [marked])])
-        marks = _MARK_BYTES * (3 if self._tells_log_start else 2)
+        marks = _MARK_BYTES * (3 if self._has_log_start else 2)
         offsets_at = frame.index(marks)
         self._head = bytes(frame[:4])
         self._middle = bytes(frame[8:offsets_at])
         self._tail = bytes(frame[offsets_at + len(marks) :])
-        numbers = "qqq" if self._tells_log_start else "qq"
+        numbers = "qqq" if self._has_log_start else "qq"
         self._pack = struct.Struct(f">4si{len(self._middle)}s{numbers}{len(self._tail)}s").pack
 
     def encode(
         self, correlation_id: int, base_offset: int, log_append_time_ms: int, log_start_offset: int
     ) -> bytes:
         """The whole frame, as `encode_produce_response` makes it. Version 2 or later."""
-        if self._tells_log_start:
+        if self._has_log_start:
             return self._pack(
                 self._head,
                 correlation_id,

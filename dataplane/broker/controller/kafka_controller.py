@@ -162,7 +162,9 @@ class KafkaController:
                 await asyncio.sleep(RETRY_MS / 1000)
                 self._queue.put_nowait(None)
             except Exception:
-                log.exception("a bug in the controller: standing for election again")
+                log.exception(
+                    "a bug in the controller: resigning and taking part in the election again"
+                )
                 await self._resign()
                 await asyncio.sleep(RETRY_MS / 1000)
                 self._queue.put_nowait(None)

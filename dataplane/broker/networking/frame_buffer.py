@@ -19,7 +19,7 @@ INITIAL_BYTES = 16 * 1024
 ALIGN_FROM_BYTES = 128 * 1024
 # What one read may bring when nothing is known about the next frame.
 READ_AHEAD_BYTES = 256 * 1024
-ROOM_MIN_BYTES = 4 * 1024
+SPACE_MIN_BYTES = 4 * 1024
 
 
 class FrameError(Exception):
@@ -155,7 +155,7 @@ class FrameBuffer:
             if self._aligned_bytes:
                 return self._view[: self._aligned_bytes]
         wanted = self.wanted_bytes
-        if len(self._data) - self._end < ROOM_MIN_BYTES or self._start + wanted > len(self._data):
+        if len(self._data) - self._end < SPACE_MIN_BYTES or self._start + wanted > len(self._data):
             self._compact()
         if wanted >= ALIGN_FROM_BYTES:
             return self._view[self._end : self._start + wanted]
@@ -231,7 +231,7 @@ class FrameBuffer:
 
     def _grow_towards(self, wanted: int) -> None:
         """Grow as bytes arrive: to four times the present size at most, once that is full."""
-        if self.asked_bytes or len(self._data) - self._end >= ROOM_MIN_BYTES:
+        if self.asked_bytes or len(self._data) - self._end >= SPACE_MIN_BYTES:
             return
         target = max(wanted, READ_AHEAD_BYTES)
         capacity = min(target, max(4 * len(self._data), READ_AHEAD_BYTES))

@@ -75,9 +75,9 @@ class ReceiveBudget:
                 f"a frame that takes {buffer.held_bytes + buffer.asked_bytes} bytes; all receive "
                 f"buffers together may take {self.bytes_max}"
             )
-        if not self._line and not self._has_room_for(buffer):
+        if not self._line and not self._has_space_for(buffer):
             self._reclaim()
-        if self._favoured not in self._line and self._has_room_for(buffer):
+        if self._favoured not in self._line and self._has_space_for(buffer):
             self._book(buffer)
             return True
         self._line[buffer] = None
@@ -125,14 +125,14 @@ class ReceiveBudget:
         self._is_clearing = True  # else those behind the head would take what is gathered for it
         for victim in victims:
             head = next(iter(self._line), None)
-            if head is None or self._has_room_for(head):
+            if head is None or self._has_space_for(head):
                 break
             self.refused += 1
             victim.owner.abort_unfinished()
         self._is_clearing = False
         self._serve()
 
-    def _has_room_for(self, buffer: FrameBuffer) -> bool:
+    def _has_space_for(self, buffer: FrameBuffer) -> bool:
         return self.used_bytes + buffer.asked_bytes <= self.bytes_max
 
     def _book(self, buffer: FrameBuffer) -> None:
@@ -143,7 +143,7 @@ class ReceiveBudget:
         if self._is_clearing:
             return
         for buffer in list(self._line):
-            if self._has_room_for(buffer):
+            if self._has_space_for(buffer):
                 del self._line[buffer]
                 self._book(buffer)
                 buffer.grow()

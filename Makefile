@@ -51,7 +51,7 @@ lint: ## Format check and ruff
 	@$(PY) -m ruff format --check . && $(PY) -m ruff check .
 types: ## mypy, strict
 	@$(PY) -m mypy
-imports: ## Import contracts: which room may know which
+imports: ## Import contracts: which package may import which
 	@.venv/bin/lint-imports
 test-unit: ## Unit, property and architecture tests
 	@$(PY) -m pytest -q -n 2 -m "not cluster and not conformance and not faults and not spark and not e2e and not postgres"

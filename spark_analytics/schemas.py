@@ -58,7 +58,7 @@ _LAKE = [
     StructField("dt", StringType()),
 ]
 
-# `value`, the record as it came, and `fault` are null for records that are believed.
+# `value`, the record as it came, and `fault` are null for accepted records.
 BRONZE = StructType(
     [
         *TELEMETRY_VALUE.fields,

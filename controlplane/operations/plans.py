@@ -1,4 +1,4 @@
-"""Making a plan and telling whether it still holds."""
+"""Making a plan and checking whether it still holds."""
 
 from datetime import timedelta
 from typing import Any

@@ -91,7 +91,7 @@ class Lake:
 
 
 def sampled(bronze: DataFrame, kind: str, from_ts_ms: int, to_ts_ms: int) -> DataFrame:
-    """The believed slices of one kind, sampled in [from, to)."""
+    """The accepted slices of one kind, sampled in [from, to)."""
     within = (F.col("ts_ms") >= from_ts_ms) & (F.col("ts_ms") < to_ts_ms)
     return bronze.filter((F.col("part") == kind) & within)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def intake(bronze: DataFrame, clusters: Sequence[ClusterInput]) -> dict[str, ClusterResult]:
-    """Records that the run saw, believed and rejected, and the end of each telemetry partition."""
+    """Records that the run saw, accepted and rejected, and the end of each telemetry partition."""
     per_partition = (
         bronze.groupBy("cluster", "kafka_partition")
         .agg(

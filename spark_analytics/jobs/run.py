@@ -134,7 +134,7 @@ def _result(
 
 
 def one_line(error: BaseException, limit: int = 300) -> str:
-    """The telling line of an error; of Spark's long ones the innermost cause."""
+    """The most specific line of an error; of Spark's long ones the innermost cause."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     causes = [line for line in lines if line.startswith("Caused by: ")]
     chosen = causes[-1] if causes else next(iter(lines), type(error).__name__)

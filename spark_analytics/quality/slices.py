@@ -1,4 +1,4 @@
-"""Which telemetry records may be believed.
+"""Which telemetry records are accepted.
 
 A record that fails goes to `bronze/rejected` with the name of its fault and the value as it came;
 it never reaches silver, and the run says how many there were.

@@ -67,9 +67,9 @@ def _by_time_s() -> Column:
 
 def _by_size_s() -> Column:
     unread = F.col("log_end_offset") - F.greatest("committed_offset", "log_start_offset")
-    room_bytes = F.greatest(F.col("retention_bytes") - unread * _record_bytes(), F.lit(0.0))
+    free_bytes = F.greatest(F.col("retention_bytes") - unread * _record_bytes(), F.lit(0.0))
     return F.when(
-        _limited_by_size() & (_ingest_bytes_per_s() > 0), room_bytes / _ingest_bytes_per_s()
+        _limited_by_size() & (_ingest_bytes_per_s() > 0), free_bytes / _ingest_bytes_per_s()
     )
 
 

@@ -1,4 +1,4 @@
-"""Kafka rows → parsed telemetry, with the fault of those that cannot be believed."""
+"""Kafka rows → parsed telemetry, with the fault of those that are rejected."""
 
 from __future__ import annotations
 

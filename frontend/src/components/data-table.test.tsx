@@ -36,7 +36,7 @@ function show(over: { view?: TableView; onView?: (view: TableView) => void; rows
 const names = async () => (await rowsOf("Things")).map(([name]) => name);
 
 describe("a table", () => {
-  it("sorts by a column both ways, and tells assistive technology", async () => {
+  it("sorts by a column both ways, and announces it to assistive technology", async () => {
     show();
     expect(await names()).toEqual(["a", "b", "c"]);
     press("Size");

@@ -11,7 +11,7 @@ describe("live events", () => {
   });
   afterEach(() => vi.useRealTimers());
 
-  it("hand over each event by its name, and tell whether the stream is up", () => {
+  it("hand over each event by its name, and report whether the stream is up", () => {
     const seen = vi.fn();
     const { result } = renderHook(() => useEvents("/events", seen, ["operations", "clusters"]));
     expect(result.current).toBe(false);

@@ -4,7 +4,7 @@ import type { components } from "@/generated/api";
 
 type Whole = components["schemas"]["Problem"];
 
-/** A problem as the server tells it, or as much of one as is known when no server answered. */
+/** A problem as the server reports it, or as much of one as is known when no server answered. */
 export type Problem = Pick<Whole, "title" | "status"> & Partial<Whole>;
 
 export class ApiError extends Error {

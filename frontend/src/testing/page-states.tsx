@@ -40,7 +40,7 @@ export function describePageStates({
       expect(screen.queryByText(shows)).toBeNull();
     });
 
-    it("shows a failed answer with its request id, and asks again when told to", async () => {
+    it("shows a failed answer with its request id, and asks again on request", async () => {
       const { asked } = await open(new Refusal(500, "The request cannot be served", "The service failed on its side."));
       expect((await screen.findAllByText("The service failed on its side.")).length).toBeGreaterThan(0);
       expect(screen.getAllByText(/request rq_test/).length).toBeGreaterThan(0);

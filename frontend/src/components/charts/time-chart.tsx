@@ -28,7 +28,7 @@ function durationTicks(series: Series[]): { interval: number } {
   return { interval: STEPS_S.find((step) => top / step <= 5) ?? Math.ceil(top / 5 / 86_400) * 86_400 };
 }
 
-/** Colours that tell apart for most eyes, in both schemes. */
+/** Colours that most eyes can distinguish, in both schemes. */
 const LIGHT = ["#0b6b80", "#c2570c", "#5b4bc4", "#2f7d32", "#b0307a", "#6b6b00", "#1f63b5", "#8a3b12"];
 const DARK = ["#58bdd1", "#f0a35c", "#a99cf5", "#7fce83", "#ee8cc2", "#d3cf5a", "#7fb6ff", "#e3a184"];
 

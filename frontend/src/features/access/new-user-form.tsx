@@ -31,11 +31,11 @@ export function NewUserForm({ opened, draft, onClose, onPlan }: NewUserFormProps
   const [mechanism, setMechanism] = useDraft<Mechanism>(`${draft}/mechanism`, MECHANISMS[0]);
   const [acl, setAcl] = useDraft(`${draft}/acl`, EMPTY_ACL);
   const [step, setStep] = useState(0);
-  const [told, setTold] = useState(false);
+  const [attempted, setAttempted] = useState(false);
   const named = NAME.test(username);
   const bindings = aclBindings(acl, username);
   const leaveFirst = (then: () => void) => {
-    setTold(true);
+    setAttempted(true);
     if (named) then();
   };
   const submit = (event: React.FormEvent) => {
@@ -68,7 +68,7 @@ export function NewUserForm({ opened, draft, onClose, onPlan }: NewUserFormProps
                 value={username}
                 onChange={(event) => setUsername(event.currentTarget.value)}
                 error={
-                  told && !named
+                  attempted && !named
                     ? "Letters, digits, dot, dash and underscore, starting with a letter or digit"
                     : undefined
                 }

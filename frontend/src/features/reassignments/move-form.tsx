@@ -130,7 +130,7 @@ export function MoveForm({ cluster, topics, draft, preset, busy, onPlan }: MoveF
         <Group align="flex-end" gap="md">
           <NumberInput
             label="At most (MiB per second and broker)"
-            description="Leaves room for clients; lifted when the move ends, however it ends."
+            description="Leaves bandwidth for clients; lifted when the move ends, however it ends."
             min={0.1}
             size="sm"
             w={280}

@@ -119,7 +119,7 @@ const SOURCES: Record<string, string> = {
 
 function ConfigRow({ entry, edit, edited, canEdit, onSet, onDrop }: ConfigRowProps) {
   const hint = humane(entry.name, entry.value);
-  // Kafka's largest number stands for "no limit"; its nineteen digits tell nobody anything.
+  // Kafka's largest number stands for "no limit"; its nineteen digits mean nothing to a reader.
   const unbounded = Number(entry.value) >= 9e18;
   return (
     <tr>

@@ -59,7 +59,7 @@ def test_a_deleted_topic_vanishes_and_a_new_one_of_the_name_starts_afresh():
     assert again.topic_by_id(B).name == "t"
 
 
-def test_a_partition_not_told_yet_has_no_leader():
+def test_a_partition_not_announced_yet_has_no_leader():
     image = update(ClusterImage(), "t", A, state(2))
     assert [p.leader for p in image.topics["t"].partitions] == [-1, -1, 1]
 

@@ -116,7 +116,7 @@ def test_topics_are_made_grown_described_and_deleted(live):
     assert stray == []
 
 
-def test_configuration_is_changed_checked_and_told_with_its_source(live):
+def test_configuration_is_changed_checked_and_described_with_its_source(live):
     live.create("configured")
     resource = ConfigResource("topic", "configured")
 

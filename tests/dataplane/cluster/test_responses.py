@@ -38,7 +38,7 @@ def answer(**codes):
 SENT = {tp(index): MetadataUpdate(PartitionState(index=index), TOPIC) for index in range(3)}
 
 
-def test_a_failed_directory_is_told_from_other_errors():
+def test_a_failed_directory_differs_from_other_errors():
     response = answer(
         p0=ErrorCode.NONE, p1=ErrorCode.KAFKA_STORAGE_ERROR, p2=ErrorCode.UNKNOWN_SERVER_ERROR
     )

@@ -1,4 +1,4 @@
-"""A throttled reassignment on real brokers is as slow as it was told to be, and hurts nobody."""
+"""A throttled reassignment on real brokers is as slow as its limit, and hurts nobody."""
 
 from __future__ import annotations
 

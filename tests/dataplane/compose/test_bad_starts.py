@@ -129,7 +129,7 @@ def test_a_bad_file_is_refused_in_one_line(
     assert all(word in lines[0] for word in words), lines[0]
 
 
-def test_an_unknown_key_is_told_with_its_neighbour() -> None:
+def test_an_unknown_key_is_reported_with_the_nearest_known_one() -> None:
     result = run("broker", "--check", "--set", "log.retention.milis=5")
     assert result.returncode == 0
     lines = result.stderr.strip().splitlines()

@@ -112,7 +112,7 @@ def test_members_that_never_sync_are_removed_after_the_rebalance_timeout():
     assert driver.state == "PreparingRebalance"
 
 
-def test_heartbeats_tell_of_the_rebalance():
+def test_heartbeats_report_the_rebalance():
     driver = Driver()
     leader, follower = driver.stable_group(2)
     assert driver.heartbeat(follower, 2) is E.NONE

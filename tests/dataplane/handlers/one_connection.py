@@ -68,7 +68,7 @@ class OneConnection:
         return self._pipe.is_over
 
     def read(self, data: bytes) -> None:
-        """`data` arrives at once, as far as there is room for it."""
+        """`data` arrives at once, as far as there is space for it."""
         while data and not self.is_over:
             if not self._routes:
                 self.info.produce_route = None

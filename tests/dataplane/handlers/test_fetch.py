@@ -179,7 +179,7 @@ async def test_epochs_fence(broker: OneBroker) -> None:
     assert new.error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
 
 
-async def test_a_diverging_history_is_told(broker: OneBroker) -> None:
+async def test_a_diverging_history_is_reported(broker: OneBroker) -> None:
     broker.topic("t")
     append(broker, batch("a", "b"))
     broker.topic("t", leader_epoch=4)

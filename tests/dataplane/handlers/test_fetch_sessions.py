@@ -1,4 +1,4 @@
-"""Fetch sessions on the wire: opened, continued, forgotten, parked, and always authorised anew."""
+"""Fetch sessions on the wire: opened, continued, forgotten, parked, and always authorised again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def opened(broker: OneBroker, topic, version: int = VERSION, **options) ->
     return response.session_id
 
 
-def told(response) -> dict[int, list[str]]:
+def fetched_values(response) -> dict[int, list[str]]:
     """Values by partition."""
     assert response.error_code == 0
     return {
@@ -47,22 +47,22 @@ async def test_a_session_in_every_version_that_has_them(broker: OneBroker, versi
     append(broker, batch("a"))
     session_id = await opened(broker, topic, version, indexes=(0, 1))
     ahead = more((session_id, 1), fetch(topic, 1, indexes=(0,)))
-    assert told(await broker.ask(ahead, version)) == {}
+    assert fetched_values(await broker.ask(ahead, version)) == {}
     append(broker, batch("b"))
     append(broker, batch("x"), index=1)
     response = await broker.ask(more((session_id, 2)), version)
     assert response.session_id == session_id
-    assert told(response) == {0: ["b"], 1: ["x"]}
+    assert fetched_values(response) == {0: ["b"], 1: ["x"]}
 
 
-async def test_forgotten_partitions_are_told_of_no_more(broker: OneBroker) -> None:
+async def test_forgotten_partitions_are_sent_no_more(broker: OneBroker) -> None:
     topic_id = broker.topic("t", partitions=2)
     session_id = await opened(broker, topic_id, indexes=(0, 1))
     append(broker, batch("a"))
     append(broker, batch("x"), index=1)
     forgotten = [ForgottenTopic(topic_id=topic_id, partitions=[0])]
     response = await broker.ask(more((session_id, 1), forgotten_topics_data=forgotten), VERSION)
-    assert told(response) == {1: ["x"]}
+    assert fetched_values(response) == {1: ["x"]}
 
 
 async def test_a_parked_request_answers_with_what_came(broker: OneBroker) -> None:
@@ -72,7 +72,7 @@ async def test_a_parked_request_answers_with_what_came(broker: OneBroker) -> Non
     parked = broker.submit(request, VERSION)
     assert isinstance(parked, Deferred)
     append(broker, batch("x"), index=1)
-    assert told(read_answer(request, VERSION, await settled(parked))) == {1: ["x"]}
+    assert fetched_values(read_answer(request, VERSION, await settled(parked))) == {1: ["x"]}
 
 
 async def test_a_request_that_was_asked_again_meanwhile_is_refused(broker: OneBroker) -> None:
@@ -80,13 +80,13 @@ async def test_a_request_that_was_asked_again_meanwhile_is_refused(broker: OneBr
     session_id = await opened(broker, topic_id)
     request = more((session_id, 1), max_wait_ms=60_000)
     parked = broker.submit(request, VERSION)
-    assert told(await broker.ask(more((session_id, 2)), VERSION)) == {}
+    assert fetched_values(await broker.ask(more((session_id, 2)), VERSION)) == {}
     append(broker, batch("a"))
     response = read_answer(request, VERSION, await settled(parked))
     assert response.error_code == ErrorCode.INVALID_FETCH_SESSION_EPOCH
 
 
-async def test_a_lost_leadership_is_told_at_once_and_again(broker: OneBroker) -> None:
+async def test_a_lost_leadership_is_reported_at_once_and_again(broker: OneBroker) -> None:
     topic_id = broker.topic("t", replicas=(ME, PEER))
     session_id = await opened(broker, topic_id, replica=PEER)
     broker.topic("t", leader=PEER, replicas=(ME, PEER), leader_epoch=1)

@@ -60,7 +60,7 @@ async def test_a_disk_that_heals_in_time_stays(broker: OneBroker) -> None:
 
 
 async def test_the_last_replica_in_sync_is_never_given_up(broker: OneBroker) -> None:
-    """What nobody else has is still there to be read, and to be written when there is room."""
+    """What nobody else has is still there to be read, and to be written when there is space."""
     broker.topic("t", replicas=(ME,))
     broker.fs.capacity_bytes = 0
     assert all(try_to_write(broker, 60))

@@ -66,8 +66,8 @@ async def test_followers_out_of_sync_or_behind_or_beyond_are_not_named(broker):
     append(broker, batch("c"))
     broker.partition("t").on_follower_fetch(PEER, 2, 1)
     at = {offset: await ask(broker, topic_id, "b", offset) for offset in (0, 1, 2, 3)}
-    told = {offset: part.preferred_read_replica for offset, part in at.items()}
-    assert told == {0: -1, 1: PEER, 2: PEER, 3: -1}
+    preferred = {offset: part.preferred_read_replica for offset, part in at.items()}
+    assert preferred == {0: -1, 1: PEER, 2: PEER, 3: -1}
 
 
 async def test_dead_followers_are_not_named(broker):

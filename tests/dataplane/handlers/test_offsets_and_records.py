@@ -76,13 +76,13 @@ async def test_epoch_ends(broker: OneBroker) -> None:
     broker.partition("t").append_now(bytearray(batch("a", "b")), 1)
     broker.topic("t", leader_epoch=3)
     broker.partition("t").append_now(bytearray(batch("c")), 1)
-    for asked, told in ((0, (0, 2)), (2, (0, 2)), (3, (3, 3)), (9, (-1, -1))):
+    for asked, expected in ((0, (0, 2)), (2, (0, 2)), (3, (3, 3)), (9, (-1, -1))):
         wanted = OffsetForLeaderPartition(partition=0, leader_epoch=asked)
         request = OffsetForLeaderEpochRequest(
             replica_id=-1, topics=[OffsetForLeaderTopic(topic="t", partitions=[wanted])]
         )
         answer = (await broker.ask(request, 4)).topics[0].partitions[0]
-        assert (answer.leader_epoch, answer.end_offset) == told, asked
+        assert (answer.leader_epoch, answer.end_offset) == expected, asked
 
 
 @pytest.mark.parametrize(("offset", "low"), [(1, 1), (-1, 3), (3, 3)])
@@ -151,8 +151,8 @@ async def test_only_what_is_open_at_the_deadline_has_timed_out(broker: OneBroker
     waiting = broker.submit(request, 2)
     followed.on_follower_fetch(PEER, 2, 1)
     response = read_answer(request, 2, await settled(waiting))
-    told = {topic.name: topic.partitions[0] for topic in response.topics}
-    assert {name: (each.error_code, each.low_watermark) for name, each in told.items()} == {
+    answers = {topic.name: topic.partitions[0] for topic in response.topics}
+    assert {name: (each.error_code, each.low_watermark) for name, each in answers.items()} == {
         "t": (ErrorCode.NONE, 1),
         "u": (ErrorCode.REQUEST_TIMED_OUT, -1),
         "unknown": (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, -1),

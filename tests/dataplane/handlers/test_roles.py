@@ -153,7 +153,7 @@ async def test_stopping_what_is_not_here_is_no_error(broker: OneBroker) -> None:
     assert response.partition_errors[0].error_code == 0
 
 
-async def test_a_role_that_a_full_disk_refused_is_taken_up_when_there_is_room(
+async def test_a_role_that_a_full_disk_refused_is_taken_up_when_there_is_space(
     broker: OneBroker,
 ) -> None:
     """Nobody else may lead when this was the last replica in sync: to give up would be for good."""
@@ -224,7 +224,7 @@ async def test_a_role_older_than_the_removal_makes_no_replica_and_a_newer_one_do
     assert role_of(broker) == 5
 
 
-async def test_a_later_controller_is_believed_that_the_replica_is_wanted(broker: OneBroker) -> None:
+async def test_a_later_controller_may_ask_for_the_replica_again(broker: OneBroker) -> None:
     await broker.ask(roles(epoch=3), 7)
     await broker.ask(stop(epoch=-2), 4)
     assert error_of(await broker.ask(roles(epoch=3, controller_epoch=2), 7)) == ErrorCode.NONE

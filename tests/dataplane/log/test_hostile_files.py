@@ -159,7 +159,7 @@ def test_a_time_index_damaged_anywhere_is_noticed_by_whoever_goes_by_it(data, ho
     assert times(log) == RIGHT_TIMES
 
 
-def test_a_time_index_made_anew_is_the_one_that_was():
+def test_a_rebuilt_time_index_is_the_one_that_was():
     host = Host(dirs=("/d",), config=CONFIG)
     filled(host)
     before = {p: bytes(host.fs.content(p)) for p in host.fs.paths() if p.endswith(".timeindex")}

@@ -95,7 +95,7 @@ class LogMachine(RuleBasedStateMachine):
         self._resync_producer()
 
     @rule(gap=st.integers(0, 10))
-    def start_anew(self, gap: int) -> None:
+    def start_over(self, gap: int) -> None:
         self.start = self.end = self.end + gap
         self.log.truncate_fully_and_start_at(self.end)
         self.batches = []

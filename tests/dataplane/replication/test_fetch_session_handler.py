@@ -216,21 +216,21 @@ class Both:
         answers = []
         offsets = {}
         for topic, partitions in sent.fetched.asked:
-            told = []
+            answered = []
             for wanted in partitions:
                 watermark = self.watermarks[topic, wanted.partition]
                 records = b"r" if wanted.fetch_offset < watermark else None
-                told.append(
+                answered.append(
                     FetchedPartition(wanted.partition, 0, watermark, -1, 0, records=records)
                 )
                 offsets[topic, wanted.partition] = wanted.fetch_offset
-            answers.append((topic, told))
+            answers.append((topic, answered))
         try:
-            session_id, told = sent.fetched.settle(answers)
+            session_id, settled = sent.fetched.settle(answers)
         except KafkaError as error:
             sent.answer = error.code, 0, ()
             return
-        news = [((t, a.partition), offsets[t, a.partition], a) for t, some in told for a in some]
+        news = [((t, a.partition), offsets[t, a.partition], a) for t, some in settled for a in some]
         sent.answer = OK, session_id, news
 
     def hear(self, sent: Sent) -> None:
@@ -329,7 +329,7 @@ def test_whatever_is_lost_or_overtaken_the_follower_learns_everything_in_the_end
     while both.sent:
         both.work(0, "go on")
     for _ in range(2 * sum(both.watermarks.values()) + 5):
-        both.clock.advance(EVICTION_MS + 1)  # whatever session is in the way makes room
+        both.clock.advance(EVICTION_MS + 1)  # whatever session is in the way makes space
         both.ask()
         while both.sent:
             both.work(0, "go on")

@@ -1,4 +1,4 @@
-"""Fetch sessions (KIP-227): what an incremental fetcher is told, and whose session stays."""
+"""Fetch sessions (KIP-227): what an incremental fetcher is sent, and whose session stays."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ class World:
     def ask(
         self, session=(0, 0), *, topics=(), forgotten=(), replica=CONSUMER, version=BY_NAME
     ) -> tuple[int, dict]:
-        """The session's id and what is told, by (topic, index)."""
+        """The session's id and what is sent, by (topic, index)."""
         fetched = self.open(session, topics, forgotten, replica, version)
-        session_id, told = fetched.settle(self.read(fetched))
-        return session_id, {(topic, each.partition): each for topic, some in told for each in some}
+        session_id, answered = fetched.settle(self.read(fetched))
+        return session_id, {
+            (topic, each.partition): each for topic, some in answered for each in some
+        }
 
     def open(self, session, topics=(), forgotten=(), replica=CONSUMER, version=BY_NAME):
         asked = [(topic, [FetchedFrom(i, 0, 1) for i in indexes]) for topic, indexes in topics]
@@ -68,11 +70,11 @@ def refused(code: ErrorCode, world: World, *args, **options) -> None:
 # -- the sequence of requests
 
 
-def test_a_session_is_opened_told_all_and_then_only_news():
+def test_a_session_is_opened_sent_all_and_then_only_news():
     world = World()
-    session_id, told = world.ask(topics=[("t", (0, 1)), ("u", (0,))])
+    session_id, answered = world.ask(topics=[("t", (0, 1)), ("u", (0,))])
     assert session_id > 0
-    assert set(told) == {("t", 0), ("t", 1), ("u", 0)}
+    assert set(answered) == {("t", 0), ("t", 1), ("u", 0)}
     assert world.ask((session_id, 1)) == (session_id, {})
     world.answers["t", 1] = FetchedPartition(1, 0, 9, 9, 0)
     assert set(world.ask((session_id, 2))[1]) == {("t", 1)}
@@ -97,7 +99,7 @@ def test_what_is_news(news):
     assert set(world.ask((session_id, 1))[1]) == {("t", 1)}
 
 
-def test_an_error_is_told_each_time_and_so_is_its_end():
+def test_an_error_is_sent_each_time_and_so_is_its_end():
     world = World()
     session_id, _ = world.ask(topics=[("t", (0,))])
     world.answers["t", 0] = FetchedPartition(0, 6)
@@ -128,7 +130,7 @@ def test_forgetting_the_last_partition_ends_the_session():
     assert world.sessions.cache.partitions == 0
 
 
-def test_what_was_told_moves_to_the_end_so_that_all_get_their_turn():
+def test_what_was_sent_moves_to_the_end_so_that_all_get_their_turn():
     world = World()
     session_id, _ = world.ask(topics=[("t", (0, 1, 2))])
     world.answers["t", 0] = FetchedPartition(0, 0, 9, 9, 0, records=b"x")
@@ -236,7 +238,7 @@ def test_all_sessions_together_remember_so_many_partitions(monkeypatch):
 
 @dataclasses.dataclass
 class Client:
-    """Keeps a session as clients do, and what it was told."""
+    """Keeps a session as clients do, and what it was sent."""
 
     session: tuple[int, int] = (0, 0)
     known: dict = dataclasses.field(default_factory=dict)
@@ -253,7 +255,7 @@ steps = st.lists(
 
 
 @given(steps)
-def test_a_session_tells_what_full_fetches_would_tell(steps):
+def test_a_session_sends_what_full_fetches_would_send(steps):
     """After every answer the client knows the watermark and errors of all that it wants."""
     world, client = World(slots=1), Client(wanted={0})
     sent: set[int] = set()
@@ -285,12 +287,12 @@ def exchange(world: World, client: Client, sent: set[int]) -> set[int]:
     new = client.wanted if is_full else client.wanted - sent
     gone = [] if is_full else [("t", sorted(sent - client.wanted))]
     try:
-        got, told = world.ask(client.session, topics=[("t", sorted(new))], forgotten=gone)
+        got, answered = world.ask(client.session, topics=[("t", sorted(new))], forgotten=gone)
     except KafkaError:
         client.session = (0, 0)
         client.known.clear()
         return set()
-    client.known.update(told)
+    client.known.update(answered)
     client.session = (got, next_epoch(epoch)) if got else (0, 0)
     for index in client.wanted:
         known, now = client.known["t", index], world.answer("t", index)

@@ -67,9 +67,9 @@ def test_the_rate_is_of_the_last_window(steps, later_ms):
     now_ms += later_ms
     within = sum(n for at, n in recorded if at > now_ms - WINDOW_MS)
     around = sum(n for at, n in recorded if at > now_ms - WINDOW_MS - SAMPLE_MS)
-    told = rate.per_second(now_ms)
-    assert told <= around * 1000 / SAMPLE_MS + 1e-6
-    assert told >= within * 1000 / (WINDOW_MS + SAMPLE_MS) - 1e-6
+    rate_now = rate.per_second(now_ms)
+    assert rate_now <= around * 1000 / SAMPLE_MS + 1e-6
+    assert rate_now >= within * 1000 / (WINDOW_MS + SAMPLE_MS) - 1e-6
 
 
 @given(events)

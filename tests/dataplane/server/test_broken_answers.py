@@ -1,4 +1,4 @@
-"""Answers that cannot be sent: a peer that left is nobody's fault, a log file cut short is told."""
+"""Answers that cannot be sent: a peer that left is nobody's fault, a truncated log file is logged."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ async def test_however_the_socket_says_that_the_peer_is_gone(
 
 @pytest.mark.parametrize("secure", [False, True])
 @pytest.mark.parametrize("size", [SMALL, LARGE])
-async def test_a_file_cut_short_is_told_in_one_line(
+async def test_a_truncated_file_is_logged_in_one_line(
     stored, caplog, tmp_path, size: int, secure: bool
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -131,7 +131,7 @@ async def test_a_file_cut_short_is_told_in_one_line(
     assert f"{path} ends {size - 70_000} bytes before" in message
 
 
-async def test_a_disk_that_cannot_be_read_is_told_too(stored, caplog, monkeypatch) -> None:
+async def test_a_disk_that_cannot_be_read_is_logged_too(stored, caplog, monkeypatch) -> None:
     def fail(*_: object) -> int:
         raise OSError(errno.EIO, "Input/output error")
 

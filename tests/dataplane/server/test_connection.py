@@ -318,7 +318,7 @@ async def test_frames_sent_by_halves_share_a_bound_and_whole_ones_still_pass(
         assert (budget.used_bytes, budget.paused) == (0, 0)
 
 
-async def test_a_connection_waits_for_room_and_goes_on_where_it_stopped() -> None:
+async def test_a_connection_waits_for_space_and_goes_on_where_it_stopped() -> None:
     script = Scripted()
     async with listening(script) as (listener, port, _m):
         budget = listener.receive_budget
@@ -336,7 +336,7 @@ async def test_a_connection_waits_for_room_and_goes_on_where_it_stopped() -> Non
         await until(lambda: budget.used_bytes == 0)
 
 
-async def test_who_holds_room_for_its_next_frame_gives_it_back_when_others_wait() -> None:
+async def test_who_holds_space_for_its_next_frame_gives_it_back_when_others_wait() -> None:
     script = Scripted()
     async with listening(script) as (listener, port, _m):
         budget = listener.receive_budget
@@ -396,9 +396,9 @@ async def test_small_answers_are_not_held_back_for_an_acknowledgement(
 async def test_the_backlog_is_what_was_asked_for() -> None:
     async with listening(Scripted(), backlog=7) as (listener, _port, _m):
         (bound,) = listener._server.sockets
-        told = bound.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 32)
+        tcp_info = bound.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 32)
         # Of a listening socket, `tcpi_sacked` is the longest that its queue may get.
-        assert struct.unpack_from("=I", told, 28)[0] == 7
+        assert struct.unpack_from("=I", tcp_info, 28)[0] == 7
 
 
 async def test_what_waits_for_a_client_that_left_is_abandoned() -> None:

@@ -49,7 +49,7 @@ async def test_a_lost_answer_wastes_a_block_and_repeats_nothing():
     assert await one.next_id() == 2000
 
 
-async def test_without_zookeeper_the_client_is_told_to_try_again():
+async def test_without_zookeeper_the_client_is_asked_to_try_again():
     session = FakeZooKeeper().connect()
     one = ProducerIdManager(session, 0)
     session.fail_next(SessionExpiredError())

@@ -1,4 +1,4 @@
-"""Brokers that only obey the controller: they keep what they were told, as images and roles."""
+"""Brokers that only obey the controller: they keep what they were sent, as images and roles."""
 
 from __future__ import annotations
 

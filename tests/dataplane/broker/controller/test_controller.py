@@ -135,8 +135,8 @@ async def test_a_dead_brokers_partitions_get_new_leaders(cluster):
     await until(moved)
     for broker in rest:
         for index in (0, 1):
-            told = broker.roles[TopicPartition("t", index)]
-            assert told.leader == broker.image.topics["t"].partitions[index].leader
+            role = broker.roles[TopicPartition("t", index)]
+            assert role.leader == broker.image.topics["t"].partitions[index].leader
 
 
 async def test_the_controllers_death_hands_over_with_a_higher_epoch(cluster):

@@ -95,7 +95,7 @@ async def test_a_replica_that_could_not_be_deleted_is_asked_for_again(cluster):
 
 
 async def test_a_move_that_a_full_disk_holds_up_does_not_hold_up_the_deletion_for_good(cluster):
-    """The new replica is refused until there is room; only then the move ends, then the deletion."""
+    """The new replica is refused until there is space; only then the move ends, then the deletion."""
     brokers = await cluster(1, 2, 3)
     await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2]}))
     host, tp = active(brokers).host, TopicPartition("t", 0)

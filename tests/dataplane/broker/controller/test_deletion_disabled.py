@@ -1,4 +1,4 @@
-"""`delete.topic.enable=false`: a client is told so, by the code that its version knows."""
+"""`delete.topic.enable=false`: a client gets the code that its version knows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Nobody:
     ("version", "code"),
     [(1, ErrorCode.INVALID_REQUEST), (3, ErrorCode.TOPIC_DELETION_DISABLED), (6, None)],
 )
-async def test_a_client_is_told_that_topics_are_not_deleted(version, code):
+async def test_a_client_learns_that_topics_are_not_deleted(version, code):
     broker = OneBroker(controller=Nobody(), delete_topic_enable="false")
     broker.topic("t")
     request = DeleteTopicsRequest(

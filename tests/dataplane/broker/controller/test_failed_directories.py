@@ -101,7 +101,7 @@ async def test_the_last_replica_in_sync_waits_for_its_directory_and_leads_again(
     await fail(brokers[0], LOST)
     await until(lambda: all(seen(b, LOST).leader == -1 for b in brokers), what="no leader")
     assert seen(brokers[0], LOST).isr == (1,)
-    brokers[0].failed = set()  # as when a full disk has room again
+    brokers[0].failed = set()  # as when a full disk has space again
     host = active(brokers).host
     await ask_again(active(brokers))
     await until(lambda: all(seen(b, LOST).leader == 1 for b in brokers), what="the leader back")
@@ -160,7 +160,7 @@ async def test_a_deletion_halts_for_a_failed_directory_and_goes_on_with_it(clust
 
 
 async def test_a_halted_deletion_goes_on_when_the_directory_heals_by_itself(cluster):
-    """As when a full disk has room again: the broker is not restarted (seed 201577)."""
+    """As when a full disk has space again: the broker is not restarted (seed 201577)."""
     brokers = await three_with_topic(cluster)
     await fail(brokers[0], LOST)
     await until(lambda: all(seen(b, LOST).leader == 2 for b in brokers))
@@ -189,7 +189,7 @@ async def test_a_notification_that_nobody_understands_is_removed(cluster):
     await until(lambda: not brokers[0].coordinator.zookeeper.find(znodes.LOG_DIR_EVENTS).children)
 
 
-async def test_an_answer_of_an_earlier_life_is_not_believed(cluster):
+async def test_an_answer_of_an_earlier_life_is_ignored(cluster):
     brokers = await three_with_topic(cluster)
     host = active(brokers).host
     stale = LeaderAndIsrResult(

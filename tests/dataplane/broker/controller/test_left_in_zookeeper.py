@@ -42,7 +42,7 @@ async def leave(broker, topic, replicas, topic_id=None):
 async def test_a_topic_made_by_a_tool_gets_an_id_and_leaders(cluster):
     brokers = await cluster(1, 2, 3)
     await leave(brokers[0], "t", {0: (2, 3), 1: (3, 1)})
-    await until(lambda: all("t" in b.image.topics for b in brokers), what="the topic told")
+    await until(lambda: all("t" in b.image.topics for b in brokers), what="the topic announced")
     await active(brokers).host.propagated(1000)
     for broker in brokers:
         assert [p.leader for p in broker.image.topics["t"].partitions] == [2, 3]
@@ -98,7 +98,7 @@ async def test_every_controller_watches_the_topics_that_it_finds(cluster):
 
 
 async def later_changes_are_seen(brokers):
-    """Watches tell of changes in their order: what came before this one was looked at, too."""
+    """Watches fire in the order of the changes: what came before this one was looked at, too."""
     await rewrite(brokers[0], "later", with_partitions({1: (2, 1)}))
     await until(lambda: all(len(b.image.topics["later"].partitions) == 2 for b in brokers))
     await active(brokers).host.propagated(1000)

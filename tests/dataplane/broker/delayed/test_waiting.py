@@ -1,4 +1,4 @@
-"""Waiters and deadlines: each is told exactly once, in order, on time."""
+"""Waiters and deadlines: each is notified exactly once, in order, on time."""
 
 import asyncio
 import types
@@ -9,18 +9,18 @@ from dataplane.broker.delayed.waiting import OffsetWaiters, Wakeups
 from dataplane.timing.purgatory import DelayedOperation, WatchList
 
 
-def test_offset_waiters_are_told_in_order_and_once() -> None:
-    told: list[tuple[int, bool]] = []
+def test_offset_waiters_are_notified_in_order_and_once() -> None:
+    notified: list[tuple[int, bool]] = []
     waiters = OffsetWaiters()
     for offset in (1, 3, 3, 7):
-        waiters.add(offset, lambda ok, offset=offset: told.append((offset, ok)))
+        waiters.add(offset, lambda ok, offset=offset: notified.append((offset, ok)))
     waiters.reach(0)
-    assert told == []
+    assert notified == []
     waiters.reach(3)
-    assert told == [(1, True), (3, True), (3, True)]
+    assert notified == [(1, True), (3, True), (3, True)]
     waiters.fail()
     waiters.reach(100)
-    assert told[3:] == [(7, False)]
+    assert notified[3:] == [(7, False)]
     assert len(waiters) == 0
 
 
@@ -157,12 +157,12 @@ async def test_what_has_ended_is_forgotten_at_once() -> None:
     assert not opened.done
 
 
-def test_an_abandoned_deferred_tells_its_maker_and_nobody_else() -> None:
-    told: list[str] = []
+def test_an_abandoned_deferred_notifies_its_maker_and_nobody_else() -> None:
+    notified: list[str] = []
     deferred: Deferred[str] = Deferred()
-    deferred.when_done(told.append)
-    deferred.on_abandoned = lambda: told.append("abandoned")
+    deferred.when_done(notified.append)
+    deferred.on_abandoned = lambda: notified.append("abandoned")
     deferred.abandon()
     deferred.complete("late")
     deferred.abandon()
-    assert told == ["abandoned"]
+    assert notified == ["abandoned"]

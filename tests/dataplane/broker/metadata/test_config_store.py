@@ -1,4 +1,4 @@
-"""Dynamic configuration through ZooKeeper: told to every broker, never lost between two writers."""
+"""Dynamic configuration through ZooKeeper: applied by every broker, never lost between two writers."""
 
 from __future__ import annotations
 

@@ -28,11 +28,11 @@ def framed(body: bytes) -> bytes:
 
 
 def feed(buffer: FrameBuffer, stream: memoryview, limit: int) -> int:
-    """As a socket does: no more than the buffer has room for, no more than has arrived."""
-    room = buffer.writable()
-    assert len(room) > 0
-    count = min(len(room), len(stream), limit)
-    room[:count] = stream[:count]
+    """As a socket does: no more than the buffer has space for, no more than has arrived."""
+    space = buffer.writable()
+    assert len(space) > 0
+    count = min(len(space), len(stream), limit)
+    space[:count] = stream[:count]
     buffer.written(count)
     return count
 
@@ -171,7 +171,7 @@ def test_a_sender_of_a_frame_at_a_time_takes_no_more() -> None:
     assert buffer.capacity_bytes == INITIAL_BYTES
 
 
-def test_reading_ahead_takes_no_room_that_others_may_need() -> None:
+def test_reading_ahead_takes_no_space_that_others_may_need() -> None:
     budget = ReceiveBudget(2 * READ_AHEAD_BYTES - 2 * INITIAL_BYTES)
     buffers = [FrameBuffer(1 << 20, budget) for _ in range(3)]
     for buffer in buffers:

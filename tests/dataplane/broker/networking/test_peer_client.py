@@ -141,7 +141,7 @@ async def test_followers_alone_get_the_receive_buffer_that_was_asked_for():
     left = await receive_buffers(pool(), endpoint)
     fetching, controlling = await receive_buffers(pool(20_000), endpoint)
     server.close()
-    # Linux doubles what it is asked for, to have room for its own bookkeeping.
+    # Linux doubles what it is asked for, for its own bookkeeping.
     assert fetching == 40_000
     assert controlling == left[1] != 40_000
     assert left[0] == left[1]

@@ -1,4 +1,4 @@
-"""Room to receive into is bounded, handed on in turn, and never stuck for good."""
+"""Space to receive into is bounded, handed on in turn, and never stuck for good."""
 
 from __future__ import annotations
 
@@ -55,10 +55,10 @@ class Sender:
         """Up to `count` bytes arrive, of one frame after the other. How many were taken."""
         taken = 0
         while taken < count and self.is_reading:
-            room = self.buffer.writable()
-            assert room, "nothing is read without room"
-            part = self._frame[self._position : self._position + min(len(room), count - taken)]
-            room[: len(part)] = part
+            space = self.buffer.writable()
+            assert space, "nothing is read without space"
+            part = self._frame[self._position : self._position + min(len(space), count - taken)]
+            space[: len(part)] = part
             self.buffer.written(len(part))
             taken += len(part)
             self._position = (self._position + len(part)) % len(self._frame)
@@ -67,7 +67,7 @@ class Sender:
         return taken
 
 
-def test_room_is_never_taken_beyond_the_bound_and_comes_back_whole() -> None:
+def test_space_is_never_taken_beyond_the_bound_and_comes_back_whole() -> None:
     budget = ReceiveBudget(4 * MIB)
     senders = [Sender(budget, 3 * MIB) for _ in range(50)]
     for each in senders:
@@ -80,7 +80,7 @@ def test_room_is_never_taken_beyond_the_bound_and_comes_back_whole() -> None:
     assert (budget.used_bytes, budget.paused) == (0, 0)
 
 
-def test_room_that_comes_free_goes_to_the_first_in_line() -> None:
+def test_space_that_comes_free_goes_to_the_first_in_line() -> None:
     budget = ReceiveBudget(2 * FIRST)
     holders = [Sender(budget, 500_000) for _ in range(2)]
     line = [Sender(budget, 500_000) for _ in range(3)]
@@ -131,7 +131,7 @@ def test_what_comes_free_and_is_too_little_for_the_head_goes_to_those_behind_it(
     assert [holders[0].is_reading, small.is_reading] == [False, True]
 
 
-def test_buffers_that_are_only_kept_grown_make_room_before_anybody_waits() -> None:
+def test_buffers_that_are_only_kept_grown_make_space_before_anybody_waits() -> None:
     budget = ReceiveBudget(2 * MIB)
     for _ in range(20):
         sender = Sender(budget, MIB)

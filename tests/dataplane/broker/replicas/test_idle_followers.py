@@ -14,7 +14,7 @@ from dataplane.replication.replica import Replica, SessionClock
 from dataplane.wire.messages.fetch import ForgottenTopic
 from tests.dataplane.handlers.one_broker import ME, PEER, THIRD, OneBroker, batch, read_answer
 from tests.dataplane.handlers.test_fetch import fetch
-from tests.dataplane.handlers.test_fetch_sessions import VERSION, more, told
+from tests.dataplane.handlers.test_fetch_sessions import VERSION, fetched_values, more
 
 LAG_MS = 30_000
 
@@ -68,7 +68,7 @@ async def test_who_is_caught_up_and_was_sent_everything_is_idle(broker) -> None:
     follower = await Follower(broker).open()
     assert not follower.session.due
     assert len(follower.session.idle) == 4
-    assert told(await follower.ask()) == {}
+    assert fetched_values(await follower.ask()) == {}
 
 
 async def test_an_append_wakes_the_parked_request(broker) -> None:
@@ -77,14 +77,14 @@ async def test_an_append_wakes_the_parked_request(broker) -> None:
     assert not parked.done
     follower.write(2)
     await asyncio.sleep(0)
-    assert told(read_answer(request, VERSION, parked.value)) == {2: ["a"]}
+    assert fetched_values(read_answer(request, VERSION, parked.value)) == {2: ["a"]}
     follower.write(1)
     request, answer = follower.submit({2: 1}, wait_ms=60_000)
-    assert told(read_answer(request, VERSION, answer)) == {1: ["a"], 2: []}
+    assert fetched_values(read_answer(request, VERSION, answer)) == {1: ["a"], 2: []}
     assert broker.partition("t", 2).high_watermark == 1
 
 
-async def test_a_moved_watermark_is_told_with_the_next_answer(broker) -> None:
+async def test_a_moved_watermark_is_sent_with_the_next_answer(broker) -> None:
     broker.topic("t", replicas=(ME, PEER, THIRD))
     follower = await Follower(broker, partitions=1).open()
     broker.topic("t", replicas=(ME, PEER, THIRD), leader_epoch=0)
@@ -95,11 +95,11 @@ async def test_a_moved_watermark_is_told_with_the_next_answer(broker) -> None:
     partition.on_follower_fetch(THIRD, 1)
     (topic,) = (await follower.ask()).responses
     assert topic.partitions[0].high_watermark == partition.high_watermark == 1
-    assert told(await follower.ask()) == {}
+    assert fetched_values(await follower.ask()) == {}
     assert follower.session.idle
 
 
-async def test_a_watermark_that_moves_while_a_request_is_parked_is_told_at_its_deadline(broker):
+async def test_a_watermark_that_moves_while_a_request_is_parked_is_sent_at_its_deadline(broker):
     follower = await Follower(broker).open()
     request, parked = follower.submit(wait_ms=30)
     partition = broker.partition("t", 3)
@@ -109,10 +109,10 @@ async def test_a_watermark_that_moves_while_a_request_is_parked_is_told_at_its_d
         if parked.done:
             break
         await asyncio.sleep(0.005)
-    assert told(read_answer(request, VERSION, parked.value)) == {3: ["a"]}
+    assert fetched_values(read_answer(request, VERSION, parked.value)) == {3: ["a"]}
 
 
-async def test_log_starts_are_told_by_deletion_at_once_and_by_retention_within_the_sweep(broker):
+async def test_log_starts_are_sent_by_deletion_at_once_and_by_retention_within_the_sweep(broker):
     follower = await Follower(broker).open()
     for index in (0, 1):
         follower.write(index)
@@ -124,12 +124,12 @@ async def test_log_starts_are_told_by_deletion_at_once_and_by_retention_within_t
     deleted.log.delete_records_before(1)
     deleted.watch_log_starts()
     retained.log.delete_records_before(1)
-    assert set(told(await follower.ask())) == {0}
+    assert set(fetched_values(await follower.ask())) == {0}
     broker.clock.advance(SWEEP_MS)
-    assert set(told(await follower.ask())) == {1}
+    assert set(fetched_values(await follower.ask())) == {1}
 
 
-async def test_a_lost_leadership_wakes_and_is_told(broker) -> None:
+async def test_a_lost_leadership_wakes_and_is_reported(broker) -> None:
     follower = await Follower(broker).open()
     request, parked = follower.submit(wait_ms=60_000)
     broker.topic("t", leader=PEER, replicas=(ME, PEER), leader_epoch=1, partitions=4)

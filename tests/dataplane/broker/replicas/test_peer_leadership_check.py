@@ -1,4 +1,4 @@
-"""A leader that does not hear ZooKeeper believes its peers, and only a later epoch."""
+"""A leader that cannot reach ZooKeeper follows its peers, and only to a later epoch."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TP = TopicPartition("t", 0)
 
 
 class Peers:
-    """Answers as told, and notes who was asked for what."""
+    """Answers as set, and notes who was asked for what."""
 
     def __init__(self) -> None:
         self.answer: MetadataResponse | Exception = MetadataResponse()
@@ -63,7 +63,7 @@ def check(broker: OneBroker) -> PeerLeadershipCheck:
     )
 
 
-def told(
+def metadata_answer(
     topic_id: uuid.UUID, *, leader: int = PEER, epoch: int = 1, index: int = 0
 ) -> MetadataResponse:
     partition = MetadataResponsePartition(
@@ -86,9 +86,9 @@ def leads(broker: OneBroker) -> bool:
     return True
 
 
-def test_a_later_epoch_ends_our_leadership_and_clients_are_told(broker: OneBroker) -> None:
+def test_a_later_epoch_ends_our_leadership_for_clients_too(broker: OneBroker) -> None:
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD))
-    check(broker).take(told(topic_id))
+    check(broker).take(metadata_answer(topic_id))
     assert not leads(broker)
     state = broker.metadata_cache.image.partition("t", 0)
     assert (state.leader, state.leader_epoch, state.isr) == (PEER, 1, (PEER, THIRD))
@@ -98,26 +98,26 @@ def test_a_later_epoch_ends_our_leadership_and_clients_are_told(broker: OneBroke
 def test_the_same_or_an_older_epoch_changes_nothing(broker: OneBroker, epoch: int) -> None:
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD))
     image = broker.metadata_cache.image
-    check(broker).take(told(topic_id, epoch=epoch))
+    check(broker).take(metadata_answer(topic_id, epoch=epoch))
     assert leads(broker)
     assert broker.metadata_cache.image is image
 
 
-def test_what_is_told_of_another_topic_of_that_name_is_not_believed(broker: OneBroker) -> None:
+def test_an_answer_about_another_topic_of_that_name_is_ignored(broker: OneBroker) -> None:
     broker.topic("t", replicas=(ME, PEER, THIRD))
-    check(broker).take(told(uuid.uuid4()))
+    check(broker).take(metadata_answer(uuid.uuid4()))
     assert leads(broker)
 
 
 def test_a_partition_that_is_not_known_here_is_left_alone(broker: OneBroker) -> None:
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD))
-    check(broker).take(told(topic_id, index=5))
+    check(broker).take(metadata_answer(topic_id, index=5))
     assert leads(broker)
 
 
 def test_the_controllers_next_word_is_obeyed_again(broker: OneBroker) -> None:
     topic_id = broker.topic("t", replicas=(ME, PEER, THIRD))
-    check(broker).take(told(topic_id))
+    check(broker).take(metadata_answer(topic_id))
     broker.topic("t", replicas=(ME, PEER, THIRD), leader_epoch=2)
     assert leads(broker)
 

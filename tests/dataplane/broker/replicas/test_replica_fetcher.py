@@ -74,16 +74,16 @@ class Leader:
         self.fetches += 1
         topics = []
         for topic in request.topics:
-            told = [self.answer(wanted) for wanted in topic.partitions]
-            topics.append(FetchableTopicResponse(topic_id=topic.topic_id, partitions=told))
+            answered = [self.answer(wanted) for wanted in topic.partitions]
+            topics.append(FetchableTopicResponse(topic_id=topic.topic_id, partitions=answered))
         frame = memoryview(encode(FetchResponse(responses=topics), version))
         asyncio.get_running_loop().call_soon(callback, frame, 0)
 
     async def request(self, broker_id: int, message, version: int, *, timeout_ms: int):
         self.bounds_asked += 1
         offset = self.bounds[0 if message.topics[0].partitions[0].timestamp == -2 else 1]
-        told = ListOffsetsPartitionResponse(partition_index=0, offset=offset)
-        topic = ListOffsetsTopicResponse(name=TOPIC, partitions=[told])
+        answered = ListOffsetsPartitionResponse(partition_index=0, offset=offset)
+        topic = ListOffsetsTopicResponse(name=TOPIC, partitions=[answered])
         return decode(ListOffsetsResponse, 7, encode(ListOffsetsResponse(topics=[topic]), 7))[0]
 
 
@@ -163,7 +163,7 @@ def test_answers_that_lead_nowhere_are_asked_for_less_and_less_often(answer, cap
     asyncio.run(run())
 
 
-def test_a_circle_is_told_once(caplog):
+def test_a_circle_is_logged_once(caplog):
     async def run() -> None:
         broker = OneBroker()
         Leader(broker, truncate_where_we_are)
@@ -173,10 +173,10 @@ def test_a_circle_is_told_once(caplog):
 
     with caplog.at_level(logging.INFO, "dataplane"):
         asyncio.run(run())
-    told = [r.getMessage() for r in caplog.records if "circle" in r.getMessage()]
-    assert len(told) == 1
-    assert "orders-0" in told[0]
-    assert f"broker {PEER}" in told[0]
+    logged = [r.getMessage() for r in caplog.records if "circle" in r.getMessage()]
+    assert len(logged) == 1
+    assert "orders-0" in logged[0]
+    assert f"broker {PEER}" in logged[0]
 
 
 def test_one_partition_that_turns_in_a_circle_does_not_hold_back_the_others():

@@ -48,12 +48,12 @@ class LeaderWithSessions(Leader):
             loop.call_soon(self.reply, fetched, version, callback)
 
     def reply(self, fetched, version: int, callback) -> None:
-        told = [
+        answers = [
             (topic, [self.fetched(wanted) for wanted in partitions])
             for topic, partitions in fetched.asked
         ]
         try:
-            session_id, news = fetched.settle(told)
+            session_id, news = fetched.settle(answers)
         except KafkaError as error:
             callback(memoryview(encode(FetchResponse(error_code=error.code), version)), 0)
             return
@@ -61,13 +61,13 @@ class LeaderWithSessions(Leader):
         callback(memoryview(b"".join(parts)), 4 + 4 + 1)
 
     def fetched(self, wanted) -> FetchedPartition:
-        told = self.answer(wanted)
+        answered = self.answer(wanted)
         return FetchedPartition(
             wanted.partition,
-            told.error_code,
-            told.high_watermark,
-            log_start_offset=told.log_start_offset,
-            records=told.records,
+            answered.error_code,
+            answered.high_watermark,
+            log_start_offset=answered.log_start_offset,
+            records=answered.records,
         )
 
     def let_go(self) -> None:
@@ -131,7 +131,7 @@ def records_of(index: int, base_offset: int) -> PartitionData:
     return answer
 
 
-def test_a_leader_that_lost_the_session_is_told_everything_again():
+def test_a_leader_that_lost_the_session_is_sent_everything_again():
     async def scenario(_broker, leader) -> None:
         leader.sessions.cache.remove(leader.requests[-1].session_id)
         leader.let_go()
@@ -195,10 +195,10 @@ def test_a_partition_that_waits_out_a_refusal_is_left_out_meanwhile():
         refuses = True
 
         def answer(wanted) -> PartitionData:
-            told = caught_up(wanted)
+            answered = caught_up(wanted)
             if wanted.partition == 2 and refuses:
-                told.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
-            return told
+                answered.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
+            return answered
 
         leader.answer = answer
         leader.let_go()
@@ -215,7 +215,7 @@ def test_a_partition_that_waits_out_a_refusal_is_left_out_meanwhile():
     in_a_session(scenario)
 
 
-def test_a_log_start_that_retention_moved_is_told_within_the_sweep():
+def test_a_log_start_that_retention_moved_is_sent_within_the_sweep():
     async def scenario(broker, leader) -> None:
         leader.answer = lambda wanted: (
             records_of(0, wanted.fetch_offset)
@@ -228,7 +228,7 @@ def test_a_log_start_that_retention_moved_is_told_within_the_sweep():
         await until(lambda: log.high_watermark == 4)
         log.delete_records_before(2)
 
-        def told_start() -> bool:
+        def sent_start() -> bool:
             return any(
                 each.log_start_offset == 2
                 for request in leader.requests
@@ -236,7 +236,7 @@ def test_a_log_start_that_retention_moved_is_told_within_the_sweep():
                 for each in topic.partitions
             )
 
-        await until(told_start)
+        await until(sent_start)
 
     in_a_session(scenario)
 

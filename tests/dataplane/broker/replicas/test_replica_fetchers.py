@@ -1,4 +1,4 @@
-"""How many fetchers there are for a leader, what an answer may cost them, and what they tell."""
+"""How many fetchers there are for a leader, what an answer may cost them, and their metrics."""
 
 from __future__ import annotations
 
@@ -124,14 +124,16 @@ async def test_connections_to_a_leader_are_bounded() -> None:
     await broker.stop()
 
 
-async def test_lag_and_failures_are_told_by_fetcher() -> None:
+async def test_lag_and_failures_are_counted_by_fetcher() -> None:
     def answer(wanted):
         if wanted.partition == 0:
             return refused(None)
-        told = records_of(1, wanted.fetch_offset) if wanted.fetch_offset < 4 else caught_up(wanted)
-        told.partition_index = wanted.partition
-        told.high_watermark = 10
-        return told
+        answered = (
+            records_of(1, wanted.fetch_offset) if wanted.fetch_offset < 4 else caught_up(wanted)
+        )
+        answered.partition_index = wanted.partition
+        answered.high_watermark = 10
+        return answered
 
     broker = OneBroker()
     Channels(broker, answer).parks = False

@@ -81,7 +81,7 @@ async def test_what_was_set_before_the_start_holds_from_the_start(broker):
     assert made.follower.is_throttled("t", 3)
 
 
-async def test_the_metrics_tell_bytes_rate_and_bound(broker):
+async def test_the_metrics_show_bytes_rate_and_bound(broker):
     await throttle(broker, "leader", 1000, "*")
     broker.replica_manager.quotas.leader.record(1500)
     read = broker.metrics.registry.get_sample_value
@@ -181,10 +181,10 @@ def answers(high_watermark: int):
     """A leader that has a batch of two records at every even offset below the high watermark."""
 
     def answer(wanted) -> PartitionData:
-        told = PartitionData(partition_index=wanted.partition, high_watermark=high_watermark)
+        answered = PartitionData(partition_index=wanted.partition, high_watermark=high_watermark)
         if wanted.fetch_offset < high_watermark:
-            told.records = memoryview(batch("x", "y", base_offset=wanted.fetch_offset))
-        return told
+            answered.records = memoryview(batch("x", "y", base_offset=wanted.fetch_offset))
+        return answered
 
     return answer
 

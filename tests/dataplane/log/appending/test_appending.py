@@ -124,7 +124,7 @@ def faults_of(log, records) -> KafkaError:
 
 @pytest.mark.parametrize("codec", [Compression.NONE, Compression.ZSTD])
 def test_every_bad_record_is_named_and_no_good_one(codec):
-    """KIP-467: a client tells the owners of the other records that theirs were not at fault."""
+    """KIP-467: a client reports to the senders of the other records that theirs were not at fault."""
     config = LogConfig(compacts=True, timestamp_before_max_ms=1000, timestamp_after_max_ms=500)
     log = World(config).open()
     good, keyless, old, young, both, timeless = (

@@ -75,7 +75,7 @@ def test_idempotent_producers_are_known_after_the_move():
     assert again.duplicate
 
 
-def test_a_restart_in_the_middle_begins_the_copy_anew():
+def test_a_restart_in_the_middle_begins_the_copy_again():
     host = Host()
     manager, log = begun(host)
     manager.future_replicas.step(500)

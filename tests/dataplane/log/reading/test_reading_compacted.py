@@ -293,7 +293,7 @@ def test_a_look_is_bounded_and_the_next_one_goes_on(monkeypatch):
 
 
 def test_the_offset_of_the_logs_end_survives_rounds_that_stop_before_it():
-    """KAFKA-17076: a follower from nothing could not reach a log end that no batch tells of."""
+    """KAFKA-17076: a follower from nothing could not reach a log end that no batch contains."""
     world = World(dataclasses.replace(SMALL, segment_bytes=1 << 20))
     log = world.open()
     put(log, ("z", "gone"), producer_id=9, producer_epoch=0, base_sequence=0, is_transactional=True)
@@ -326,7 +326,7 @@ def test_a_damaged_batch_is_not_passed_over():
 
 
 def test_a_crash_while_segments_go_of_which_nothing_is_left():
-    """A `.swap` of which no batch tells the end replaces its own segment; others wait their turn."""
+    """A `.swap` whose batches do not reach its end replaces its own segment; others wait their turn."""
     for moment in range(100):
         world = World(dataclasses.replace(SMALL, segment_bytes=1500), fs=CrashingFileSystem())
         log = world.open()

@@ -206,7 +206,7 @@ def test_a_start_keeps_closed_segments_closed():
 
 @dataclasses.dataclass
 class Restarted:
-    """A log whose epoch file tells of an epoch that began at its end."""
+    """A log whose epoch file holds an epoch that began at its end."""
 
     fs: MemoryFileSystem = dataclasses.field(default_factory=MemoryFileSystem)
 
@@ -219,7 +219,7 @@ class Restarted:
         self.manager = start(self.fs, "/d")
         return self.manager.get(TopicPartition("topic", 0))
 
-    def told(self) -> str:
+    def epoch_file(self) -> str:
         return self.fs.content("/d/topic-0/leader-epoch-checkpoint").decode()
 
 
@@ -227,7 +227,7 @@ def test_an_epoch_without_records_is_forgotten_at_the_start():
     restarted = Restarted()
     log = restarted.open()
     assert log.epoch_entries == ((1, 0),)
-    assert restarted.told() == "0\n2\n1 0\n5 2\n"
+    assert restarted.epoch_file() == "0\n2\n1 0\n5 2\n"
 
 
 @pytest.mark.parametrize("how", ["flush", "roll", "close"])
@@ -236,7 +236,7 @@ def test_the_epoch_file_is_right_before_the_recovery_point_moves(how):
     log = restarted.open()
     append(log, 2, epoch=1)  # now there is a record where epoch 5 was said to begin
     getattr(log, how)()
-    assert restarted.told() == "0\n1\n1 0\n"
+    assert restarted.epoch_file() == "0\n1\n1 0\n"
     if how != "close":
         restarted.manager.checkpoint_recovery_points()
         restarted.fs.crash()

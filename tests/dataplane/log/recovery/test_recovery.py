@@ -110,7 +110,7 @@ def test_segment_that_lost_its_end_takes_the_later_ones_along():
     world = World(SMALL)
     log = filled(world)
     first = f"{DIRECTORY}/{0:020d}.log"
-    del world.fs.content(first)[-len(batch(2)) :]  # cut at a batch boundary: no CRC tells
+    del world.fs.content(first)[-len(batch(2)) :]  # truncated at a batch boundary: no CRC shows it
     again = world.open(recovery_point=0)
     assert again.log_end_offset == log.segment_base_offsets[1] - 2
     assert again.segment_base_offsets == [0]
@@ -139,7 +139,7 @@ def test_leftovers_of_deletion_and_of_half_written_files_are_swept():
     assert orphan not in world.fs.paths()
 
 
-def test_log_start_beyond_the_end_begins_anew_there():
+def test_log_start_beyond_the_end_starts_over_there():
     world = World()
     filled(world)
     world.fs.crash()  # nothing was synced

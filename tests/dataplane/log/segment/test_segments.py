@@ -449,8 +449,12 @@ def test_a_gap_wider_than_an_index_reaches_begins_a_segment_behind_it(is_empty, 
     fetched = bytearray()
     for base in (GAP, GAP + 5, 2 * GAP):
         fetched += batch(2, base_offset=base, leader_epoch=0)
-    told = log.append_as_follower(memoryview(bytes(fetched)))
-    assert (told.base_offset, told.last_offset, log.log_end_offset) == (GAP, GAP + 6, GAP + 7)
+    appended = log.append_as_follower(memoryview(bytes(fetched)))
+    assert (appended.base_offset, appended.last_offset, log.log_end_offset) == (
+        GAP,
+        GAP + 6,
+        GAP + 7,
+    )
     rest = batch(2, base_offset=2 * GAP, leader_epoch=0)
     log.append_as_follower(memoryview(bytes(rest)))
     offsets = [*before, GAP, GAP + 1, GAP + 5, GAP + 6, 2 * GAP, 2 * GAP + 1]
@@ -473,7 +477,7 @@ def test_a_disk_full_behind_a_gap_leaves_the_log_where_it_ended(refused):
         log.append_as_follower(memoryview(fetched))
     assert caught.value.code == ErrorCode.KAFKA_STORAGE_ERROR
     assert log.log_end_offset == 2
-    assert append(log, 1, epoch=2).base_offset == 2, "it leads now, and there is room again"
+    assert append(log, 1, epoch=2).base_offset == 2, "it leads now, and there is space again"
     log.close()
     again = world.open(is_clean=False, cleaned_until=log.cleaned_until)
     assert read_all(again) == [0, 1, 2]

@@ -16,35 +16,23 @@ from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.crypto import new_password
 from controlplane.common.problems import Conflict, NotFound, field_problem
 from controlplane.common.words import counted
-from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import AclBinding
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
-    Phase,
     PlanContext,
     PlanDraft,
     StepContext,
-    StepRun,
     StepSpec,
     Wait,
     warning,
 )
+from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.services import secret_keep, secret_peek
 
-POLL_S = 0.2
 SERVICE_PREFIX = "penstock-"
-
-
-def _verified_by(run: StepRun) -> StepSpec:
-    return StepSpec(
-        name="verify",
-        title="The brokers read it back",
-        run=run,
-        phase=Phase.VERIFY,
-        deadline_s=30.0,
-    )
 
 
 class UserCreate(ClusterOperationKind):
@@ -96,7 +84,7 @@ class UserCreate(ClusterOperationKind):
     def verify(self, context: StepContext) -> Done | Wait:
         gateway, inputs = self.gateway(context), context.inputs
         if inputs["mechanism"] not in mechanisms_of(gateway, inputs["username"]):
-            return Wait(seconds=POLL_S, detail="the user is not seen yet")
+            return read_back("the user is not seen yet")
         return verify_acls(gateway, present=bindings_of(inputs.get("acls", [])))
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
@@ -105,7 +93,7 @@ class UserCreate(ClusterOperationKind):
     steps = (
         StepSpec(name="credential", title="Store the credential", run=store_credential),
         StepSpec(name="acls", title="Add its ACLs", run=add_acls),
-        _verified_by(verify),
+        verified_by(verify),
     )
 
 
@@ -142,11 +130,8 @@ class UserDelete(ClusterOperationKind):
     def remove_credential(self, context: StepContext) -> Done:
         gateway, username = self.gateway(context), context.inputs["username"]
         for mechanism in mechanisms_of(gateway, username):
-            try:
+            with AcceptedRefusals("RESOURCE_NOT_FOUND"):
                 gateway.delete_user(username, mechanism)
-            except GatewayError as error:
-                if error.code != "RESOURCE_NOT_FOUND":
-                    raise
         return Done()
 
     def remove_acls(self, context: StepContext) -> Done:
@@ -157,13 +142,13 @@ class UserDelete(ClusterOperationKind):
     def verify(self, context: StepContext) -> Done | Wait:
         gateway = self.gateway(context)
         if mechanisms_of(gateway, context.inputs["username"]):
-            return Wait(seconds=POLL_S, detail="the user is still seen")
+            return read_back("the user is still seen")
         return verify_acls(gateway, absent=bindings_of(context.preconditions["acls"]))
 
     steps = (
         StepSpec(name="credential", title="Remove the credential", run=remove_credential),
         StepSpec(name="acls", title="Remove its ACLs", run=remove_acls),
-        _verified_by(verify),
+        verified_by(verify),
     )
 
 
@@ -207,20 +192,27 @@ class UserRotate(ClusterOperationKind):
 
     def verify(self, context: StepContext) -> Done | Wait:
         seen = mechanisms_of(self.gateway(context), context.inputs["username"])
-        if set(context.preconditions["mechanisms"]) - set(seen):
-            return Wait(seconds=POLL_S, detail="the user is not seen yet")
-        return Done()
+        missing = set(context.preconditions["mechanisms"]) - set(seen)
+        return read_back("the user is not seen yet" if missing else None)
 
     steps = (
         StepSpec(name="credential", title="Store the new password", run=store_credential),
-        _verified_by(verify),
+        verified_by(verify),
     )
 
 
-class AclCreate(ClusterOperationKind):
-    name = "acl.create"
+class _AclKind(ClusterOperationKind):
+    """What adding and removing rules share."""
+
     inputs = AclInputs
     diff_shape = AclDiffSerializer
+
+    def lock(self, plan: Plan) -> str | None:  # noqa: ARG002 - rules do not exclude each other
+        return None
+
+
+class AclCreate(_AclKind):
+    name = "acl.create"
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         have = set(self.gateway(context).list_acls())
@@ -235,9 +227,6 @@ class AclCreate(ClusterOperationKind):
             warnings=_acl_warnings(bindings_of(added)),
         )
 
-    def lock(self, plan: Plan) -> str | None:  # noqa: ARG002 - rules do not exclude each other
-        return None
-
     def create(self, context: StepContext) -> Done:
         added = bindings_of(context.diff["after"])
         self.gateway(context).create_acls(added)
@@ -251,14 +240,12 @@ class AclCreate(ClusterOperationKind):
 
     steps = (
         StepSpec(name="create", title="Add the rules", run=create),
-        _verified_by(verify),
+        verified_by(verify),
     )
 
 
-class AclDelete(ClusterOperationKind):
+class AclDelete(_AclKind):
     name = "acl.delete"
-    inputs = AclInputs
-    diff_shape = AclDiffSerializer
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         have = set(self.gateway(context).list_acls())
@@ -281,9 +268,6 @@ class AclDelete(ClusterOperationKind):
             warnings=warnings if lifted else [],
         )
 
-    def lock(self, plan: Plan) -> str | None:  # noqa: ARG002 - rules do not exclude each other
-        return None
-
     def delete(self, context: StepContext) -> Done:
         removed = bindings_of(context.diff["before"])
         self.gateway(context).delete_acls(removed)
@@ -297,7 +281,7 @@ class AclDelete(ClusterOperationKind):
 
     steps = (
         StepSpec(name="delete", title="Remove the rules", run=delete),
-        _verified_by(verify),
+        verified_by(verify),
     )
 
 
@@ -311,9 +295,8 @@ def verify_acls(
     missing = [binding for binding in present or [] if binding not in have]
     left = [binding for binding in absent or [] if binding in have]
     if missing or left:
-        detail = f"{counted(len(missing), 'rule')} not seen yet, {len(left)} still seen"
-        return Wait(seconds=POLL_S, detail=detail)
-    return Done(detail="read back as planned")
+        return read_back(f"{counted(len(missing), 'rule')} not seen yet, {len(left)} still seen")
+    return read_back(None)
 
 
 def mechanisms_of(gateway: ClusterGateway, username: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from controlplane.analytics.check import Key
 from controlplane.analytics.slices import Slice
 from controlplane.gateway.connection_spec import ConnectionSpec
-from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.records import RecordProducer, values_since
 from controlplane.gateway.types import NewTopic
@@ -63,11 +63,8 @@ def ensure_topic(gateway: ClusterGateway) -> None:
             "cleanup.policy": "delete",
         },
     )
-    try:
+    with AcceptedRefusals("TOPIC_ALREADY_EXISTS"):
         gateway.create_topic(topic)
-    except GatewayError as error:
-        if error.code != "TOPIC_ALREADY_EXISTS":
-            raise
 
 
 def records_since(

@@ -3,6 +3,9 @@
 A timeout after a write was sent is `unknown_outcome`: the caller re-reads the truth.
 """
 
+from contextlib import AbstractContextManager
+from types import TracebackType
+
 from controlplane.common.problems import Conflict, Problem, Unavailable
 
 
@@ -37,6 +40,24 @@ AUTHENTICATION_REFUSED = frozenset(
 )
 UNREACHABLE = "unreachable"
 TIMED_OUT = "timed-out"
+
+
+class AcceptedRefusals(AbstractContextManager[None]):
+    """Pass over a refusal by one of these codes: the broker says that nothing is left to do.
+
+    Every other error goes on.
+    """
+
+    def __init__(self, *codes: str) -> None:
+        self._codes = codes
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        return isinstance(error, GatewayError) and error.code in self._codes
 
 
 def unreachable(detail: str) -> GatewayError:

@@ -29,6 +29,7 @@ from controlplane.gateway.types import (
     OngoingReassignment,
     ReplicaSize,
     TopicDescription,
+    partitions_by_tp,
 )
 
 NO_SUCH_TOPIC = frozenset({3, 17})  # UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION
@@ -251,13 +252,8 @@ class KafkaGateway(KafkaAccessMixin):
             if not error.retriable and error.code != "UNKNOWN_TOPIC_OR_PARTITION":
                 raise
         # Some partition has no leader now: answer for those that have one.
-        topics = self.describe_topics({tp.topic for tp in specs})
-        led = {
-            TP(topic.name, part.partition)
-            for topic in topics.values()
-            for part in topic.partitions
-            if part.leader is not None
-        }
+        parts = partitions_by_tp(self.describe_topics({tp.topic for tp in specs}).values())
+        led = {tp for tp, part in parts.items() if part.leader is not None}
         return self._offsets({tp: spec for tp, spec in specs.items() if tp in led})
 
     def _offsets(self, specs: Mapping[TP, int]) -> dict[TP, OffsetAt]:

@@ -1,6 +1,6 @@
 """The values that cross the gateway: frozen, Kafka's spelling, offsets exclusive at the end."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -47,6 +47,10 @@ class TopicDescription:
     @property
     def replication_factor(self) -> int:
         return max((len(p.replicas) for p in self.partitions), default=0)
+
+
+def partitions_by_tp(topics: Iterable[TopicDescription]) -> dict[TP, PartitionDescription]:
+    return {TP(topic.name, part.partition): part for topic in topics for part in topic.partitions}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

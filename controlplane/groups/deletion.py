@@ -12,7 +12,6 @@ from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset
 from controlplane.groups.group_state import (
-    POLL_S,
     GroupOperationKind,
     Targets,
     check_idle,
@@ -26,7 +25,6 @@ from controlplane.groups.serializers import GroupDeletionDiffSerializer
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
-    Phase,
     PlanContext,
     PlanDraft,
     StepContext,
@@ -35,6 +33,7 @@ from controlplane.operations.operations import (
     Wait,
     warning,
 )
+from controlplane.operations.read_back import read_back, verified_by
 
 GONE = "GROUP_ID_NOT_FOUND"
 
@@ -80,9 +79,8 @@ class GroupDelete(GroupOperationKind):
         return _delete(self.gateway(context), context.inputs["group"], planned)
 
     def verify(self, context: StepContext) -> Done | Wait:
-        if _exists(self.gateway(context), context.inputs["group"]):
-            return Wait(seconds=POLL_S, detail="the coordinator still knows it")
-        return Done(detail="gone")
+        known = _exists(self.gateway(context), context.inputs["group"])
+        return read_back("the coordinator still knows it" if known else None, detail="gone")
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         """Commit the saved offsets again, where there was still a partition to read them in."""
@@ -100,13 +98,7 @@ class GroupDelete(GroupOperationKind):
     steps = (
         StepSpec(name="check", title="The group is empty and where the plan saw it", run=check),
         StepSpec(name="delete", title="Delete the group", run=delete),
-        StepSpec(
-            name="verify",
-            title="Its coordinator does not know it any more",
-            run=verify,
-            phase=Phase.VERIFY,
-            deadline_s=30.0,
-        ),
+        verified_by(verify, title="Its coordinator does not know it any more"),
     )
 
 

@@ -6,12 +6,11 @@ from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.problems import Conflict
 from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
-from controlplane.gateway.types import TP, CommittedOffset
+from controlplane.gateway.types import TP, CommittedOffset, partitions_by_tp
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import StepFailedError
 
 IDLE_STATES = frozenset({"Empty", "Dead"})
-POLL_S = 0.2
 Targets = dict[TP, int | None]
 
 
@@ -65,8 +64,4 @@ def offset_of(committed: CommittedOffset | None) -> int | None:
 
 
 def partitions_of(gateway: ClusterGateway, topics: set[str]) -> set[TP]:
-    return {
-        TP(topic.name, part.partition)
-        for topic in gateway.describe_topics(topics).values()
-        for part in topic.partitions
-    }
+    return set(partitions_by_tp(gateway.describe_topics(topics).values()))

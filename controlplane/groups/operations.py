@@ -14,7 +14,6 @@ from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset, OffsetAt
 from controlplane.groups import rules
 from controlplane.groups.group_state import (
-    POLL_S,
     GroupOperationKind,
     Targets,
     check_idle,
@@ -30,7 +29,6 @@ from controlplane.groups.serializers import OffsetDiffSerializer
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
-    Phase,
     PlanContext,
     PlanDraft,
     Progress,
@@ -40,6 +38,7 @@ from controlplane.operations.operations import (
     Wait,
     warning,
 )
+from controlplane.operations.read_back import read_back, verified_by
 
 MEMBER_ERRORS = frozenset(
     {"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS", "NON_EMPTY_GROUP"}
@@ -107,13 +106,7 @@ class _OffsetKind(GroupOperationKind):
     steps = (
         StepSpec(name="check", title="The group is empty and where the plan saw it", run=check),
         StepSpec(name="commit", title="Commit the planned offsets", run=commit),
-        StepSpec(
-            name="verify",
-            title="Read back and compare",
-            run=verify,
-            phase=Phase.VERIFY,
-            deadline_s=30.0,
-        ),
+        verified_by(verify, title="Read back and compare"),
     )
 
 
@@ -267,13 +260,11 @@ def _verify(gateway: ClusterGateway, group: str, after: Targets) -> Done | Wait:
     right = [tp for tp, at in after.items() if offset_of(committed.get(tp)) == at]
     progress = Progress(done=len(right), total=len(after), unit="partitions")
     if len(right) == len(after):
-        return Done(detail="read back as planned", progress=progress)
+        return read_back(None, progress=progress)
     wrong = min(set(after) - set(right))
     now = offset_of(committed.get(wrong))
-    return Wait(
-        seconds=POLL_S,
-        detail=f"{wrong.topic}-{wrong.partition} reads {now}, planned {after[wrong]}",
-        progress=progress,
+    return read_back(
+        f"{wrong.topic}-{wrong.partition} reads {now}, planned {after[wrong]}", progress=progress
     )
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
-from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import ClusterGateway
-from controlplane.gateway.types import TP
+from controlplane.gateway.types import TP, PartitionDescription, partitions_by_tp
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
@@ -25,6 +25,7 @@ from controlplane.operations.operations import (
     StepSpec,
     Wait,
 )
+from controlplane.operations.read_back import read_back, verified_by
 from controlplane.reassignments import rules
 from controlplane.reassignments.inputs import ReassignmentInputs
 from controlplane.reassignments.rules import Move, Replicas, Survey
@@ -139,9 +140,8 @@ class Reassignment(ClusterOperationKind):
         settled = len(found.done) == len(moves)
         progress = Progress(done=total if settled else arrived, total=total, unit="bytes")
         detail = f"{len(found.done)} of {len(moves)} partitions are there"
-        if settled:
-            return Done(detail=detail, progress=progress)
-        return Wait(seconds=POLL_S, detail=detail, progress=progress)
+        waiting = None if settled else detail
+        return read_back(waiting, detail=detail, progress=progress, poll_s=POLL_S)
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         back = [
@@ -165,12 +165,8 @@ class Reassignment(ClusterOperationKind):
             deadline_s=7 * DAY_S,
         ),
         StepSpec(name="unthrottle", title="Lift the limit", run=unthrottle, phase=Phase.ALWAYS),
-        StepSpec(
-            name="verify",
-            title="Data is on the new brokers and gone from the old",
-            run=verify,
-            phase=Phase.VERIFY,
-            deadline_s=300.0,
+        verified_by(
+            verify, title="Data is on the new brokers and gone from the old", deadline_s=300.0
         ),
     )
 
@@ -199,13 +195,8 @@ def moves_in(diff: dict[str, Any]) -> list[Move]:
 
 
 def assignment_now(gateway: ClusterGateway, moves: list[Move]) -> dict[TP, Replicas]:
-    topics = gateway.describe_topics({move.tp.topic for move in moves})
-    replicas = {
-        TP(topic.name, part.partition): part.replicas
-        for topic in topics.values()
-        for part in topic.partitions
-    }
-    return {move.tp: replicas[move.tp] for move in moves if move.tp in replicas}
+    parts = _parts_now(gateway, moves)
+    return {move.tp: parts[move.tp].replicas for move in moves if move.tp in parts}
 
 
 def survey_now(gateway: ClusterGateway, moves: list[Move]) -> Survey:
@@ -252,22 +243,14 @@ def _stop(gateway: ClusterGateway, moves: list[Move]) -> Done | Wait:
     found = survey_now(gateway, moves)
     if not found.moving:
         return Done(detail=f"{len(found.done)} had finished, none is under way")
-    try:
+    with AcceptedRefusals("NO_REASSIGNMENT_IN_PROGRESS"):
         gateway.reassign({move.tp: None for move in found.moving})
-    except GatewayError as error:
-        if error.code != "NO_REASSIGNMENT_IN_PROGRESS":
-            raise
     return Wait(seconds=POLL_S, detail=f"stopping {len(found.moving)} moves")
 
 
 def _verify(gateway: ClusterGateway, moves: list[Move]) -> Done | Wait:
     """Assignment, in-sync replicas and log directories all say what the plan says."""
-    topics = gateway.describe_topics({move.tp.topic for move in moves})
-    parts = {
-        TP(topic.name, part.partition): part
-        for topic in topics.values()
-        for part in topic.partitions
-    }
+    parts = _parts_now(gateway, moves)
     held = _sizes_now(gateway, moves)
     wrong = []
     for move in moves:
@@ -282,9 +265,16 @@ def _verify(gateway: ClusterGateway, moves: list[Move]) -> Done | Wait:
         elif any((broker, move.tp) in held for broker in move.removing):
             wrong.append(f"{name} is still on an old broker")
     progress = Progress(done=len(moves) - len(wrong), total=len(moves), unit="partitions")
-    if wrong:
-        return Wait(seconds=POLL_S, detail=wrong[0], progress=progress)
-    return Done(detail="log directories agree with the plan", progress=progress)
+    return read_back(
+        wrong[0] if wrong else None,
+        detail="log directories agree with the plan",
+        progress=progress,
+        poll_s=POLL_S,
+    )
+
+
+def _parts_now(gateway: ClusterGateway, moves: list[Move]) -> dict[TP, PartitionDescription]:
+    return partitions_by_tp(gateway.describe_topics({move.tp.topic for move in moves}).values())
 
 
 def _sizes_now(gateway: ClusterGateway, moves: list[Move]) -> dict[tuple[int, TP], int]:

@@ -7,7 +7,7 @@ from typing import Any
 from controlplane.clusters.models import Cluster
 from controlplane.common.problems import field_problem
 from controlplane.gateway.port import ClusterGateway
-from controlplane.gateway.types import TP, TopicDescription
+from controlplane.gateway.types import TP, TopicDescription, partitions_by_tp
 from controlplane.reassignments.rules import Replicas
 
 
@@ -44,12 +44,7 @@ def read_truth(gateway: ClusterGateway, topics: Collection[str]) -> Truth:
         if name not in described:
             raise field_problem(f"/inputs/topics/{index}", f"There is no topic {name}.")
     brokers = gateway.describe_cluster().brokers
-    assignment, leaders = {}, {}
-    for topic in described.values():
-        for part in topic.partitions:
-            tp = TP(topic.name, part.partition)
-            assignment[tp] = part.replicas
-            leaders[tp] = part.leader
+    parts = partitions_by_tp(described.values())
     sizes: dict[TP, int] = {}
     bytes_by_broker = dict.fromkeys((node.id for node in brokers), 0)
     replicas_by_broker = dict.fromkeys((node.id for node in brokers), 0)
@@ -58,11 +53,12 @@ def read_truth(gateway: ClusterGateway, topics: Collection[str]) -> Truth:
             continue
         bytes_by_broker[replica.broker] += replica.size_bytes
         replicas_by_broker[replica.broker] += 1
-        if leaders.get(replica.tp) == replica.broker:
+        part = parts.get(replica.tp)
+        if part is not None and part.leader == replica.broker:
             sizes[replica.tp] = replica.size_bytes
     return Truth(
         topics=described,
-        assignment=assignment,
+        assignment={tp: part.replicas for tp, part in parts.items()},
         sizes=sizes,
         racks={node.id: node.rack for node in brokers},
         bytes_by_broker=bytes_by_broker,

@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from controlplane.common.words import counted
-from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import ClusterGateway
 from controlplane.reassignments.models import ThrottleLease
 from controlplane.reassignments.rules import Move
@@ -71,11 +71,8 @@ def throttle_release(gateway: ClusterGateway, operation_id: str) -> str:
         if broker in alive:
             gateway.alter_broker_configs(broker, dict.fromkeys(RATE_KEYS))
     for topic in lease.topics:
-        try:
+        with AcceptedRefusals("UNKNOWN_TOPIC_OR_PARTITION"):
             gateway.alter_topic_configs(topic, dict.fromkeys(REPLICA_KEYS))
-        except GatewayError as error:
-            if error.code != "UNKNOWN_TOPIC_OR_PARTITION":
-                raise
     if away:
         # The lease stays: beat takes the rate off these brokers once they are back.
         return f"removed; brokers {away} are away, their rate is removed when they return"

@@ -1,26 +1,26 @@
 """topic.create, topic.update, topic.partitions, topic.delete."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
-from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import SET_ON_TOPIC, NewTopic, TopicDescription
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
-    Phase,
     PlanContext,
     PlanDraft,
     Progress,
     StepContext,
     StepFailedError,
-    StepRun,
     StepSpec,
     Wait,
 )
+from controlplane.operations.read_back import read_back, verified_by
 from controlplane.topics import rules
 from controlplane.topics.inputs import (
     TopicCreateInputs,
@@ -38,17 +38,8 @@ from controlplane.topics.selectors import (
 )
 from controlplane.topics.serializers import ConfigDiffSerializer
 
-POLL_S = 0.2
-
-
-def _whole_by(run: StepRun) -> StepSpec:
-    return StepSpec(
-        name="verify",
-        title="Every partition has a leader and all its replicas",
-        run=run,
-        phase=Phase.VERIFY,
-        deadline_s=60.0,
-    )
+WHOLE = "Every partition has a leader and all its replicas"
+WHOLE_DEADLINE_S = 60.0
 
 
 class TopicCreate(ClusterOperationKind):
@@ -80,19 +71,18 @@ class TopicCreate(ClusterOperationKind):
     def create(self, context: StepContext) -> Done:
         """The plan saw no such topic, so one of the planned shape is our own earlier try."""
         gateway, inputs = self.gateway(context), context.inputs
+        made = Done(detail=counted(inputs["partitions"], "partition"))
         found = gateway.describe_topics([inputs["name"]]).get(inputs["name"])
         if found is None:
-            try:
+            with AcceptedRefusals("TOPIC_ALREADY_EXISTS"):
                 gateway.create_topic(_new_topic(inputs))
-            except GatewayError as error:
-                if error.code != "TOPIC_ALREADY_EXISTS":
-                    raise
-                found = gateway.describe_topics([inputs["name"]]).get(inputs["name"])
+                return made
+            found = gateway.describe_topics([inputs["name"]]).get(inputs["name"])
         if found is not None and len(found.partitions) != inputs["partitions"]:
             raise StepFailedError(
                 "name-taken", f"Somebody else made {inputs['name']} in another shape."
             )
-        return Done(detail=counted(inputs["partitions"], "partition"))
+        return made
 
     def verify(self, context: StepContext) -> Done | Wait:
         inputs = context.inputs
@@ -108,7 +98,7 @@ class TopicCreate(ClusterOperationKind):
 
     steps = (
         StepSpec(name="create", title="Create the topic", run=create),
-        _whole_by(verify),
+        verified_by(verify, title=WHOLE, deadline_s=WHOLE_DEADLINE_S),
     )
 
 
@@ -167,17 +157,14 @@ class TopicUpdate(ClusterOperationKind):
     def verify(self, context: StepContext) -> Done | Wait:
         wanted = context.diff["after"]["configs"]
         own, _, _ = _settings(self.gateway(context), context.inputs["name"])
-        differing = sorted(key for key, value in wanted.items() if own.get(key) != value)
-        if differing:
-            return Wait(seconds=POLL_S, detail=f"not seen yet: {', '.join(differing)}")
-        return Done(detail="read back as planned")
+        return read_back(_not_seen(wanted, own))
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return self.name, {"name": plan.inputs["name"], "configs": plan.diff["before"]["configs"]}
 
     steps = (
         StepSpec(name="alter", title="Change the configuration", run=alter),
-        StepSpec(name="verify", title="The brokers read it back", run=verify, phase=Phase.VERIFY),
+        verified_by(verify, deadline_s=120.0),
     )
 
 
@@ -228,7 +215,7 @@ class TopicPartitions(ClusterOperationKind):
 
     steps = (
         StepSpec(name="add", title="Add partitions", run=add),
-        _whole_by(verify),
+        verified_by(verify, title=WHOLE, deadline_s=WHOLE_DEADLINE_S),
     )
 
 
@@ -261,17 +248,13 @@ class TopicDelete(ClusterOperationKind):
 
     def delete(self, context: StepContext) -> Done:
         if self._is_there(context):
-            try:
+            with AcceptedRefusals("UNKNOWN_TOPIC_OR_PARTITION"):
                 self.gateway(context).delete_topic(context.inputs["name"])
-            except GatewayError as error:
-                if error.code != "UNKNOWN_TOPIC_OR_PARTITION":
-                    raise
         return Done(detail="the controller took it")
 
     def verify(self, context: StepContext) -> Done | Wait:
-        if self._is_there(context):
-            return Wait(seconds=POLL_S, detail="brokers are still deleting")
-        return Done(detail="gone from the metadata")
+        left = "brokers are still deleting" if self._is_there(context) else None
+        return read_back(left, detail="gone from the metadata")
 
     def _is_there(self, context: StepContext) -> bool:
         """The planned topic, not another one that was made under its name since."""
@@ -281,13 +264,7 @@ class TopicDelete(ClusterOperationKind):
 
     steps = (
         StepSpec(name="delete", title="Delete the topic", run=delete),
-        StepSpec(
-            name="verify",
-            title="No broker knows it any more",
-            run=verify,
-            phase=Phase.VERIFY,
-            deadline_s=60.0,
-        ),
+        verified_by(verify, title="No broker knows it any more", deadline_s=60.0),
     )
 
 
@@ -297,17 +274,19 @@ def verify_topic(
     """All partitions there, led, fully replicated, configured as planned."""
     topic = gateway.describe_topics([name]).get(name)
     if topic is None:
-        return Wait(seconds=POLL_S, detail="not in the metadata yet")
+        return read_back("not in the metadata yet")
     ready = _ready_partitions(topic)
     progress = Progress(done=ready, total=partitions, unit="partitions")
     if ready < partitions:
-        return Wait(seconds=POLL_S, detail=f"{ready} of {partitions} ready", progress=progress)
-    if configs:
-        _, effective, _ = _settings(gateway, name)
-        differing = sorted(key for key, value in configs.items() if effective.get(key) != value)
-        if differing:
-            return Wait(seconds=POLL_S, detail=f"not seen yet: {', '.join(differing)}")
-    return Done(detail="as planned", progress=progress)
+        return read_back(f"{ready} of {partitions} ready", progress=progress)
+    effective = _settings(gateway, name)[1] if configs else {}
+    return read_back(_not_seen(configs, effective), progress=progress)
+
+
+def _not_seen(wanted: Mapping[str, str | None], seen: Mapping[str, str | None]) -> str | None:
+    """The settings that do not have their planned value, in words; None when all have it."""
+    differing = sorted(key for key, value in wanted.items() if seen.get(key) != value)
+    return f"not seen yet: {', '.join(differing)}" if differing else None
 
 
 def _ready_partitions(topic: TopicDescription) -> int:

@@ -6,19 +6,22 @@ read back. The coordinator is the last guard: it refuses to delete a group with 
 
 from typing import Any
 
+from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.problems import NotFound
 from controlplane.common.words import counted
-from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset
 from controlplane.groups.group_state import (
-    GroupOperationKind,
+    CHECK_TITLE,
     Targets,
     check_idle,
-    has_moved,
+    last_guard,
     partitions_of,
     preconditions_of,
     require_idle,
+    require_unmoved,
+    restoring,
 )
 from controlplane.groups.inputs import GroupDeleteInputs
 from controlplane.groups.serializers import GroupDeletionDiffSerializer
@@ -28,7 +31,6 @@ from controlplane.operations.operations import (
     PlanContext,
     PlanDraft,
     StepContext,
-    StepFailedError,
     StepSpec,
     Wait,
     warning,
@@ -38,7 +40,7 @@ from controlplane.operations.read_back import read_back, verified_by
 GONE = "GROUP_ID_NOT_FOUND"
 
 
-class GroupDelete(GroupOperationKind):
+class GroupDelete(ClusterOperationKind):
     name = "group.delete"
     no_undo = "This cannot be undone: the group has no offsets that could be committed again."
     inputs = GroupDeleteInputs
@@ -84,19 +86,15 @@ class GroupDelete(GroupOperationKind):
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         """Commit the saved offsets again, where there was still a partition to read them in."""
-        kept = [row for row in plan.diff["offsets"] if row["restorable"]]
-        if not kept:
-            return None
-        return "offset.restore", {
-            "group": plan.inputs["group"],
-            "partitions": [
-                {"topic": row["topic"], "partition": row["partition"], "offset": row["committed"]}
-                for row in kept
-            ],
+        kept: Targets = {
+            TP(row["topic"], row["partition"]): row["committed"]
+            for row in plan.diff["offsets"]
+            if row["restorable"]
         }
+        return restoring(plan.inputs["group"], kept) if kept else None
 
     steps = (
-        StepSpec(name="check", title="The group is empty and where the plan saw it", run=check),
+        StepSpec(name="check", title=CHECK_TITLE, run=check),
         StepSpec(name="delete", title="Delete the group", run=delete),
         verified_by(verify, title="Its coordinator does not know it any more"),
     )
@@ -149,23 +147,14 @@ def _check(gateway: ClusterGateway, group: str, planned: dict[str, Any]) -> Done
     now = preconditions_of(_places(gateway.group_offsets([group]).get(group, {})))
     if not there and not now:
         return Done(detail="it is gone already")
-    for name in sorted({*now, *planned}):
-        if now.get(name) != planned.get(name):
-            raise has_moved(name, planned.get(name), now.get(name))
+    require_unmoved(planned, now)
     return Done(detail=f"{counted(len(now), 'partition')} as planned")
 
 
 def _delete(gateway: ClusterGateway, group: str, planned: dict[str, Any]) -> Done:
     _check(gateway, group, planned)
-    try:
+    with last_guard(), AcceptedRefusals(GONE):
         gateway.delete_group(group)
-    except GatewayError as error:
-        if error.code == "NON_EMPTY_GROUP":
-            raise StepFailedError(
-                "group-active", f"The coordinator refused: {group} has members again."
-            ) from error
-        if error.code != GONE:
-            raise
     return Done(detail="the coordinator took it")
 
 

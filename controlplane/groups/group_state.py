@@ -1,24 +1,22 @@
 """Whether a group is idle and its offsets are where a plan saw them: every kind on groups asks."""
 
+import contextlib
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.problems import Conflict
 from controlplane.common.words import counted
+from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import TP, CommittedOffset, partitions_by_tp
-from controlplane.operations.models import Plan
 from controlplane.operations.operations import StepFailedError
 
+CHECK_TITLE = "The group is empty and where the plan saw it"
+MEMBER_ERRORS = frozenset(
+    {"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS", "NON_EMPTY_GROUP"}
+)
 IDLE_STATES = frozenset({"Empty", "Dead"})
 Targets = dict[TP, int | None]
-
-
-class GroupOperationKind(ClusterOperationKind):
-    """A kind that changes one group: one operation at a time on each."""
-
-    def lock(self, plan: Plan) -> str | None:
-        return f"{plan.cluster_id}:group/{plan.inputs['group']}"
 
 
 def check_idle(gateway: ClusterGateway, group: str) -> bool:
@@ -49,10 +47,48 @@ def require_idle(gateway: ClusterGateway, group: str) -> bool:
         raise StepFailedError(refusal.code, refusal.detail, **refusal.extra) from refusal
 
 
-def has_moved(partition: str, planned: int | None, now: int | None) -> StepFailedError:
-    return StepFailedError(
-        "plan-stale", f"{partition} was at {planned} in the plan and is at {now} now."
-    )
+@contextlib.contextmanager
+def last_guard() -> Iterator[None]:
+    """The coordinator refuses a group that somebody joined after the check: the step fails."""
+    try:
+        yield
+    except GatewayError as error:
+        if error.code in MEMBER_ERRORS:
+            raise StepFailedError(
+                "group-active", f"The coordinator refused: the group has members ({error.code})."
+            ) from error
+        raise
+
+
+def require_unmoved(
+    planned: Mapping[str, int | None],
+    now: Mapping[str, int | None],
+    *,
+    target: Mapping[str, int | None] | None = None,
+) -> None:
+    """Fail the step when an offset is not where the plan saw it.
+
+    Args:
+        planned: offsets by `preconditions_of`; a name that is missing has no commit.
+        now: the same, read again.
+        target: where the operation takes them: an offset that is there is our own earlier try.
+    """
+    ours = planned if target is None else target
+    for name in sorted({*planned, *now}):
+        if now.get(name) not in {planned.get(name), ours.get(name)}:
+            raise StepFailedError(
+                "plan-stale",
+                f"{name} was at {planned.get(name)} in the plan and is at {now.get(name)} now.",
+            )
+
+
+def restoring(group: str, offsets: Targets) -> tuple[str, dict[str, Any]]:
+    """(kind, inputs) of the plan that commits these offsets again."""
+    rows = [
+        {"topic": tp.topic, "partition": tp.partition, "offset": offset}
+        for tp, offset in offsets.items()
+    ]
+    return "offset.restore", {"group": group, "partitions": rows}
 
 
 def preconditions_of(offsets: Targets) -> dict[str, Any]:

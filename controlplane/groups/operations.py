@@ -7,21 +7,23 @@ back. The coordinator is the last guard: it refuses a commit to a group with mem
 from abc import abstractmethod
 from typing import Any
 
+from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.problems import Conflict, NotFound, field_problem
 from controlplane.common.words import counted
-from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset, OffsetAt
 from controlplane.groups import rules
 from controlplane.groups.group_state import (
-    GroupOperationKind,
+    CHECK_TITLE,
     Targets,
     check_idle,
-    has_moved,
+    last_guard,
     offset_of,
     partitions_of,
     preconditions_of,
     require_idle,
+    require_unmoved,
+    restoring,
 )
 from controlplane.groups.inputs import OffsetResetInputs, OffsetRestoreInputs
 from controlplane.groups.rules import PartitionFacts, PlannedOffset
@@ -33,19 +35,14 @@ from controlplane.operations.operations import (
     PlanDraft,
     Progress,
     StepContext,
-    StepFailedError,
     StepSpec,
     Wait,
     warning,
 )
 from controlplane.operations.read_back import read_back, verified_by
 
-MEMBER_ERRORS = frozenset(
-    {"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "REBALANCE_IN_PROGRESS", "NON_EMPTY_GROUP"}
-)
 
-
-class _OffsetKind(GroupOperationKind):
+class _OffsetKind(ClusterOperationKind):
     """What resetting and restoring share: everything but how the targets are found."""
 
     diff_shape = OffsetDiffSerializer
@@ -95,16 +92,10 @@ class _OffsetKind(GroupOperationKind):
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         before, _ = _targets(plan.diff)
-        return "offset.restore", {
-            "group": plan.inputs["group"],
-            "partitions": [
-                {"topic": tp.topic, "partition": tp.partition, "offset": offset}
-                for tp, offset in before.items()
-            ],
-        }
+        return restoring(plan.inputs["group"], before)
 
     steps = (
-        StepSpec(name="check", title="The group is empty and where the plan saw it", run=check),
+        StepSpec(name="check", title=CHECK_TITLE, run=check),
         StepSpec(name="commit", title="Commit the planned offsets", run=commit),
         verified_by(verify, title="Read back and compare"),
     )
@@ -228,10 +219,8 @@ def _check(gateway: ClusterGateway, group: str, before: Targets, after: Targets)
     """Nothing may have moved since the plan; what is there already is our own earlier try."""
     require_idle(gateway, group)
     committed = gateway.group_offsets([group]).get(group, {})
-    for tp, planned in before.items():
-        now = offset_of(committed.get(tp))
-        if now not in {planned, after[tp]}:
-            raise has_moved(f"{tp.topic}-{tp.partition}", planned, now)
+    now = {tp: offset_of(committed.get(tp)) for tp in before}
+    require_unmoved(preconditions_of(before), preconditions_of(now), target=preconditions_of(after))
     return Done(detail=f"{counted(len(before), 'partition')} as planned")
 
 
@@ -239,19 +228,13 @@ def _commit(gateway: ClusterGateway, group: str, before: Targets, after: Targets
     _check(gateway, group, before, after)
     kept = {tp: at for tp, at in after.items() if at is not None}
     dropped = [tp for tp, at in after.items() if at is None]
-    try:
+    with last_guard():
         if kept:
             gateway.commit_group_offsets(
                 group, {tp: CommittedOffset(offset=at) for tp, at in kept.items()}
             )
         if dropped:
             gateway.delete_group_offsets(group, dropped)
-    except GatewayError as error:
-        if error.code in MEMBER_ERRORS:
-            raise StepFailedError(
-                "group-active", f"The coordinator refused: the group has members ({error.code})."
-            ) from error
-        raise
     return Done(detail=f"{len(kept)} committed, {len(dropped)} removed")
 
 

@@ -21,9 +21,8 @@ from controlplane.clusters.models import (
     Broker,
     Cluster,
 )
-from controlplane.clusters.operations_base import ClusterOperationKind
+from controlplane.clusters.operations_base import ClusterOperationKind, cluster_of
 from controlplane.clusters.rules import NoCapacityError, Placement, place
-from controlplane.clusters.selectors import cluster_row
 from controlplane.clusters.specs import ADMIN_MECHANISM, ADMIN_USER, BROKER_USER, RESERVED
 from controlplane.common.crypto import new_password, seal
 from controlplane.common.problems import Conflict, Unavailable, field_problem
@@ -42,6 +41,28 @@ from controlplane.operations.operations import (
 )
 from controlplane.operations.states import ACTIVE_STATES, CANCELLED, SUCCEEDED
 from controlplane.tenants.models import Tenant
+
+
+class _AddsCluster(OperationKind):
+    """A kind whose cluster has no row before its operation: the tenant's names are the lock."""
+
+    def lock(self, plan: Plan) -> str | None:
+        return f"{plan.tenant_id}:{plan.resource}"
+
+    def add_row(self, operation: Operation, plan: Plan, **columns: Any) -> Cluster:
+        """The cluster's row, on which the operation's steps work from now on."""
+        cluster = Cluster.objects.create(
+            tenant_id=plan.tenant_id, name=plan.inputs["name"], phase=CREATING, **columns
+        )
+        operation.cluster_id = cluster.id
+        operation.save(update_fields=["cluster_id"])
+        return cluster
+
+    def added(self, context: StepContext) -> Cluster:
+        """The cluster, which the operation's answer names from now on."""
+        cluster = cluster_of(context)
+        context.memo["outcome"] = {"cluster_id": cluster.id}
+        return cluster
 
 
 class _RemovesBrokers(OperationKind):
@@ -66,7 +87,7 @@ class _RemovesBrokers(OperationKind):
         return services.purge(cluster)
 
 
-class ClusterCreate(_RemovesBrokers):
+class ClusterCreate(_AddsCluster, _RemovesBrokers):
     name = "cluster.create"
     inputs = ClusterCreateInputs
     cancellable = True
@@ -96,16 +117,12 @@ class ClusterCreate(_RemovesBrokers):
             warnings=_create_warnings(count, len(racks)),
         )
 
-    def lock(self, plan: Plan) -> str | None:
-        return f"{plan.tenant_id}:{plan.resource}"
-
     def prepare(self, operation: Operation, plan: Plan) -> None:
         placed = [Placement(**row) for row in plan.diff["after"]["brokers"]]
-        cluster = Cluster.objects.create(
-            tenant_id=plan.tenant_id,
-            name=plan.inputs["name"],
+        cluster = self.add_row(
+            operation,
+            plan,
             kind=MANAGED,
-            phase=CREATING,
             bootstrap_servers=",".join(f"{p.address}:{p.client_port}" for p in placed),
             security_protocol="SASL_PLAINTEXT",
             sasl_mechanism=ADMIN_MECHANISM,
@@ -116,8 +133,6 @@ class ClusterCreate(_RemovesBrokers):
         Broker.objects.bulk_create(
             Broker(cluster=cluster, **asdict(placement)) for placement in placed
         )
-        operation.cluster_id = cluster.id
-        operation.save(update_fields=["cluster_id"])
 
     def write_desired(self, context: StepContext) -> Done:
         return services.write_desired(cluster_of(context), state="running")
@@ -129,9 +144,7 @@ class ClusterCreate(_RemovesBrokers):
         return services.await_registration(cluster_of(context))
 
     def verify(self, context: StepContext) -> Done | Wait:
-        cluster = cluster_of(context)
-        context.memo["outcome"] = {"cluster_id": cluster.id}
-        return services.verify_cluster(cluster)
+        return services.verify_cluster(self.added(context))
 
     def finish(self, operation: Operation) -> None:
         if operation.state == CANCELLED:
@@ -173,7 +186,7 @@ class ClusterCreate(_RemovesBrokers):
     )
 
 
-class ClusterRegister(OperationKind):
+class ClusterRegister(_AddsCluster):
     """Take in a cluster that runs elsewhere; it is governed, not owned."""
 
     name = "cluster.register"
@@ -193,35 +206,28 @@ class ClusterRegister(OperationKind):
             preconditions={"name": inputs["name"]},
         )
 
-    def lock(self, plan: Plan) -> str | None:
-        return f"{plan.tenant_id}:{plan.resource}"
-
     def prepare(self, operation: Operation, plan: Plan) -> None:
         from controlplane.operations.plans import plan_secrets
 
         password = plan_secrets(plan).get("password")
-        cluster = Cluster.objects.create(
-            tenant_id=plan.tenant_id,
-            name=plan.inputs["name"],
+        self.add_row(
+            operation,
+            plan,
             kind=REGISTERED,
-            phase=CREATING,
             bootstrap_servers=plan.inputs["bootstrap_servers"],
             security_protocol=plan.inputs["security_protocol"],
             sasl_mechanism=plan.inputs.get("sasl_mechanism", ""),
             admin_username=plan.inputs.get("username", ""),
             secrets_token=seal({"admin": password}) if password else "",
         )
-        operation.cluster_id = cluster.id
-        operation.save(update_fields=["cluster_id"])
 
     def connect(self, context: StepContext) -> Done:
         brokers = gateway_for(cluster_of(context)).describe_cluster().brokers
         return Done(detail=f"{counted(len(brokers), 'broker')} answering")
 
     def verify(self, context: StepContext) -> Done:
-        cluster = cluster_of(context)
-        context.memo["outcome"] = {"cluster_id": cluster.id}
-        return Done(detail=f"{len(gateway_for(cluster).list_topics())} topics")
+        gateway = gateway_for(self.added(context))
+        return Done(detail=f"{len(gateway.list_topics())} topics")
 
     def finish(self, operation: Operation) -> None:
         if operation.state == SUCCEEDED:
@@ -244,7 +250,7 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
         context: PlanContext,
         inputs: dict[str, Any],  # noqa: ARG002 - a deletion has no inputs
     ) -> PlanDraft:
-        cluster = self.cluster(context)
+        cluster = cluster_of(context)
         if cluster.phase == DELETING:
             raise Conflict(
                 f"The cluster {cluster.name} is being deleted already.", code="cluster-not-running"
@@ -293,11 +299,6 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
             name="purge", title="Clear ZooKeeper", run=_RemovesBrokers.purge, phase=Phase.VERIFY
         ),
     )
-
-
-def cluster_of(context: StepContext) -> Cluster:
-    """The row of the cluster that the step is about."""
-    return cluster_row(context.tenant, context.operation.cluster_id or "")
 
 
 def _let_go(cluster: Cluster) -> Done:

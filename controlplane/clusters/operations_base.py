@@ -8,18 +8,23 @@ from controlplane.gateway.port import ClusterGateway
 from controlplane.operations.operations import OperationKind, PlanContext, StepContext
 
 
+def cluster_of(context: PlanContext | StepContext) -> Cluster:
+    """The row of the cluster that the plan or the step is about, of its tenant only.
+
+    Raises:
+        NotFound: the tenant has no such cluster.
+    """
+    named = context.operation if isinstance(context, StepContext) else context
+    return cluster_row(context.tenant, named.cluster_id or "")
+
+
 class ClusterOperationKind(OperationKind):
     """An operation on an existing cluster, seen through its gateway."""
 
     on_cluster = True
 
-    def cluster(self, context: PlanContext | StepContext) -> Cluster:
-        if isinstance(context, StepContext):
-            return cluster_row(context.tenant, context.operation.cluster_id or "")
-        return cluster_row(context.tenant, context.cluster_id or "")
-
     def gateway(self, context: PlanContext | StepContext) -> ClusterGateway:
-        cluster = self.cluster(context)
+        cluster = cluster_of(context)
         if cluster.phase in {CREATING, DELETING}:
             raise Conflict(
                 f"The cluster {cluster.name} is {cluster.phase}.", code="cluster-not-running"

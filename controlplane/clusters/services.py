@@ -1,5 +1,8 @@
 """The steps of creating and deleting a managed cluster, each idempotent."""
 
+import contextlib
+from collections.abc import Iterator
+
 from django.conf import settings
 
 from controlplane.clusters.connections import drop_gateway, gateway_for
@@ -31,7 +34,7 @@ def write_desired(cluster: Cluster, *, state: str) -> Done:
             broker_password=passwords["broker"], admin_password=passwords["admin"], salts=salts
         )
     )
-    try:
+    with _zookeeper():
         hosts().make_chroot(cluster.zookeeper_path)
         for broker in brokers:
             config = broker_config(
@@ -50,8 +53,6 @@ def write_desired(cluster: Cluster, *, state: str) -> Done:
                 secret=secret,
             )
             hosts().write_desired((broker.host_id, broker.key), spec)
-    except HostsUnavailableError as error:
-        raise StepRetryError(f"ZooKeeper does not answer: {error}") from error
     return Done(detail=f"{counted(len(brokers), 'broker')} {state}")
 
 
@@ -128,20 +129,25 @@ def await_deleted(cluster: Cluster) -> Done | Wait:
 
 def purge(cluster: Cluster) -> Done:
     """Remove the cluster's nodes from ZooKeeper."""
-    try:
+    with _zookeeper():
         for broker in cluster.brokers.all():
             hosts().forget_broker((broker.host_id, broker.key))
         hosts().remove_chroot(cluster.zookeeper_path)
-    except HostsUnavailableError as error:
-        raise StepRetryError(f"ZooKeeper does not answer: {error}") from error
     drop_gateway(cluster.id)
     return Done(detail="no trace in ZooKeeper")
 
 
-def _observed(brokers: list[Broker]) -> dict[int, Observed]:
-    keys = {(broker.host_id, broker.key): broker.broker_id for broker in brokers}
+@contextlib.contextmanager
+def _zookeeper() -> Iterator[None]:
+    """A ZooKeeper that does not answer is asked again by the same step."""
     try:
-        seen = hosts().observed(keys)
+        yield
     except HostsUnavailableError as error:
         raise StepRetryError(f"ZooKeeper does not answer: {error}") from error
+
+
+def _observed(brokers: list[Broker]) -> dict[int, Observed]:
+    keys = {(broker.host_id, broker.key): broker.broker_id for broker in brokers}
+    with _zookeeper():
+        seen = hosts().observed(keys)
     return {keys[key]: report for key, report in seen.items()}

@@ -11,7 +11,8 @@ from typing import Any
 
 from deploy.local.config import SetupError
 
-TERMINAL_STATES = frozenset({"succeeded", "failed", "cancelled", "reverted"})
+ENDS_WITHIN_S = 120.0
+POLL_S = 0.2
 
 
 class Api:
@@ -43,9 +44,14 @@ class Api:
         )
         body = {"plan_id": plan["id"], "plan_hash": plan["plan_hash"], "confirm": confirm}
         operation = self._call("POST", "/operations", body)
-        deadline_s = time.monotonic() + 120
-        while operation["state"] not in TERMINAL_STATES and time.monotonic() < deadline_s:
-            time.sleep(0.2)
+        deadline_s = time.monotonic() + ENDS_WITHIN_S
+        # Which states are ends is the service's to know; it gives every ended one its time.
+        while operation["finished_at"] is None:
+            if time.monotonic() > deadline_s:
+                raise SetupError(
+                    f"{kind} has not ended within {ENDS_WITHIN_S:g} s: it is {operation['state']}"
+                )
+            time.sleep(POLL_S)
             operation = self._call("GET", f"/operations/{operation['id']}", None)
         if operation["state"] != "succeeded":
             raise SetupError(f"{kind} ended as {operation['state']}: {operation.get('error')}")

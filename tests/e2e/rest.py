@@ -6,8 +6,6 @@ from typing import Any
 
 from playwright.sync_api import BrowserContext
 
-TERMINAL = {"succeeded", "failed", "cancelled", "reverted"}
-
 
 class Rest:
     def __init__(self, context: BrowserContext, url: str) -> None:
@@ -59,7 +57,7 @@ class Rest:
     def finished(self, operation_id: str) -> Any:
         def ended() -> Any:
             operation = self.get(f"/api/v1/operations/{operation_id}")
-            return operation if operation["state"] in TERMINAL else None
+            return None if operation["finished_at"] is None else operation
 
         operation = wait_for(ended, 60)
         assert operation["state"] == "succeeded", operation

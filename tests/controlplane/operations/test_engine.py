@@ -11,7 +11,13 @@ from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.operations import engine, outbox
 from controlplane.operations.models import Operation, OutboxMessage
 from controlplane.operations.operations import required_kind
-from controlplane.operations.services import operation_cancel, operation_start
+from controlplane.operations.selectors import operation_get
+from controlplane.operations.services import (
+    operation_cancel,
+    operation_start,
+    undo_plan_create,
+)
+from controlplane.operations.states import TERMINAL_STATES
 from controlplane.operations.tasks import housekeeping, sweep
 from tests.controlplane.support import ACTOR, drive, step
 
@@ -74,6 +80,36 @@ def test_every_tick_asks_for_the_next_one_in_its_transaction(world, operation):
     assert [(row.task, row.args) for row in OutboxMessage.objects.all()] == [
         (outbox.TICK, [operation.id])
     ]
+
+
+@pytest.mark.parametrize("ends_as", ["succeeded", "failed", "cancelled", "reverted"])
+def test_an_operation_has_its_end_time_in_the_states_that_are_ends(world, operation, ends_as):
+    """Clients wait for `finished_at`: they keep no list of states."""
+
+    def shown():
+        operation.refresh_from_db()
+        found = operation_get(world.tenant, operation.id)
+        return found["state"] in TERMINAL_STATES, found["finished_at"] is not None
+
+    if ends_as == "cancelled":
+        operation_cancel(tenant=world.tenant, actor=ACTOR, operation_id=operation.id)
+    if ends_as == "failed":
+        world.gateway.create_topic = lambda *_, **__: _refuse()
+    seen = [shown()]
+    while engine.tick(operation.id):
+        seen.append(shown())
+    if ends_as == "reverted":
+        plan = undo_plan_create(tenant=world.tenant, actor=ACTOR, operation_id=operation.id)
+        drive(world.start(plan))
+        seen.append(shown())
+    assert operation.state == ends_as
+    assert seen[0] == (False, False)
+    assert seen[-1] == (True, True)
+    assert set(seen) == {(False, False), (True, True)}
+
+
+def _refuse():
+    raise GatewayError("CLUSTER_AUTHORIZATION_FAILED", "not you")
 
 
 def test_outbox_keeps_rows_while_the_queue_is_away(world, operation):

@@ -224,7 +224,7 @@ _hosts: Hosts | None = None
 
 
 def hosts() -> Hosts:
-    """This process's door to the hosts."""
+    """This process's access to the hosts."""
     global _hosts  # noqa: PLW0603 - one ZooKeeper session per process
     if _hosts is None:
         _hosts = ZooKeeperHosts(settings.ZOOKEEPER)

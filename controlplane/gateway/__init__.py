@@ -1,1 +1,1 @@
-"""The only door to brokers: a port, one implementation over the Kafka protocol, one fake."""
+"""The only access to brokers: a port, one implementation over the Kafka protocol, one fake."""

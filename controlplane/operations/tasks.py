@@ -1,4 +1,4 @@
-"""Celery's doors into the engine; each fetches and calls, nothing more."""
+"""Celery's entry points into the engine; each fetches and calls, nothing more."""
 
 from datetime import timedelta
 

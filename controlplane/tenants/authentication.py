@@ -1,6 +1,6 @@
-"""Two ways in: `Authorization: Bearer psk_…` for machines, the console's session for people.
+"""Machines authenticate by `Authorization: Bearer psk_…`, people by the console's session.
 
-The session door checks CSRF on every write (X-CSRFToken); the key door has no cookie to forge.
+The session checks CSRF on every write (X-CSRFToken); a key has no cookie to forge.
 """
 
 import hashlib

@@ -23,7 +23,7 @@ SESSION_TENANT = "penstock_tenant"
 
 
 class TenantPermission(BasePermission):
-    """Sets `request.access`; a view may say `needs = "administer"` for owners' doors."""
+    """Sets `request.access`; a view may say `needs = "administer"` for owners' endpoints."""
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
         access = access_of(request)

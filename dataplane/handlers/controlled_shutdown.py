@@ -30,7 +30,7 @@ async def handle(
     remaining = await context.broker.controller.submit(
         lambda term: term.controlled_shutdown.shut_down(request.broker_id, request.broker_epoch)
     )
-    # The new leaders should serve before the old one closes its doors.
+    # The new leaders should serve before the old one closes its listeners.
     await wait_until_known(context, SETTLE_MS)
     return ControlledShutdownResponse(
         remaining_partitions=[

@@ -3,7 +3,7 @@
 A request's version is in its header; what is stored inside records begins with its version
 (`versioned_decoder`, `encode_versioned`).
 
-`compiler` writes the straight-line source of these functions at first use; here are the doors and
+`compiler` writes the straight-line source of these functions at first use; here are its callers and
 the translation of every way in which bytes can be wrong into `WireError`.
 """
 

@@ -82,7 +82,9 @@ def test_pages_are_for_the_signed_in(client, db):
     assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
 
 
-@pytest.mark.parametrize("path", ["pages/nothing", "pages/cluster", "pages/cluster/cl_x", "door"])
+@pytest.mark.parametrize(
+    "path", ["pages/nothing", "pages/cluster", "pages/cluster/cl_x", "unknown"]
+)
 def test_what_is_not_there_is_404(client, ada, path):
     client.force_login(ada)
     assert client.get(f"/console/api/{path}").status_code == 404

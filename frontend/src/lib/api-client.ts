@@ -1,4 +1,4 @@
-/** The one door to the server: JSON in, JSON out, CSRF on writes, problem+json as ApiError. */
+/** The one client of the server: JSON in, JSON out, CSRF on writes, problem+json as ApiError. */
 import { ApiError, type Problem } from "./problem";
 
 type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";

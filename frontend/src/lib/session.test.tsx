@@ -41,14 +41,14 @@ describe("the session", () => {
       "POST /console/api/tenant",
       session({ tenant: { id: "tn_2", slug: "rival", name: "Rival", role: "viewer" } }),
     ],
-  ])("forgets pages and drafts on %s", async (_, door, answer) => {
-    serve({ "GET /console/api/session": session(), [door]: answer });
+  ])("forgets pages and drafts on %s", async (_, endpoint, answer) => {
+    serve({ "GET /console/api/session": session(), [endpoint]: answer });
     const { client, hooks } = world();
     await waitFor(() => expect(hooks.result.current.session.data?.tenant?.slug).toBe("acme"));
     client.setQueryData(["page", "overview"], "the old tenant's");
     sessionStorage.setItem("penstock.draft.new-cluster", '"kept"');
     await act(async () => {
-      await (door.endsWith("logout")
+      await (endpoint.endsWith("logout")
         ? hooks.result.current.logout.mutateAsync()
         : hooks.result.current.choose.mutateAsync("rival"));
     });

@@ -1,4 +1,4 @@
-"""The doors: shapes, tenants, roles, bad input."""
+"""The endpoints: shapes, tenants, roles, bad input."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Every door of the URL table that may change something × somebody who may only look.
+"""Every endpoint of the URL table that may change something × somebody who may only look.
 
-The table of URLs is walked, not a list of names: a new door is here by being served, also when
+The table of URLs is walked, not a list of names: a new endpoint is here by being served, also when
 nobody documented it.
 """
 
@@ -32,7 +32,7 @@ def served():
     return list(walk(get_resolver().url_patterns, ""))
 
 
-def api_doors():
+def api_endpoints():
     """(method, route) of what a view class of `/api/v1` offers."""
     return [
         (method, route)
@@ -51,14 +51,14 @@ def documented_path(route):
     return "/" + re.sub(r"<str:(\w+)>", r"{\1}", route)
 
 
-def test_the_walk_finds_the_doors():
-    doors = api_doors()
-    assert ("post", "api/v1/operations") in doors
-    assert ("delete", "api/v1/api-keys/<str:key_id>") in doors
-    assert len(doors) >= 10
+def test_the_walk_finds_the_endpoints():
+    endpoints = api_endpoints()
+    assert ("post", "api/v1/operations") in endpoints
+    assert ("delete", "api/v1/api-keys/<str:key_id>") in endpoints
+    assert len(endpoints) >= 10
 
 
-@pytest.mark.parametrize(("method", "route"), api_doors(), ids="-".join)
+@pytest.mark.parametrize(("method", "route"), api_endpoints(), ids="-".join)
 def test_who_may_only_look_changes_nothing(world, ids, state, method, route):
     path = documented_path(route)
     body = BODIES.get(f"{method} {path.removeprefix('/api/v1')}", {})
@@ -79,7 +79,7 @@ def test_who_may_only_look_changes_nothing(world, ids, state, method, route):
     assert state() == before
 
 
-@pytest.mark.parametrize(("method", "route"), api_doors(), ids="-".join)
+@pytest.mark.parametrize(("method", "route"), api_endpoints(), ids="-".join)
 def test_every_door_is_documented(method, route):
     assert method in document()["paths"][documented_path(route)]
 

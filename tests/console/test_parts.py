@@ -82,7 +82,7 @@ def test_a_late_part_says_so_and_is_not_started_twice(runner):
         release.set()
 
 
-def test_a_bug_is_told_without_its_insides(runner):
+def test_a_bug_is_reported_without_its_insides(runner):
     answer = runner.run("tn_a/page", {"part": Part(lambda: 1 / 0)})["part"]
     assert answer["status"] == "unavailable"
     assert "division" not in answer["reason"]

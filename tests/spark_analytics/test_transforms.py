@@ -129,8 +129,8 @@ CASES = {
     ],
     "end-unknown": [topic_slice(0, None), group_slice(0, 5, None)],
     "no-commit": [topic_slice(0, 50), group_slice(0, -1, 50)],
-    # Deleted and made anew at minute 5: offsets begin again, the group's are gone with the old.
-    "made-anew": [
+    # Deleted and created again at minute 5: offsets begin again, the group's are gone with the old.
+    "recreated": [
         *(topic_slice(m, 100 * m + 1000) for m in range(5)),
         *(topic_slice(m, 10 * m, oldest_ts_ms=[minute(5)]) for m in range(5, 11)),
         *(group_slice(m, 100 * m + 900, 100 * m + 1000) for m in range(5)),
@@ -176,17 +176,17 @@ CASES = {
 
 @pytest.fixture(scope="module")
 def both(spark):
-    """One Spark pass over every random world and every told case (a cluster each), and what the
+    """One Spark pass over every random world and every listed case (a cluster each), and what the
     reference says of the random ones."""
     worlds = [world.slices(seed) for seed in SEEDS]
     doubled = world.slices(7, cluster_id="doubled")
-    told = [one for case, slices in CASES.items() for one in of_cluster(case, slices)]
-    actual = spark_gold(spark, [*itertools.chain(*worlds), *doubled, *doubled, *told])
+    listed = [one for case, slices in CASES.items() for one in of_cluster(case, slices)]
+    actual = spark_gold(spark, [*itertools.chain(*worlds), *doubled, *doubled, *listed])
     expected = {name: [] for name in contracts.GOLD_TABLES}
     for slices in worlds:
         for name, rows in reference.gold(slices, RULES).items():
             expected[name] += rows
-    for name, rows in reference.gold(told, RULES).items():
+    for name, rows in reference.gold(listed, RULES).items():
         expected[name] += rows
     return actual, expected
 
@@ -293,12 +293,12 @@ def test_a_partition_without_commit_is_not_lag_zero(both):
     assert (row["lag_records"], row["method"], row["status"]) == (None, "no_commit", "NO_COMMIT")
 
 
-def test_a_topic_made_anew_begins_its_history_again(both):
-    row = last(both, "group_lag", "made-anew")
+def test_a_recreated_topic_begins_its_history_again(both):
+    row = last(both, "group_lag", "recreated")
     assert row["lag_records"] == 15
     assert row["lag_seconds"] == pytest.approx(90)
     assert row["lost_records"] == 0
-    assert last(both, "topic_retention", "made-anew")["records"] == 100
+    assert last(both, "topic_retention", "recreated")["records"] == 100
 
 
 def test_a_deleted_group_has_no_more_rows(both):

@@ -1,4 +1,4 @@
-"""A small random world: topics that grow, are truncated or made anew, and groups that read them.
+"""A small random world: topics that grow, are truncated or created again, and groups that read them.
 
 Gives telemetry slices as the collector would write them, as plain dictionaries.
 """

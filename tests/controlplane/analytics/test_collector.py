@@ -111,7 +111,7 @@ def test_a_slow_cluster_gives_no_sample(gateway):
         Sampler(clock_s=lambda: next(ticking)).sample(gateway, budget_s=5)
 
 
-def test_every_record_is_one_that_spark_believes(gateway):
+def test_every_record_is_one_that_spark_accepts(gateway):
     """The arrays that the contract names are there and as long as `partition`."""
     rows = rows_of(slices("kc_1", Sampler().sample(gateway, budget_s=5)))
     assert {row["kind"] for row in rows} == set(contracts.SLICE_ARRAYS)

@@ -94,7 +94,7 @@ class RealClients:
     def produce(self, topic, records):
         producer = Producer({**login(self.bootstrap), "acks": "all"})
         for index in range(records):
-            # Far enough in the past to be told apart, near enough to be kept.
+            # Far enough in the past to differ, near enough to be kept.
             producer.produce(topic, b"x" * 100, partition=0, timestamp=1_000 * (index + 1))
         assert producer.flush(20) == 0
 

@@ -154,7 +154,7 @@ def test_a_shift_leaves_partitions_without_a_commit(readers):
     assert offsets(readers) == {0: 50}
 
 
-def test_a_group_that_is_not_there_is_told(readers):
+def test_a_missing_group_is_reported(readers):
     plan = readers.plan("offset.reset", group="raeders", topics=["orders"], strategy="earliest")
     assert codes(plan) == {"new-group", "first-commit"}
     with pytest.raises(Conflict, match="no commit to shift") as caught:

@@ -1,4 +1,4 @@
-"""What a reassignment tells while it runs, asked by REST and followed by server-sent events."""
+"""What a reassignment reports while it runs, polled by REST and followed by server-sent events."""
 
 import itertools
 import time
@@ -11,26 +11,26 @@ def move_of(operation):
 
 
 def poll_to_the_end(service, operation):
-    told = []
+    reported = []
     deadline_s = time.monotonic() + 120
-    while not told or told[-1]["state"] not in TERMINAL:
-        assert time.monotonic() < deadline_s, told[-1]
+    while not reported or reported[-1]["state"] not in TERMINAL:
+        assert time.monotonic() < deadline_s, reported[-1]
         now = service.operation(operation)
-        if not told or now != told[-1]:
-            told.append(now)
+        if not reported or now != reported[-1]:
+            reported.append(now)
         time.sleep(0.05)
-    return told
+    return reported
 
 
-def check_story(told, total):
+def check_story(reported, total):
     """Steps begin in order, bytes grow to the total, the estimate is there and shrinks."""
-    assert told[-1]["state"] == "succeeded"
-    assert told[-1]["progress"]["done"] == told[-1]["progress"]["total"]
-    assert told[-1]["eta_seconds"] is None
-    steps_done = [row["progress"]["done"] for row in told]
+    assert reported[-1]["state"] == "succeeded"
+    assert reported[-1]["progress"]["done"] == reported[-1]["progress"]["total"]
+    assert reported[-1]["eta_seconds"] is None
+    steps_done = [row["progress"]["done"] for row in reported]
     assert steps_done == sorted(steps_done)
     assert len(set(steps_done)) > 1
-    moving = [row for row in told if move_of(row)["state"] == "running"]
+    moving = [row for row in reported if move_of(row)["state"] == "running"]
     counted = [row for row in moving if move_of(row)["progress_total"]]
     assert all(move_of(row)["unit"] == "bytes" for row in counted)
     assert all(move_of(row)["progress_total"] == total for row in counted)
@@ -44,7 +44,7 @@ def check_story(told, total):
     assert estimates[-1] < max(estimates)
     assert all(
         later["state"] == earlier["state"] or order(earlier) < order(later)
-        for earlier, later in itertools.pairwise(told)
+        for earlier, later in itertools.pairwise(reported)
     )
 
 

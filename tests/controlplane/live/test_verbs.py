@@ -1,6 +1,6 @@
 """Each governing verb on real brokers, its Celery worker killed in the middle of it.
 
-`AFTER` a step: its deed is done on the brokers, but nobody has written that down; `BEFORE`: it
+`AFTER` a step: its work is done on the brokers, but nobody has written that down; `BEFORE`: it
 is marked as running and nothing is done yet.
 """
 
@@ -200,8 +200,8 @@ def test_a_move_shows_its_steps_its_bytes_and_its_time_left(service, cluster, cl
     assert polled[-1]["state"] == "succeeded", polled[-1]
     # The first partition is let through whole, and the rest at the rate.
     assert expected_s * 0.5 < took_s < expected_s * 2 + 15
-    for told in (polled, watcher.finish()):
-        check_story(told, total)
+    for reported in (polled, watcher.finish()):
+        check_story(reported, total)
 
 
 def rotated(replicas):

@@ -217,7 +217,7 @@ def test_an_unknown_kind_is_named(world):
     assert caught.value.errors[0]["pointer"] == "/kind"
 
 
-def test_deeds_are_in_the_audit_log(world, operation):
+def test_actions_are_in_the_audit_log(world, operation):
     from controlplane.audit.models import AuditEvent
 
     drive(operation)

@@ -55,9 +55,9 @@ def state(world):
     """Everything that a write could leave behind, as one value to compare."""
 
     def read():
-        rooms = [a for a in apps.get_app_configs() if a.name.startswith("controlplane.")]
+        own_apps = [a for a in apps.get_app_configs() if a.name.startswith("controlplane.")]
         rows = {
-            model.__name__: model.objects.count() for room in rooms for model in room.get_models()
+            model.__name__: model.objects.count() for app in own_apps for model in app.get_models()
         }
         gateway = world.gateway
         return (

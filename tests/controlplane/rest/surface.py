@@ -1,4 +1,4 @@
-"""The REST surface as its OpenAPI document tells it, and what the tests put into its blanks.
+"""The REST surface as its OpenAPI document describes it, and what the tests put into its blanks.
 
 A new operation is in every table of this directory by itself. A new path parameter or a new
 body asks for one line here: `IDS` and `BODIES` are checked against the document.

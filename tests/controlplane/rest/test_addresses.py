@@ -1,4 +1,4 @@
-"""Addresses, methods, query strings and media types that do not fit: always a problem, no deed."""
+"""Addresses, methods, query strings and media types that do not fit: always a problem, nothing done."""
 
 import itertools
 import urllib.parse

@@ -1,4 +1,4 @@
-"""The cluster, ZooKeeper or our own code fail under a request: a problem, never a half deed."""
+"""The cluster, ZooKeeper or our own code fail under a request: a problem, nothing half done."""
 
 import pytest
 
@@ -77,7 +77,7 @@ def test_a_plan_that_the_cluster_cannot_check_is_no_plan(world, owner, ids, stat
     assert send(owner, row, ids).status_code == 202, "the plan is still open"
 
 
-def test_our_own_fault_is_told_as_one_without_its_insides(world, owner, ids):
+def test_our_own_fault_is_reported_as_one_without_its_insides(world, owner, ids):
     world.gateway.fail_next("list_topics", ZeroDivisionError("secret insides"))
     row = next(row for row in operations() if row.path.endswith("/topics"))
     answer = send(owner, row, ids)

@@ -148,10 +148,10 @@ def test_inputs_that_do_not_fit_are_named(owner, ids, state, kind):
     whole = INPUTS[kind]
     for path, wrong in spoilt(whole):
         found = problem(plan(owner, ids, kind, wrong), 404, 409, 422)
-        told = json.dumps(found)
-        assert found["status"] == 422, (path, told)
+        text = json.dumps(found)
+        assert found["status"] == 422, (path, text)
         pointers = [error["pointer"] for error in found["errors"]]
-        assert any(pointer.startswith(f"/inputs/{path[0]}") for pointer in pointers), (path, told)
+        assert any(pointer.startswith(f"/inputs/{path[0]}") for pointer in pointers), (path, text)
     assert state() == before
 
 

@@ -61,11 +61,11 @@ def test_it_says_where_it_is_served():
 
 
 def test_no_docstring_of_ours_is_shown():
-    told = json.dumps(document(), default=str)
+    text = json.dumps(document(), default=str)
     classes = [Shape, TenantView, *descendants(Shape), *descendants(TenantView)]
     notes = [inspect.cleandoc(found.__doc__) for found in classes if found.__doc__]
     assert len(notes) > 5
-    assert [note for note in notes if json.dumps(note)[1:40] in told] == []
+    assert [note for note in notes if json.dumps(note)[1:40] in text] == []
 
 
 def descendants(base):

@@ -52,7 +52,7 @@ def test_a_new_topic_is_warned_about_the_same_settings():
     assert "losing 1 broker can" in found[0]["text"]
 
 
-def test_a_default_that_nobody_tells_is_said():
+def test_an_unknown_default_is_reported():
     (row,) = unknown_default_warnings({"retention.ms": None, "x": "1"}, {"x": "1"})
     assert row["code"] == "default-unknown"
 

@@ -30,10 +30,10 @@ BATCH_BYTES = 16 * 1024
 
 @pytest.fixture
 def cluster() -> Iterator[Cluster]:
-    with Cluster(FLOOR, 1) as standing:
-        standing.start()
-        protocol.create_topics(standing.port, [protocol.topic(TOPIC, 2, 1)])
-        yield standing
+    with Cluster(FLOOR, 1) as started:
+        started.start()
+        protocol.create_topics(started.port, [protocol.topic(TOPIC, 2, 1)])
+        yield started
 
 
 def produce_task(cluster: Cluster, batches: int) -> Task:

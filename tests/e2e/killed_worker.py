@@ -22,14 +22,14 @@ class Kill:
     """The kill that will hit one step of one kind of operation."""
 
     holds: Holds
-    standing: subprocess.Popen[bytes]
+    worker: subprocess.Popen[bytes]
 
     def strike(self, operation_id: str) -> None:
-        """SIGKILL the worker once it stands in this operation's step."""
+        """SIGKILL the worker once it waits in this operation's step."""
         held = self.holds.await_held()
-        assert held == {"pid": self.standing.pid, "operation_id": operation_id}
-        self.standing.kill()
-        self.standing.wait()
+        assert held == {"pid": self.worker.pid, "operation_id": operation_id}
+        self.worker.kill()
+        self.worker.wait()
 
 
 @contextlib.contextmanager

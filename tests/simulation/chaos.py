@@ -106,7 +106,7 @@ class Chaos:
         ]
         return self._random.choice(machines) if machines else None
 
-    def _told(self, text: str) -> None:
+    def _trace_fault(self, text: str) -> None:
         self.sim.trace(f"fault: {text}")
 
     # -- processes
@@ -115,7 +115,7 @@ class Chaos:
         machine = self._victim()
         if machine is None:
             return False
-        self._told(f"kill {machine.name}")
+        self._trace_fault(f"kill {machine.name}")
         machine.kill()
         await self._last(0.5, 1.5)
         return True
@@ -125,7 +125,7 @@ class Chaos:
         machine = self._victim()
         if machine is None:
             return False
-        self._told(f"kill {machine.name}, nobody fences it")
+        self._trace_fault(f"kill {machine.name}, nobody fences it")
         machine.fences = machine.auto_restart = False
         machine.kill()
         await self._last(0.2, 6.0)
@@ -139,7 +139,7 @@ class Chaos:
         machine = self._victim()
         if machine is None:
             return False
-        self._told(f"kill {machine.name}, its fence comes late")
+        self._trace_fault(f"kill {machine.name}, its fence comes late")
         machine.extra_fence_delay_s = self._random.uniform(0.5, 8.0)
         machine.kill()
         await self._last(1.0, 2.0)
@@ -154,7 +154,7 @@ class Chaos:
         session_id = machine.session_id_of(process)
         if session_id is None:
             return False
-        self._told(f"fence {machine.name} while it lives")
+        self._trace_fault(f"fence {machine.name} while it lives")
         machine.fence_now(session_id)
         await self._last(0.1, 5.0)
         if machine.process is process:
@@ -166,7 +166,7 @@ class Chaos:
         machine = self._victim()
         if machine is None:
             return False
-        self._told(f"restart {machine.name}")
+        self._trace_fault(f"restart {machine.name}")
         machine.terminate()
         await self._last(1.0, 2.0)
         return True
@@ -175,7 +175,7 @@ class Chaos:
         machine = self._victim()
         if machine is None:
             return False
-        self._told(f"pause {machine.name}")
+        self._trace_fault(f"pause {machine.name}")
         machine.pause()
         await self._last(0.1, 9.0)
         machine.resume()
@@ -196,7 +196,7 @@ class Chaos:
             machine = self._victim()
             if machine is None or self._is_over:
                 return False
-            self._told(f"power loss at {machine.name}")
+            self._trace_fault(f"power loss at {machine.name}")
             holes = machine.disk.holes
             if machine.lose_power():
                 self._count("lost_pages")
@@ -232,14 +232,14 @@ class Chaos:
     async def _cut(self) -> bool:
         pair = self._random.sample(sorted(self.sim.machines), 2)
         one, other = (self.sim.machines[n].name for n in pair)
-        self._told(f"cut {one} | {other}")
+        self._trace_fault(f"cut {one} | {other}")
         await self._cut_links([(one, other), (other, one)])
         return True
 
     async def _cut_one_way(self) -> bool:
         names = [m.name for m in self.sim.machines.values()]
         one, other = self._random.sample([*names, ZOOKEEPER], 2)
-        self._told(f"cut {one} -> {other}")
+        self._trace_fault(f"cut {one} -> {other}")
         await self._cut_links([(one, other)])
         return True
 
@@ -250,7 +250,7 @@ class Chaos:
         with_clients = self._random.random() < 0.3
         if with_clients:
             others += [c.name for c in (*self.sim.producers, *self.sim.consumers)]
-        self._told(f"isolate {machine.name}{' from clients too' if with_clients else ''}")
+        self._trace_fault(f"isolate {machine.name}{' from clients too' if with_clients else ''}")
         await self._cut_links(
             [(machine.name, o) for o in others] + [(o, machine.name) for o in others]
         )
@@ -258,7 +258,7 @@ class Chaos:
 
     async def _zk_cut(self) -> bool:
         machine = self._random.choice(list(self.sim.machines.values()))
-        self._told(f"cut {machine.name} | zookeeper")
+        self._trace_fault(f"cut {machine.name} | zookeeper")
         await self._cut_links([(machine.name, ZOOKEEPER), (ZOOKEEPER, machine.name)])
         return True
 
@@ -269,13 +269,13 @@ class Chaos:
         await self._last(0.1, 9.0)
         for source, target in links:
             network.mend(source, target)
-        self._told(f"mended {links[0][0]} | {links[0][1]}")
+        self._trace_fault(f"mended {links[0][0]} | {links[0][1]}")
 
     async def _slow_link(self) -> bool:
         names = [m.name for m in self.sim.machines.values()]
         one, other = self._random.sample([*names, ZOOKEEPER], 2)
         extra_s = self._random.choice((0.02, 0.2, 0.8))
-        self._told(f"slow {one} -> {other} by {extra_s} s")
+        self._trace_fault(f"slow {one} -> {other} by {extra_s} s")
         self.sim.network.link(one, other).extra_s = extra_s
         await self._last(0.5, 6.0)
         self.sim.network.link(one, other).extra_s = 0.0
@@ -287,7 +287,7 @@ class Chaos:
         one = self._random.choice(names)
         other = self._random.choice([n for n in (*names, *clients) if n != one])
         count = self.sim.network.reset_between(one, other)
-        self._told(f"reset {count} connections {one} | {other}")
+        self._trace_fault(f"reset {count} connections {one} | {other}")
         return count > 0
 
     # -- ZooKeeper
@@ -300,10 +300,10 @@ class Chaos:
         if client.session is None:
             return False
         if self._random.random() < 0.3:
-            self._told(f"{machine.name} loses its connection to zookeeper")
+            self._trace_fault(f"{machine.name} loses its connection to zookeeper")
             client.loop.call_soon(client.drop)
         else:
-            self._told(f"session of {machine.name} expires")
+            self._trace_fault(f"session of {machine.name} expires")
             self.sim.zookeeper.expire(client.session)
         return True
 
@@ -317,12 +317,12 @@ class Chaos:
         if session is None:
             return False
         if self._random.random() < 0.5:
-            self._told("session of the controller expires")
+            self._trace_fault("session of the controller expires")
             zookeeper.expire(session)
         else:
             from dataplane.ports.coordinator import Delete
 
-            self._told("the controller's node is deleted")
+            self._trace_fault("the controller's node is deleted")
             zookeeper.apply([Delete("/controller")], session)
         return True
 
@@ -332,22 +332,22 @@ class Chaos:
         machine = self._victim(up=False)
         if machine is None:
             return False
-        self._told(f"disk of {machine.name} is full")
+        self._trace_fault(f"disk of {machine.name} is full")
         machine.disk.fill_up(self._random.choice((0, 100, 2_000)))
         await self._last(0.5, 5.0)
         machine.disk.mend()
         return True
 
     async def _dir_failure(self) -> bool:
-        """A log directory can be neither read nor written until its broker starts anew."""
+        """A log directory can be neither read nor written until its broker starts again."""
         machine = self._victim()
         if machine is None or machine.process is None or machine.process.has_lost_directory:
             return False
         path = self._random.choice(self.sim.log_dirs)
-        self._told(f"{path} of {machine.name} breaks")
+        self._trace_fault(f"{path} of {machine.name} breaks")
         machine.disk.broken.add(path)
         await self._last(0.5, 8.0)
-        self._told(f"{path} of {machine.name} can be used again")
+        self._trace_fault(f"{path} of {machine.name} can be used again")
         self._mend_directories(machine)
         await self._last(0.5, 1.5)
         return True
@@ -371,7 +371,7 @@ class Chaos:
             return False
         part = self._random.choice((".log", ".index", "checkpoint", ""))
         number = self._random.choice((errno.EIO, errno.ENOSPC))
-        self._told(f"a write of {part or 'anything'} fails at {machine.name}")
+        self._trace_fault(f"a write of {part or 'anything'} fails at {machine.name}")
         machine.disk.fail("append", part, number=number)
         await self._last(0.5, 1.5)
         return True
@@ -387,7 +387,7 @@ class Chaos:
             torn.append(machine)
             machine.kill()
 
-        self._told(f"{machine.name} will die in its next append")
+        self._trace_fault(f"{machine.name} will die in its next append")
         machine.disk.tear_next_append(die)
         await self._last(0.5, 2.0)
         machine.disk.finish_waiting_to_tear()
@@ -398,7 +398,7 @@ class Chaos:
         if machine is None:
             return False
         operation = self._random.choice(("sync", "sync", "rename", "truncate"))
-        self._told(f"a {operation} fails at {machine.name}")
+        self._trace_fault(f"a {operation} fails at {machine.name}")
         machine.disk.fail(operation, "", number=errno.EIO)
         await self._last(0.5, 1.5)
         return True
@@ -407,6 +407,6 @@ class Chaos:
         machine = self._random.choice(list(self.sim.machines.values()))
         # Less than producer.id.expiration.ms apart: a day's step rightly forgets producers.
         offset_ms = self._random.choice((-36_000_000, -3_600_000, -5_000, 0, 5_000, 36_000_000))
-        self._told(f"clock of {machine.name} steps to {offset_ms} ms off")
+        self._trace_fault(f"clock of {machine.name} steps to {offset_ms} ms off")
         machine.clock.offset_ms = offset_ms
         return True

@@ -1,7 +1,7 @@
 """One simulated machine: its disk, the broker process on it, and the supervisor that restarts it.
 
 The process is production's `BrokerProcess` on simulated environment. The supervisor follows
-`dataplane.agent.supervisor`: it sees the end at once, fences by the session file, starts anew.
+`dataplane.agent.supervisor`: it sees the end at once, fences by the session file, starts it again.
 """
 
 from __future__ import annotations
@@ -165,13 +165,13 @@ class Machine:
             process.client.vanish()
         self.sim.network.process_ended(process.loop, silently=silently)
         self.process = None
-        self.sim.graveyard.append(process)
+        self.sim.ended_processes.append(process)
         if not silently and self.auto_restart:
-            self._agent.call_soon(lambda: self._agent.create_task(self._bury(process)))
+            self._agent.call_soon(lambda: self._agent.create_task(self._restart(process)))
 
     # -- the supervisor
 
-    async def _bury(self, process: Process) -> None:
+    async def _restart(self, process: Process) -> None:
         session_id = self.session_id_of(process)
         if self.fences and session_id is not None:
             if self.extra_fence_delay_s:

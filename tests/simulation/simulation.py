@@ -84,7 +84,7 @@ class Simulation:
         self.events: list[str] = []
         self.lines: list[str] = []
         self.detail = detail
-        self.graveyard: list[Process] = []
+        self.ended_processes: list[Process] = []
         self.machines = {n: Machine(self, n) for n in range(1, self.plan.brokers + 1)}
         self.invariants: list[Invariant] = all_invariants(self)
         self.admin = Admin(self)
@@ -239,7 +239,7 @@ class Simulation:
     def replicas(self) -> dict[TopicPartition, list[Replica]]:
         """Every partition object in a running process."""
         at_s, lives, known = self._seen_replicas
-        lives_now = len(self.graveyard)
+        lives_now = len(self.ended_processes)
         if (at_s, lives) == (self.now_s, lives_now):
             return known
         found: dict[TopicPartition, list[Replica]] = {}
@@ -326,9 +326,9 @@ class Simulation:
             if topic is None or tp.partition >= len(topic.partitions):
                 found.append(f"{tp}: broker {number} does not know it")
                 continue
-            told = topic.partitions[tp.partition]
-            if (told.leader, told.leader_epoch) != (state.leader, state.leader_epoch):
-                found.append(f"{tp}: broker {number} names leader {told.leader}")
+            known = topic.partitions[tp.partition]
+            if (known.leader, known.leader_epoch) != (state.leader, state.leader_epoch):
+                found.append(f"{tp}: broker {number} names leader {known.leader}")
         return found
 
     # -- what happens

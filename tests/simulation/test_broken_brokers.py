@@ -36,7 +36,7 @@ DEFAULTS = (0.0, NEVER_S, 3)
 
 
 def acks_before_the_watermark(patch):
-    """A producer is told yes although no follower has the record."""
+    """A producer gets an acknowledgement although no follower has the record."""
     patch.setattr(Partition, "when_committed", lambda self, offset, callback: True)
     return ("kill_unfenced", "isolate", "pause"), {}
 

@@ -42,9 +42,9 @@ def test_a_fenced_process_that_is_still_alive(monkeypatch, seed):
     """Its registration goes while it serves: its leaderships move, and it may not write on in them."""
     result = run(monkeypatch, seed, "fence_alive")
     assert result.faults["fence_alive"] > 0
-    told = [line for line in result.trace if "while it lives" in line]
-    number = re.search(r"fence broker-(\d+)", told[0])[1]
-    at = result.trace.index(told[0])
+    fences = [line for line in result.trace if "while it lives" in line]
+    number = re.search(r"fence broker-(\d+)", fences[0])[1]
+    at = result.trace.index(fences[0])
     after = next(line for line in result.trace[at:] if f"agent-{number} fenced" in line)
     assert f"/brokers/ids/{number}" in after
     assert result.counts["acknowledged acks=-1"] > 0

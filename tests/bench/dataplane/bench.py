@@ -41,11 +41,11 @@ class Bench:
         self.options = options
         self.rows: list[Row] = []
         self._names = itertools.count()
-        self._standing: dict[Kind, Cluster] = {}
+        self._running: dict[Kind, Cluster] = {}
         self._stack = contextlib.ExitStack()
 
     def close(self) -> None:
-        self._standing = {}
+        self._running = {}
         self._stack.close()
 
     def say(self, text: str) -> None:
@@ -63,14 +63,14 @@ class Bench:
     def _stand(self, counts: dict[Kind, int]) -> list[Cluster]:
         """A cluster of each kind, kept for the figures that follow."""
         if any(
-            counts.get(kind, len(c.brokers)) != len(c.brokers) for kind, c in self._standing.items()
+            counts.get(kind, len(c.brokers)) != len(c.brokers) for kind, c in self._running.items()
         ):
             self.close()
         for kind, count in counts.items():
-            if kind not in self._standing:
+            if kind not in self._running:
                 cluster = self._stack.enter_context(Cluster(kind, count))
-                self._standing[kind] = cluster.start()
-        return [self._standing[kind] for kind in counts]
+                self._running[kind] = cluster.start()
+        return [self._running[kind] for kind in counts]
 
     def warm_up(self, sides: list[Any], measure: Callable[[Any, float], Sample], key: str) -> None:
         """Load each side; Kafka's until it gets no faster: a JVM compiles what runs often."""

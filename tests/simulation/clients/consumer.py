@@ -140,7 +140,7 @@ class Consumer:
         return answer, ErrorCode.NONE
 
     async def earliest(self, broker: int, topic: str, partition: int) -> int:
-        """The first offset; -1 when it is not told."""
+        """The first offset; -1 when it is not known."""
         request = ListOffsetsRequest(
             replica_id=-1,
             topics=[

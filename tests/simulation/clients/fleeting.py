@@ -107,14 +107,14 @@ class Fleeting:
         answer = await self._ask(
             "create", CreateTopicsRequest(topics=[topic], timeout_ms=TIMEOUT_MS), 7
         )
-        self._tell(f"create {name}", answer.topics[0].error_code if answer else None)
+        self._trace_answer(f"create {name}", answer.topics[0].error_code if answer else None)
 
     async def _delete(self, name: str) -> None:
         topic = DeleteTopicState(name=name)
         answer = await self._ask(
             "delete", DeleteTopicsRequest(topics=[topic], timeout_ms=TIMEOUT_MS), 6
         )
-        self._tell(f"delete {name}", answer.responses[0].error_code if answer else None)
+        self._trace_answer(f"delete {name}", answer.responses[0].error_code if answer else None)
         self.sim.oracle.count("topics deleted while they were moved")
 
     async def _move(self, name: str, partitions: list[int]) -> None:
@@ -137,7 +137,7 @@ class Fleeting:
         if answer is not None:
             code = answer.error_code or answer.responses[0].partitions[0].error_code
         targets = {each.partition_index: each.replicas for each in wanted}
-        self._tell(f"move {name} to {targets}", code)
+        self._trace_answer(f"move {name} to {targets}", code)
 
     async def _kill(self) -> None:
         """Not where power is lost too: see the head of `chaos.py`."""
@@ -146,6 +146,6 @@ class Fleeting:
             self.sim.trace(f"fleeting: kill {machine.name}")
             machine.kill()
 
-    def _tell(self, what: str, code: int | None) -> None:
+    def _trace_answer(self, what: str, code: int | None) -> None:
         said = "no answer" if code is None else ErrorCode.of(code).name
         self.sim.trace(f"fleeting: {what}: {said}")

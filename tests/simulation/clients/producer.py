@@ -79,7 +79,7 @@ class _Attempt:
 
 
 class Producer:
-    """Writes to random partitions until told to stop; one batch, or one burst, in flight for each.
+    """Writes to random partitions until stopped; one batch, or one burst, in flight for each.
 
     What of a burst was not acknowledged is sent again one by one, in its order.
     """
@@ -195,8 +195,8 @@ class Producer:
             if is_sent:
                 attempt.code = ErrorCode.REQUEST_TIMED_OUT
             if answer is not None:
-                told = answer.responses[0].partition_responses[0]
-                attempt.code, attempt.offset = told.error_code, told.base_offset
+                answered = answer.responses[0].partition_responses[0]
+                attempt.code, attempt.offset = answered.error_code, answered.base_offset
             if is_behind and attempt.code == ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER:
                 attempt.code = ErrorCode.LEADER_NOT_AVAILABLE  # as it has to be: nowhere so far
             is_behind = is_behind or attempt.code != ErrorCode.NONE

@@ -1,7 +1,7 @@
 """No acknowledged record is lost, and no refused one is there.
 
 Holds for acks=all with min.insync.replicas=2 under clean election: each such record is read in the
-end at the offset that was acknowledged. A consumer that has read up to an offset is never told that
+end at the offset that was acknowledged. A consumer that has read up to an offset never learns that
 the log ends before it. Records that were definitely refused are read nowhere.
 Not promised: acks=0 and acks=1; several replicas losing unsynced pages at the same time.
 """

@@ -25,7 +25,7 @@ class Monotonic(Invariant):
     def __init__(self, sim) -> None:
         super().__init__(sim)
         self._watermarks: dict[tuple[uuid.UUID, int, int], int] = {}
-        self._told: dict[tuple[uuid.UUID, int, int], tuple[int, float]] = {}
+        self._answered: dict[tuple[uuid.UUID, int, int], tuple[int, float]] = {}
         self._highest: dict[tuple[uuid.UUID, int], int] = {}
         self._taken_up: dict[tuple[int, uuid.UUID, int], int] = {}
         self._nodes: dict[tuple[str, int], tuple[int, int]] = {}
@@ -55,15 +55,15 @@ class Monotonic(Invariant):
     def read(self, answer: Answer, epoch: int) -> None:
         """Answers of one leader epoch in the order in which they were asked."""
         key = (answer.topic_id, answer.partition, epoch)
-        before, asked_s = self._told.get(key, (0, 0.0))
+        before, asked_s = self._answered.get(key, (0, 0.0))
         now_s = self.sim.now_s
         if answer.high_watermark < before and answer.sent_s >= asked_s:
             self.broken(
-                f"{answer.topic}-{answer.partition} epoch {epoch}: a consumer was told watermark "
+                f"{answer.topic}-{answer.partition} epoch {epoch}: a consumer got watermark "
                 f"{before}, then {answer.high_watermark}"
             )
         if answer.high_watermark >= before:
-            self._told[key] = (answer.high_watermark, now_s)
+            self._answered[key] = (answer.high_watermark, now_s)
         place = (answer.topic_id, answer.partition)
         self._highest[place] = max(answer.high_watermark, self._highest.get(place, 0))
 

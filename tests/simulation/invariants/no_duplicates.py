@@ -1,6 +1,6 @@
 """A record is there twice only where idempotence is off and the producer has sent it again.
 
-An idempotent producer that got every answer is never told that its sequence does not fit: that
+An idempotent producer that got every answer never gets the answer that its sequence does not fit: that
 would mean that the leader forgot a batch which it had acknowledged. (A deposed leader that has not
 heard of it yet may say so: it lacks what its successor has acknowledged.)
 """

@@ -1,8 +1,8 @@
 """What `dataplane.runtime.zookeeper` needs of kazoo's client, over the simulated way to ZooKeeper.
 
 Kazoo's behaviour that matters here: while not connected, requests queue; when a connection breaks,
-everything sent or queued fails with ConnectionLoss, SUSPENDED is told and every watch fires; LOST is
-told only once the server has said on reconnecting that the session is over.
+everything sent or queued fails with ConnectionLoss, SUSPENDED is reported and every watch fires;
+LOST is reported only once the server has said on reconnecting that the session is over.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class SimKazooClient:
         wire.is_open = False
         self._wire = None
         self._fail_all(kz.ConnectionLoss("connection lost"))
-        self._tell(KazooState.SUSPENDED)
+        self._notify(KazooState.SUSPENDED)
         self._fire_all()
         self._reconnect_later()
 
@@ -231,7 +231,7 @@ class SimKazooClient:
                 return
             self._wire, self.session = wire, session
             self._heard_s = self.loop.time()
-            self._tell(KazooState.CONNECTED)
+            self._notify(KazooState.CONNECTED)
             if self._on_started is not None:
                 started, self._on_started = self._on_started, None
                 started()
@@ -250,7 +250,7 @@ class SimKazooClient:
     def _session_lost(self) -> None:
         self.session = None
         self._fail_all(kz.SessionExpiredError("session expired"))
-        self._tell(KazooState.LOST)
+        self._notify(KazooState.LOST)
         self._fire_all()
         self._connect()
 
@@ -267,7 +267,7 @@ class SimKazooClient:
                 self._send(_Request(lambda _session, _wire: None, Result()))
         self._ping_later()
 
-    def _tell(self, state: str) -> None:
+    def _notify(self, state: str) -> None:
         for listener in self._listeners:
             listener(state)
 
@@ -277,10 +277,10 @@ class SimKazooClient:
             watcher(None)
 
     def _fail_all(self, error: BaseException) -> None:
-        doomed = [*self._pending, *self._queue]
+        failed = [*self._pending, *self._queue]
         self._pending.clear()
         self._queue.clear()
-        for request in doomed:
+        for request in failed:
             request.result.settle(error=error)
 
     # -- requests

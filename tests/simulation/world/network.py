@@ -159,7 +159,7 @@ class Network:
     # -- process ends
 
     def process_ended(self, loop: HostLoop, *, silently: bool) -> None:
-        """Its sockets close; with `silently` (power lost) nobody is told."""
+        """Its sockets close; with `silently` (power lost) nobody is notified."""
         for address, holder in list(self._bound.items()):
             if holder is loop:
                 self.unbind(address)
@@ -267,7 +267,7 @@ class Transport:
     # -- the cable
 
     def hang_up(self, *, reset: bool) -> None:
-        """Tell the other end, behind the bytes that are still on their way."""
+        """Notify the other end, behind the bytes that are still on their way."""
         if reset and self._is_stalled:
             self._outbox.clear()
         self._outbox.append(None)
@@ -335,9 +335,9 @@ class Transport:
         protocol = self._protocol
         while self._inbox and self._reading and self.is_open and protocol is not None:
             data = self._inbox.popleft()
-            room = protocol.get_buffer(-1)
-            count = min(len(room), len(data))
-            room[:count] = data[:count]
+            space = protocol.get_buffer(-1)
+            count = min(len(space), len(data))
+            space[:count] = data[:count]
             if count < len(data):
                 self._inbox.appendleft(data[count:])
             protocol.buffer_updated(count)

@@ -44,7 +44,7 @@ def parent_of(path: str) -> str:
 
 
 class ZooKeeper:
-    """The tree and its sessions. `on_change(path, node)` tells the probes of every new state."""
+    """The tree and its sessions. `on_change(path, node)` notifies the probes of every new state."""
 
     def __init__(self, now_s: Callable[[], float]) -> None:
         self._now_s = now_s
@@ -70,11 +70,11 @@ class ZooKeeper:
         if session.is_over:
             return
         session.is_over = True
-        doomed = sorted(
+        ephemeral = sorted(
             (path for path, node in self.nodes.items() if node.owner == session.id), reverse=True
         )
-        if doomed:
-            self.apply([Delete(path) for path in doomed], session)
+        if ephemeral:
+            self.apply([Delete(path) for path in ephemeral], session)
         session.on_over()
 
     def expire_silent(self) -> None:

@@ -80,7 +80,7 @@ def test_who_may_only_look_changes_nothing(world, ids, state, method, route):
 
 
 @pytest.mark.parametrize(("method", "route"), api_endpoints(), ids="-".join)
-def test_every_door_is_documented(method, route):
+def test_every_endpoint_is_documented(method, route):
     assert method in document()["paths"][documented_path(route)]
 
 

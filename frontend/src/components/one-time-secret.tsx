@@ -1,7 +1,6 @@
 import { Button, Group } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { api } from "@/lib/api-client";
-import type { Secret } from "@/lib/types";
 import { CodeBlock } from "./copy";
 import { Notice } from "./notice";
 import { ProblemPanel } from "./problem-panel";
@@ -9,7 +8,7 @@ import { ProblemPanel } from "./problem-panel";
 /** Reveals an operation's secret. The server gives it once and forgets it. */
 export function OneTimeSecret({ operationId }: { operationId: string }) {
   const reveal = useMutation({
-    mutationFn: () => api.post<Secret>(`/api/v1/operations/${operationId}/secret`),
+    mutationFn: () => api.post("/api/v1/operations/{operation_id}/secret", { blanks: { operation_id: operationId } }),
   });
   if (reveal.data) {
     const { username, password } = reveal.data;

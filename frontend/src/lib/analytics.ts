@@ -2,7 +2,6 @@
 import { queryOptions, useQuery } from "@tanstack/react-query";
 import { api } from "./api-client";
 import { RANGES, type Range } from "./search";
-import type { Lag } from "./types";
 
 /** Runs take minutes; asking more often shows nothing new, ms. */
 const REFRESH_MS = 30_000;
@@ -12,9 +11,11 @@ export function lagQuery(clusterId: string, range: Range, group?: string) {
     queryKey: ["analytics", clusterId, "lag", range, group ?? null],
     queryFn: ({ signal }) => {
       const from = new Date(Date.now() - RANGES[range] * 1000).toISOString();
-      const params = new URLSearchParams({ from });
-      if (group) params.set("group", group);
-      return api.get<Lag>(`/api/v1/clusters/${encodeURIComponent(clusterId)}/analytics/lag?${params}`, signal);
+      return api.get("/api/v1/clusters/{cluster_id}/analytics/lag", {
+        blanks: { cluster_id: clusterId },
+        query: { from, group: group || undefined },
+        signal,
+      });
     },
     refetchInterval: REFRESH_MS,
   });

@@ -23,22 +23,40 @@ describe("requests", () => {
   it("carry the CSRF token where they write, and only there", async () => {
     setCsrfToken("token-7");
     answer("{}", { status: 200 });
-    await api.get("/a");
+    await api.get("/console/api/session", {});
     expect(sent()[1].headers).not.toHaveProperty("X-CSRFToken");
     answer("{}", { status: 200 });
-    await api.post("/a", { x: 1 }, "key-1");
+    await api.post("/console/api/tenant", { body: { slug: "acme" }, idempotencyKey: "key-1" });
     expect(sent()[1]).toMatchObject({
       method: "POST",
-      body: '{"x":1}',
+      body: '{"slug":"acme"}',
       headers: { "X-CSRFToken": "token-7", "Idempotency-Key": "key-1", "Content-Type": "application/json" },
     });
   });
 
   it("give the body, or nothing where there is none", async () => {
     answer('{"x":1}', { status: 200 });
-    expect(await api.get("/a")).toEqual({ x: 1 });
+    expect(await request("GET", "/a")).toEqual({ x: 1 });
     answer(null, { status: 204 });
-    expect(await api.delete("/a")).toBeUndefined();
+    expect(await request("DELETE", "/a")).toBeUndefined();
+  });
+
+  it("go to the address with its blanks filled, and its query where there is one", async () => {
+    answer("{}", { status: 200 });
+    await api.get("/api/v1/clusters/{cluster_id}", { blanks: { cluster_id: "a/b" } });
+    expect(sent()[0]).toBe("/api/v1/clusters/a%2Fb");
+    answer("{}", { status: 200 });
+    await api.get("/api/v1/audit-events", { query: { page_size: 100, cursor: undefined } });
+    expect(sent()[0]).toBe("/api/v1/audit-events?page_size=100");
+    answer("{}", { status: 200 });
+    await api.get("/api/v1/audit-events", { query: { cursor: "a&b=c" } });
+    expect(sent()[0]).toBe("/api/v1/audit-events?cursor=a%26b%3Dc");
+  });
+
+  it("send an empty body where an address takes none", async () => {
+    answer("{}", { status: 200 });
+    await api.post("/api/v1/operations/{operation_id}/cancellation", { blanks: { operation_id: "op_1" } });
+    expect(sent()).toMatchObject(["/api/v1/operations/op_1/cancellation", { method: "POST", body: "{}" }]);
   });
 
   it("fail with the server's problem", async () => {
@@ -46,7 +64,7 @@ describe("requests", () => {
       status: 409,
       headers: { "Content-Type": "application/problem+json" },
     });
-    const error = await failure(api.post("/a"));
+    const error = await failure(request("POST", "/a"));
     expect([error.status, error.code, error.message]).toEqual([409, "taken", "By op_1"]);
   });
 
@@ -55,7 +73,11 @@ describe("requests", () => {
     ["{", { "Content-Type": "application/json" }],
   ])("fail with the status and the request id where %j is no problem", async (body, headers) => {
     answer(body, { status: 502, statusText: "Bad Gateway", headers: { ...headers, "X-Request-ID": "rq_9" } });
-    expect((await failure(api.get("/a"))).problem).toEqual({ title: "Bad Gateway", status: 502, request_id: "rq_9" });
+    expect((await failure(request("GET", "/a"))).problem).toEqual({
+      title: "Bad Gateway",
+      status: 502,
+      request_id: "rq_9",
+    });
   });
 
   it("say that the session is gone, except the session's own", async () => {

@@ -1,4 +1,5 @@
 /** The one client of the server: JSON in, JSON out, CSRF on writes, problem+json as ApiError. */
+import { type AddressOf, type AnswerOf, type BlanksOf, type BodyOf, filled, type QueryOf } from "./addresses";
 import { ApiError, type Problem } from "./problem";
 
 type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
@@ -62,11 +63,22 @@ async function readProblem(response: Response): Promise<Problem> {
   }
 }
 
+type Blanks<B> = keyof B extends never ? { blanks?: never } : { blanks: B };
+type GetOptions<A extends AddressOf<"get">> = Blanks<BlanksOf<"get", A>> &
+  Pick<Options, "signal"> & { query?: QueryOf<A> };
+type PostOptions<A extends AddressOf<"post">> = Blanks<BlanksOf<"post", A>> &
+  Pick<Options, "idempotencyKey"> &
+  (BodyOf<A> extends undefined ? { body?: never } : { body: BodyOf<A> });
+
+/** Reads and writes by the document's addresses: bodies and answers have the types that it gives them. */
 export const api = {
-  get: <T>(path: string, signal?: AbortSignal) => request<T>("GET", path, { signal }),
-  post: <T>(path: string, body?: unknown, idempotencyKey?: string) =>
-    request<T>("POST", path, { body: body ?? {}, idempotencyKey }),
-  delete: <T>(path: string) => request<T>("DELETE", path),
+  get: <A extends AddressOf<"get">>(address: A, { blanks, query, signal }: GetOptions<A>) => {
+    const given = Object.entries((query ?? {}) as Record<string, unknown>).filter(([, value]) => value !== undefined);
+    const asked = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+    return request<AnswerOf<"get", A>>("GET", filled(address, blanks) + (asked && `?${asked}`), { signal });
+  },
+  post: <A extends AddressOf<"post">>(address: A, { blanks, body, idempotencyKey }: PostOptions<A>) =>
+    request<AnswerOf<"post", A>>("POST", filled(address, blanks), { body: body ?? {}, idempotencyKey }),
 };
 
 /** A short stable fingerprint (FNV-1a, 32 bits) of a body, for idempotency keys; no secret depends on it. */

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { describe, expect, it } from "vitest";
 import { operation, topicRow } from "@/testing/samples";
 import { ok, Refusal, serve } from "@/testing/server";
-import { pagePath, pageQuery, REFRESH_MS, usePage } from "./page";
+import { pageQuery, REFRESH_MS, usePage } from "./page";
 
 const wrapper = ({ children }: { children: ReactNode }) => (
   <QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: false } } })}>
@@ -15,11 +15,10 @@ const wrapper = ({ children }: { children: ReactNode }) => (
 type Interval = (query: { state: object }) => number | false;
 
 describe("page read models", () => {
-  it("are asked for by an address whose blanks may hold any character", () => {
-    expect(pagePath("overview", {})).toBe("overview");
-    expect(pagePath("topic/{cluster_id}/{topic}", { cluster_id: "c1", topic: "a/b ü?" })).toBe(
-      "topic/c1/a%2Fb%20%C3%BC%3F",
-    );
+  it("are known by an address whose blanks may hold any character", () => {
+    expect(pageQuery("overview", {}).queryKey).toEqual(["page", "overview"]);
+    const { queryKey } = pageQuery("topic/{cluster_id}/{topic}", { cluster_id: "c1", topic: "a/b ü?" });
+    expect(queryKey).toEqual(["page", "topic", "c1", "a%2Fb%20%C3%BC%3F"]);
   });
 
   it("give their parts", async () => {

@@ -5,16 +5,16 @@ import { api, fingerprint } from "./api-client";
 import { useEvents } from "./live";
 import { ApiError, isRefusal } from "./problem";
 import { TERMINAL } from "./operations";
-import { type PageModel, pagePath } from "./page";
 import type { Operation, Plan, PlanRequest } from "./types";
 
 export function useMakePlan() {
-  return useMutation({ mutationFn: (input: PlanRequest) => api.post<Plan>("/api/v1/plans", input) });
+  return useMutation({ mutationFn: (input: PlanRequest) => api.post("/api/v1/plans", { body: input }) });
 }
 
 export function useUndoPlan() {
   return useMutation({
-    mutationFn: (operationId: string) => api.post<Plan>(`/api/v1/operations/${operationId}/undo-plan`),
+    mutationFn: (operationId: string) =>
+      api.post("/api/v1/operations/{operation_id}/undo-plan", { blanks: { operation_id: operationId } }),
   });
 }
 
@@ -30,7 +30,10 @@ export function useConfirmPlan() {
   return useMutation({
     mutationFn: ({ plan, confirm, reason }: Confirmation) => {
       const body = { plan_id: plan.id, plan_hash: plan.plan_hash, confirm, reason: reason || undefined };
-      return api.post<Operation>("/api/v1/operations", body, `${plan.id}-${fingerprint(JSON.stringify(body))}`);
+      return api.post("/api/v1/operations", {
+        body,
+        idempotencyKey: `${plan.id}-${fingerprint(JSON.stringify(body))}`,
+      });
     },
     onSuccess: () => client.invalidateQueries({ queryKey: ["page"] }),
   });
@@ -39,7 +42,8 @@ export function useConfirmPlan() {
 export function useCancelOperation() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (id: string) => api.post<Operation>(`/api/v1/operations/${id}/cancellation`),
+    mutationFn: (id: string) =>
+      api.post("/api/v1/operations/{operation_id}/cancellation", { blanks: { operation_id: id } }),
     onSuccess: (operation) => client.setQueryData(operationQuery(operation.id).queryKey, operation),
   });
 }
@@ -52,8 +56,10 @@ export function operationQuery(id: string) {
   return queryOptions({
     queryKey: ["operation", id],
     queryFn: async ({ signal }) => {
-      const path = pagePath("operation/{operation_id}", { operation_id: id });
-      const page = await api.get<PageModel<"operation/{operation_id}">>(`/console/api/pages/${path}`, signal);
+      const page = await api.get("/console/api/pages/operation/{operation_id}", {
+        blanks: { operation_id: id },
+        signal,
+      });
       const { data, reason } = page.parts.operation;
       if (data === null)
         throw new ApiError({

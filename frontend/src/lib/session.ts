@@ -1,12 +1,13 @@
 /** Who is signed in, for which tenant. */
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { BodyOf } from "./addresses";
 import { api, setCsrfToken } from "./api-client";
 import { clearDrafts } from "./draft";
 import type { Session } from "./types";
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
-  queryFn: async ({ signal }) => remember(await api.get<Session>("/console/api/session", signal)),
+  queryFn: async ({ signal }) => remember(await api.get("/console/api/session", { signal })),
   staleTime: 5 * 60_000,
 });
 
@@ -23,7 +24,7 @@ export const useSession = () => useQuery(sessionQuery);
 export function useLogin() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (input: { username: string; password: string }) => api.post<Session>("/console/api/login", input),
+    mutationFn: (body: BodyOf<"/console/api/login">) => api.post("/console/api/login", { body }),
     onSuccess: (session) => {
       client.clear();
       client.setQueryData(sessionQuery.queryKey, remember(session));
@@ -34,7 +35,7 @@ export function useLogin() {
 export function useLogout() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: () => api.post<Session>("/console/api/logout"),
+    mutationFn: () => api.post("/console/api/logout", {}),
     onSuccess: (session) => {
       client.clear();
       clearDrafts();
@@ -46,7 +47,7 @@ export function useLogout() {
 export function useSwitchTenant() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (slug: string) => api.post<Session>("/console/api/tenant", { slug }),
+    mutationFn: (slug: string) => api.post("/console/api/tenant", { body: { slug } }),
     onSuccess: (session) => {
       clearDrafts();
       client.setQueryData(sessionQuery.queryKey, remember(session));

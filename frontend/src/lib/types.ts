@@ -16,11 +16,13 @@ export type GroupMember = Schemas["GroupMember"];
 export type GroupOffset = Schemas["GroupOffset"];
 export type KafkaUser = Schemas["KafkaUser"];
 export type AclBinding = Schemas["AclBinding"];
-/** A rule to add or remove, in the words that the service takes. */
-export type AclRule = Schemas["BindingInputsRequest"];
 export type ActiveReassignment = Schemas["Reassignment"];
 export type Plan = Schemas["Plan"];
 export type PlanRequest = Schemas["PlanInputRequest"];
+/** What a plan of this kind takes. */
+export type PlanInputs<K extends OperationKind> = Extract<PlanRequest, { kind: K }>["inputs"];
+/** A rule to add or remove, in the words that the service takes. */
+export type AclRule = PlanInputs<"acl.create">["bindings"][number];
 export type OffsetDiffData = Schemas["OffsetDiff"];
 export type GroupDeletionDiffData = Schemas["GroupDeletionDiff"];
 export type ReassignmentDiffData = Schemas["ReassignmentDiff"];
@@ -34,7 +36,6 @@ export type LagPoint = Schemas["LagPoint"];
 export type TopicRetention = Schemas["TopicRetention"];
 export type AnalyticsRun = Schemas["AnalyticsRun"];
 export type ClientConfig = Schemas["ClientConfig"];
-export type Secret = Schemas["Secret"];
 export type Lag = Schemas["Lag"];
 export type Retention = Schemas["Retention"];
 export type Collector = Schemas["Collector"];

@@ -126,9 +126,7 @@ export function AccessPage() {
         users={users}
         draft={form?.kind === "acl" ? `${drafts.acl}/${form.principal ?? ""}` : "closed"}
         onClose={() => setForm(null)}
-        onPlan={(bindings) =>
-          plan({ kind: "acl.create", cluster_id: clusterId, inputs: { bindings: asRules(bindings) } })
-        }
+        onPlan={(bindings) => plan({ kind: "acl.create", cluster_id: clusterId, inputs: { bindings } })}
       />
       <PlanFlow
         request={request}

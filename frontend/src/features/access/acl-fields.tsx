@@ -97,7 +97,7 @@ function CustomFields({
         <MultiSelect
           label="Operations"
           size="sm"
-          data={(OPERATIONS[value.type] ?? []).map((item) => ({
+          data={OPERATIONS[value.type].map((item) => ({
             value: item,
             label: item.toLowerCase().replaceAll("_", " "),
           }))}

@@ -1,6 +1,6 @@
 import { Autocomplete, Button, Group, Modal, Stack } from "@mantine/core";
 import { useDraft } from "@/lib/draft";
-import type { AclBinding, KafkaUser } from "@/lib/types";
+import type { AclRule, KafkaUser } from "@/lib/types";
 import { EMPTY_ACL, aclBindings } from "./acl-words";
 import { AclFields } from "./acl-fields";
 
@@ -11,7 +11,7 @@ interface AclFormProps {
   /** Where the input is kept. */
   draft: string;
   onClose: () => void;
-  onPlan: (bindings: AclBinding[]) => void;
+  onPlan: (bindings: AclRule[]) => void;
 }
 
 /** Rules for a user who is there already. */

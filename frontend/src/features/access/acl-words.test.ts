@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EMPTY_ACL, aclBindings, aclSummary, templateBindings } from "./acl-words";
+import { type AclInput, EMPTY_ACL, aclBindings, aclSummary, templateBindings } from "./acl-words";
 
 const target = { principal: "User:app", name: "demo.", prefixed: true, group: "workers" };
 
@@ -21,7 +21,12 @@ describe("access words", () => {
   });
 
   it("makes one rule for each operation by hand, on the cluster under its own name", () => {
-    const custom = { permission: "DENY", type: "CLUSTER", operations: ["ALTER", "CREATE"], host: " " };
+    const custom: AclInput["custom"] = {
+      permission: "DENY",
+      type: "CLUSTER",
+      operations: ["ALTER", "CREATE"],
+      host: " ",
+    };
     expect(aclBindings({ ...EMPTY_ACL, purpose: "custom", prefixed: true, custom }, " app ")).toEqual(
       ["ALTER", "CREATE"].map((operation) => ({
         principal: "User:app",

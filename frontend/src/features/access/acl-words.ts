@@ -14,6 +14,10 @@ export function aclSummary(acls: AclBinding[]): string {
   return [...byResource].map(([resource, verbs]) => `${verbs.join(", ")} ${resource}`).join("; ");
 }
 
+/** Every word said: what the service would fill in is shown before it is asked for. */
+type Rule = Required<AclRule>;
+type Operation = Rule["operation"];
+type ResourceType = Rule["resource_type"];
 export type Purpose = "consume" | "produce" | "custom";
 
 interface Target {
@@ -23,7 +27,7 @@ interface Target {
   group?: string;
 }
 
-const rule = (target: Target, operation: string, resource_type: string, resource_name: string): AclBinding => ({
+const rule = (target: Target, operation: Operation, resource_type: ResourceType, resource_name: string): Rule => ({
   principal: target.principal,
   host: "*",
   operation,
@@ -34,7 +38,7 @@ const rule = (target: Target, operation: string, resource_type: string, resource
 });
 
 /** The rules that an application needs to consume from or produce to topics. */
-export function templateBindings(purpose: "consume" | "produce", target: Target): AclBinding[] {
+export function templateBindings(purpose: "consume" | "produce", target: Target): Rule[] {
   if (purpose === "produce")
     return [rule(target, "WRITE", "TOPIC", target.name), rule(target, "DESCRIBE", "TOPIC", target.name)];
   const bindings = [rule(target, "READ", "TOPIC", target.name), rule(target, "DESCRIBE", "TOPIC", target.name)];
@@ -49,7 +53,12 @@ export interface AclInput {
   prefixed: boolean;
   /** The consumer group; empty gives none. */
   group: string;
-  custom: { permission: string; type: string; operations: string[]; host: string };
+  custom: {
+    permission: Rule["permission"];
+    type: ResourceType;
+    operations: Operation[];
+    host: string;
+  };
 }
 
 export const EMPTY_ACL: AclInput = {
@@ -63,7 +72,7 @@ export const EMPTY_ACL: AclInput = {
 export const isOnCluster = (acl: AclInput): boolean => acl.purpose === "custom" && acl.custom.type === "CLUSTER";
 
 /** The rules that the form asks for; null while it says too little. */
-export function aclBindings(acl: AclInput, username: string): AclBinding[] | null {
+export function aclBindings(acl: AclInput, username: string): Rule[] | null {
   const { purpose, custom, prefixed } = acl;
   const name = acl.name.trim();
   const principal = `User:${username.trim()}`;
@@ -84,7 +93,7 @@ export function aclBindings(acl: AclInput, username: string): AclBinding[] | nul
 }
 
 /** Operations that Kafka knows for each type of resource. */
-export const OPERATIONS: Record<string, string[]> = {
+export const OPERATIONS: Record<ResourceType, Operation[]> = {
   TOPIC: ["READ", "WRITE", "CREATE", "DELETE", "ALTER", "DESCRIBE", "DESCRIBE_CONFIGS", "ALTER_CONFIGS", "ALL"],
   GROUP: ["READ", "DELETE", "DESCRIBE", "ALL"],
   TRANSACTIONAL_ID: ["WRITE", "DESCRIBE", "ALL"],
@@ -100,7 +109,7 @@ export const OPERATIONS: Record<string, string[]> = {
   ],
 };
 
-/** Rules as a plan takes them: their words are free text in lists, and checked by the server. */
+/** Rules that the brokers listed, as a plan takes them: their words are free text there, and checked by the server. */
 export const asRules = (bindings: AclBinding[]): AclRule[] => bindings as AclRule[];
 
 export const CLUSTER_RESOURCE = "kafka-cluster";

@@ -2,20 +2,15 @@ import { Button, Group, Modal, Select, Stack, Stepper, TextInput } from "@mantin
 import { useState } from "react";
 import { Notice } from "@/components/notice";
 import { useDraft } from "@/lib/draft";
-import type { AclRule } from "@/lib/types";
-import { asRules, EMPTY_ACL, aclBindings } from "./acl-words";
+import type { PlanInputs } from "@/lib/types";
+import { EMPTY_ACL, aclBindings } from "./acl-words";
 import { AclFields } from "./acl-fields";
 
-type Mechanism = (typeof MECHANISMS)[number];
+type NewUser = PlanInputs<"user.create">;
+type Mechanism = NonNullable<NewUser["mechanism"]>;
 
-const MECHANISMS = ["SCRAM-SHA-512", "SCRAM-SHA-256"] as const;
+const MECHANISMS: readonly [Mechanism, ...Mechanism[]] = ["SCRAM-SHA-512", "SCRAM-SHA-256"];
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
-
-export interface NewUser {
-  username: string;
-  mechanism: Mechanism;
-  acls?: AclRule[];
-}
 
 interface NewUserFormProps {
   opened: boolean;
@@ -41,7 +36,7 @@ export function NewUserForm({ opened, draft, onClose, onPlan }: NewUserFormProps
   const submit = (event: React.FormEvent) => {
     event.preventDefault();
     if (step === 0) leaveFirst(() => onPlan({ username, mechanism }));
-    else if (bindings) onPlan({ username, mechanism, acls: asRules(bindings) });
+    else if (bindings) onPlan({ username, mechanism, acls: bindings });
   };
   return (
     <Modal opened={opened} onClose={onClose} title={<strong>New user</strong>} size="lg">

@@ -78,7 +78,7 @@ function figures(lag: Lag | null | undefined, retention: Retention | null | unde
 function RunNow() {
   const client = useQueryClient();
   const run = useMutation({
-    mutationFn: () => api.post<AnalyticsRun>("/api/v1/analytics/runs"),
+    mutationFn: () => api.post("/api/v1/analytics/runs", {}),
     onSuccess: () => {
       notifications.show({ title: "Analytics run started", message: "Results appear here when it has finished." });
       return client.invalidateQueries({ queryKey: ["page", "analytics"] });

@@ -51,7 +51,9 @@ describe("the audit log", () => {
     expect(await rowsOf("Audit events")).toHaveLength(1);
     press("Load older");
     await waitFor(async () => expect(await rowsOf("Audit events")).toHaveLength(2));
-    expect(asked.at(-1)?.url).toBe("/api/v1/audit-events?page_size=100&cursor=c%202");
+    const [path, query] = (asked.at(-1)?.url ?? "").split("?");
+    expect(path).toBe("/api/v1/audit-events");
+    expect(Object.fromEntries(new URLSearchParams(query))).toEqual({ page_size: "100", cursor: "c 2" });
     expect(screen.queryByRole("button", { name: "Load older" })).toBeNull();
     fill("Search loaded events", "GRACE");
     await waitFor(async () => expect(await rowsOf("Audit events")).toHaveLength(1));

@@ -14,7 +14,7 @@ import { SearchBox } from "@/components/search-box";
 import { Status } from "@/components/status";
 import { api } from "@/lib/api-client";
 import { isKind, kindLabel } from "@/lib/kinds";
-import type { AuditEvent, AuditEventPage } from "@/lib/types";
+import type { AuditEvent } from "@/lib/types";
 
 const route = getRouteApi("/app/audit");
 
@@ -22,10 +22,7 @@ function useAudit() {
   return useInfiniteQuery({
     queryKey: ["page", "audit"],
     queryFn: ({ pageParam, signal }) =>
-      api.get<AuditEventPage>(
-        `/api/v1/audit-events?page_size=100${pageParam ? `&cursor=${encodeURIComponent(pageParam)}` : ""}`,
-        signal,
-      ),
+      api.get("/api/v1/audit-events", { query: { page_size: 100, cursor: pageParam || undefined }, signal }),
     initialPageParam: "",
     getNextPageParam: (last) => last.page.next ?? undefined,
   });

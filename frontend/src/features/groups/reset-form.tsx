@@ -1,14 +1,10 @@
 import { Button, Group, MultiSelect, NumberInput, Radio, Stack, TextInput } from "@mantine/core";
 import { useDraft } from "@/lib/draft";
-import type { GroupDetail } from "@/lib/types";
+import type { GroupDetail, PlanInputs } from "@/lib/types";
 
-export type Strategy = "earliest" | "latest" | "timestamp" | "shift" | "offset";
-
-export interface ResetInputs {
-  topics?: string[];
-  strategy: Strategy;
-  value?: number;
-}
+/** What a reset takes, but for the group, which the page knows. */
+export type ResetInputs = Omit<PlanInputs<"offset.reset">, "group">;
+type Strategy = ResetInputs["strategy"];
 
 const STRATEGIES: [Strategy, string, string][] = [
   ["earliest", "The beginning", "Read everything that is still held once more."],

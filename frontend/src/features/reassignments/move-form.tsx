@@ -15,20 +15,10 @@ import { Notice } from "@/components/notice";
 import { usePage } from "@/lib/page";
 import { useDraft } from "@/lib/draft";
 import { formatBytes, plural } from "@/lib/format";
-import type { Cluster, TopicRow } from "@/lib/types";
+import type { Cluster, PlanInputs, TopicRow } from "@/lib/types";
 
-interface Move {
-  topic: string;
-  partition: number;
-  replicas: number[];
-}
-
-export interface MoveInputs {
-  topics?: string[];
-  moves?: Move[];
-  target_brokers?: number[];
-  throttle_bytes_per_s?: number;
-}
+type MoveInputs = PlanInputs<"reassignment">;
+type Move = NonNullable<MoveInputs["moves"]>[number];
 
 interface MoveFormProps {
   cluster: Cluster;

@@ -13,9 +13,10 @@ import { clearDrafts } from "@/lib/draft";
 import { usePage } from "@/lib/page";
 import { useMakePlan } from "@/lib/plans";
 import { isRefusal } from "@/lib/problem";
+import type { PlanInputs } from "@/lib/types";
 import { ActiveMoves } from "./active-moves";
 import { BrokerLoads } from "./broker-loads";
-import { type MoveInputs, MoveForm } from "./move-form";
+import { MoveForm } from "./move-form";
 
 const route = getRouteApi("/app/clusters/$clusterId/reassign");
 
@@ -29,12 +30,12 @@ export function ReassignPage() {
   const { clusterId } = route.useParams();
   const { topic } = route.useSearch();
   const query = usePage("reassign/{cluster_id}", { cluster_id: clusterId });
-  const [inputs, setInputs] = useState<MoveInputs | null>(null);
+  const [inputs, setInputs] = useState<PlanInputs<"reassignment"> | null>(null);
   const [operationId, setOperationId] = useState<string | null>(null);
   const plan = useMakePlan();
-  const make = (next: MoveInputs) => {
+  const make = (next: PlanInputs<"reassignment">) => {
     setInputs(next);
-    plan.mutate({ kind: "reassignment", cluster_id: clusterId, inputs: { ...next } });
+    plan.mutate({ kind: "reassignment", cluster_id: clusterId, inputs: next });
   };
   const draft = `reassign/${clusterId}/${topic ?? ""}`;
   const active = operationId ? 2 : plan.data ? 1 : 0;

@@ -5,9 +5,9 @@ import { Breakable } from "@/components/breakable";
 import { Empty } from "@/components/empty";
 import { SearchBox } from "@/components/search-box";
 import { formatBytes, formatDurationMs, plural } from "@/lib/format";
-import type { ConfigEntry } from "@/lib/types";
+import type { ConfigEntry, PlanInputs } from "@/lib/types";
 
-type Edits = Record<string, string | null>;
+type Edits = PlanInputs<"topic.update">["configs"];
 
 /** "604800000" → "7d", by the unit in the key's own name. */
 function humane(name: string, value: string | null): string | null {

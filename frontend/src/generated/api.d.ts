@@ -1051,6 +1051,15 @@ export interface components {
             after: unknown;
             before: unknown;
         };
+        ChangeEvent: {
+            /** @description What to ask for again. */
+            topic: components["schemas"]["LiveTopicEnum"];
+        };
+        /** @description The data of the events of `GET /console/events?topics=operations,clusters`, by their names. */
+        ChangeEvents: {
+            clusters: components["schemas"]["ChangeEvent"];
+            operations: components["schemas"]["ChangeEvent"];
+        };
         ClientConfig: {
             properties: string;
             python: string;
@@ -1639,6 +1648,8 @@ export interface components {
         };
         /** @enum {string} */
         LagPointStatusEnum: "CAUGHT_UP" | "NO_COMMIT" | "UNKNOWN" | "CATCHING_UP" | "LAGGING" | "REWOUND" | "FALLING_BEHIND" | "STALLED" | "STOPPED" | "DATA_LOST";
+        /** @enum {string} */
+        LiveTopicEnum: "operations" | "clusters";
         Load: {
             /** @description The broker. */
             id: number;
@@ -1846,6 +1857,10 @@ export interface components {
             step?: string;
             title: string;
             type: string;
+        };
+        /** @description The data of the events of `GET /console/events/operations/{operation_id}`, by their names. */
+        OperationEvents: {
+            operation: components["schemas"]["Operation"];
         };
         OperationInputRequest: {
             /** @default  */

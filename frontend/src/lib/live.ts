@@ -4,17 +4,17 @@ import { useEffect, useRef, useState } from "react";
 /** After this many errors in a row the browser's own retry is given up, ms between ours. */
 const RETRY_MS = 5_000;
 
-export function useEvents(
-  url: string | null,
-  onEvent: (name: string, data: unknown) => void,
-  names: string[],
-): boolean {
+/** What to do with the data of each event, by its name. `E` is a stream as the OpenAPI document has it. */
+export type Handlers<E extends object> = { [N in keyof E]: (data: E[N]) => void };
+
+/** Listens to the events that have a handler; without an address it opens nothing. */
+export function useEvents<E extends object>(url: string | null, handlers: Handlers<E>): boolean {
   const [live, setLive] = useState(false);
-  const handler = useRef(onEvent);
+  const handler = useRef(handlers);
   useEffect(() => {
-    handler.current = onEvent;
+    handler.current = handlers;
   });
-  const joined = names.join(",");
+  const joined = Object.keys(handlers).join(",");
   useEffect(() => {
     if (url === null || typeof EventSource === "undefined") return undefined;
     let source: EventSource | null = null;
@@ -29,7 +29,8 @@ export function useEvents(
       };
       for (const name of joined.split(",")) {
         stream.addEventListener(name, (event) => {
-          handler.current(name, JSON.parse((event as MessageEvent<string>).data));
+          const data = JSON.parse((event as MessageEvent<string>).data) as E[keyof E];
+          handler.current[name as keyof E](data);
         });
       }
     };

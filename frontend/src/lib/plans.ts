@@ -1,11 +1,11 @@
 /** Plan → confirm → operation: the one way anything risky is done. */
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback } from "react";
+import { filled } from "./addresses";
 import { api, fingerprint } from "./api-client";
 import { useEvents } from "./live";
 import { ApiError, isRefusal } from "./problem";
 import { TERMINAL } from "./operations";
-import type { Operation, Plan, PlanRequest } from "./types";
+import type { OperationEvents, Plan, PlanRequest } from "./types";
 
 export function useMakePlan() {
   return useMutation({ mutationFn: (input: PlanRequest) => api.post("/api/v1/plans", { body: input }) });
@@ -79,17 +79,13 @@ export function useOperation(id: string | null) {
   const known = id ? client.getQueryState(operationQuery(id).queryKey) : undefined;
   const settled =
     known !== undefined && (isRefusal(known) || (known.data !== undefined && TERMINAL.has(known.data.state)));
-  const onEvent = useCallback(
-    (_: string, data: unknown) => {
-      const operation = data as Operation;
+  const address = filled("/console/events/operations/{operation_id}", { operation_id: id });
+  const live = useEvents<OperationEvents>(id && !settled ? address : null, {
+    operation: (operation) => {
       client.setQueryData(operationQuery(operation.id).queryKey, operation);
       if (TERMINAL.has(operation.state)) void client.invalidateQueries({ queryKey: ["page"] });
     },
-    [client],
-  );
-  const live = useEvents(id && !settled ? `/console/events/operations/${encodeURIComponent(id)}` : null, onEvent, [
-    "operation",
-  ]);
+  });
   const query = useQuery({
     ...operationQuery(id ?? ""),
     enabled: id !== null,

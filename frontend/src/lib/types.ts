@@ -44,3 +44,6 @@ export type ClusterSummary = Schemas["ClusterSummary"];
 export type Attention = Schemas["Attention"];
 export type Session = Schemas["Session"];
 export type AuditEventPage = Schemas["AuditEventPage"];
+/** The live streams: the data of their events, by the events' names. */
+export type ChangeEvents = Schemas["ChangeEvents"];
+export type OperationEvents = Schemas["OperationEvents"];

@@ -3,7 +3,8 @@ import { useDisclosure } from "@mantine/hooks";
 import { useQueryClient } from "@tanstack/react-query";
 import { Outlet, useLocation } from "@tanstack/react-router";
 import { useEffect } from "react";
-import { useEvents } from "@/lib/live";
+import { type Handlers, useEvents } from "@/lib/live";
+import type { ChangeEvents } from "@/lib/types";
 import { Brand } from "./brand";
 import { Crumbs } from "./crumbs";
 import { RunningOperations } from "./running-operations";
@@ -16,11 +17,9 @@ export function Shell() {
   const { pathname } = useLocation();
   const client = useQueryClient();
   useEffect(close, [pathname, close]);
-  const live = useEvents(
-    "/console/events?topics=operations,clusters",
-    () => void client.invalidateQueries({ queryKey: ["page"] }),
-    ["operations", "clusters"],
-  );
+  const refresh = () => void client.invalidateQueries({ queryKey: ["page"] });
+  const onChange: Handlers<ChangeEvents> = { operations: refresh, clusters: refresh };
+  const live = useEvents(`/console/events?topics=${Object.keys(onChange).join(",")}`, onChange);
   return (
     <AppShell
       layout="alt"

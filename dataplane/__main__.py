@@ -7,13 +7,31 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 PORT_MAX = 65_535
 
 
+class _Help(argparse.HelpFormatter):
+    """As wide as a terminal of 80 columns.
+
+    To ask for the terminal's width, which argparse does at every argument that is declared, imports
+    shutil with three compressors: half a MiB that a broker would keep.
+    """
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=78)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Its subcommands are of this class too."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(formatter_class=_Help, **settings)
+
+
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m dataplane", description=__doc__)
+    parser = _Parser(prog="python -m dataplane", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     _add_broker(commands.add_parser("broker", help="run one broker"))
     _add_agent(commands.add_parser("agent", help="run a host agent"))

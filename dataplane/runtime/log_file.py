@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import Final
@@ -61,6 +60,8 @@ class LogFile:
         excess_bytes = self._excess_bytes()
         if excess_bytes <= 0:
             return False
+        import shutil
+
         self._make_way()
         with self.path.open("rb") as full, self.old().open("wb") as copy:
             full.seek(excess_bytes)

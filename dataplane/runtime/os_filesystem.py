@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 from pathlib import Path
 
 from dataplane.ports.filesystem import Buffer, DiskUsage, File, Lock
@@ -134,6 +133,8 @@ class OsFileSystem:
             # Linux says the first for a directory, POSIX the second.
             if not Path(path).is_dir():
                 raise
+            import shutil
+
             shutil.rmtree(path)
 
     def sync_dir(self, path: str) -> None:

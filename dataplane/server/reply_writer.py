@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import mmap
 import os
 import socket
 import sys
@@ -44,7 +45,8 @@ _UNREACHABLE = frozenset(
 _MORE_FOLLOWS = getattr(socket, "MSG_MORE", 0)
 
 _BYTES = frozenset((bytes, bytearray, memoryview))
-_scratch = memoryview(bytearray(SCRATCH_BYTES))
+# Anonymous memory that the system gives page by page: a broker at rest has none of it.
+_scratch = memoryview(mmap.mmap(-1, SCRATCH_BYTES))
 
 
 class _Descriptor:

@@ -19,17 +19,20 @@ class SegmentsPendingDeletion:
     def __init__(self, clock: Clock, background: Background) -> None:
         self._clock = clock
         self._background = background
-        self._waiting: deque[tuple[int, LogSegment]] = deque()
+        # None before the first: an empty deque takes 760 bytes, and most logs delete no segment.
+        self._waiting: deque[tuple[int, LogSegment]] | None = None
 
     def add(self, segments: list[LogSegment], delay_ms: int) -> None:
         due_ms = self._clock.monotonic_ms() + delay_ms
+        if self._waiting is None:
+            self._waiting = deque()
         for segment in segments:
             segment.mark_deleted()
             self._waiting.append((due_ms, segment))
 
     def relocate(self, directory: str) -> None:
         """The files lie in another directory now."""
-        for _due_ms, segment in self._waiting:
+        for _due_ms, segment in self._waiting or ():
             segment.relocate(directory)
 
     def purge(self) -> None:

@@ -4,7 +4,11 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
+
+from dataplane.broker.metrics import Metrics
+from dataplane.server.exposition import Exposition
 
 TABLE = Path(__file__).resolve().parents[1] / "deploy" / "METRICS.md"
 ROW = re.compile(r"\| `(\w+)` \| (gauge|counter|histogram)((?:,? ?`\w+`)*) \| (.*?) \|")
@@ -15,6 +19,18 @@ class Row(NamedTuple):
     labels: frozenset[str]
     note: str
     """Kafka's MBean, or what it is where Kafka has none."""
+
+
+def sample(metrics: Metrics, name: str, labels: dict[str, str] | None = None) -> float | None:
+    """What a scrape says now; None where it says nothing."""
+    registry = CollectorRegistry()
+    registry.register(Exposition(metrics.snapshot()))
+    return registry.get_sample_value(name, labels)
+
+
+def page(metrics: Metrics) -> str:
+    """What a scrape of the page gets."""
+    return Exposition(metrics.snapshot()).text().decode()
 
 
 def listed() -> dict[str, Row]:

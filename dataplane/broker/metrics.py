@@ -1,35 +1,28 @@
-"""Counters, gauges and latencies of one broker, as `prometheus_client` collects them.
+"""Counters, gauges and latencies of one broker: plain numbers until somebody scrapes.
 
 A counter on the hot path is an attribute bump, and whatever can be read from state is read only
-when somebody scrapes: `Metrics` is a collector of prometheus_client's. Names are Kafka's where
-Kafka has the metric, as the JMX exporter spells them; `deploy/METRICS.md` lists them all.
+when somebody scrapes. `server/exposition.py` makes Prometheus text of a snapshot; nothing here
+imports the library that does it, which takes 3 MiB that a broker without a metrics page has no
+use for. Names are Kafka's where Kafka has the metric, as the JMX exporter spells them;
+`deploy/METRICS.md` lists them all.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
-
-from prometheus_client import CollectorRegistry, Histogram, disable_created_metrics
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-from prometheus_client.exposition import generate_latest
-from prometheus_client.registry import Collector
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from dataplane.wire.apis import API_TABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from prometheus_client import Metric
+    from collections.abc import Callable, Mapping
 
 UNKNOWN_API = -1
 
-_LATENCY_BUCKETS_MS = (1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000)
+LATENCY_BUCKETS_MS = (1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000)
 _API_NAMES = {int(key): spec.name for key, spec in API_TABLE.items()}
 
-Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily
-Value: TypeAlias = "float | Mapping[Any, float]"  # keys: a label's value, or a tuple of them
-
-disable_created_metrics()  # type: ignore[no-untyped-call]  # times of creation, which Kafka has not
+Kind: TypeAlias = Literal["counter", "gauge", "histogram"]
 
 
 class Counter:
@@ -46,38 +39,66 @@ class Counter:
         self.value += amount
 
 
+class Distribution(NamedTuple):
+    """What a histogram held at one moment."""
+
+    counts: tuple[int, ...]
+    """By bucket of `LATENCY_BUCKETS_MS`, not added up; the last one is beyond them all."""
+    sum: float
+
+
+class Histogram:
+    """Milliseconds by `LATENCY_BUCKETS_MS`; a value on a bound belongs to the bucket below."""
+
+    __slots__ = ("_counts", "_sum")
+
+    def __init__(self) -> None:
+        self._counts = [0] * (len(LATENCY_BUCKETS_MS) + 1)
+        self._sum = 0.0
+
+    def observe(self, value_ms: float) -> None:
+        self._counts[bisect_left(LATENCY_BUCKETS_MS, value_ms)] += 1
+        self._sum += value_ms
+
+    def now(self) -> Distribution:
+        return Distribution(tuple(self._counts), self._sum)
+
+
+# Keys: a label's value, or a tuple of them.
+Value: TypeAlias = "float | Distribution | Mapping[Any, float] | Mapping[Any, Distribution]"
+
+
+class Family(NamedTuple):
+    """One metric with all its values of one moment."""
+
+    kind: Kind
+    name: str
+    documentation: str
+    labels: tuple[str, ...]
+    samples: tuple[tuple[tuple[str, ...], float | Distribution], ...]
+    """Each with the values of `labels`, in their order."""
+
+
 class _Read(NamedTuple):
     """A metric that is read from state at scrape."""
 
-    family: type[Family]
+    kind: Kind
     name: str
     documentation: str
     read: Callable[[], Value]
     labels: tuple[str, ...]
 
-    def collect(self) -> Family:
-        family = self.family(self.name, self.documentation, labels=self.labels)
+    def family(self) -> Family:
         value = self.read()
-        if isinstance(value, int | float):
-            family.add_metric((), value)
-            return family
-        for labels, each in value.items():
-            family.add_metric((labels,) if isinstance(labels, str) else labels, each)
-        return family
-
-
-class Snapshot(Collector):
-    """What was collected at one moment."""
-
-    def __init__(self, families: list[Metric]) -> None:
-        self._families = families
-
-    def collect(self) -> list[Metric]:
-        return self._families
-
-    def exposition(self) -> bytes:
-        """The Prometheus text format, version 0.0.4."""
-        return generate_latest(self)
+        samples: tuple[tuple[tuple[str, ...], float | Distribution], ...]
+        if isinstance(value, int | float | Distribution):
+            samples = (((), value),)
+        else:
+            samples = tuple(
+                ((labels,) if isinstance(labels, str) else labels, each)
+                for labels, each in value.items()
+            )
+        return Family(self.kind, self.name, self.documentation, self.labels, samples)
 
 
 class Metrics:
@@ -86,23 +107,10 @@ class Metrics:
     def __init__(self) -> None:
         self._counters: list[Counter] = []
         self._reads: dict[str, _Read] = {}
-        self.registry = CollectorRegistry()
-        self.registry.register(self)
         self.requests: dict[int, int] = {}
         self.refused_batches: dict[str, int] = {}
-        self.request_times = Histogram(
-            "kafka_network_requestmetrics_totaltimems",
-            "Milliseconds from a request's first step to its answer, by API that runs as a task.",
-            ("request",),
-            buckets=_LATENCY_BUCKETS_MS,
-            registry=self.registry,
-        )
-        self.zookeeper_times = Histogram(
-            "kafka_server_zookeeperclientmetrics_zookeeperrequestlatencyms",
-            "Milliseconds from a request to ZooKeeper to its answer.",
-            buckets=_LATENCY_BUCKETS_MS,
-            registry=self.registry,
-        )
+        self.request_times: dict[str, Histogram] = {}
+        self.zookeeper_times = Histogram()
         self.bad_frames = self.counter(
             "penstock_bad_frames_total",
             "Connections closed for an oversized, negative or unreadable frame.",
@@ -160,6 +168,21 @@ class Metrics:
             labels=("request",),
         )
 
+        self._reads["request times"] = _Read(
+            "histogram",
+            "kafka_network_requestmetrics_totaltimems",
+            "Milliseconds from a request's first step to its answer, by API that runs as a task.",
+            lambda: {api: times.now() for api, times in self.request_times.items()},
+            ("request",),
+        )
+        self._reads["ZooKeeper times"] = _Read(
+            "histogram",
+            "kafka_server_zookeeperclientmetrics_zookeeperrequestlatencyms",
+            "Milliseconds from a request to ZooKeeper to its answer.",
+            self.zookeeper_times.now,
+            (),
+        )
+
     def _add_replication(self) -> None:
         self.replication_refusals = self.counter(
             "penstock_replication_refusals_total",
@@ -178,10 +201,12 @@ class Metrics:
             "Changes of an ISR that the controller refused, or could not be asked for.",
         )
         self.isr_shrinks = self.counter(
-            "kafka_server_replicamanager_isrshrinks_total", "Replicas taken out of an ISR."
+            "kafka_server_replicamanager_isrshrinks_total",
+            "Replicas taken out of an ISR.",
         )
         self.isr_expands = self.counter(
-            "kafka_server_replicamanager_isrexpands_total", "Replicas put back into an ISR."
+            "kafka_server_replicamanager_isrexpands_total",
+            "Replicas put back into an ISR.",
         )
 
     def counter(self, name: str, documentation: str) -> Counter:
@@ -199,7 +224,7 @@ class Metrics:
         labels: tuple[str, ...] = (),
     ) -> None:
         """Register what only grows and is read at scrape; as `gauge`, `name` ends in `_total`."""
-        self._reads[name] = _Read(CounterMetricFamily, name, documentation, read, labels)
+        self._reads[name] = _Read("counter", name, documentation, read, labels)
 
     def gauge(
         self,
@@ -213,7 +238,13 @@ class Metrics:
 
         With `labels`, `read` gives a mapping from their values, a tuple unless there is one label.
         """
-        self._reads[name] = _Read(GaugeMetricFamily, name, documentation, read, labels)
+        self._reads[name] = _Read("gauge", name, documentation, read, labels)
+
+    def time_request(self, api_name: str, took_ms: float) -> None:
+        times = self.request_times.get(api_name)
+        if times is None:
+            times = self.request_times[api_name] = Histogram()
+        times.observe(took_ms)
 
     def count_request(self, api_key: int) -> None:
         self.requests[api_key] = self.requests.get(api_key, 0) + 1
@@ -222,13 +253,10 @@ class Metrics:
         """A producer's batch that was not appended, by the name of the error that it got."""
         self.refused_batches[error_name] = self.refused_batches.get(error_name, 0) + 1
 
-    def collect(self) -> Iterator[Family]:
-        """What prometheus_client asks of a collector."""
-        for counter in self._counters:
-            yield CounterMetricFamily(counter.name, counter.documentation, value=counter.value)
-        for each in self._reads.values():
-            yield each.collect()
-
-    def snapshot(self) -> Snapshot:
+    def snapshot(self) -> list[Family]:
         """All values as of now, to be written elsewhere than on the event loop."""
-        return Snapshot(list(self.registry.collect()))
+        counters = [
+            Family("counter", each.name, each.documentation, (), (((), each.value),))
+            for each in self._counters
+        ]
+        return counters + [each.family() for each in self._reads.values()]

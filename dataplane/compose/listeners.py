@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from dataplane.broker.networking.receive_budget import ReceiveBudget
 from dataplane.server.listener import RECEIVE_BYTES_MAX, Listener
 from dataplane.server.listener_limits import ListenerLimits
-from dataplane.server.metrics_page import MetricsPage
 
 if TYPE_CHECKING:
     import ssl
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from dataplane.broker.metrics import Metrics
     from dataplane.config import BrokerConfig
     from dataplane.server.dispatch import Dispatcher
+    from dataplane.server.metrics_page import MetricsPage
 
 
 class Listeners:
@@ -47,6 +47,9 @@ class Listeners:
                 self._sockets[wanted.name] = self._bind(wanted.name, wanted.host, wanted.port)
             metrics_port = config.get_int("penstock.metrics.port")
             if metrics_port:
+                # Here and not above: it takes 3 MiB that a broker without the page has no use for.
+                from dataplane.server.metrics_page import MetricsPage
+
                 self._page = MetricsPage(self._metrics, metrics_port)
                 await self._page.open()
         except OSError:

@@ -216,8 +216,7 @@ class Dispatcher:
                 connection.authenticated()
             if context.connection.close_after_answer:
                 connection.close_after_answer()
-        times = self._metrics.request_times.labels(API_TABLE[key].name)
-        times.observe((loop.time() - started_s) * 1000)
+        self._metrics.time_request(API_TABLE[key].name, (loop.time() - started_s) * 1000)
         deferred.complete(reply)
 
     async def _handle(

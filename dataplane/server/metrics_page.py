@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
+from dataplane.server.exposition import CONTENT_TYPE, Exposition
 
 if TYPE_CHECKING:
     from dataplane.broker.metrics import Metrics
@@ -44,8 +44,8 @@ class MetricsPage:
                 head = await reader.readuntil(b"\r\n\r\n")
             if head.startswith((b"GET /metrics ", b"GET / ")):
                 # Writing the text of a thousand topics takes many milliseconds.
-                text = await asyncio.to_thread(self._metrics.snapshot().exposition)
-                writer.write(_response("200 OK", text, CONTENT_TYPE_PLAIN_0_0_4))
+                text = await asyncio.to_thread(Exposition(self._metrics.snapshot()).text)
+                writer.write(_response("200 OK", text, CONTENT_TYPE))
             else:
                 writer.write(_response("404 Not Found", b"only /metrics is here\n", "text/plain"))
             await writer.drain()

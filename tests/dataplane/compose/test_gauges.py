@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from dataplane.wire.messages.list_groups import ListGroupsRequest
 from tests.dataplane.handlers.one_broker import ME, PEER, THIRD, OneBroker, batch
 from tests.dataplane.handlers.test_fetch import fetch
 from tests.dataplane.handlers.test_produce import produce
-from tests.metrics_table import check_page, listed
+from tests.metrics_table import check_page, listed, page, sample
 
 if TYPE_CHECKING:
     from dataplane.compose.listeners import Listeners
@@ -40,7 +41,7 @@ async def test_waiting_requests_and_isrs() -> None:
     broker.submit(produce("full", batch("a"), acks=-1, timeout_ms=60_000), 9)
     for _ in range(2):
         broker.submit(fetch("at", wait_ms=60_000), 11)
-    read = broker.metrics.registry.get_sample_value
+    read = functools.partial(sample, broker.metrics)
     waiting = "kafka_server_delayedoperationpurgatory_numdelayedoperations"
     assert read(waiting, {"delayedOperation": "Produce"}) == 1
     assert read(waiting, {"delayedOperation": "Fetch"}) == 2
@@ -58,7 +59,7 @@ async def test_the_table_lists_what_the_page_shows() -> None:
     broker.topic("led")
     broker.topic("followed", leader=PEER, replicas=(PEER, ME))
     await broker.ask(ListGroupsRequest(), 4)
-    check_page(broker.metrics.snapshot().exposition().decode())
+    check_page(page(broker.metrics))
     await broker.stop()
 
 
@@ -71,8 +72,8 @@ async def test_a_label_may_hold_any_text() -> None:
     broker = OneBroker()
     awkward = 'C:\\"data"\n'
     register(broker, listeners_of(**{awkward: 3}))
-    page = broker.metrics.snapshot().exposition().decode()
-    families = {family.name: family for family in text_string_to_metric_families(page)}
-    (sample,) = families["kafka_server_socket_server_metrics_connection_count"].samples
-    assert (sample.labels, sample.value) == ({"listener": awkward}, 3)
+    shown = text_string_to_metric_families(page(broker.metrics))
+    families = {family.name: family for family in shown}
+    (shown,) = families["kafka_server_socket_server_metrics_connection_count"].samples
+    assert (shown.labels, shown.value) == ({"listener": awkward}, 3)
     await broker.stop()

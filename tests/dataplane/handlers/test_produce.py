@@ -1,6 +1,7 @@
 """Produce: who waits, who is refused, what a wrong batch gets."""
 
 import asyncio
+import functools
 import importlib
 
 import pytest
@@ -25,6 +26,7 @@ from tests.dataplane.handlers.one_broker import (
     read_answer,
     settled,
 )
+from tests.metrics_table import sample
 
 VERSIONS = range(3, 12)
 
@@ -125,7 +127,7 @@ async def test_a_wrong_batch_is_refused_by_code(
         assert answer.error_code == code
     assert broker.partition("t").log.log_end_offset == 0
     assert broker.metrics.refused_batches == {code.name: 1}
-    read = broker.metrics.registry.get_sample_value
+    read = functools.partial(sample, broker.metrics)
     assert read("penstock_refused_batches_total", {"error": code.name}) == 1
 
 

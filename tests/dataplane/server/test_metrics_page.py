@@ -1,6 +1,9 @@
 """The metrics page over its socket, and what is measured for it."""
 
 import asyncio
+import functools
+import subprocess
+import sys
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -9,6 +12,8 @@ from dataplane.broker.metrics import Metrics
 from dataplane.server.metrics_page import REQUEST_BYTES_MAX, MetricsPage
 from dataplane.wire.messages.list_groups import ListGroupsRequest
 from tests.dataplane.handlers.one_broker import OneBroker
+from tests.metrics_table import page as page_of
+from tests.metrics_table import sample
 from tests.ports import free_row
 
 
@@ -61,10 +66,44 @@ async def test_requests_that_run_as_a_task_are_timed_by_api() -> None:
     broker = OneBroker()
     for _ in range(2):
         await broker.ask(ListGroupsRequest(), 4)
-    read = broker.metrics.registry.get_sample_value
+    read = functools.partial(sample, broker.metrics)
     api = {"request": "ListGroups"}
     assert read("kafka_network_requestmetrics_totaltimems_count", api) == 2
     assert 0 < read("kafka_network_requestmetrics_totaltimems_sum", api) < 10_000
     assert read("kafka_network_requestmetrics_totaltimems_bucket", {**api, "le": "+Inf"}) == 2
     assert read("kafka_network_requestmetrics_requests_total", api) == 2
     await broker.stop()
+
+
+def test_a_histogram_has_every_bound_in_the_bucket_below_it() -> None:
+    metrics = Metrics()
+    for took_ms in (0, 1, 1.1, 2.5, 30_000, 30_001):
+        metrics.zookeeper_times.observe(took_ms)
+    times = "kafka_server_zookeeperclientmetrics_zookeeperrequestlatencyms"
+    read = functools.partial(sample, metrics)
+    assert {
+        le: read(f"{times}_bucket", {"le": le}) for le in ("1.0", "2.5", "30000.0", "+Inf")
+    } == {
+        "1.0": 2,
+        "2.5": 4,
+        "30000.0": 5,
+        "+Inf": 6,
+    }
+    assert read(f"{times}_sum") == 60_005.6
+    assert read(f"{times}_count") == 6
+    assert "_created" not in page_of(metrics)
+
+
+def test_a_broker_without_the_page_imports_nothing_that_only_others_need() -> None:
+    """Together they would be a tenth of an idle broker's memory."""
+    program = (
+        "import sys; from dataplane.__main__ import main;"
+        "code = main(['broker', '--check', '--set', 'broker.id=0',"
+        "             '--set', 'zookeeper.connect=127.0.0.1:1']);"
+        "import dataplane.compose.broker_process;"
+        "print(code, sorted({'prometheus_client', 'http', 'shutil'} & sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout == "0 []\n", done.stderr

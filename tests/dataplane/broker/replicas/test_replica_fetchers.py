@@ -27,6 +27,7 @@ from tests.dataplane.broker.replicas.test_replica_fetcher_sessions import (
 )
 from tests.dataplane.broker.replicas.test_replication_quotas import set_config
 from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker
+from tests.metrics_table import sample
 
 TOPIC = "orders"
 
@@ -53,7 +54,7 @@ class Channels(LeaderWithSessions):
 def fetcher_metric(broker: OneBroker, name: str, fetcher: str) -> float | None:
     """What a scrape says of this fetcher of PEER's partitions."""
     labels = {"leader": str(PEER), "fetcher": fetcher}
-    return broker.metrics.registry.get_sample_value(name, labels)
+    return sample(broker.metrics, name, labels)
 
 
 def followed(broker: OneBroker, partitions: int) -> None:

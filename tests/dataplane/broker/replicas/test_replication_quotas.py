@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 
 import pytest
 
@@ -20,6 +21,7 @@ from dataplane.wire.messages.fetch import (
 )
 from tests.dataplane.broker.replicas.test_replica_fetcher import Leader
 from tests.dataplane.handlers.one_broker import ME, PEER, THIRD, OneBroker, batch
+from tests.metrics_table import sample
 
 VERSION = 17
 RATE, REPLICAS = "{}.replication.throttled.rate", "{}.replication.throttled.replicas"
@@ -84,7 +86,7 @@ async def test_what_was_set_before_the_start_holds_from_the_start(broker):
 async def test_the_metrics_show_bytes_rate_and_bound(broker):
     await throttle(broker, "leader", 1000, "*")
     broker.replica_manager.quotas.leader.record(1500)
-    read = broker.metrics.registry.get_sample_value
+    read = functools.partial(sample, broker.metrics)
     leader = {"role": "leader"}
     assert read("penstock_throttled_replication_bytes", leader) == 1500
     assert read("kafka_server_leaderreplication_byte_rate") == 1500

@@ -202,11 +202,11 @@ class Metrics:
         )
         self.isr_shrinks = self.counter(
             "kafka_server_replicamanager_isrshrinks_total",
-            "Replicas taken out of an ISR.",
+            "Changes that took replicas out of an ISR.",
         )
         self.isr_expands = self.counter(
             "kafka_server_replicamanager_isrexpands_total",
-            "Replicas put back into an ISR.",
+            "Changes that put replicas back into an ISR.",
         )
 
     def counter(self, name: str, documentation: str) -> Counter:

@@ -153,8 +153,9 @@ class AlterPartitionManager:
                 continue
             before, after = set(partition.isr), set(answer.isr)
             partition.isr_committed(answer.isr, answer.partition_epoch)
-            metrics.isr_shrinks.inc(len(before - after))
-            metrics.isr_expands.inc(len(after - before))
+            # Changes of an ISR, as in Kafka, however many replicas one of them is about.
+            metrics.isr_shrinks.inc(bool(before - after))
+            metrics.isr_expands.inc(bool(after - before))
             changed.append(partition)
             joined |= after - before
             left |= before - after

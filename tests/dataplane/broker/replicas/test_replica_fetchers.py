@@ -26,7 +26,7 @@ from tests.dataplane.broker.replicas.test_replica_fetcher_sessions import (
     until,
 )
 from tests.dataplane.broker.replicas.test_replication_quotas import set_config
-from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker
+from tests.dataplane.handlers.one_broker import ME, PEER, THIRD, OneBroker
 from tests.metrics_table import sample
 
 TOPIC = "orders"
@@ -164,4 +164,32 @@ async def test_refused_changes_of_an_isr_are_counted() -> None:
     broker.replica_manager.alter_partition_manager.propose(broker.partition(TOPIC), proposal)
     await until(lambda: metrics.failed_isr_updates.value == 1)
     assert metrics.isr_shrinks.value == 0
+    await broker.stop()
+
+
+async def test_an_isr_that_changes_is_counted_once_however_many_replicas_it_is_about() -> None:
+    broker = OneBroker()
+    broker.topic(TOPIC, replicas=(ME, PEER, THIRD))
+    partition, metrics = broker.partition(TOPIC), broker.metrics
+
+    def accept(message):
+        ((topic,), answer) = message.topics, AlterPartitionResponse()
+        (asked,) = topic.partitions
+        accepted = PartitionData(
+            leader_id=ME,
+            leader_epoch=asked.leader_epoch,
+            isr=list(asked.new_isr),
+            partition_epoch=asked.partition_epoch + 1,
+        )
+        answer.topics.append(TopicData(topic_id=topic.topic_id, partitions=[accepted]))
+        return answer
+
+    broker.controller_client.answer = accept
+    propose = broker.partitions.alter_partition_manager.propose
+    counted = []
+    for isr in ((ME,), (ME, PEER), (ME, PEER, THIRD)):
+        propose(partition, ProposeIsr(isr, partition.core.partition_epoch))
+        await until(lambda isr=isr: partition.isr == isr)
+        counted.append((metrics.isr_shrinks.value, metrics.isr_expands.value))
+    assert counted == [(1, 0), (1, 1), (1, 2)]
     await broker.stop()

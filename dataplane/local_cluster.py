@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dataplane.agent.processes import Identity, start_ticks_of
 from dataplane.agent.states import BrokerState
 from dataplane.agent.supervisor import BrokerSpec, Supervisor
-from dataplane.config import BrokerConfig, ConfigError
+from dataplane.config import BrokerConfig, ConfigError, format_properties
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper, ZooKeeperStartError
 from dataplane.runtime.os_clock import OsClock
 from dataplane.runtime.parent_death import die_with_parent
@@ -205,7 +205,7 @@ def _plan(
     log_dir = Path(BrokerConfig.parse(settings).log_dirs[0])
     config = home / "broker.properties"
     config.touch(mode=0o600)
-    config.write_text("".join(f"{k}={_escaped(v)}\n" for k, v in settings.items()))
+    config.write_text(format_properties(settings), encoding="ascii")
     host, port = listeners["PLAINTEXT"]
     return Plan(broker_id, config, log_dir, home / "broker.log", f"{host}:{port}", listeners)
 
@@ -216,10 +216,6 @@ def _listener(text: str) -> tuple[str, str, int]:
     if not (separator and name and colon and port.isdigit()):
         raise ValueError(f"--listener {text}: expected NAME://HOST:PORT")
     return name.upper(), host, int(port)
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\")
 
 
 def _supervisor(plan: Plan, coordinator: ZooKeeperCoordinator) -> Supervisor:

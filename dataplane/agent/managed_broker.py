@@ -15,6 +15,7 @@ from dataplane.agent.processes import Identity
 from dataplane.agent.spec import DesiredBroker, Wanted, chroot_of, encode_observed
 from dataplane.agent.states import BrokerState
 from dataplane.agent.supervisor import BrokerSpec, Report, Supervisor
+from dataplane.config import format_properties
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -159,12 +160,12 @@ class ManagedBroker:
             "broker.id": str(desired.broker_id),
             "log.dirs": str(self.home / "data"),
         }
-        text = "".join(f"{_escape(k)}={_escape(v)}\n" for k, v in sorted(settings.items()))
+        text = format_properties(dict(sorted(settings.items())))
         temporary = self.home / "broker.properties.tmp"
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w") as file:
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
             file.write(text)
         temporary.replace(self.home / "broker.properties")
 
@@ -184,11 +185,6 @@ class ManagedBroker:
                 log_tail=tail if report.state is not BrokerState.RUNNING else [],
             ),
         )
-
-
-def _escape(text: str) -> str:
-    """As a properties file spells it."""
-    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r")
 
 
 def _remove_tree(home: Path) -> None:

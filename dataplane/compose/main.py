@@ -10,7 +10,13 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from dataplane.config import BROKER_CONFIGS, BrokerConfig, ConfigError, parse_properties
+from dataplane.config import (
+    BROKER_CONFIGS,
+    BrokerConfig,
+    ConfigError,
+    PropertiesError,
+    parse_properties,
+)
 from dataplane.runtime import log_file
 
 if TYPE_CHECKING:
@@ -23,7 +29,10 @@ EXIT_BAD_CONFIG = 2
 
 
 def read_config(path: str | None, overrides: Sequence[str]) -> BrokerConfig:
-    """The configuration from a properties file and `key=value` overrides. ConfigError, OSError."""
+    """The configuration from a properties file and `key=value` overrides.
+
+    ConfigError, PropertiesError, OSError.
+    """
     settings: dict[str, str] = {}
     if path is not None:
         try:
@@ -55,6 +64,9 @@ def main(path: str | None, overrides: Sequence[str], *, check: bool = False) -> 
             _require(config)
     except ConfigError as error:
         sys.stderr.write(f"penstock broker: {error}\n")
+        return EXIT_BAD_CONFIG
+    except PropertiesError as error:
+        sys.stderr.write(f"penstock broker: {path}: {error}\n")
         return EXIT_BAD_CONFIG
     except OSError as error:
         sys.stderr.write(f"penstock broker: cannot read {path}: {error.strerror}\n")

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataplane.config.broker_config import BROKER_CONFIGS, BrokerConfig, check_dynamic
 from dataplane.config.key import ConfigError, ConfigKey, ConfigType, Dynamic
 from dataplane.config.listeners import Listener, SecurityProtocol
-from dataplane.config.properties import parse_properties
+from dataplane.config.properties import (
+    PropertiesError,
+    format_properties,
+    parse_properties,
+)
 from dataplane.config.thread_counts import check_thread_counts
 from dataplane.config.topic_config import (
     TOPIC_CONFIGS,
@@ -24,10 +28,12 @@ __all__ = [
     "ConfigType",
     "Dynamic",
     "Listener",
+    "PropertiesError",
     "SecurityProtocol",
     "TopicConfig",
     "check_dynamic",
     "check_thread_counts",
+    "format_properties",
     "parse_properties",
     "parse_topic_value",
 ]

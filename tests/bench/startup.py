@@ -23,6 +23,7 @@ from pathlib import Path
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from dataplane.config import format_properties
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
 from tests.bench.dataplane.proc import resident_mib
 from tests.ports import free_row
@@ -70,8 +71,14 @@ def measure_broker_start() -> None:
             port = free_row(1)
             config = Path(work) / f"broker-{round_number}.properties"
             config.write_text(
-                f"broker.id={round_number}\nlisteners=PLAINTEXT://127.0.0.1:{port}\n"
-                f"log.dirs={work}/logs-{round_number}\nzookeeper.connect={connect}/round-{round_number}\n"
+                format_properties(
+                    {
+                        "broker.id": str(round_number),
+                        "listeners": f"PLAINTEXT://127.0.0.1:{port}",
+                        "log.dirs": f"{work}/logs-{round_number}",
+                        "zookeeper.connect": f"{connect}/round-{round_number}",
+                    }
+                )
             )
             began_s = time.perf_counter()
             with running("-m", "dataplane", "broker", "--config", str(config)) as process:

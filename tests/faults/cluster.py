@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 from confluent_kafka.admin import AdminClient
 
 from dataplane.agent.supervisor import BrokerSpec, Supervisor
+from dataplane.config import format_properties
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
 from dataplane.runtime.os_clock import OsClock
 from dataplane.runtime.parent_death import die_with_parent
@@ -135,7 +136,7 @@ class FaultCluster:
             **self._settings,
         }
         config = home / "broker.properties"
-        config.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+        config.write_text(format_properties(settings))
         command = [sys.executable, "-m", "dataplane", "broker", "--config", str(config)]
         assert self._coordinator is not None
         return Supervisor(

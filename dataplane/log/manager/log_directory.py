@@ -6,6 +6,7 @@ import json
 import logging
 from typing import TYPE_CHECKING, NamedTuple
 
+from dataplane.config import PropertiesError, format_properties, parse_properties
 from dataplane.log import paths
 from dataplane.log.checkpoint import CheckpointDamagedError, read_offsets, write_offsets
 from dataplane.log.uuids import format_uuid
@@ -95,21 +96,20 @@ class LogDirectory:
             "directory.id": known.get("directory.id", format_uuid(directory_id)),
         }
         if known != wanted:
-            content = "".join(f"{key}={value}\n" for key, value in sorted(wanted.items()))
+            content = format_properties(dict(sorted(wanted.items())))
             replace_whole(self._fs, self._file(paths.META_PROPERTIES), content.encode())
 
     def read_identity(self) -> dict[str, str]:
         """The keys of `meta.properties`; empty if there is none. InconsistentIdentityError."""
         try:
             text = read_whole(self._fs, self._file(paths.META_PROPERTIES)).decode()
+            return parse_properties(text)
         except FileNotFoundError:
             return {}
-        except UnicodeDecodeError as error:
+        except (UnicodeDecodeError, PropertiesError) as error:
             raise InconsistentIdentityError(
                 f"{self.path}/{paths.META_PROPERTIES} cannot be read: {error}"
             ) from error
-        pairs = (line.partition("=") for line in text.splitlines() if not line.startswith("#"))
-        return {key.strip(): value.strip() for key, equals, value in pairs if equals}
 
     def recovery_points(self) -> dict[TopicPartition, int]:
         return self._read(paths.RECOVERY_POINT_CHECKPOINT)

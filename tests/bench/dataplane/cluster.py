@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
+from dataplane.config import format_properties
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
 from dataplane.runtime.parent_death import die_with_parent
 from tests.bench.dataplane.load import ROOT, BenchError
@@ -75,12 +76,16 @@ class Broker:
         home.mkdir(parents=True)
         config = home / "server.properties"
         config.write_text(
-            f"broker.id={broker_id}\n"
-            f"listeners=PLAINTEXT://127.0.0.1:{port}\n"
-            f"log.dirs={home / 'data'}\n"
-            f"zookeeper.connect={connect}\n"
-            # A deleted topic gives its disk back before the next figure starts.
-            "log.segment.delete.delay.ms=100\n"
+            format_properties(
+                {
+                    "broker.id": str(broker_id),
+                    "listeners": f"PLAINTEXT://127.0.0.1:{port}",
+                    "log.dirs": str(home / "data"),
+                    "zookeeper.connect": connect,
+                    # A deleted topic gives its disk back before the next figure starts.
+                    "log.segment.delete.delay.ms": "100",
+                }
+            )
         )
         self._command = kind.command(config)
 

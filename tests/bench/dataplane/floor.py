@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from crc32c import crc32c
 
+from dataplane.config import parse_properties
 from dataplane.wire.apis import ApiKey, load
 from dataplane.wire.codec import decode
 from dataplane.wire.headers import encode_response_frame, parse_request_header
@@ -250,7 +251,7 @@ class Connection(asyncio.BufferedProtocol):
 
 
 async def main(config: Path) -> None:
-    settings = dict(line.split("=", 1) for line in config.read_text().splitlines())
+    settings = parse_properties(config.read_text())
     port = int(settings["listeners"].rsplit(":", 1)[1])
     topics = Topics(port, Path(settings["log.dirs"]))
     loop = asyncio.get_running_loop()

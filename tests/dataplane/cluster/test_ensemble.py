@@ -13,6 +13,7 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from kazoo.client import KazooClient
 
+from dataplane.config import format_properties
 from dataplane.runtime.parent_death import die_with_parent
 from tests.local_cluster import ROOT, eventually
 from tests.ports import free_row
@@ -36,12 +37,16 @@ class Brokers:
         for number in range(BROKERS):
             config = directory / f"broker-{number}.properties"
             config.write_text(
-                f"broker.id={number}\n"
-                f"listeners=PLAINTEXT://127.0.0.1:{self.first_port + number}\n"
-                f"log.dirs={directory}/logs-{number}\n"
-                f"zookeeper.connect={zookeeper.connect_string}\n"
-                f"zookeeper.session.timeout.ms={SESSION_TIMEOUT_MS}\n"
-                "min.insync.replicas=2\n"
+                format_properties(
+                    {
+                        "broker.id": str(number),
+                        "listeners": f"PLAINTEXT://127.0.0.1:{self.first_port + number}",
+                        "log.dirs": f"{directory}/logs-{number}",
+                        "zookeeper.connect": zookeeper.connect_string,
+                        "zookeeper.session.timeout.ms": str(SESSION_TIMEOUT_MS),
+                        "min.insync.replicas": "2",
+                    }
+                )
             )
             with (directory / f"broker-{number}.log").open("wb") as log:
                 self.processes[number] = subprocess.Popen(

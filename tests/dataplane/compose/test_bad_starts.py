@@ -114,6 +114,8 @@ def test_a_taken_port_is_named_before_anything_starts(tmp_path: pathlib.Path) ->
         (b"broker.id=1\nzookeeper.connect=:2181\n", ["zookeeper.connect", "host:port"]),
         (b"broker.id=1\nzookeeper.connect=a:1,\n", ["zookeeper.connect", "host:port"]),
         (b"\xff\xfe", ["broker.properties", "UTF-8"]),
+        (b"broker.id=1\nlog.dirs=\\u00\n", ["broker.properties", "line 2", "hexadecimal"]),
+        (b"broker.id=1\nlog.dirs=\\ud800\n", ["broker.properties", "line 2", "surrogate"]),
         (b"broker.id=1\nlog.dirs=/proc/none\nzookeeper.connect=a:0\n", ["zookeeper.connect"]),
     ],
 )

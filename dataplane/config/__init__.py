@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataplane.config.broker_config import BROKER_CONFIGS, BrokerConfig, check_dynamic
-from dataplane.config.key import ConfigError, ConfigKey, ConfigType, Dynamic
+from dataplane.config.key import ConfigError, ConfigKey, ConfigType, Dynamic, Scope
 from dataplane.config.listeners import Listener, SecurityProtocol
 from dataplane.config.properties import (
     PropertiesError,
@@ -29,6 +29,7 @@ __all__ = [
     "Dynamic",
     "Listener",
     "PropertiesError",
+    "Scope",
     "SecurityProtocol",
     "TopicConfig",
     "check_dynamic",

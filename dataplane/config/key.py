@@ -53,12 +53,24 @@ class Dynamic(enum.Enum):
     CLUSTER_WIDE = "cluster-wide"
 
 
+class Scope(enum.Enum):
+    """Who may set a key of a managed cluster. Nothing is a tenant's unless its key says so."""
+
+    TENANT = "tenant"
+    """Whoever owns the cluster: what concerns its own data and clients alone."""
+    OPERATOR = "operator"
+    """Whoever runs the hosts: memory, threads, sockets, pace of work, which tenants share."""
+    INTERNAL = "internal"
+    """Penstock itself: identity, paths, listeners, ZooKeeper, security, super users."""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class ConfigKey:
     """One key. `default` is None where Kafka's is null.
 
     `lowest` and `highest` bound numbers, inclusive; `choices` bounds strings and list items;
-    `check` raises ValueError with the reason for anything subtler.
+    `check` raises ValueError with the reason for anything subtler. `tenant_lowest` and
+    `tenant_highest` are narrower bounds for tenants, who share hosts.
     """
 
     name: str
@@ -70,6 +82,19 @@ class ConfigKey:
     choices: tuple[str, ...] = ()
     check: Callable[[Value], None] | None = None
     dynamic: Dynamic = Dynamic.READ_ONLY
+    scope: Scope = Scope.OPERATOR
+    tenant_lowest: float = -math.inf
+    tenant_highest: float = math.inf
+
+    def for_tenant(self) -> ConfigKey:
+        """The key with a tenant's bounds. ConfigError if it is not a tenant's."""
+        if self.scope is not Scope.TENANT:
+            raise ConfigError(self.name, "[hidden]", "not a tenant's to set")
+        return dataclasses.replace(
+            self,
+            lowest=max(self.lowest, self.tenant_lowest),
+            highest=min(self.highest, self.tenant_highest),
+        )
 
     @property
     def is_sensitive(self) -> bool:

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from dataplane.config.keys.declare import CLUSTER, MAX_INT, MIB, flag, names, number
+from dataplane.config.keys.declare import CLUSTER, DAY_MS, MAX_INT, MIB, TENANT, flag, names, number
 
 KEYS = (
-    number("group.min.session.timeout.ms", 6_000, "Shortest session timeout."),
-    number("group.max.session.timeout.ms", 1_800_000, "Longest session timeout."),
+    number(
+        "group.min.session.timeout.ms",
+        6_000,
+        "Shortest session timeout.",
+        scope=TENANT,
+        tenant_least=1_000,
+    ),
+    number(
+        "group.max.session.timeout.ms",
+        1_800_000,
+        "Longest session timeout.",
+        scope=TENANT,
+        tenant_least=1_000,
+        tenant_most=DAY_MS,
+    ),
     number(
         "group.initial.rebalance.delay.ms",
         3_000,
         "How long an empty group waits for more members.",
         least=0,
+        scope=TENANT,
+        tenant_most=60_000,
     ),
-    number("group.max.size", MAX_INT, "Members of a group.", least=1),
+    number("group.max.size", MAX_INT, "Members of a group.", least=1, scope=TENANT),
     names(
         "group.coordinator.rebalance.protocols",
         ("classic",),
@@ -34,18 +49,48 @@ KEYS = (
     number("group.consumer.min.heartbeat.interval.ms", 5_000, "Shortest of these.", least=1),
     number("group.consumer.max.heartbeat.interval.ms", 15_000, "Longest of these.", least=1),
     number("group.consumer.max.size", MAX_INT, "Members of a KIP-848 group.", least=1),
-    number("offset.metadata.max.bytes", 4_096, "Longest metadata of a committed offset."),
+    number(
+        "offset.metadata.max.bytes",
+        4_096,
+        "Longest metadata of a committed offset.",
+        scope=TENANT,
+        tenant_least=0,
+        tenant_most=64 * 1024,
+    ),
     number(
         "offsets.load.buffer.size", 5 * MIB, "Bytes read at once when a coordinator loads.", least=1
     ),
-    number("offsets.topic.replication.factor", 3, "Replicas of __consumer_offsets.", least=1),
-    number("offsets.topic.num.partitions", 50, "Partitions of __consumer_offsets.", least=1),
     number(
-        "offsets.topic.segment.bytes", 100 * MIB, "Segment size of __consumer_offsets.", least=1
+        "offsets.topic.replication.factor",
+        3,
+        "Replicas of __consumer_offsets.",
+        least=1,
+        scope=TENANT,
+        tenant_most=30,
+    ),
+    number(
+        "offsets.topic.num.partitions",
+        50,
+        "Partitions of __consumer_offsets.",
+        least=1,
+        scope=TENANT,
+        tenant_most=200,
+    ),
+    number(
+        "offsets.topic.segment.bytes",
+        100 * MIB,
+        "Segment size of __consumer_offsets.",
+        least=1,
+        scope=TENANT,
+        tenant_least=MIB,
     ),
     number("offsets.topic.compression.codec", 0, "Codec of __consumer_offsets."),
     number(
-        "offsets.retention.minutes", 10_080, "How long offsets of an empty group stay.", least=1
+        "offsets.retention.minutes",
+        10_080,
+        "How long offsets of an empty group stay.",
+        least=1,
+        scope=TENANT,
     ),
     number(
         "offsets.retention.check.interval.ms",
@@ -55,12 +100,15 @@ KEYS = (
     ),
     number("offsets.commit.timeout.ms", 5_000, "How long a commit waits for replicas.", least=1),
     number("offsets.commit.required.acks", -1, "Acks of a commit; only -1 has an effect."),
-    number("transaction.max.timeout.ms", 900_000, "Longest transaction timeout.", least=1),
+    number(
+        "transaction.max.timeout.ms", 900_000, "Longest transaction timeout.", least=1, scope=TENANT
+    ),
     number(
         "transactional.id.expiration.ms",
         604_800_000,
         "When an idle transactional id is forgotten.",
         least=1,
+        scope=TENANT,
     ),
     number(
         "transaction.state.log.load.buffer.size",
@@ -69,22 +117,36 @@ KEYS = (
         least=1,
     ),
     number(
-        "transaction.state.log.replication.factor", 3, "Replicas of __transaction_state.", least=1
+        "transaction.state.log.replication.factor",
+        3,
+        "Replicas of __transaction_state.",
+        least=1,
+        scope=TENANT,
+        tenant_most=30,
     ),
     number(
-        "transaction.state.log.num.partitions", 50, "Partitions of __transaction_state.", least=1
+        "transaction.state.log.num.partitions",
+        50,
+        "Partitions of __transaction_state.",
+        least=1,
+        scope=TENANT,
+        tenant_most=200,
     ),
     number(
         "transaction.state.log.segment.bytes",
         100 * MIB,
         "Segment size of __transaction_state.",
         least=1,
+        scope=TENANT,
+        tenant_least=MIB,
     ),
     number(
         "transaction.state.log.min.isr",
         2,
         "In-sync replicas that __transaction_state needs.",
         least=1,
+        scope=TENANT,
+        tenant_most=30,
     ),
     number(
         "transaction.abort.timed.out.transaction.cleanup.interval.ms",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import TYPE_CHECKING
 
-from dataplane.config.key import INT_MAX, LONG_MAX, ConfigKey, ConfigType, Dynamic
+from dataplane.config.key import INT_MAX, LONG_MAX, ConfigKey, ConfigType, Dynamic, Scope
 
 if TYPE_CHECKING:
     from dataplane.config.key import Value
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
 CLUSTER = Dynamic.CLUSTER_WIDE
 PER_BROKER = Dynamic.PER_BROKER
 READ_ONLY = Dynamic.READ_ONLY
+TENANT = Scope.TENANT
+OPERATOR = Scope.OPERATOR
+INTERNAL = Scope.INTERNAL
 MAX_INT = INT_MAX
 MAX_LONG = LONG_MAX
 _HOUR_MS = 3_600_000
@@ -20,8 +24,20 @@ DAY_MS = 24 * _HOUR_MS
 MIB = 1024 * 1024
 
 
-def flag(name: str, default: bool, doc: str, *, dynamic: Dynamic = READ_ONLY) -> ConfigKey:
-    return ConfigKey(name, ConfigType.BOOLEAN, default, doc, dynamic=dynamic)
+def scoped(scope: Scope, *keys: ConfigKey) -> tuple[ConfigKey, ...]:
+    """The keys, each in this scope."""
+    return tuple(dataclasses.replace(key, scope=scope) for key in keys)
+
+
+def flag(
+    name: str,
+    default: bool,
+    doc: str,
+    *,
+    dynamic: Dynamic = READ_ONLY,
+    scope: Scope = OPERATOR,
+) -> ConfigKey:
+    return ConfigKey(name, ConfigType.BOOLEAN, default, doc, dynamic=dynamic, scope=scope)
 
 
 def number(
@@ -32,9 +48,22 @@ def number(
     least: float = -math.inf,
     most: float = math.inf,
     dynamic: Dynamic = READ_ONLY,
+    scope: Scope = OPERATOR,
+    tenant_least: float = -math.inf,
+    tenant_most: float = math.inf,
 ) -> ConfigKey:
+    """An INT. The tenant's bounds narrow the broker's own."""
     return ConfigKey(
-        name, ConfigType.INT, default, doc, lowest=least, highest=most, dynamic=dynamic
+        name,
+        ConfigType.INT,
+        default,
+        doc,
+        lowest=least,
+        highest=most,
+        dynamic=dynamic,
+        scope=scope,
+        tenant_lowest=tenant_least,
+        tenant_highest=tenant_most,
     )
 
 
@@ -46,17 +75,45 @@ def long(
     least: float = -math.inf,
     most: float = math.inf,
     dynamic: Dynamic = READ_ONLY,
+    scope: Scope = OPERATOR,
+    tenant_least: float = -math.inf,
+    tenant_most: float = math.inf,
 ) -> ConfigKey:
-    return ConfigKey(
-        name, ConfigType.LONG, default, doc, lowest=least, highest=most, dynamic=dynamic
+    """A LONG. The tenant's bounds narrow the broker's own."""
+    return dataclasses.replace(
+        number(
+            name,
+            default,
+            doc,
+            least=least,
+            most=most,
+            dynamic=dynamic,
+            scope=scope,
+            tenant_least=tenant_least,
+            tenant_most=tenant_most,
+        ),
+        type=ConfigType.LONG,
     )
 
 
 def ratio(
-    name: str, default: float, doc: str, *, most: float = 1.0, dynamic: Dynamic = READ_ONLY
+    name: str,
+    default: float,
+    doc: str,
+    *,
+    most: float = 1.0,
+    dynamic: Dynamic = READ_ONLY,
+    scope: Scope = OPERATOR,
 ) -> ConfigKey:
     return ConfigKey(
-        name, ConfigType.DOUBLE, default, doc, lowest=0.0, highest=most, dynamic=dynamic
+        name,
+        ConfigType.DOUBLE,
+        default,
+        doc,
+        lowest=0.0,
+        highest=most,
+        dynamic=dynamic,
+        scope=scope,
     )
 
 
@@ -67,8 +124,11 @@ def text(
     *,
     choices: tuple[str, ...] = (),
     dynamic: Dynamic = READ_ONLY,
+    scope: Scope = OPERATOR,
 ) -> ConfigKey:
-    return ConfigKey(name, ConfigType.STRING, default, doc, choices=choices, dynamic=dynamic)
+    return ConfigKey(
+        name, ConfigType.STRING, default, doc, choices=choices, dynamic=dynamic, scope=scope
+    )
 
 
 def names(
@@ -78,13 +138,17 @@ def names(
     *,
     choices: tuple[str, ...] = (),
     dynamic: Dynamic = READ_ONLY,
+    scope: Scope = OPERATOR,
 ) -> ConfigKey:
-    return ConfigKey(name, ConfigType.LIST, default, doc, choices=choices, dynamic=dynamic)
+    return ConfigKey(
+        name, ConfigType.LIST, default, doc, choices=choices, dynamic=dynamic, scope=scope
+    )
 
 
-def class_name(name: str, default: str | None, doc: str) -> ConfigKey:
-    return ConfigKey(name, ConfigType.CLASS, default, doc)
+def class_name(name: str, default: str | None, doc: str, *, scope: Scope = OPERATOR) -> ConfigKey:
+    return ConfigKey(name, ConfigType.CLASS, default, doc, scope=scope)
 
 
 def secret(name: str, doc: str, *, dynamic: Dynamic = PER_BROKER) -> ConfigKey:
-    return ConfigKey(name, ConfigType.PASSWORD, None, doc, dynamic=dynamic)
+    """Never a tenant's, nor anybody's but Penstock's."""
+    return ConfigKey(name, ConfigType.PASSWORD, None, doc, dynamic=dynamic, scope=INTERNAL)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from typing import TYPE_CHECKING
 
 from dataplane.config.key import ConfigKey, ConfigType
 from dataplane.config.keys.declare import (
     CLUSTER,
     DAY_MS,
+    INTERNAL,
     MAX_INT,
     MAX_LONG,
     MIB,
+    TENANT,
     flag,
     long,
     names,
@@ -23,6 +26,7 @@ from dataplane.config.keys.declare import (
 if TYPE_CHECKING:
     from dataplane.config.key import Value
 
+_FORMAT_VERSION = re.compile(r"[0-9]{1,2}(\.[0-9]{1,2}){1,3}(-IV[0-9]{1,2})?")
 COMPRESSIONS = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
 
 
@@ -32,15 +36,28 @@ def check_gzip_level(value: Value) -> None:
         raise ValueError("Value must be -1, the codec's own default, or 1 to 9")
 
 
+def check_format_version(value: Value) -> None:
+    """A version of Kafka, `3.0` or `3.0-IV1`: nothing depends on it, but it is no free text."""
+    if not isinstance(value, str) or not _FORMAT_VERSION.fullmatch(value):
+        raise ValueError("Value must be a version of Kafka, such as 3.0-IV1")
+
+
 KEYS = (
-    text("log.dir", "/tmp/kafka-logs", "The log directory when log.dirs is not set."),  # noqa: S108 - Kafka's default
-    names("log.dirs", None, "Directories that hold the logs."),
+    text(
+        "log.dir",
+        "/tmp/kafka-logs",  # noqa: S108 - Kafka's default
+        "The log directory when log.dirs is not set.",
+        scope=INTERNAL,
+    ),
+    names("log.dirs", None, "Directories that hold the logs.", scope=INTERNAL),
     number(
         "log.segment.bytes",
         1 << 30,
         "Size at which a segment is rolled.",
         least=14,
         dynamic=CLUSTER,
+        scope=TENANT,
+        tenant_least=MIB,
     ),
     long(
         "log.roll.ms",
@@ -48,25 +65,44 @@ KEYS = (
         "Age at which a segment is rolled; overrides log.roll.hours.",
         least=1,
         dynamic=CLUSTER,
+        scope=TENANT,
+        tenant_least=60_000,
     ),
-    number("log.roll.hours", 168, "Age at which a segment is rolled.", least=1),
+    number("log.roll.hours", 168, "Age at which a segment is rolled.", least=1, scope=TENANT),
     long(
-        "log.roll.jitter.ms", None, "Random reduction of the rolling age.", least=0, dynamic=CLUSTER
+        "log.roll.jitter.ms",
+        None,
+        "Random reduction of the rolling age.",
+        least=0,
+        dynamic=CLUSTER,
+        scope=TENANT,
     ),
-    number("log.roll.jitter.hours", 0, "Random reduction of the rolling age.", least=0),
+    number(
+        "log.roll.jitter.hours", 0, "Random reduction of the rolling age.", least=0, scope=TENANT
+    ),
     long(
         "log.retention.ms",
         None,
         "Age at which data goes; -1 never. Overrides minutes and hours.",
         dynamic=CLUSTER,
+        scope=TENANT,
+        tenant_least=-1,
     ),
-    number("log.retention.minutes", None, "Age at which data goes; overrides hours."),
-    number("log.retention.hours", 168, "Age at which data goes."),
+    number(
+        "log.retention.minutes",
+        None,
+        "Age at which data goes; overrides hours.",
+        scope=TENANT,
+        tenant_least=-1,
+    ),
+    number("log.retention.hours", 168, "Age at which data goes.", scope=TENANT, tenant_least=-1),
     long(
         "log.retention.bytes",
         -1,
         "Size of a partition beyond which the oldest data goes.",
         dynamic=CLUSTER,
+        scope=TENANT,
+        tenant_least=-1,
     ),
     long("log.retention.check.interval.ms", 300_000, "How often retention is applied.", least=1),
     names(
@@ -75,6 +111,7 @@ KEYS = (
         "delete, compact, or both.",
         choices=("compact", "delete"),
         dynamic=CLUSTER,
+        scope=TENANT,
     ),
     flag("log.cleaner.enable", True, "Whether compaction runs."),
     number("log.cleaner.threads", 1, "Compaction workers.", least=0, dynamic=CLUSTER),
@@ -122,6 +159,7 @@ KEYS = (
         0.5,
         "Dirty share from which a log is compacted.",
         dynamic=CLUSTER,
+        scope=TENANT,
     ),
     long(
         "log.cleaner.delete.retention.ms",
@@ -129,6 +167,7 @@ KEYS = (
         "How long tombstones stay.",
         least=0,
         dynamic=CLUSTER,
+        scope=TENANT,
     ),
     long(
         "log.cleaner.min.compaction.lag.ms",
@@ -136,6 +175,7 @@ KEYS = (
         "How long a record stays uncompacted.",
         least=0,
         dynamic=CLUSTER,
+        scope=TENANT,
     ),
     long(
         "log.cleaner.max.compaction.lag.ms",
@@ -143,10 +183,26 @@ KEYS = (
         "When a record must have been compacted.",
         least=1,
         dynamic=CLUSTER,
+        scope=TENANT,
     ),
-    number("log.index.size.max.bytes", 10 * MIB, "Largest offset index.", least=4, dynamic=CLUSTER),
     number(
-        "log.index.interval.bytes", 4096, "Bytes of log per index entry.", least=0, dynamic=CLUSTER
+        "log.index.size.max.bytes",
+        10 * MIB,
+        "Largest offset index.",
+        least=4,
+        dynamic=CLUSTER,
+        scope=TENANT,
+        tenant_least=4096,
+        tenant_most=100 * MIB,
+    ),
+    number(
+        "log.index.interval.bytes",
+        4096,
+        "Bytes of log per index entry.",
+        least=0,
+        dynamic=CLUSTER,
+        scope=TENANT,
+        tenant_least=256,
     ),
     long(
         "log.flush.interval.messages",
@@ -154,12 +210,15 @@ KEYS = (
         "Records after which a log is flushed.",
         least=1,
         dynamic=CLUSTER,
+        scope=TENANT,
     ),
     long(
         "log.flush.interval.ms",
         None,
         "Age of unflushed records; default: the scheduler's interval.",
         dynamic=CLUSTER,
+        scope=TENANT,
+        tenant_least=0,
     ),
     long("log.flush.scheduler.interval.ms", MAX_LONG, "How often flushing is considered."),
     number(
@@ -180,15 +239,24 @@ KEYS = (
         "How long deleted files stay on disk.",
         least=0,
         dynamic=CLUSTER,
+        scope=TENANT,
+        tenant_most=DAY_MS,
     ),
     long("log.initial.task.delay.ms", 30_000, "Pause before housekeeping starts.", least=0),
-    flag("log.preallocate", False, "Accepted; segments are never preallocated.", dynamic=CLUSTER),
+    flag(
+        "log.preallocate",
+        False,
+        "Accepted; segments are never preallocated.",
+        dynamic=CLUSTER,
+        scope=TENANT,
+    ),
     text(
         "log.message.timestamp.type",
         "CreateTime",
         "Whose clock stamps records.",
         choices=("CreateTime", "LogAppendTime"),
         dynamic=CLUSTER,
+        scope=TENANT,
     ),
     long(
         "log.message.timestamp.difference.max.ms",
@@ -196,6 +264,7 @@ KEYS = (
         "Superseded by the two keys below.",
         least=0,
         dynamic=CLUSTER,
+        scope=TENANT,
     ),
     long(
         "log.message.timestamp.before.max.ms",
@@ -203,6 +272,7 @@ KEYS = (
         "How far behind the broker's clock a record may be.",
         least=0,
         dynamic=CLUSTER,
+        scope=TENANT,
     ),
     long(
         "log.message.timestamp.after.max.ms",
@@ -210,28 +280,65 @@ KEYS = (
         "How far ahead of the broker's clock a record may be.",
         least=0,
         dynamic=CLUSTER,
+        scope=TENANT,
     ),
-    text("log.message.format.version", "3.0-IV1", "Accepted; only record format 2 is written."),
+    dataclasses.replace(
+        text(
+            "log.message.format.version",
+            "3.0-IV1",
+            "Accepted; only record format 2 is written.",
+            scope=TENANT,
+        ),
+        check=check_format_version,
+    ),
     flag(
         "log.message.downconversion.enable",
         True,
         "Accepted; old record formats are not served.",
         dynamic=CLUSTER,
+        scope=TENANT,
     ),
-    number("message.max.bytes", 1_048_588, "The largest record batch.", least=0, dynamic=CLUSTER),
+    number(
+        "message.max.bytes",
+        1_048_588,
+        "The largest record batch.",
+        least=0,
+        dynamic=CLUSTER,
+        scope=TENANT,
+        tenant_most=100 * MIB,
+    ),
     text(
         "compression.type",
         "producer",
         "Codec of the log; producer keeps the client's.",
         choices=COMPRESSIONS,
         dynamic=CLUSTER,
+        scope=TENANT,
     ),
     dataclasses.replace(
-        number("compression.gzip.level", -1, "Level of gzip.", least=-1, most=9, dynamic=CLUSTER),
+        number(
+            "compression.gzip.level",
+            -1,
+            "Level of gzip.",
+            least=-1,
+            most=9,
+            dynamic=CLUSTER,
+            scope=TENANT,
+        ),
         check=check_gzip_level,
     ),
-    number("compression.lz4.level", 9, "Level of lz4.", least=1, most=17, dynamic=CLUSTER),
-    number("compression.zstd.level", 3, "Level of zstd.", least=-131_072, most=22, dynamic=CLUSTER),
+    number(
+        "compression.lz4.level", 9, "Level of lz4.", least=1, most=17, dynamic=CLUSTER, scope=TENANT
+    ),
+    number(
+        "compression.zstd.level",
+        3,
+        "Level of zstd.",
+        least=-131_072,
+        most=22,
+        dynamic=CLUSTER,
+        scope=TENANT,
+    ),
     number(
         "num.recovery.threads.per.data.dir",
         1,
@@ -245,6 +352,7 @@ KEYS = (
         "Accepted; there is no tiered storage.",
         least=-2,
         dynamic=CLUSTER,
+        scope=TENANT,
     ),
     long(
         "log.local.retention.bytes",
@@ -252,6 +360,7 @@ KEYS = (
         "Accepted; there is no tiered storage.",
         least=-2,
         dynamic=CLUSTER,
+        scope=TENANT,
     ),
     number(
         "producer.id.expiration.ms",

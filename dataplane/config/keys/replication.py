@@ -8,6 +8,7 @@ from dataplane.config.keys.declare import (
     MAX_LONG,
     MIB,
     PER_BROKER,
+    TENANT,
     flag,
     long,
     number,
@@ -15,9 +16,22 @@ from dataplane.config.keys.declare import (
 
 KEYS = (
     number(
-        "min.insync.replicas", 1, "In-sync replicas that acks=all needs.", least=1, dynamic=CLUSTER
+        "min.insync.replicas",
+        1,
+        "In-sync replicas that acks=all needs.",
+        least=1,
+        dynamic=CLUSTER,
+        scope=TENANT,
+        tenant_most=30,
     ),
-    long("replica.lag.time.max.ms", 30_000, "How long a replica may trail and stay in sync."),
+    long(
+        "replica.lag.time.max.ms",
+        30_000,
+        "How long a replica may trail and stay in sync.",
+        scope=TENANT,
+        tenant_least=5_000,
+        tenant_most=600_000,
+    ),
     number("num.replica.fetchers", 1, "Fetchers per source broker.", least=1, dynamic=CLUSTER),
     number("replica.fetch.max.bytes", MIB, "Bytes per partition in a follower's fetch.", least=0),
     number(
@@ -48,17 +62,36 @@ KEYS = (
             "org.apache.kafka.common.replica.LeaderSelector",
             "org.apache.kafka.common.replica.RackAwareReplicaSelector",
         ),
+        scope=TENANT,
     ),
     flag(
         "unclean.leader.election.enable",
         False,
         "Whether a replica out of sync may lead when none is in sync.",
         dynamic=CLUSTER,
+        scope=TENANT,
     ),
-    flag("auto.leader.rebalance.enable", True, "Whether leadership returns to preferred leaders."),
-    number("leader.imbalance.per.broker.percentage", 10, "Imbalance that starts a return."),
+    flag(
+        "auto.leader.rebalance.enable",
+        True,
+        "Whether leadership returns to preferred leaders.",
+        scope=TENANT,
+    ),
+    number(
+        "leader.imbalance.per.broker.percentage",
+        10,
+        "Imbalance that starts a return.",
+        scope=TENANT,
+        tenant_least=0,
+        tenant_most=100,
+    ),
     long(
-        "leader.imbalance.check.interval.seconds", 300, "How often imbalance is checked.", least=1
+        "leader.imbalance.check.interval.seconds",
+        300,
+        "How often imbalance is checked.",
+        least=1,
+        scope=TENANT,
+        tenant_least=30,
     ),
     long(
         "leader.replication.throttled.rate",

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from dataplane.config.keys.declare import (
+    INTERNAL,
     PER_BROKER,
     class_name,
     flag,
     long,
     names,
     number,
+    scoped,
     secret,
     text,
 )
 
-KEYS = (
+# Who may do what on a broker is never a tenant's setting: users and ACLs are its means.
+KEYS = scoped(
+    INTERNAL,
     class_name(
         "authorizer.class.name",
         "",

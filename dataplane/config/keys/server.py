@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataplane.config.keys.declare import (
     CLUSTER,
+    INTERNAL,
     MAX_INT,
     MIB,
     PER_BROKER,
+    TENANT,
     class_name,
     flag,
     long,
@@ -16,37 +18,72 @@ from dataplane.config.keys.declare import (
 )
 
 KEYS = (
-    number("broker.id", -1, "The id of this broker; -1 lets ZooKeeper's sequence choose one."),
-    number("node.id", -1, "Accepted for broker.id when that is not set.", least=-1),
-    flag("broker.id.generation.enable", True, "Whether a broker without an id gets one."),
-    number("reserved.broker.max.id", 1000, "The highest id that may be set by hand.", least=0),
-    text("broker.rack", None, "The rack of this broker, for placement and nearby reads."),
+    number(
+        "broker.id",
+        -1,
+        "The id of this broker; -1 lets ZooKeeper's sequence choose one.",
+        scope=INTERNAL,
+    ),
+    number("node.id", -1, "Accepted for broker.id when that is not set.", least=-1, scope=INTERNAL),
+    flag(
+        "broker.id.generation.enable",
+        True,
+        "Whether a broker without an id gets one.",
+        scope=INTERNAL,
+    ),
+    number(
+        "reserved.broker.max.id",
+        1000,
+        "The highest id that may be set by hand.",
+        least=0,
+        scope=INTERNAL,
+    ),
+    text(
+        "broker.rack",
+        None,
+        "The rack of this broker, for placement and nearby reads.",
+        scope=INTERNAL,
+    ),
     text(
         "listeners",
         "PLAINTEXT://:9092",
         "Where to listen: NAME://host:port, comma separated.",
         dynamic=PER_BROKER,
+        scope=INTERNAL,
     ),
     text(
         "advertised.listeners",
         None,
         "The addresses that are sent to clients; default: listeners.",
         dynamic=PER_BROKER,
+        scope=INTERNAL,
     ),
     text(
         "listener.security.protocol.map",
         "SASL_SSL:SASL_SSL,PLAINTEXT:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT",
         "The security protocol of each listener name.",
         dynamic=PER_BROKER,
+        scope=INTERNAL,
     ),
-    text("inter.broker.listener.name", None, "The listener that brokers use among themselves."),
+    text(
+        "inter.broker.listener.name",
+        None,
+        "The listener that brokers use among themselves.",
+        scope=INTERNAL,
+    ),
     text(
         "security.inter.broker.protocol",
         "PLAINTEXT",
         "Protocol among brokers when inter.broker.listener.name is not set.",
         choices=("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"),
+        scope=INTERNAL,
     ),
-    text("control.plane.listener.name", None, "A listener of its own for the controller."),
+    text(
+        "control.plane.listener.name",
+        None,
+        "A listener of its own for the controller.",
+        scope=INTERNAL,
+    ),
     number(
         "num.network.threads",
         3,
@@ -124,20 +161,67 @@ KEYS = (
     ),
     number("fetch.max.bytes", 55 * MIB, "The most that one Fetch answers.", least=1024),
     number("max.incremental.fetch.session.cache.slots", 1000, "Fetch sessions kept.", least=0),
-    flag("auto.create.topics.enable", True, "Whether a metadata request may create a topic."),
-    flag("delete.topic.enable", True, "Whether topics can be deleted."),
-    class_name("create.topic.policy.class.name", None, "Not supported; must stay unset."),
-    class_name("alter.config.policy.class.name", None, "Not supported; must stay unset."),
-    number("num.partitions", 1, "Partitions of a topic created without a count.", least=1),
-    number(
-        "default.replication.factor", 1, "Replicas of a topic created without a count.", least=1
+    flag(
+        "auto.create.topics.enable",
+        True,
+        "Whether a metadata request may create a topic.",
+        scope=TENANT,
     ),
-    text("zookeeper.connect", None, "ZooKeeper servers, host:port list with an optional /chroot."),
-    number("zookeeper.session.timeout.ms", 18_000, "How long ZooKeeper waits for a silent broker."),
-    number("zookeeper.connection.timeout.ms", None, "How long to wait for ZooKeeper at start."),
-    number("zookeeper.max.in.flight.requests", 10, "Requests to ZooKeeper at once.", least=1),
-    flag("zookeeper.set.acl", False, "Whether nodes in ZooKeeper get ACLs."),
-    flag("zookeeper.ssl.client.enable", False, "Whether to use TLS towards ZooKeeper."),
+    flag("delete.topic.enable", True, "Whether topics can be deleted.", scope=TENANT),
+    class_name(
+        "create.topic.policy.class.name", None, "Not supported; must stay unset.", scope=INTERNAL
+    ),
+    class_name(
+        "alter.config.policy.class.name", None, "Not supported; must stay unset.", scope=INTERNAL
+    ),
+    number(
+        "num.partitions",
+        1,
+        "Partitions of a topic created without a count.",
+        least=1,
+        scope=TENANT,
+        tenant_most=10_000,
+    ),
+    number(
+        "default.replication.factor",
+        1,
+        "Replicas of a topic created without a count.",
+        least=1,
+        scope=TENANT,
+        tenant_most=30,
+    ),
+    text(
+        "zookeeper.connect",
+        None,
+        "ZooKeeper servers, host:port list with an optional /chroot.",
+        scope=INTERNAL,
+    ),
+    number(
+        "zookeeper.session.timeout.ms",
+        18_000,
+        "How long ZooKeeper waits for a silent broker.",
+        scope=INTERNAL,
+    ),
+    number(
+        "zookeeper.connection.timeout.ms",
+        None,
+        "How long to wait for ZooKeeper at start.",
+        scope=INTERNAL,
+    ),
+    number(
+        "zookeeper.max.in.flight.requests",
+        10,
+        "Requests to ZooKeeper at once.",
+        least=1,
+        scope=INTERNAL,
+    ),
+    flag("zookeeper.set.acl", False, "Whether nodes in ZooKeeper get ACLs.", scope=INTERNAL),
+    flag(
+        "zookeeper.ssl.client.enable",
+        False,
+        "Whether to use TLS towards ZooKeeper.",
+        scope=INTERNAL,
+    ),
     flag(
         "controlled.shutdown.enable",
         True,
@@ -147,7 +231,11 @@ KEYS = (
     long("controlled.shutdown.retry.backoff.ms", 5_000, "How far apart attempts begin."),
     number("controller.socket.timeout.ms", 30_000, "How long the controller waits for a broker."),
     names(
-        "metric.reporters", (), "Accepted; metrics are served in Prometheus text.", dynamic=CLUSTER
+        "metric.reporters",
+        (),
+        "Accepted; metrics are served in Prometheus text.",
+        dynamic=CLUSTER,
+        scope=INTERNAL,
     ),
     number("metrics.num.samples", 2, "Accepted.", least=1),
     long("metrics.sample.window.ms", 30_000, "Accepted.", least=1),
@@ -163,5 +251,6 @@ KEYS = (
         "Port of the metrics page on loopback; 0 is off.",
         least=0,
         most=65_535,
+        scope=INTERNAL,
     ),
 )

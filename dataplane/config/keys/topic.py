@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING
 from dataplane.config.key import ConfigKey, ConfigType
 from dataplane.config.keys.declare import (
     DAY_MS,
+    INTERNAL,
     MAX_LONG,
     MIB,
+    TENANT,
     flag,
     long,
     names,
     number,
     ratio,
+    scoped,
     text,
 )
-from dataplane.config.keys.log import COMPRESSIONS, check_gzip_level
+from dataplane.config.keys.log import COMPRESSIONS, check_format_version, check_gzip_level
 
 if TYPE_CHECKING:
     from dataplane.config.key import Value
@@ -34,10 +37,16 @@ def _check_throttled(value: Value) -> None:
 
 
 def _throttled(name: str, doc: str) -> ConfigKey:
-    return ConfigKey(name, ConfigType.LIST, (), doc, check=_check_throttled)
+    """A reassignment sets it and takes it away again."""
+    return ConfigKey(name, ConfigType.LIST, (), doc, check=_check_throttled, scope=INTERNAL)
 
 
-KEYS = (
+_THROTTLES = (
+    _throttled("follower.replication.throttled.replicas", "Replicas whose fetching is throttled."),
+    _throttled("leader.replication.throttled.replicas", "Replicas whose sending is throttled."),
+)
+_SETTINGS = scoped(
+    TENANT,
     names(
         "cleanup.policy", ("delete",), "delete, compact, or both.", choices=("compact", "delete")
     ),
@@ -57,15 +66,16 @@ KEYS = (
     long("file.delete.delay.ms", 60_000, "How long deleted files stay on disk.", least=0),
     long("flush.messages", MAX_LONG, "Records after which the log is flushed.", least=1),
     long("flush.ms", MAX_LONG, "Age of unflushed records at which the log is flushed.", least=0),
-    _throttled("follower.replication.throttled.replicas", "Replicas whose fetching is throttled."),
-    _throttled("leader.replication.throttled.replicas", "Replicas whose sending is throttled."),
     number("index.interval.bytes", 4096, "Bytes of log per index entry.", least=0),
     long("local.retention.bytes", -2, "Accepted; there is no tiered storage.", least=-2),
     long("local.retention.ms", -2, "Accepted; there is no tiered storage.", least=-2),
     long("max.compaction.lag.ms", MAX_LONG, "When a record must have been compacted.", least=1),
     number("max.message.bytes", 1_048_588, "The largest record batch.", least=0),
     flag("message.downconversion.enable", True, "Accepted; old record formats are not served."),
-    text("message.format.version", "3.0-IV1", "Accepted; only record format 2 is written."),
+    dataclasses.replace(
+        text("message.format.version", "3.0-IV1", "Accepted; only record format 2 is written."),
+        check=check_format_version,
+    ),
     long(
         "message.timestamp.after.max.ms",
         MAX_LONG,
@@ -109,6 +119,7 @@ KEYS = (
         "Whether a replica out of sync may lead when none is in sync.",
     ),
 )
+KEYS = (*_SETTINGS, *_THROTTLES)
 
 SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
     "cleanup.policy": (("log.cleanup.policy", 1),),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import math
+import re
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ Value: TypeAlias = "bool | int | float | str | tuple[str, ...] | None"
 
 INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
+_TRIMMED = "".join(map(chr, range(0x21)))
+"""What Java's `String.trim` takes off: control characters and the blank, not U+2028 or U+00A0."""
+_WHOLE = re.compile(r"[+-]?[0-9]+")
 _INTEGER_BITS = {"INT": 32, "SHORT": 16, "LONG": 64}
 
 
@@ -111,7 +115,7 @@ class ConfigKey:
                 return None
             raise ConfigError(self.name, "null", f"must be a {self.type.name}")
         try:
-            value = _convert(self.type, text.strip())
+            value = _convert(self.type, text.strip(_TRIMMED))
             self._check_bounds(value)
             if self.check is not None:
                 self.check(value)
@@ -180,10 +184,10 @@ def _convert(kind: ConfigType, text: str) -> Value:
             raise _WrongTypeError("BOOLEAN")
         return text.lower() == "true"
     if kind is ConfigType.LIST:
-        return tuple(item.strip() for item in text.split(",")) if text else ()
+        return tuple(item.strip(_TRIMMED) for item in text.split(",")) if text else ()
     if kind is ConfigType.DOUBLE:
         try:
-            number = float(text) if "_" not in text else math.nan
+            number = float(text) if text.isascii() and "_" not in text else math.nan
         except ValueError:
             raise _WrongTypeError("number of type DOUBLE") from None
         if not math.isfinite(number):
@@ -191,7 +195,7 @@ def _convert(kind: ConfigType, text: str) -> Value:
         return number
     if (bits := _INTEGER_BITS.get(kind.name)) is not None:
         try:
-            whole = int(text) if "_" not in text else None
+            whole = int(text) if _WHOLE.fullmatch(text) else None
         except ValueError:
             whole = None
         if whole is None or not -(2 ** (bits - 1)) <= whole < 2 ** (bits - 1):

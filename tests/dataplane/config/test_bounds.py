@@ -15,7 +15,10 @@ BASE = {"broker.id": "1", "zookeeper.connect": "x"}
 KEYS = [("topic", key) for key in TOPIC_CONFIGS.values()] + [("broker", key) for key in log.KEYS]
 INTEGERS = (ConfigType.INT, ConfigType.LONG, ConfigType.SHORT)
 NUMBERS = (*INTEGERS, ConfigType.DOUBLE)
-NO_NUMBERS = ("soon", "", "1e", "0x10", "1_000", "NaN", "Infinity", "--1")
+NO_NUMBERS = (
+    *("soon", "", "1e", "0x10", "1_000", "NaN", "Infinity", "--1", "1 2"),
+    *("1\u2028", "\u00a01", "\u0663", "1\x85", "9" * 5_000),
+)
 
 NUMBER_KEYS = [one for one in KEYS if one[1].type in NUMBERS]
 BOOLEAN_KEYS = [one for one in KEYS if one[1].type is ConfigType.BOOLEAN]

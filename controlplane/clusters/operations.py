@@ -22,8 +22,8 @@ from controlplane.clusters.models import (
     Cluster,
 )
 from controlplane.clusters.operations_base import ClusterOperationKind, cluster_of
-from controlplane.clusters.rules import NoCapacityError, Placement, place
-from controlplane.clusters.specs import ADMIN_MECHANISM, ADMIN_USER, BROKER_USER, RESERVED
+from controlplane.clusters.rules import NoCapacityError, Placement, config_warnings, place
+from controlplane.clusters.specs import ADMIN_MECHANISM, ADMIN_USER, BROKER_USER, check_config
 from controlplane.common.crypto import new_password, seal
 from controlplane.common.problems import Conflict, Unavailable, field_problem
 from controlplane.common.words import counted
@@ -94,8 +94,8 @@ class ClusterCreate(_AddsCluster, _RemovesBrokers):
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         check_name_free(context.tenant, inputs["name"])
-        for key in sorted(RESERVED & set(inputs.get("config", {}))):
-            raise field_problem(f"/inputs/config/{key}", f"{key} is the service's to set.")
+        config = inputs.get("config", {})
+        effective = check_config(config, broker_count=inputs["broker_count"])
         offered = live_hosts(inputs.get("host_ids"))
         count = inputs["broker_count"]
         try:
@@ -114,7 +114,8 @@ class ClusterCreate(_AddsCluster, _RemovesBrokers):
             summary=f"Start {counted(count, 'broker')} on"
             f" {counted(len({p.host_id for p in placed}), 'host')}.",
             preconditions={"placement": [asdict(row) for row in placed]},
-            warnings=_create_warnings(count, len(racks)),
+            warnings=_create_warnings(count, len(racks))
+            + config_warnings(effective, chosen=config, broker_count=count),
         )
 
     def prepare(self, operation: Operation, plan: Plan) -> None:

@@ -1,4 +1,4 @@
-"""Which host gets which broker and which ports. Pure.
+"""Which host gets which broker and which ports; what a configuration will mean. Pure.
 
 Brokers go to racks in turn, inside a rack to the host that has the fewest, so that replicas
 on different racks are possible as soon as there are two racks.
@@ -6,7 +6,10 @@ on different racks are possible as soon as there are two racks.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
+
+from controlplane.common.words import counted
+from controlplane.operations.operations import warning
 
 
 class HostView(Protocol):
@@ -83,3 +86,100 @@ def place(
             )
         )
     return placed
+
+
+def config_warnings(
+    effective: Mapping[str, Any], *, chosen: Collection[str], broker_count: int
+) -> list[dict[str, str]]:
+    """What the tenant's settings do together, and with this number of brokers.
+
+    Args:
+        effective: every setting of brokers and every default of topics, typed.
+        chosen: the keys that the tenant set: what he left alone is not held against him.
+        broker_count: how many brokers the cluster will have.
+    """
+    return [
+        *_replica_warnings(effective, chosen, broker_count),
+        *_min_isr_warnings(effective, chosen),
+        *_keeping_warnings(effective, chosen),
+    ]
+
+
+def _replica_warnings(
+    effective: Mapping[str, Any], chosen: Collection[str], broker_count: int
+) -> list[dict[str, str]]:
+    return [
+        warning(
+            "too-few-brokers",
+            f"{key} {effective[key]} with {counted(broker_count, 'broker')}: {what}.",
+            "danger",
+        )
+        for key, what in (
+            ("default.replication.factor", "a topic without a factor of its own is refused"),
+            ("offsets.topic.replication.factor", "consumer groups cannot commit offsets"),
+            ("transaction.state.log.replication.factor", "transactions cannot begin"),
+        )
+        if key in chosen and effective[key] > broker_count
+    ]
+
+
+def _min_isr_warnings(
+    effective: Mapping[str, Any], chosen: Collection[str]
+) -> list[dict[str, str]]:
+    found = []
+    for key, factor_key in (
+        ("min.insync.replicas", "default.replication.factor"),
+        ("transaction.state.log.min.isr", "transaction.state.log.replication.factor"),
+    ):
+        if key not in chosen and factor_key not in chosen:
+            continue
+        least, replicas = effective[key], effective[factor_key]
+        if least > replicas:
+            text, code = "acks=all can never succeed", "unwritable"
+        elif least == replicas > 1:
+            text, code = "one broker down stops every acks=all write", "no-slack"
+        else:
+            continue
+        found.append(
+            warning(code, f"{key} {least} with {counted(replicas, 'replica')}: {text}.", "danger")
+        )
+    return found
+
+
+def _keeping_warnings(
+    effective: Mapping[str, Any], chosen: Collection[str]
+) -> list[dict[str, str]]:
+    """Only whole segments are deleted, and one that is written to is not whole."""
+    found = []
+    for kept, rolled, unit, keys in (
+        ("retention.ms", "segment.ms", "ms", ("log.retention.", "log.roll.")),
+        ("retention.bytes", "segment.bytes", "bytes", ("log.retention.bytes", "log.segment.bytes")),
+    ):
+        is_chosen = any(key.startswith(keys) for key in chosen)
+        if is_chosen and 0 <= effective[kept] < effective[rolled]:
+            found.append(
+                warning(
+                    "kept-longer",
+                    f"Data is kept for {effective[kept]} {unit} and deleted by whole segments,"
+                    f" which end after {effective[rolled]} {unit}: it may stay that much longer.",
+                    "info",
+                )
+            )
+    if "log.cleanup.policy" in chosen and "compact" in effective["cleanup.policy"]:
+        found.append(
+            warning(
+                "compact-by-default",
+                "Topics are compacted unless they say otherwise: of each key only the latest value"
+                " is kept, and records without a key are refused.",
+            )
+        )
+    if effective["unclean.leader.election.enable"] and "unclean.leader.election.enable" in chosen:
+        found.append(
+            warning(
+                "unclean-election",
+                "unclean.leader.election.enable: a replica that is behind may become the leader;"
+                " acknowledged records are lost then.",
+                "danger",
+            )
+        )
+    return found

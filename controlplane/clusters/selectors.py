@@ -1,5 +1,6 @@
 """Reads: clusters and hosts of one tenant, with what agents and brokers say of them."""
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,6 +13,7 @@ from controlplane.clusters.hosts import (
     hosts,
 )
 from controlplane.clusters.models import DEGRADED, MANAGED, RUNNING, Broker, Cluster
+from controlplane.common.kafka_configs import format_properties
 from controlplane.common.problems import NotFound, Unavailable
 from controlplane.common.times import iso
 from controlplane.gateway.errors import GatewayError
@@ -162,18 +164,23 @@ def client_config(cluster: Cluster) -> dict[str, Any]:
         values["sasl.password"] = "<password>"
     return {
         "values": values,
-        "properties": "".join(f"{key}={value}\n" for key, value in values.items()),
+        "properties": format_properties(values),
         "python": python_snippet(values),
     }
 
 
 def python_snippet(values: dict[str, str]) -> str:
-    rows = "".join(f'    "{key}": "{value}",\n' for key, value in values.items())
+    rows = "".join(f"    {_quoted(key)}: {_quoted(value)},\n" for key, value in values.items())
     return (
         "from confluent_kafka import Producer\n\n"
         f"producer = Producer({{\n{rows}}})\n"
         'producer.produce("my-topic", b"hello")\nproducer.flush()\n'
     )
+
+
+def _quoted(text: str) -> str:
+    """A string literal of Python: an address that somebody registered stays data."""
+    return json.dumps(text)
 
 
 def _observed(brokers: Iterable[Broker]) -> ObservedBrokers | None:

@@ -42,7 +42,7 @@ def write_desired(cluster: Cluster, *, state: str) -> Done:
                 zookeeper=settings.ZOOKEEPER,
                 chroot=cluster.zookeeper_path,
                 broker_count=len(brokers),
-                extra=cluster.config,
+                of_tenant=cluster.config,
             )
             spec = desired_spec(
                 cluster_id=cluster.id,

@@ -6,38 +6,27 @@ import hmac
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from controlplane.clusters.rules import Placement
+from controlplane.common.kafka_configs import check_broker_settings, is_tenants, resolved_broker
+
 BROKER_USER = "penstock-broker"
 ADMIN_USER = "penstock-admin"
 ADMIN_MECHANISM = "SCRAM-SHA-256"
 SCRAM_ITERATIONS = 4096
 OFFSETS_PARTITIONS = 8
 
-# What the service decides; a tenant's own configuration may not touch it.
-RESERVED = frozenset(
-    {
-        "broker.id",
-        "broker.rack",
-        "listeners",
-        "advertised.listeners",
-        "listener.security.protocol.map",
-        "inter.broker.listener.name",
-        "zookeeper.connect",
-        "log.dirs",
-        "log.dir",
-        "sasl.enabled.mechanisms",
-        "authorizer.class.name",
-        "super.users",
-        "allow.everyone.if.no.acl.found",
-    }
-)
-
 
 class BrokerView(Protocol):
-    broker_id: int
-    address: str
-    rack: str
-    client_port: int
-    internal_port: int
+    @property
+    def broker_id(self) -> int: ...
+    @property
+    def address(self) -> str: ...
+    @property
+    def rack(self) -> str: ...
+    @property
+    def client_port(self) -> int: ...
+    @property
+    def internal_port(self) -> int: ...
 
 
 def broker_config(
@@ -46,13 +35,31 @@ def broker_config(
     zookeeper: str,
     chroot: str,
     broker_count: int,
-    extra: Mapping[str, str],
+    of_tenant: Mapping[str, str],
 ) -> dict[str, str]:
-    """Kafka's own keys; `log.dirs` is the agent's to set."""
+    """Kafka's own keys; `log.dirs` is the agent's to set.
+
+    What a tenant chose (`of_tenant`) wins over the defaults and never over what the service
+    decides. Keys that are not a tenant's were refused by the plan; of a cluster that was planned
+    before there was a table they are left out.
+    """
     rf = min(3, broker_count)
+    defaults = {
+        "min.insync.replicas": str(min(2, rf)),
+        "default.replication.factor": str(rf),
+        "offsets.topic.replication.factor": str(rf),
+        "offsets.topic.num.partitions": str(OFFSETS_PARTITIONS),
+        "transaction.state.log.replication.factor": str(rf),
+        "transaction.state.log.min.isr": str(min(2, rf)),
+        "auto.create.topics.enable": "false",
+        "group.initial.rebalance.delay.ms": "500",
+    }
+    chosen = {key: value for key, value in of_tenant.items() if is_tenants(key)}
     client = f"CLIENT://{broker.address}:{broker.client_port}"
     internal = f"INTERNAL://{broker.address}:{broker.internal_port}"
-    config = {
+    return {
+        **defaults,
+        **chosen,
         "broker.id": str(broker.broker_id),
         "broker.rack": broker.rack,
         "listeners": f"{client},{internal}",
@@ -64,17 +71,38 @@ def broker_config(
         "sasl.mechanism.inter.broker.protocol": ADMIN_MECHANISM,
         "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
         "super.users": f"User:{BROKER_USER};User:{ADMIN_USER}",
-        "min.insync.replicas": str(min(2, rf)),
-        "default.replication.factor": str(rf),
-        "offsets.topic.replication.factor": str(rf),
-        "offsets.topic.num.partitions": str(OFFSETS_PARTITIONS),
-        "transaction.state.log.replication.factor": str(rf),
-        "transaction.state.log.min.isr": str(min(2, rf)),
-        "auto.create.topics.enable": "false",
-        "group.initial.rebalance.delay.ms": "500",
     }
-    config.update(extra)
-    return config
+
+
+def check_config(of_tenant: Mapping[str, str], *, broker_count: int) -> dict[str, Any]:
+    """What a tenant's choice comes to: all settings of brokers, and by topic key what topics have.
+
+    Raises:
+        Invalid: a key that is not a tenant's, a value out of bounds, settings that do not fit each
+            other; with pointers into `/inputs/config`.
+    """
+    path = ("inputs", "config")
+    check_broker_settings(of_tenant, *path)
+    whole = broker_config(
+        _ANYWHERE,
+        zookeeper="127.0.0.1:2181",
+        chroot="/",
+        broker_count=broker_count,
+        of_tenant=of_tenant,
+    )
+    broker, topic = resolved_broker(whole, of_tenant, *path)
+    return {**broker, **topic}
+
+
+_ANYWHERE = Placement(
+    broker_id=1,
+    host_id="any",
+    rack="any",
+    address="127.0.0.1",
+    client_port=1,
+    internal_port=2,
+)
+"""Where a broker goes changes nothing about whether its settings fit each other."""
 
 
 def secret_config(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from controlplane.clusters.operations_base import ClusterOperationKind
+from controlplane.common.kafka_configs import check_topic_settings
 from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
@@ -50,6 +51,7 @@ class TopicCreate(ClusterOperationKind):
         gateway = self.gateway(context)
         name = inputs["name"]
         refuse_reserved(name)
+        check_topic_settings(inputs["configs"], "inputs", "configs")
         if gateway.describe_topics([name]):
             raise Conflict(f"There is a topic {name} already.", code="name-taken")
         with fields_named(inputs["configs"]):
@@ -114,6 +116,7 @@ class TopicUpdate(ClusterOperationKind):
         topic = described_topic(gateway, inputs["name"])
         if not inputs["configs"]:
             raise field_problem("/inputs/configs", "Name at least one setting.", "required")
+        check_topic_settings(inputs["configs"], "inputs", "configs")
         own, effective, defaults = _settings(gateway, topic.name)
         changes = rules.config_changes(own, inputs["configs"])
         if not changes:

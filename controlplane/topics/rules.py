@@ -184,6 +184,28 @@ def _setting_warnings(before: Settings, after: Settings) -> Warnings:
         old, new = _number(before.get(key)), _number(after.get(key))
         if new is not None and new < least and new != old:
             found.append(warning(code, f"{key} {new}: {text}.", "warning"))
+    return found + _keeping_warnings(before, after)
+
+
+def _keeping_warnings(before: Settings, after: Settings) -> Warnings:
+    """Only whole segments are deleted, and one that is written to is not whole."""
+    found = []
+    for kept_key, rolled_key, unit in (
+        ("retention.ms", "segment.ms", "ms"),
+        ("retention.bytes", "segment.bytes", "bytes"),
+    ):
+        kept, rolled = _number(after.get(kept_key)), _number(after.get(rolled_key))
+        was = (_number(before.get(kept_key)), _number(before.get(rolled_key)))
+        if kept is None or rolled is None or (kept, rolled) == was or not 0 <= kept < rolled:
+            continue
+        found.append(
+            warning(
+                "kept-longer",
+                f"{kept_key} {kept} is less than {rolled_key} {rolled}: data goes by whole"
+                f" segments, so it may stay {rolled} {unit} longer.",
+                "info",
+            )
+        )
     return found
 
 

@@ -15,7 +15,7 @@ def create(world, **inputs):
 
 
 def test_created_brokers_are_spread_and_described_to_their_agents(world):
-    operation = create(world, broker_count=3, config={"num.network.threads": "2"})
+    operation = create(world, broker_count=3, config={"num.partitions": "2"})
     assert operation.state == "succeeded"
     cluster = Cluster.objects.get(pk=operation.cluster_id)
     assert cluster.phase == "RUNNING"
@@ -24,7 +24,7 @@ def test_created_brokers_are_spread_and_described_to_their_agents(world):
     assert len({spec["config"]["broker.rack"] for spec in specs}) == 3
     config = specs[0]["config"]
     assert config["min.insync.replicas"] == "2"
-    assert config["num.network.threads"] == "2"
+    assert config["num.partitions"] == "2"
     assert config["zookeeper.connect"].endswith(f"/penstock/clusters/{cluster.id}")
     secret = unseal(specs[0]["secret"])
     assert secret["penstock.inter.broker.password"] == unseal(cluster.secrets_token)["broker"]

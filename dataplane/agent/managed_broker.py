@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dataplane.agent.processes import Identity
-from dataplane.agent.spec import DesiredBroker, Wanted, chroot_of, encode_observed
+from dataplane.agent.spec import (
+    DesiredBroker,
+    Wanted,
+    broker_settings,
+    chroot_of,
+    encode_observed,
+)
 from dataplane.agent.states import BrokerState
 from dataplane.agent.supervisor import BrokerSpec, Report, Supervisor
 from dataplane.config import format_properties
@@ -154,12 +160,9 @@ class ManagedBroker:
 
     def _write_properties(self, desired: DesiredBroker) -> None:
         """The file holds passwords: readable by this user alone from its first byte."""
-        settings = {
-            **desired.config,
-            **self._unseal(desired.secret),
-            "broker.id": str(desired.broker_id),
-            "log.dirs": str(self.home / "data"),
-        }
+        settings = broker_settings(
+            desired, self._unseal(desired.secret), log_dir=str(self.home / "data")
+        )
         text = format_properties(dict(sorted(settings.items())))
         temporary = self.home / "broker.properties.tmp"
         with contextlib.suppress(FileNotFoundError):

@@ -5,14 +5,22 @@ from __future__ import annotations
 import dataclasses
 import enum
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from dataplane.config import BROKER_CONFIGS, BrokerConfig, ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ROOT = "/penstock/hosts"
+CLUSTERS = "/penstock/clusters"
 FORMAT = 1
+_SHOWN_MAX = 80
+_SENSITIVE = tuple(name for name, key in BROKER_CONFIGS.items() if key.is_sensitive)
 
 
 class SpecError(ValueError):
-    """A desired broker that cannot be understood; the message says what is wrong with it."""
+    """A desired broker that cannot be understood or may not run; the message says why."""
 
 
 class Wanted(enum.Enum):
@@ -78,6 +86,44 @@ def decode_desired(key: str, data: bytes) -> DesiredBroker:
         if isinstance(error, SpecError):
             raise
         raise SpecError(str(error)) from error
+
+
+def broker_settings(
+    desired: DesiredBroker, sealed: Mapping[str, str], *, log_dir: str
+) -> dict[str, str]:
+    """All that the broker's file shall say, checked by the brokers' own table.
+
+    The plan checked what a tenant chose; this is checked again, because whoever writes the desired
+    state decides what runs on this host. Identity and paths are the agent's, a broker stays inside
+    its cluster's part of ZooKeeper, and passwords and users come sealed or not at all.
+
+    Args:
+        desired: what is wanted.
+        sealed: the settings that were in its `secret`.
+        log_dir: the broker's log directory on this host.
+
+    Raises:
+        SpecError: names the first key that is not allowed, and what would be.
+    """
+    own = {"broker.id": str(desired.broker_id), "log.dirs": log_dir}
+    for key, value in {**desired.config, **sealed}.items():
+        if key in ("log.dir", "log.dirs", "node.id") or own.get(key, value) != value:
+            raise SpecError(f"{key} is the agent's to set")
+    for key in desired.config:
+        # Also those of one listener: listener.name.<listener>.sasl.jaas.config.
+        if any(key == name or key.endswith(f".{name}") for name in _SENSITIVE):
+            raise SpecError(f"{key} has to be sealed")
+    chroot = f"{CLUSTERS}/{desired.cluster_id}"
+    settings = {**desired.config, **sealed, **own}
+    if chroot_of(settings.get("zookeeper.connect", "")) != chroot:
+        raise SpecError(f"zookeeper.connect has to end with {chroot}")
+    try:
+        unknown = BrokerConfig.parse(settings).unknown
+    except ConfigError as error:
+        raise SpecError(f"{error.key}: {error.reason}") from error
+    if unknown:
+        raise SpecError(f"{unknown[0][:_SHOWN_MAX]!r} is not a setting of a broker")
+    return settings
 
 
 def encode_observed(

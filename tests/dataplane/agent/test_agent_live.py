@@ -14,6 +14,7 @@ import pytest
 from cryptography.fernet import Fernet
 
 from dataplane.agent.processes import start_ticks_of
+from dataplane.config import parse_properties
 from dataplane.ports.coordinator import NoNodeError
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper, free_port
 from dataplane.runtime.zookeeper import ZooKeeperCoordinator
@@ -204,6 +205,35 @@ async def test_bad_desired_states_are_reported_not_applied(stage):
     await stage.observed(state="failed")
     await stage.want("running", generation=2)
     await stage.observed(state="running", generation=2)
+
+
+async def test_no_value_and_no_key_brings_settings_along_into_a_brokers_file(stage):
+    """Every character at which some program ends a line, in a setting that is free text."""
+    properties = stage.dir / "brokers" / KEY / "broker.properties"
+    evil = stage.dir / "evil"
+    injected = "".join(
+        f"{end}log.dirs={evil}{end}super.users=User:mallory{end}zookeeper.connect=x:1/other"
+        for end in "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+    )
+    agent = stage.start_agent()
+    await stage.want("running", **{f"num.partitions=1{injected}": "1"})
+    assert "not a setting" in (await stage.observed(state="failed"))["message"]
+    await stage.want("running", generation=2, **{"min.insync.replicas": f"1{injected}"})
+    assert "min.insync.replicas" in (await stage.observed(state="failed", generation=2))["message"]
+    assert not properties.exists()
+
+    await stage.want("running", generation=3, **{"broker.rack": f"r1{injected}."})
+    await stage.observed(state="running", generation=3)
+    stat = await registered(stage.zk)
+    assert stat is not None
+    node = json.loads((await stage.zk.get(IDS))[0])
+    assert node["rack"] == f"r1{injected}.", "the broker itself read one value"
+    settings = parse_properties(properties.read_text(encoding="ascii"))
+    assert settings["log.dirs"] == str(stage.dir / "brokers" / KEY / "data")
+    assert "super.users" not in settings
+    assert not evil.exists()
+    agent.terminate()
+    agent.wait(20)
 
 
 @pytest.mark.parametrize(

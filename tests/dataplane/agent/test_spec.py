@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataplane.agent.spec import SpecError, Wanted, chroot_of, decode_desired, encode_observed
+from dataplane.agent.spec import (
+    SpecError,
+    Wanted,
+    broker_settings,
+    chroot_of,
+    decode_desired,
+    encode_observed,
+)
+from dataplane.config import BROKER_CONFIGS
 
 GOOD = {
     "v": 1,
@@ -98,3 +106,75 @@ def test_reports_are_bounded():
 )
 def test_chroot(text, root):
     assert chroot_of(text) == root
+
+
+CONNECT = {"zookeeper.connect": "127.0.0.1:1/penstock/clusters/cl_1"}
+SEALED = {"penstock.inter.broker.username": "b", "penstock.inter.broker.password": "hunter2"}
+
+
+def settings_of(config, sealed=SEALED):
+    row = json.dumps({**GOOD, "config": {**CONNECT, **config}}).encode()
+    return broker_settings(decode_desired("cl_1-2", row), sealed, log_dir="/home/data")
+
+
+def test_the_agent_adds_identity_and_path():
+    assert settings_of({"num.partitions": "4"}) == {
+        **CONNECT,
+        **SEALED,
+        "num.partitions": "4",
+        "broker.id": "2",
+        "log.dirs": "/home/data",
+    }
+    assert settings_of({"broker.id": "2"})["broker.id"] == "2"
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"log.dirs": "/etc"}, "log.dirs is the agent's"),
+        ({"log.dirs": "/home/data"}, "log.dirs is the agent's"),
+        ({"log.dir": "/etc"}, "log.dir is the agent's"),
+        ({"broker.id": "3"}, "broker.id is the agent's"),
+        ({"node.id": "3"}, "node.id is the agent's"),
+        ({"zookeeper.connect": "127.0.0.1:1"}, "has to end with /penstock/clusters/cl_1"),
+        ({"zookeeper.connect": "h:1/penstock/clusters/cl_2"}, "/penstock/clusters/cl_1"),
+        ({"zookeeper.connect": "h:1/penstock/clusters/cl_1/../cl_2"}, "/penstock/clusters/cl_1"),
+        ({"no.such.key": "1"}, "'no.such.key' is not a setting"),
+        ({"num.partitions\u2028log.dirs": "/etc"}, "is not a setting"),
+        ({"x" * 9_000: "1"}, "is not a setting"),
+        ({"Num.Partitions": "1"}, "is not a setting"),
+        ({"min.insync.replicas": "banana"}, "at least 1"),
+        ({"num.partitions": "1\u2028log.dirs=/etc"}, "num.partitions"),
+        ({"listeners": "nonsense"}, "listeners"),
+        ({"group.max.session.timeout.ms": "1"}, "group.min.session.timeout.ms"),
+    ],
+)
+def test_settings_that_a_broker_may_not_have_are_refused(config, words):
+    with pytest.raises(SpecError) as refused:
+        settings_of(config)
+    assert words in str(refused.value)
+    assert len(str(refused.value)) < 500
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *(name for name, key in BROKER_CONFIGS.items() if key.is_sensitive),
+        "listener.name.client.scram-sha-256.sasl.jaas.config",
+    ],
+)
+def test_passwords_and_users_come_sealed(key):
+    with pytest.raises(SpecError, match="has to be sealed") as refused:
+        settings_of({key: "hunter2"})
+    assert "hunter2" not in str(refused.value)
+    assert settings_of({}, {key: "hunter2"})[key] == "hunter2"
+
+
+@given(st.dictionaries(st.sampled_from(sorted(BROKER_CONFIGS)), st.text(max_size=30), max_size=3))
+def test_identity_and_cluster_hold_whatever_is_wanted(config):
+    try:
+        found = settings_of(config)
+    except SpecError:
+        return
+    assert (found["broker.id"], found["log.dirs"]) == ("2", "/home/data")
+    assert chroot_of(found["zookeeper.connect"]) == "/penstock/clusters/cl_1"

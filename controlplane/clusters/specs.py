@@ -69,6 +69,7 @@ def broker_config(
         "zookeeper.connect": f"{zookeeper}{chroot}",
         "sasl.enabled.mechanisms": "SCRAM-SHA-256,SCRAM-SHA-512",
         "sasl.mechanism.inter.broker.protocol": ADMIN_MECHANISM,
+        "penstock.tenant.configs.only": "true",
         "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
         "super.users": f"User:{BROKER_USER};User:{ADMIN_USER}",
     }

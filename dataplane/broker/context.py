@@ -89,6 +89,11 @@ class RequestContext:
     def principal(self) -> Principal:
         return self.connection.principal
 
+    @property
+    def is_super_user(self) -> bool:
+        """Whether this connection's principal may do everything."""
+        return self.broker.authorizer.is_super_user(self.connection.principal)
+
     def authorize(
         self, operation: AclOperation, resource_type: ResourceType, resource_name: str
     ) -> bool:

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from dataplane.config import (
+    BROKER_CONFIGS,
     BrokerConfig,
     ConfigError,
     ConfigKey,
     ConfigType,
+    Scope,
     TopicConfig,
     check_dynamic,
     check_thread_counts,
@@ -130,3 +132,25 @@ def check_broker(
         check_thread_counts(broker, after)
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error
+
+
+def check_tenant(before: Mapping[str, str], after: Mapping[str, str]) -> None:
+    """Whether a tenant may turn a broker's overrides `before` into `after`.
+
+    What is taken away counts as well: an override that the operator made is not a tenant's to
+    remove. Raises KafkaError(POLICY_VIOLATION).
+    """
+    for name in sorted({*before, *after}):
+        value = after.get(name)
+        if before.get(name) == value:
+            continue
+        key = BROKER_CONFIGS.get(name)
+        if key is None or key.scope is not Scope.TENANT:
+            raise KafkaError(
+                ErrorCode.POLICY_VIOLATION, f"{name} is not for users of this cluster to change."
+            )
+        if value is not None:
+            try:
+                key.for_tenant().parse(value)
+            except ConfigError as error:
+                raise KafkaError(ErrorCode.POLICY_VIOLATION, str(error)) from error

@@ -39,7 +39,13 @@ async def handle(context: RequestContext, request: AlterConfigsRequest) -> Alter
             changes = changes_from(
                 (item.name, Operation.SET, item.value) for item in resource.configs
             )
-            await admin.replace(kind, name, changes, validate_only=request.validate_only)
+            await admin.replace(
+                kind,
+                name,
+                changes,
+                validate_only=request.validate_only,
+                by_super_user=context.is_super_user,
+            )
         except KafkaError as error:
             result.error_code = error.code
             result.error_message = error.message

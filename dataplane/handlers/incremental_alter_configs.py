@@ -2,6 +2,8 @@
 
 Behaviour: needs AlterConfigs on the topic, or on the cluster for brokers. Taken by any broker;
 each resource has its own result. The write is conditional, so two at once do not lose a change.
+Where `penstock.tenant.configs.only` is set, users that are no super users change a tenant's keys of
+brokers alone, within a tenant's bounds (POLICY_VIOLATION).
 Skipped: resource types broker logger and client metrics (INVALID_REQUEST); dynamic secrets.
 """
 
@@ -42,7 +44,13 @@ async def handle(
             changes = changes_from(
                 (item.name, item.config_operation, item.value) for item in resource.configs
             )
-            await admin.alter(kind, name, changes, validate_only=request.validate_only)
+            await admin.alter(
+                kind,
+                name,
+                changes,
+                validate_only=request.validate_only,
+                by_super_user=context.is_super_user,
+            )
         except KafkaError as error:
             result.error_code = error.code
             result.error_message = error.message

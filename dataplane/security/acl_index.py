@@ -86,6 +86,9 @@ class AclIndex:
             if wanted.matches(binding := AclBinding(pattern, entry))
         ]
 
+    def is_super_user(self, principal: Principal) -> bool:
+        return principal in self._super_users
+
     def authorize(
         self,
         principal: Principal,

@@ -5,7 +5,13 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
-from dataplane.cluster.config_changes import Change, altered, check_broker, check_topic
+from dataplane.cluster.config_changes import (
+    Change,
+    altered,
+    check_broker,
+    check_tenant,
+    check_topic,
+)
 from dataplane.cluster.config_entries import (
     ConfigEntry,
     broker_entries,
@@ -21,6 +27,9 @@ if TYPE_CHECKING:
 
     from dataplane.broker.metadata.config_store import ConfigStore
     from dataplane.broker.metadata.metadata_cache import MetadataCache
+
+
+_TENANTS_ONLY = "penstock.tenant.configs.only"
 
 
 class Resource(enum.IntEnum):
@@ -56,16 +65,42 @@ class ConfigAdmin:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource_type}")
 
     async def alter(
-        self, resource_type: int, name: str, changes: Sequence[Change], *, validate_only: bool
+        self,
+        resource_type: int,
+        name: str,
+        changes: Sequence[Change],
+        *,
+        validate_only: bool,
+        by_super_user: bool,
     ) -> None:
         """Apply single changes (KIP-339). Raises KafkaError."""
-        await self._alter(resource_type, name, changes, lambda present: present, validate_only)
+        await self._alter(
+            resource_type,
+            name,
+            changes,
+            lambda present: present,
+            validate_only=validate_only,
+            by_super_user=by_super_user,
+        )
 
     async def replace(
-        self, resource_type: int, name: str, changes: Sequence[Change], *, validate_only: bool
+        self,
+        resource_type: int,
+        name: str,
+        changes: Sequence[Change],
+        *,
+        validate_only: bool,
+        by_super_user: bool,
     ) -> None:
         """Replace all overrides, as the old AlterConfigs does. Raises KafkaError."""
-        await self._alter(resource_type, name, changes, lambda _present: {}, validate_only)
+        await self._alter(
+            resource_type,
+            name,
+            changes,
+            lambda _present: {},
+            validate_only=validate_only,
+            by_super_user=by_super_user,
+        )
 
     async def _alter(
         self,
@@ -73,8 +108,12 @@ class ConfigAdmin:
         name: str,
         changes: Sequence[Change],
         base: Callable[[dict[str, str]], dict[str, str]],
+        *,
         validate_only: bool,
+        by_super_user: bool,
     ) -> None:
+        configs = self._configs
+        is_open = by_super_user or not configs.broker_config.get_bool(_TENANTS_ONLY)
         if resource_type == Resource.TOPIC:
             self._require_topic(name)
             entity_type, entity = "topics", name
@@ -86,9 +125,11 @@ class ConfigAdmin:
             )
 
         def change(present: dict[str, str]) -> Mapping[str, str]:
-            return self._changed(entity_type, entity, base(present), changes)
+            after = self._changed(entity_type, entity, base(present), changes)
+            if entity_type == "brokers" and not is_open:
+                check_tenant(present, after)
+            return after
 
-        configs = self._configs
         if validate_only:
             change(configs.overrides(entity_type, entity))
         else:

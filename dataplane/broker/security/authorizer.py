@@ -109,6 +109,10 @@ class Authorizer:
             principal, host, operation, resource_type, name
         )
 
+    def is_super_user(self, principal: Principal) -> bool:
+        """Of `super.users`, or the brokers' own; everybody where there is no authorizer."""
+        return not self.is_enabled or self.index.is_super_user(principal)
+
     def authorize_any(
         self, principal: Principal, host: str, operation: AclOperation, resource_type: ResourceType
     ) -> bool:

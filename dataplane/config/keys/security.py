@@ -101,6 +101,11 @@ KEYS = scoped(
     long(
         "delegation.token.expiry.time.ms", 86_400_000, "Life of a token between renewals.", least=1
     ),
+    flag(
+        "penstock.tenant.configs.only",
+        False,
+        "Whether clients that are no super users may change only a tenant's keys of brokers.",
+    ),
     text(
         "penstock.inter.broker.username",
         None,

@@ -22,7 +22,7 @@ from dataplane.config.document import keys_document
 NEVER_A_TENANTS = re.compile(
     r"(broker|node)\.id|reserved\.broker|broker\.rack|log\.dirs?$|listener|zookeeper|security\.|ssl\."
     r"|sasl\.|super\.users|authorizer|allow\.everyone|principal|delegation|policy\.class|metric\.reporters"
-    r"|^penstock\.(inter|bootstrap|metrics)|throttled\.replicas|connections\.max\.reauth"
+    r"|^penstock\.(inter|bootstrap|metrics|tenant)|throttled\.replicas|connections\.max\.reauth"
 )
 """Identity, paths, listeners, ZooKeeper, security, super users, code that is loaded by name."""
 SHARED = re.compile(

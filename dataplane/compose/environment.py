@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dataplane.ports.clock import Clock
     from dataplane.ports.entropy import Entropy
     from dataplane.ports.filesystem import FileSystem
+    from zookeeper_access.settings import ZooKeeperAccess
 
 
 class ClosableCoordinator(Coordinator, Protocol):
@@ -88,4 +89,18 @@ async def _connect(config: BrokerConfig) -> ClosableCoordinator:
         config.require("zookeeper.connect"),
         session_timeout_ms=session_ms,
         connect_timeout_ms=connect_ms if isinstance(connect_ms, int) else session_ms,
+        access=zookeeper_access(config),
     )
+
+
+def zookeeper_access(config: BrokerConfig) -> ZooKeeperAccess:
+    """How the broker logs in to ZooKeeper. Raises ConfigError, which shows no secret."""
+    from dataplane.config import BROKER_CONFIGS, ConfigError
+    from zookeeper_access.settings import AccessError, ZooKeeperAccess
+
+    try:
+        return ZooKeeperAccess.parse(config.static)
+    except AccessError as error:
+        key = BROKER_CONFIGS[error.key]
+        shown = "[hidden]" if key.is_sensitive else config.static.get(error.key, "null")
+        raise ConfigError(error.key, shown, error.reason) from error

@@ -10,6 +10,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from dataplane.compose.environment import zookeeper_access
 from dataplane.config import (
     BROKER_CONFIGS,
     BrokerConfig,
@@ -60,6 +61,7 @@ def main(path: str | None, overrides: Sequence[str], *, check: bool = False) -> 
     try:
         config = read_config(path, overrides)
         _check_users(config)
+        zookeeper_access(config)
         if not check:
             _require(config)
     except ConfigError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from dataplane.config.key import ConfigError, ConfigKey, Dynamic
-from dataplane.config.keys import coordinators, log, replication, security, server
+from dataplane.config.keys import coordinators, log, replication, security, server, zookeeper
 from dataplane.config.listeners import (
     Listener,
     SecurityProtocol,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BROKER_CONFIGS: Final[dict[str, ConfigKey]] = {
     key.name: key
-    for group in (server, log, replication, coordinators, security)
+    for group in (server, zookeeper, log, replication, coordinators, security)
     for key in group.KEYS
 }
 """Every broker key by name."""

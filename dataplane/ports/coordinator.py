@@ -113,6 +113,10 @@ class NotEmptyError(CoordinatorError):
     """The node to delete has children."""
 
 
+class NotAuthorizedError(CoordinatorError):
+    """The node's ACL, or the service itself, does not let this session do that."""
+
+
 class SessionExpiredError(CoordinatorError):
     """The session is gone, and every ephemeral node with it; nothing was done."""
 

@@ -5,19 +5,25 @@
 replaces itself by the server (the same pid), so whoever started it can watch and stop it. From
 Python, `EmbeddedZooKeeper` starts one as a child, waits until it serves, and stops it. It listens
 on loopback only. The child dies with the thread that started it (Linux), so nothing is left over.
+
+With `users` the server does nothing for a client that has not logged in as one of them by SASL
+DIGEST-MD5. A user called `super` is above every ACL.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
 import importlib.util
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from dataplane.runtime.parent_death import die_with_parent
@@ -37,6 +43,14 @@ _JAR_PATTERNS = (
     "netty-handler-4*.jar",
     "netty-transport-4*.jar",
 )
+# What it needs on top to serve TLS.
+_TLS_JAR_PATTERNS = (
+    "netty-codec-4*.jar",
+    "netty-resolver-4*.jar",
+    "netty-transport-classes-epoll-*.jar",
+    "netty-transport-native-unix-common-*.jar",
+    "netty-tcnative-classes-*.jar",
+)
 _JVM_FLAGS = (
     "-XX:+UseSerialGC",
     "-XX:TieredStopAtLevel=1",
@@ -47,6 +61,8 @@ _JVM_FLAGS = (
     # Topic creation sends multis; Kafka's own advice for large clusters is 4 MiB.
     "-Djute.maxbuffer=4194304",
 )
+_PLAIN = re.compile(r"[!#-\[\]-~]+")
+"""Printable ASCII without blanks, double quotes and backslashes."""
 _LOG4J = """\
 appender.out.type = Console
 appender.out.name = out
@@ -55,6 +71,15 @@ appender.out.layout.pattern = %d{ISO8601} %p %c{1}: %m%n
 rootLogger.level = warn
 rootLogger.appenderRef.out.ref = out
 """
+
+
+_AUTHENTICATED = (
+    "authProvider.sasl=org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
+    # Whoever has not logged in may open a session, and nothing else.
+    "enforce.auth.enabled=true",
+    "enforce.auth.schemes=sasl",
+    "superUser=super",
+)
 
 
 class ZooKeeperStartError(Exception):
@@ -69,10 +94,23 @@ def jars_dir() -> Path:
     return Path(spec.origin).parent / "jars"
 
 
-def class_path(directory: Path) -> str:
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class ServerTls:
+    """TLS of a server: a port of its own, its key with certificate and whom it trusts, in PEM.
+
+    `client_auth` is `need`, `want` or `none`: whether clients show a certificate.
+    """
+
+    port: int
+    key_store: Path
+    trust_store: Path
+    client_auth: str = "none"
+
+
+def class_path(directory: Path, *, tls: bool = False) -> str:
     """The needed jars in `directory`, as a Java class path."""
     found: list[str] = []
-    for pattern in _JAR_PATTERNS:
+    for pattern in (*_JAR_PATTERNS, *(_TLS_JAR_PATTERNS if tls else ())):
         matches = sorted(directory.glob(pattern))
         if not matches:
             raise ZooKeeperStartError(f"no {pattern} in {directory}")
@@ -80,8 +118,17 @@ def class_path(directory: Path) -> str:
     return os.pathsep.join(found)
 
 
-def write_config(data_dir: Path, *, port: int, host: str, tick_time_ms: int, fsync: bool) -> Path:
-    """Write `zoo.cfg` into `data_dir` and return its path."""
+def write_config(
+    data_dir: Path,
+    *,
+    port: int,
+    host: str,
+    tick_time_ms: int,
+    fsync: bool,
+    users: Mapping[str, str] | None = None,
+    tls: ServerTls | None = None,
+) -> Path:
+    """Write `zoo.cfg` into `data_dir`, `jaas.conf` if there are `users`; return zoo.cfg's path."""
     data_dir.mkdir(parents=True, exist_ok=True)
     lines = [
         f"dataDir={data_dir}",
@@ -98,10 +145,48 @@ def write_config(data_dir: Path, *, port: int, host: str, tick_time_ms: int, fsy
         "preAllocSize=4096",
         f"forceSync={'yes' if fsync else 'no'}",
     ]
+    if users:
+        lines += _AUTHENTICATED
+        write_private(jaas_file(data_dir), jaas(users))
+    if tls is not None:
+        lines += [
+            "serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
+            f"secureClientPortAddress={host}",
+            f"secureClientPort={tls.port}",
+            f"ssl.keyStore.location={tls.key_store}",
+            "ssl.keyStore.type=PEM",
+            f"ssl.trustStore.location={tls.trust_store}",
+            "ssl.trustStore.type=PEM",
+            f"ssl.clientAuth={tls.client_auth}",
+        ]
     config = data_dir / "zoo.cfg"
     config.write_text("\n".join(lines) + "\n")
     (data_dir / "log4j2.properties").write_text(_LOG4J)
     return config
+
+
+def jaas_file(data_dir: Path) -> Path:
+    return data_dir / "jaas.conf"
+
+
+def jaas(users: Mapping[str, str]) -> str:
+    """A server's JAAS section. Raises ValueError for what cannot stand in one as it is."""
+    for text in (*users, *users.values()):
+        if not _PLAIN.fullmatch(text):
+            raise ValueError("a user or a password with characters that JAAS would not keep")
+    rows = "".join(f'\n    user_{name}="{password}"' for name, password in sorted(users.items()))
+    module = "org.apache.zookeeper.server.auth.DigestLoginModule required"
+    return f"Server {{\n    {module}{rows};\n}};\n"
+
+
+def write_private(path: Path, text: str) -> None:
+    """For the eyes of this user alone, from the first byte on; replaces what was there."""
+    temporary = path.with_name(f"{path.name}.tmp")
+    temporary.unlink(missing_ok=True)
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+    temporary.replace(path)
 
 
 def command(
@@ -112,16 +197,31 @@ def command(
     tick_time_ms: int = 500,
     heap_mib: int = 128,
     fsync: bool = True,
+    users: Mapping[str, str] | None = None,
+    tls: ServerTls | None = None,
 ) -> list[str]:
-    """Prepare `data_dir` and return the command line that runs a server on it."""
-    config = write_config(data_dir, port=port, host=host, tick_time_ms=tick_time_ms, fsync=fsync)
+    """Prepare `data_dir` and return the command line that runs a server on it.
+
+    `users` are names and passwords; they stand in a file that only this user can read.
+    """
+    config = write_config(
+        data_dir,
+        port=port,
+        host=host,
+        tick_time_ms=tick_time_ms,
+        fsync=fsync,
+        users=users,
+        tls=tls,
+    )
+    login = [f"-Djava.security.auth.login.config={jaas_file(data_dir)}"] if users else []
     return [
         "java",
         f"-Xmx{heap_mib}m",
         *_JVM_FLAGS,
+        *login,
         f"-Dlog4j2.configurationFile={data_dir / 'log4j2.properties'}",
         "-cp",
-        class_path(jars_dir()),
+        class_path(jars_dir(), tls=tls is not None),
         "org.apache.zookeeper.server.ZooKeeperServerMain",
         str(config),
     ]
@@ -156,6 +256,8 @@ class EmbeddedZooKeeper:
         host: str = "127.0.0.1",
         tick_time_ms: int = 500,
         fsync: bool = True,
+        users: Mapping[str, str] | None = None,
+        tls: ServerTls | None = None,
     ) -> None:
         self.data_dir = Path(data_dir).absolute()
         self.host = host
@@ -163,6 +265,8 @@ class EmbeddedZooKeeper:
         self.log_file = self.data_dir / "zookeeper.log"
         self._tick_time_ms = tick_time_ms
         self._fsync = fsync
+        self._users = users
+        self._tls = tls
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -182,6 +286,8 @@ class EmbeddedZooKeeper:
             host=self.host,
             tick_time_ms=self._tick_time_ms,
             fsync=self._fsync,
+            users=self._users,
+            tls=self._tls,
         )
         with self.log_file.open("ab") as log:
             try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from typing import TYPE_CHECKING, Any, Self
 
 from kazoo import exceptions as kz
@@ -29,6 +30,7 @@ from dataplane.ports.coordinator import (
     NodeExistsError,
     NodeStat,
     NoNodeError,
+    NotAuthorizedError,
     NotEmptyError,
     Op,
     OpResult,
@@ -39,9 +41,13 @@ from dataplane.ports.coordinator import (
 )
 from dataplane.runtime.zookeeper_multi_read import MultiRead
 from dataplane.runtime.zookeeper_watch import ChildrenWatch, DataWatch
+from zookeeper_access.client import AccessClient
+from zookeeper_access.settings import AccessError, ZooKeeperAccess
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+
+    from zookeeper_access.settings import Login
 
 log = logging.getLogger(__name__)
 
@@ -50,6 +56,10 @@ _ERRORS: tuple[tuple[type[Exception], type[CoordinatorError]], ...] = (
     (kz.NodeExistsError, NodeExistsError),
     (kz.BadVersionError, BadVersionError),
     (kz.NotEmptyError, NotEmptyError),
+    (kz.NoAuthError, NotAuthorizedError),
+    (kz.AuthFailedError, NotAuthorizedError),
+    (kz.InvalidACLError, NotAuthorizedError),
+    (kz.SessionClosedRequireSaslError, NotAuthorizedError),
     (kz.SessionExpiredError, SessionExpiredError),
     (kz.ConnectionClosedError, ConnectionLossError),
     (kz.ConnectionLoss, ConnectionLossError),
@@ -95,33 +105,49 @@ class ZooKeeperCoordinator:
         *,
         session_timeout_ms: int = 18_000,
         connect_timeout_ms: int = 15_000,
+        access: ZooKeeperAccess | None = None,
     ) -> Self:
         """Open a session at `host:port,host:port/chroot`, creating the chroot when it is missing.
 
-        Raises CoordinatorError when no server answers within `connect_timeout_ms`.
+        Raises CoordinatorError when no server answers within `connect_timeout_ms`, and its subclass
+        NotAuthorizedError when the servers do not take `access` for a login.
         """
         # kazoo would warn about a chroot that does not exist yet: it is set after it was made.
         hosts, _, chroot = connect_string.partition("/")
-        client = KazooClient(
-            hosts=hosts,
-            timeout=session_timeout_ms / 1000,
-            # Reconnects go on for ever, 0.05 s to 1 s apart.
-            connection_retry=KazooRetry(
-                max_tries=-1, delay=0.05, max_delay=1.0, ignore_expire=False
-            ),
-            logger=logging.getLogger("kazoo.client"),
-        )
         try:
-            await asyncio.to_thread(client.start, connect_timeout_ms / 1000)
+            client = AccessClient(
+                hosts,
+                access or ZooKeeperAccess(),
+                timeout=session_timeout_ms / 1000,
+                # Reconnects go on for ever, 0.05 s to 1 s apart.
+                connection_retry=KazooRetry(
+                    max_tries=-1, delay=0.05, max_delay=1.0, ignore_expire=False
+                ),
+                logger=logging.getLogger("kazoo.client"),
+            )
+        except AccessError as error:
+            raise CoordinatorError(str(error)) from error
+        try:
+            await asyncio.to_thread(_start, client, connect_timeout_ms / 1000)
         except Exception as error:
             await asyncio.to_thread(_dispose, client)
+            if client.refusal:
+                raise NotAuthorizedError(client.refusal) from error
+            if isinstance(error, kz.SessionClosedRequireSaslError):
+                raise NotAuthorizedError(
+                    f"ZooKeeper at {hosts} asks for a login, and none is configured"
+                ) from error
             raise CoordinatorError(
                 f"no ZooKeeper server answered at {connect_string} within {connect_timeout_ms} ms"
             ) from error
         coordinator = cls(client, asyncio.get_running_loop())
         if chroot.strip("/"):
             root = "/" + chroot.strip("/")
-            await coordinator._make_persistent(root)
+            try:
+                await coordinator._make_persistent(root)
+            except CoordinatorError:
+                await coordinator.close()
+                raise
             client.chroot = root
         return coordinator
 
@@ -131,6 +157,10 @@ class ZooKeeperCoordinator:
         for watch in list(self._watches):
             watch.cancel()
         await asyncio.to_thread(_dispose, self._client)
+
+    async def authenticate(self, login: Login) -> None:
+        """Act as `login` too, from now on and after every reconnect. Raises CoordinatorError."""
+        await self._await(self._client.authenticate(login))
 
     @property
     def session_id(self) -> int:
@@ -326,6 +356,24 @@ def _op_result(op: Op | Get, answer: Any) -> OpResult:
             return node_stat(answer)
         case _:
             return None
+
+
+def _start(client: AccessClient, timeout_s: float) -> None:
+    """Blocking: a session counts once the servers have done something for it.
+
+    kazoo calls itself connected before it logs in.
+    """
+    deadline_s = time.monotonic() + timeout_s
+    client.start(timeout_s)
+    while True:
+        try:
+            client.exists_async("/").get(timeout=max(0.01, deadline_s - time.monotonic()))
+        except (kz.ConnectionLoss, kz.SessionExpiredError):
+            if client.refusal or time.monotonic() > deadline_s:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _dispose(client: KazooClient) -> None:

@@ -9,13 +9,15 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
+from kazoo.exceptions import NoAuthError
+
 from dataplane.ports.coordinator import NodeStat
 
 _HEADER = struct.Struct("!iBi")
 _INT = struct.Struct("!i")
 _STAT = struct.Struct("!qqqqiiiqiiq")
 _GET_DATA, _ERROR = 4, -1
-_NO_NODE = -101
+_NO_NODE, _NO_AUTH = -101, -102
 
 
 class MultiReadError(Exception):
@@ -51,6 +53,8 @@ class MultiRead(NamedTuple):
             if kind == _ERROR:
                 (code,) = _INT.unpack_from(data, offset)
                 offset += _INT.size
+                if code == _NO_AUTH:
+                    raise NoAuthError
                 if code != _NO_NODE:
                     raise MultiReadError(f"ZooKeeper error {code}")
                 found.append(None)

@@ -8,7 +8,14 @@ from pathlib import Path
 from tests.architecture.imports import circles, import_graph
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PACKAGES = ("dataplane", "controlplane", "console", "spark_analytics", "deploy")
+PACKAGES = (
+    "dataplane",
+    "controlplane",
+    "console",
+    "spark_analytics",
+    "zookeeper_access",
+    "deploy",
+)
 
 
 def sources() -> list[Path]:

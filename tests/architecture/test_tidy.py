@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PACKAGES = ("dataplane", "controlplane", "console", "spark_analytics", "deploy")
+PACKAGES = (
+    "dataplane",
+    "controlplane",
+    "console",
+    "spark_analytics",
+    "zookeeper_access",
+    "deploy",
+)
 FILE_LINES_MAX = 500
 FUNCTION_LINES_MAX = 70
 PURE_PACKAGES = (

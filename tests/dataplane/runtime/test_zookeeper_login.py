@@ -1,0 +1,245 @@
+"""Logins and ACLs against a real ZooKeeper that asks for them: who gets in, and who reaches what."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import threading
+from pathlib import Path
+
+import pytest
+from kazoo.security import ACL, Id, Permissions
+
+from dataplane.ports.coordinator import (
+    Check,
+    Create,
+    Delete,
+    Get,
+    NotAuthorizedError,
+    SessionState,
+    SetData,
+)
+from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper, jaas, jaas_file
+from dataplane.runtime.zookeeper import ZooKeeperCoordinator
+from zookeeper_access.settings import Login, ZooKeeperAccess
+
+pytestmark = pytest.mark.cluster
+
+USERS = {
+    "super": "super-secret-1",
+    "controlplane": "controlplane-secret-1",
+    "member": "member-secret-1",
+}
+ADMINISTRATORS = ("sasl:controlplane",)
+
+
+def as_user(name):
+    return ZooKeeperAccess(sasl=Login(name, USERS[name]), set_acl=True)
+
+
+def as_cluster(name):
+    return ZooKeeperAccess(
+        sasl=Login("member", USERS["member"]),
+        identity=Login(name, f"{name}-secret-1"),
+        administrators=ADMINISTRATORS,
+        set_acl=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def zookeeper(tmp_path_factory):
+    server = EmbeddedZooKeeper(tmp_path_factory.mktemp("zk"), fsync=False, users=USERS)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+async def connect(zookeeper):
+    opened = []
+
+    async def open_session(access, chroot="", **options):
+        opened.append(
+            await ZooKeeperCoordinator.connect(
+                zookeeper.connect_string + chroot, access=access, **options
+            )
+        )
+        return opened[-1]
+
+    yield open_session
+    for session in opened:
+        await session.close()
+
+
+async def refused(attempt):
+    with pytest.raises(NotAuthorizedError):
+        await attempt
+
+
+async def test_an_outsider_gets_nothing(zookeeper):
+    with pytest.raises(NotAuthorizedError, match="asks for a login"):
+        await ZooKeeperCoordinator.connect(zookeeper.connect_string)
+    # A digest login alone is none: anybody can make one up.
+    made_up = ZooKeeperAccess(identity=Login("kc_a", "kc_a-secret-1"))
+    with pytest.raises(NotAuthorizedError, match="asks for a login"):
+        await ZooKeeperCoordinator.connect(zookeeper.connect_string, access=made_up)
+
+
+@pytest.mark.parametrize("name", ["member", "nobody", "super"])
+async def test_a_wrong_password_is_refused_by_name_and_not_shown(zookeeper, name):
+    wrong = ZooKeeperAccess(sasl=Login(name, "not-the-password"))
+    with pytest.raises(NotAuthorizedError, match=f"login of {name}") as error:
+        await ZooKeeperCoordinator.connect(zookeeper.connect_string, access=wrong)
+    assert "not-the-password" not in str(error.value)
+
+
+async def test_one_cluster_neither_reads_nor_writes_anothers_nodes(connect):
+    ours = await connect(as_cluster("kc_a"), "/kc_a")
+    await ours.create("/brokers/ids", b"secret", make_parents=True)
+    await ours.create("/controller", b"1", ephemeral=True)
+    theirs = await connect(as_cluster("kc_b"))
+    for path in ("/kc_a", "/kc_a/brokers", "/kc_a/brokers/ids", "/kc_a/controller"):
+        await refused(theirs.get(path))
+        await refused(theirs.children(path))
+        await refused(theirs.set(path, b"x"))
+        await refused(theirs.create(f"{path}/intruder"))
+        await refused(theirs.multi([Get(path)]))
+        await refused(theirs.multi([SetData(path, b"x")]))
+        await refused(theirs.multi([Create(f"{path}/intruder")]))
+        client = theirs._client
+        world = [ACL(Permissions.ALL, Id("world", "anyone"))]
+        for attempt in (client.set_acls_async(path, world), client.get_acls_async(path)):
+            await refused(theirs._await(attempt))
+    await refused(theirs.delete("/kc_a/controller"))
+    await refused(theirs.delete("/kc_a/brokers/ids"))
+    await refused(theirs.multi([Check("/kc_a/controller", 0), Delete("/kc_a/controller")]))
+    assert (await ours.get("/controller"))[0] == b"1"
+    assert await ours.children("/brokers") == ["ids"]
+
+
+async def test_the_admission_login_alone_reaches_no_node(connect):
+    ours = await connect(as_cluster("kc_c"), "/kc_c")
+    await ours.create("/topics", b"secret")
+    only_let_in = await connect(ZooKeeperAccess(sasl=Login("member", USERS["member"])))
+    await refused(only_let_in.get("/kc_c/topics"))
+    await refused(only_let_in.children("/kc_c"))
+    await refused(only_let_in.delete("/kc_c/topics"))
+
+
+async def test_a_password_that_is_a_guess_is_another_identity(connect):
+    ours = await connect(as_cluster("kc_d"), "/kc_d")
+    await ours.create("/topics", b"secret")
+    guessed = ZooKeeperAccess(
+        sasl=Login("member", USERS["member"]), identity=Login("kc_d", "another-secret")
+    )
+    await refused((await connect(guessed)).get("/kc_d/topics"))
+
+
+async def test_administrators_and_the_super_user_reach_every_node(connect):
+    ours = await connect(as_cluster("kc_e"), "/kc_e")
+    await ours.multi([Create("/one", b"1"), Create("/two", b"2")])
+    administrator = await connect(as_user("controlplane"))
+    assert (await administrator.get("/kc_e/one"))[0] == b"1"
+    await administrator.delete("/kc_e/one")
+    everything = await connect(as_user("super"))
+    await everything.delete("/kc_e/two")
+    assert await ours.children("/") == []
+
+
+async def test_an_identity_is_added_to_a_session_and_kept_over_a_reconnect(connect):
+    ours = await connect(as_cluster("kc_f"), "/kc_f")
+    await ours.create("/topics", b"mine")
+    agent = await connect(ZooKeeperAccess(sasl=Login("member", USERS["member"])))
+    await refused(agent.get("/kc_f/topics"))
+    await agent.authenticate(Login("kc_f", "kc_f-secret-1"))
+    assert (await agent.get("/kc_f/topics"))[0] == b"mine"
+    states = []
+    agent.on_session(states.append)
+    agent._client._connection._socket.shutdown(socket.SHUT_RDWR)
+    async with asyncio.timeout(10):
+        while states[-1:] != [SessionState.CONNECTED]:
+            await asyncio.sleep(0.01)
+    assert (await agent.get("/kc_f/topics"))[0] == b"mine"
+
+
+async def test_a_connection_that_ends_in_the_middle_of_a_login_is_tried_again(zookeeper):
+    """kazoo's own login would give the session up for good."""
+    dropped = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        host, port = door.getsockname()
+
+        def let_through():
+            while True:
+                try:
+                    inner, _ = door.accept()
+                except OSError:
+                    return
+                if not dropped.is_set():
+                    inner.recv(1)  # it speaks, and is hung up on
+                    dropped.set()
+                    inner.close()
+                    continue
+                outer = socket.create_connection((zookeeper.host, zookeeper.port))
+                for source, target in ((inner, outer), (outer, inner)):
+                    threading.Thread(target=pump, args=(source, target), daemon=True).start()
+
+        threading.Thread(target=let_through, daemon=True).start()
+        session = await ZooKeeperCoordinator.connect(f"{host}:{port}", access=as_user("member"))
+        assert dropped.is_set()
+        await session.create("/after_all")
+        cut_after_the_session_answer(session)
+        async with asyncio.timeout(10):
+            assert (await session.get("/after_all"))[0] == b""
+        await session.delete("/after_all")
+        await session.close()
+
+
+def cut_after_the_session_answer(session):
+    """The next login's connection breaks once, between the challenge and the response."""
+    connection = session._client._connection
+    ask, left = connection._ask, [1]
+
+    def cutting(token, xid, timeout):
+        if token and left:
+            left.clear()
+            connection._socket.shutdown(socket.SHUT_RDWR)
+        return ask(token, xid, timeout)
+
+    connection._ask = cutting
+    connection._socket.shutdown(socket.SHUT_RDWR)
+
+
+def pump(source, target):
+    try:
+        while data := source.recv(65_536):
+            target.sendall(data)
+    except OSError:
+        pass
+    finally:
+        target.close()
+
+
+async def test_no_log_line_holds_a_credential(connect, caplog):
+    caplog.set_level(logging.DEBUG, logger="kazoo.client")
+    session = await connect(as_cluster("kc_g"), "/kc_g")
+    await session.authenticate(Login("kc_h", "kc_h-secret-1"))
+    await session.create("/one")
+    assert "Auth([hidden])" in caplog.text
+    for secret in ("kc_g-secret-1", "kc_h-secret-1", USERS["member"]):
+        assert secret not in caplog.text
+
+
+def test_the_servers_passwords_are_in_a_private_file_and_in_no_argument(zookeeper):
+    assert jaas_file(zookeeper.data_dir).stat().st_mode & 0o777 == 0o600
+    line = Path(f"/proc/{zookeeper.pid}/cmdline").read_text()
+    assert not [password for password in USERS.values() if password in line]
+    assert USERS["member"] not in (zookeeper.data_dir / "zoo.cfg").read_text()
+
+
+@pytest.mark.parametrize("bad", ['a"b', "a b", "a\nb", "a\\b", "ä"])
+def test_a_user_that_would_change_the_jaas_file_is_refused(bad):
+    with pytest.raises(ValueError, match="JAAS"):
+        jaas({"member": bad})
+    with pytest.raises(ValueError, match="JAAS"):
+        jaas({bad: "password"})

@@ -1,0 +1,148 @@
+"""A kazoo client that logs in by SASL DIGEST-MD5 and `digest`, over TLS when asked."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import socket
+import ssl
+from typing import TYPE_CHECKING, Any
+
+from kazoo.client import KazooClient
+from kazoo.exceptions import EXCEPTIONS, ConnectionDropped, ZookeeperError
+from kazoo.handlers.threading import SequentialThreadingHandler
+from kazoo.protocol.connection import ConnectionHandler
+from kazoo.protocol.serialization import SASL, Auth
+
+from zookeeper_access.digest_md5 import DigestMd5, DigestMd5Error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from zookeeper_access.settings import Login, ZooKeeperAccess
+
+log = logging.getLogger(__name__)
+
+NONCE_BYTES = 24
+_LOGIN_XIDS = (1, 2)
+
+
+class AccessClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
+    """KazooClient with our logins. `refusal` says why the last one failed, or is empty."""
+
+    def __init__(
+        self, hosts: str, access: ZooKeeperAccess, *, logger: logging.Logger, **options: Any
+    ) -> None:
+        _hide_credentials(logger)
+        self.refusal = ""
+        if access.tls is not None:
+            options.update(use_ssl=True, handler=_TlsHandler(access.tls.context(), self._refuse))
+        identity = access.identity
+        super().__init__(
+            hosts=hosts,
+            logger=logger,
+            default_acl=access.acl(),
+            auth_data=[("digest", f"{identity.username}:{identity.password}")] if identity else [],
+            **options,
+        )
+        if access.sasl is not None:
+            self._connection = _SaslConnection(self, self._conn_retry.copy(), access.sasl, logger)
+
+    def _refuse(self, why: str) -> None:
+        self.refusal = why
+
+    def authenticate(self, login: Login) -> Any:
+        """Also act as `login`, now and after every reconnect. kazoo's asynchronous result."""
+        return self.add_auth_async("digest", f"{login.username}:{login.password}")
+
+
+class _SaslConnection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no types
+    """Logs in itself instead of by pure-sasl. A connection that ends meanwhile is tried again."""
+
+    def __init__(
+        self, client: AccessClient, retry: Any, login: Login, logger: logging.Logger
+    ) -> None:
+        # kazoo only looks at whether there are any options.
+        super().__init__(client, retry, logger=logger, sasl_options={})
+        self._login = login
+
+    def _authenticate_with_sasl(self, _host: str, timeout: float) -> None:
+        login = self._login
+        exchange = DigestMd5(
+            login.username, login.password, cnonce=secrets.token_urlsafe(NONCE_BYTES)
+        )
+        try:
+            challenge = self._ask(b"", _LOGIN_XIDS[0], timeout)
+            answer = self._ask(exchange.respond(challenge), _LOGIN_XIDS[1], timeout)
+            exchange.verify(answer)
+        except (DigestMd5Error, ZookeeperError) as error:
+            why = str(error) or "unknown user or wrong password"
+            refusal = f"ZooKeeper refuses the login of {login.username}: {why}"
+            if self.client.refusal != refusal:
+                log.warning("%s; trying again", refusal)
+            self.client.refusal = refusal
+            # Not an error that ends kazoo's client for good: servers are restarted one after
+            # another when a password changes.
+            raise ConnectionDropped(refusal) from None
+        self.client.refusal = ""
+
+    def _ask(self, token: bytes, xid: int, timeout: float) -> bytes:
+        """Send a SASL token, wait for the server's."""
+        self._submit(SASL(token), timeout, xid)
+        header, buffer, offset = self._read_header(timeout)
+        if header.xid != xid:
+            raise ConnectionDropped(f"an answer to {header.xid} where {xid} was asked")
+        if header.err:
+            error = EXCEPTIONS[header.err]
+            raise error("")
+        return bytes(SASL.deserialize(buffer, offset)[0] or b"")
+
+
+class _TlsHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types
+    """Connects with our own context: kazoo's trusts the system's authorities besides ours."""
+
+    def __init__(self, context: ssl.SSLContext, refuse: Callable[[str], None]) -> None:
+        super().__init__()
+        self._context = context
+        self._refuse = refuse
+
+    def create_connection(
+        self, address: tuple[str, int], *, hostname: str, timeout: float | None = None, **_: Any
+    ) -> ssl.SSLSocket:
+        """`hostname` is as configured, `address` what it resolved to."""
+        plain = socket.create_connection(address, timeout)
+        try:
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return self._context.wrap_socket(plain, server_hostname=hostname)
+        except BaseException as error:
+            plain.close()
+            if isinstance(error, ssl.SSLError):
+                why = getattr(error, "verify_message", "") or error.reason
+                self._refuse(f"no TLS with ZooKeeper at {hostname}:{address[1]}: {why}")
+            raise
+
+    def select(self, readable: list[Any], *others: Any) -> Any:
+        """What TLS has decrypted already makes no socket readable."""
+        ready = [one for one in readable if getattr(one, "pending", int)() > 0]
+        return (ready, [], []) if ready else super().select(readable, *others)
+
+
+class _HideCredentials(logging.Filter):
+    """kazoo writes every request that it sends at level DEBUG, logins too."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.args, tuple) and any(
+            isinstance(argument, Auth | SASL) for argument in record.args
+        ):
+            record.args = tuple(
+                f"{type(argument).__name__}([hidden])"
+                if isinstance(argument, Auth | SASL)
+                else argument
+                for argument in record.args
+            )
+        return True
+
+
+def _hide_credentials(logger: logging.Logger) -> None:
+    if not any(isinstance(one, _HideCredentials) for one in logger.filters):
+        logger.addFilter(_HideCredentials())

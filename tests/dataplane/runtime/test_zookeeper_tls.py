@@ -1,0 +1,217 @@
+"""TLS towards a real ZooKeeper: whom the client trusts, what it shows, and that a broker runs on it."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime as dt
+import ipaddress
+import pathlib
+import socket
+import subprocess
+import sys
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from dataplane.ports.coordinator import CoordinatorError, NotAuthorizedError
+from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper, ServerTls, free_port
+from dataplane.runtime.zookeeper import ZooKeeperCoordinator
+from zookeeper_access import keys
+from zookeeper_access.settings import AccessError, ZooKeeperAccess
+
+pytestmark = pytest.mark.cluster
+
+USERS = {"member": "member-secret-1"}
+LOGIN = {keys.SASL_USERNAME: "member", keys.SASL_PASSWORD: USERS["member"]}
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+KEY_PASSWORD = "key-password-1"
+CONNECT_MS = 3_000
+
+
+class Authority:
+    """Signs certificates for 127.0.0.1, into PEM files."""
+
+    def __init__(self, directory, name):
+        self.directory = directory
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        self.file = directory / f"{name}.pem"
+        certificate = self._sign(self._name, self._key.public_key(), authority=True)
+        self.file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+
+    def issue(self, name, *, host="127.0.0.1", password=""):
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        certificate = self._sign(subject, key.public_key(), host=host)
+        sealed = (
+            serialization.BestAvailableEncryption(password.encode())
+            if password
+            else serialization.NoEncryption()
+        )
+        file = self.directory / f"{name}.pem"
+        file.write_bytes(
+            key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, sealed)
+            + certificate.public_bytes(serialization.Encoding.PEM)
+        )
+        return file
+
+    def _sign(self, subject, key, *, authority=False, host=""):
+        now = dt.datetime.now(dt.UTC)
+        made = (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(self._name)
+            .public_key(key)
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - dt.timedelta(hours=1))
+            .not_valid_after(now + dt.timedelta(days=1))
+            .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
+        )
+        if host:
+            names = [x509.IPAddress(ipaddress.ip_address(host))]
+            made = made.add_extension(x509.SubjectAlternativeName(names), critical=False)
+        return made.sign(self._key, hashes.SHA256())
+
+
+class Stage:
+    def __init__(self, directory):
+        self.authority = Authority(directory, "authority")
+        self.stranger = Authority(directory, "stranger")
+        tls = ServerTls(
+            port=free_port(),
+            key_store=self.authority.issue("server"),
+            trust_store=self.authority.file,
+            client_auth="need",
+        )
+        self.server = EmbeddedZooKeeper(directory / "zk", fsync=False, users=USERS, tls=tls)
+        self.address = f"127.0.0.1:{tls.port}"
+        self.port = tls.port
+        self.client = self.authority.issue("client", password=KEY_PASSWORD)
+
+    def settings(self, **changed):
+        return {
+            **LOGIN,
+            keys.SSL_ENABLE: "true",
+            keys.CLIENT_SOCKET: "org.apache.zookeeper.ClientCnxnSocketNetty",
+            keys.TRUSTSTORE_LOCATION: str(self.authority.file),
+            keys.KEYSTORE_LOCATION: str(self.client),
+            keys.KEYSTORE_PASSWORD: KEY_PASSWORD,
+            **changed,
+        }
+
+    async def connect(self, **changed):
+        return await ZooKeeperCoordinator.connect(
+            self.address,
+            access=ZooKeeperAccess.parse(self.settings(**changed)),
+            connect_timeout_ms=CONNECT_MS,
+        )
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory):
+    made = Stage(tmp_path_factory.mktemp("tls"))
+    made.server.start()
+    yield made
+    made.server.stop()
+
+
+async def test_reads_writes_and_watches_travel_by_tls(stage):
+    session = await stage.connect()
+    seen = []
+    watch = session.watch_data("/large", lambda data, _stat: seen.append(data))
+    large = bytes(1_000_000)
+    await session.create("/large", large)
+    await asyncio.gather(*(session.create(f"/many-{n}", bytes(n)) for n in range(500)))
+    answers = await asyncio.gather(*(session.get(f"/many-{n}") for n in range(500)))
+    assert [len(data) for data, _ in answers] == list(range(500))
+    async with asyncio.timeout(10):
+        while not seen or seen[-1] != large:
+            await asyncio.sleep(0.01)
+    assert session._client._connection._socket.version() in ("TLSv1.2", "TLSv1.3")
+    watch.cancel()
+    await session.close()
+
+
+async def test_a_server_of_another_authority_is_not_spoken_to(stage):
+    with pytest.raises(NotAuthorizedError, match=r"no TLS .* unable to get local issuer|self"):
+        await stage.connect(**{keys.TRUSTSTORE_LOCATION: str(stage.stranger.file)})
+
+
+async def test_a_server_of_another_name_is_not_spoken_to_unless_names_do_not_count(stage, tmp_path):
+    elsewhere = stage.authority.issue("elsewhere", host="127.0.0.2")
+    tls = ServerTls(
+        port=free_port(),
+        key_store=elsewhere,
+        trust_store=stage.authority.file,
+    )
+    other = EmbeddedZooKeeper(tmp_path / "zk", fsync=False, tls=tls)
+    other.start()
+    address = f"127.0.0.1:{tls.port}"
+    plain = {key: value for key, value in stage.settings().items() if key not in LOGIN}
+    try:
+        with pytest.raises(NotAuthorizedError, match="IP address mismatch"):
+            await ZooKeeperCoordinator.connect(
+                address, access=ZooKeeperAccess.parse(plain), connect_timeout_ms=CONNECT_MS
+            )
+        unchecked = ZooKeeperAccess.parse({**plain, keys.ENDPOINT_IDENTIFICATION: ""})
+        await (await ZooKeeperCoordinator.connect(address, access=unchecked)).close()
+    finally:
+        other.stop()
+
+
+@pytest.mark.parametrize("shown", ["", "stranger"])
+async def test_a_client_without_a_certificate_of_the_servers_authority_is_refused(stage, shown):
+    file = str(stage.stranger.issue("intruder")) if shown else ""
+    with pytest.raises(CoordinatorError):
+        await stage.connect(**{keys.KEYSTORE_LOCATION: file, keys.KEYSTORE_PASSWORD: ""})
+
+
+async def test_tls_alone_is_no_login(stage):
+    with pytest.raises(NotAuthorizedError, match="asks for a login"):
+        await stage.connect(**{keys.SASL_USERNAME: "", keys.SASL_PASSWORD: ""})
+
+
+def test_a_wrong_key_password_is_said_at_the_start_and_not_shown(stage):
+    with pytest.raises(AccessError) as refused:
+        ZooKeeperAccess.parse(stage.settings(**{keys.KEYSTORE_PASSWORD: "not-the-password"}))
+    assert refused.value.key == keys.KEYSTORE_LOCATION
+    assert "not-the-password" not in str(refused.value)
+
+
+def test_the_secure_port_speaks_nothing_else(stage):
+    with socket.create_connection(("127.0.0.1", stage.port), timeout=5) as plain:
+        plain.sendall(b"srvr")
+        plain.shutdown(socket.SHUT_WR)
+        assert b"Mode" not in plain.makefile("rb").read()
+
+
+def test_a_broker_runs_on_it(stage, tmp_path):
+    values = stage.settings(
+        **{
+            "broker.id": "0",
+            "listeners": f"PLAINTEXT://127.0.0.1:{free_port()}",
+            "log.dirs": str(tmp_path / "data"),
+            "zookeeper.connect": f"{stage.address}/over-tls",
+            keys.SET_ACL: "true",
+        }
+    )
+    file = tmp_path / "broker.properties"
+    file.write_text("".join(f"{key}={value}\n" for key, value in values.items()))
+    log = tmp_path / "broker.log"
+    broker = subprocess.Popen(
+        [sys.executable, "-m", "dataplane", "broker", "--config", str(file)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=log.open("wb"),
+        text=True,
+    )
+    try:
+        assert broker.stdout.readline().startswith("started"), log.read_text()
+    finally:
+        broker.terminate()
+        broker.wait(30)
+        broker.stdout.close()
+    assert KEY_PASSWORD not in log.read_text()

@@ -18,6 +18,8 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 DATA_DIR = Path(env.str("PENSTOCK_DATA_DIR", default=str(REPOSITORY / ".penstock"))).resolve()
 DATA_DIR.mkdir(parents=True, exist_ok=True)
 ZOOKEEPER = env.str("PENSTOCK_ZOOKEEPER", default="127.0.0.1:2181")
+# A private file of `zookeeper_access`'s keys; empty: a ZooKeeper that asks nobody who they are.
+ZOOKEEPER_CONFIG = env.str("PENSTOCK_ZOOKEEPER_CONFIG", default="")
 REDIS_URL = env.str("PENSTOCK_REDIS_URL", default="redis://127.0.0.1:6379/0")
 SPARK_MASTER = env.str("PENSTOCK_SPARK_MASTER", default="local[2]")
 SPARK_JARS_DIR = Path(env.str("PENSTOCK_SPARK_JARS_DIR", default=str(DATA_DIR / "jars")))

@@ -12,7 +12,7 @@ from kazoo.security import ACL, Id, Permissions, make_digest_acl_credential
 
 from zookeeper_access import keys
 
-_USERNAME = re.compile(r"[A-Za-z0-9._-]{1,128}")
+_USERNAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _ADMINISTRATOR = re.compile(r"(sasl|x509|digest):[^\s,]{1,256}")
 # Also what a JAAS file and a properties file take without escapes, and what `digest` can carry.
 _PASSWORD = re.compile(r"[A-Za-z0-9!#$%&()*+,./<=>?@\[\]^_{|}~-]{12,256}")
@@ -38,9 +38,9 @@ class Login:
     username: str
     password: str = dataclasses.field(repr=False)
 
-    def acl_id(self) -> str:
-        """What names this login in an ACL of the scheme `digest`: user and a hash."""
-        return str(make_digest_acl_credential(self.username, self.password))
+    def owner(self) -> str:
+        """This login in ACLs of the scheme `digest`, as `scheme:id`: user and a hash."""
+        return f"digest:{make_digest_acl_credential(self.username, self.password)}"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,7 @@ class ZooKeeperAccess:
     def owner(self) -> str:
         """This process in an ACL, as `scheme:id`; empty without a login."""
         if self.identity is not None:
-            return f"digest:{self.identity.acl_id()}"
+            return self.identity.owner()
         return f"sasl:{self.sasl.username}" if self.sasl is not None else ""
 
 

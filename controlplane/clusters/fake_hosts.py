@@ -21,7 +21,8 @@ class FakeHosts:
             for i in range(1, hosts + 1)
         ]
         self.desired: dict[BrokerKey, dict[str, Any]] = {}
-        self.chroots: set[str] = set()
+        self.chroots: dict[str, str] = {}
+        self.owners: dict[str, str] = {}
         self.reports: dict[BrokerKey, Observed] = {}
         self.is_away = False
 
@@ -49,13 +50,25 @@ class FakeHosts:
         self.desired.pop(key, None)
         self.reports.pop(key, None)
 
-    def make_chroot(self, path: str) -> None:
+    def make_chroot(self, path: str, owner: str = "") -> None:
         self._answer()
-        self.chroots.add(path)
+        self.chroots[path] = owner
 
     def remove_chroot(self, path: str) -> None:
         self._answer()
-        self.chroots.discard(path)
+        self.chroots.pop(path, None)
+
+    def prepare(self, *, whole_server: bool) -> None:  # noqa: ARG002 - it has no nodes
+        self._answer()
+
+    def admit_host(self, host_id: str, owner: str) -> None:
+        self._answer()
+        self.owners[host_id] = owner
+
+    def protect_chroot(self, path: str, owner: str) -> int:
+        self._answer()
+        self.chroots[path] = owner
+        return 1
 
     def _answer(self) -> None:
         if self.is_away:

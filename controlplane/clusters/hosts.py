@@ -4,23 +4,34 @@
 /penstock/hosts/<host>/alive             ephemeral while the agent lives
 /penstock/hosts/<host>/desired/<broker>  written here
 /penstock/hosts/<host>/observed/<broker> written by the agent
+/penstock/clusters/<cluster>             a cluster's chroot
+
+With `zookeeper.set.acl` every node names who may use it (`zookeeper_tree`): an agent writes under
+its own host alone, and what is desired of it is only read there.
 """
 
+import contextlib
 import json
+import logging
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from django.conf import settings
-from kazoo.exceptions import KazooException, NodeExistsError, NoNodeError
+from kazoo.exceptions import KazooException, NoAuthError, NodeExistsError, NoNodeError
 from kazoo.handlers.threading import KazooTimeoutError
+
+from controlplane.clusters import zookeeper_tree as tree
+from controlplane.clusters.zookeeper_tree import ANSWER_TIMEOUT_S
+from controlplane.clusters.zookeeper_tree import HOSTS as ROOT
+from zookeeper_access import files
+from zookeeper_access.settings import AccessError, ZooKeeperAccess
 
 if TYPE_CHECKING:
     from kazoo.client import KazooClient
 
-ROOT = "/penstock/hosts"
-ANSWER_TIMEOUT_S = 4.0
 R = TypeVar("R")
 
 
@@ -53,6 +64,14 @@ class Observed:
     message: str = ""
     log_tail: tuple[str, ...] = ()
 
+    def disagreement(self, wanted: int) -> str:
+        """Why this says nothing of the desired generation `wanted`; empty when it does."""
+        if self.generation == wanted:
+            return ""
+        if self.generation < wanted:
+            return f"The last report is of generation {self.generation}; {wanted} is desired."
+        return f"A report of generation {self.generation}, which was never desired, is ignored."
+
 
 BrokerKey = tuple[str, str]
 """(host_id, broker_key)"""
@@ -66,15 +85,31 @@ class Hosts(Protocol):
         """Remove the desired and observed nodes of a deleted broker."""
         ...
 
-    def make_chroot(self, path: str) -> None: ...
+    def make_chroot(self, path: str, owner: str = "") -> None:
+        """`owner` is the cluster's `scheme:id` in ACLs; empty leaves the chroot open."""
+        ...
+
     def remove_chroot(self, path: str) -> None: ...
+
+    def prepare(self, *, whole_server: bool) -> None:
+        """Make the nodes above hosts and clusters, and close them to everybody else."""
+        ...
+
+    def admit_host(self, host_id: str, owner: str) -> None:
+        """Let `owner` be the host from now on, and nobody who was it before."""
+        ...
+
+    def protect_chroot(self, path: str, owner: str) -> int:
+        """Set the ACL of every node of a cluster; how many there were."""
+        ...
 
 
 class ZooKeeperHosts:
     """By kazoo; one session per process, opened on first use."""
 
-    def __init__(self, servers: str) -> None:
+    def __init__(self, servers: str, access: ZooKeeperAccess | None = None) -> None:
         self._servers = servers
+        self._access = access or ZooKeeperAccess()
         self._client: KazooClient | None = None
         self._lock = threading.Lock()
 
@@ -104,8 +139,11 @@ class ZooKeeperHosts:
         data = json.dumps(spec, sort_keys=True).encode()
 
         def write(client: "KazooClient") -> None:
+            acl = tree.acl_of(client, f"{ROOT}/{key[0]}/desired") if self._access.set_acl else None
             try:
-                client.create_async(path, data, makepath=True).get(timeout=ANSWER_TIMEOUT_S)
+                client.create_async(path, data, acl=acl, makepath=acl is None).get(
+                    timeout=ANSWER_TIMEOUT_S
+                )
             except NodeExistsError:
                 client.set_async(path, data).get(timeout=ANSWER_TIMEOUT_S)
 
@@ -123,8 +161,13 @@ class ZooKeeperHosts:
 
         self._bounded(remove)
 
-    def make_chroot(self, path: str) -> None:
-        self._bounded(lambda client: client.ensure_path(path))
+    def make_chroot(self, path: str, owner: str = "") -> None:
+        def make(client: "KazooClient") -> None:
+            client.ensure_path(path)
+            if owner:
+                tree.set_acl(client, path, tree.chroot_acl(self._access, owner))
+
+        self._bounded(make)
 
     def remove_chroot(self, path: str) -> None:
         def remove(client: "KazooClient") -> None:
@@ -132,6 +175,15 @@ class ZooKeeperHosts:
                 client.delete(path, recursive=True)
 
         self._bounded(remove)
+
+    def prepare(self, *, whole_server: bool) -> None:
+        self._bounded(lambda client: tree.prepare(client, self._access, whole_server=whole_server))
+
+    def admit_host(self, host_id: str, owner: str) -> None:
+        self._bounded(lambda client: tree.admit_host(client, self._access, host_id, owner))
+
+    def protect_chroot(self, path: str, owner: str) -> int:
+        return self._bounded(lambda client: tree.protect(client, self._access, path, owner))
 
     def _read_hosts(self, client: "KazooClient") -> list[Host]:
         try:
@@ -165,20 +217,33 @@ class ZooKeeperHosts:
     def _bounded(self, work: Callable[["KazooClient"], R]) -> R:
         try:
             return work(self._connected())
+        except NoAuthError as error:
+            raise HostsUnavailableError("its ACLs do not let the control plane do that") from error
         except (KazooTimeoutError, KazooException) as error:
             raise HostsUnavailableError(f"{type(error).__name__}: {error}") from error
 
     def _connected(self) -> "KazooClient":
         with self._lock:
             if self._client is None:
-                from kazoo.client import KazooClient  # only processes that ask hosts pay for it
+                # Only processes that ask hosts pay for it.
+                from zookeeper_access.client import AccessClient
 
-                client = KazooClient(hosts=self._servers, timeout=10.0)
+                client = AccessClient(
+                    self._servers,
+                    self._access,
+                    logger=logging.getLogger("kazoo.client"),
+                    timeout=10.0,
+                )
                 try:
                     client.start(timeout=ANSWER_TIMEOUT_S)
-                except KazooTimeoutError:
+                    # kazoo calls itself connected before it logs in.
+                    with contextlib.suppress(NoAuthError):
+                        client.exists_async("/").get(timeout=ANSWER_TIMEOUT_S)
+                except (KazooTimeoutError, KazooException) as error:
                     client.stop()
                     client.close()
+                    if client.refusal:
+                        raise HostsUnavailableError(client.refusal) from error
                     raise
                 self._client = client
             return self._client
@@ -204,20 +269,36 @@ def parse_host(data: bytes, *, alive: bool, brokers: tuple[str, ...]) -> Host | 
 
 
 def parse_observed(data: bytes) -> Observed:
+    """An agent's word. Whatever it may have written, the answer has the types that are promised."""
     try:
         row = json.loads(data)
     except ValueError:
+        row = None
+    if not isinstance(row, dict):
         return Observed(state="unknown", message="the agent's report cannot be read")
+    tail = row.get("log_tail")
     return Observed(
-        state=row.get("state", "unknown"),
-        generation=row.get("generation") or 0,
-        pid=row.get("pid"),
-        restarts=row.get("restarts") or 0,
-        since_ms=row.get("since_ms"),
-        exit_code=row.get("exit_code"),
-        message=row.get("message") or "",
-        log_tail=tuple(row.get("log_tail") or ()),
+        state=_text(row, "state") or "unknown",
+        generation=_whole(row, "generation") or 0,
+        pid=_whole(row, "pid"),
+        restarts=_whole(row, "restarts") or 0,
+        since_ms=_whole(row, "since_ms"),
+        exit_code=_whole(row, "exit_code"),
+        message=_text(row, "message"),
+        log_tail=tuple(line for line in tail if isinstance(line, str))
+        if isinstance(tail, list)
+        else (),
     )
+
+
+def _text(row: dict[str, Any], name: str) -> str:
+    value = row.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _whole(row: dict[str, Any], name: str) -> int | None:
+    value = row.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 _hosts: Hosts | None = None
@@ -227,8 +308,17 @@ def hosts() -> Hosts:
     """This process's access to the hosts."""
     global _hosts  # noqa: PLW0603 - one ZooKeeper session per process
     if _hosts is None:
-        _hosts = ZooKeeperHosts(settings.ZOOKEEPER)
+        try:
+            _hosts = ZooKeeperHosts(settings.ZOOKEEPER, zookeeper_access())
+        except AccessError as error:
+            raise HostsUnavailableError(f"PENSTOCK_ZOOKEEPER_CONFIG: {error}") from error
     return _hosts
+
+
+def zookeeper_access() -> ZooKeeperAccess:
+    """How the control plane logs in to ZooKeeper. Raises AccessError."""
+    file = settings.ZOOKEEPER_CONFIG
+    return ZooKeeperAccess.parse(files.read(Path(file)) if file else {})
 
 
 def use_hosts(replacement: Hosts | None) -> None:

@@ -65,6 +65,9 @@ class Broker(models.Model):
     rack = models.CharField(max_length=100, blank=True)
     client_port = models.PositiveIntegerField()
     internal_port = models.PositiveIntegerField()
+    # What the host was last asked for, and how often that has changed: a report of another
+    # generation says nothing of it.
+    desired_state = models.CharField(max_length=20, default="running")
     generation = models.PositiveIntegerField(default=1)
 
     class Meta:

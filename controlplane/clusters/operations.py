@@ -23,7 +23,13 @@ from controlplane.clusters.models import (
 )
 from controlplane.clusters.operations_base import ClusterOperationKind, cluster_of
 from controlplane.clusters.rules import NoCapacityError, Placement, config_warnings, place
-from controlplane.clusters.specs import ADMIN_MECHANISM, ADMIN_USER, BROKER_USER, check_config
+from controlplane.clusters.specs import (
+    ADMIN_MECHANISM,
+    ADMIN_USER,
+    BROKER_USER,
+    ZOOKEEPER_PASSWORD,
+    check_config,
+)
 from controlplane.common.crypto import new_password, seal
 from controlplane.common.problems import Conflict, Unavailable, field_problem
 from controlplane.common.words import counted
@@ -344,6 +350,7 @@ def _first_secrets() -> dict[str, str]:
     return {
         "admin": new_password(),
         "broker": new_password(),
+        ZOOKEEPER_PASSWORD: new_password(),
         f"salt:{BROKER_USER}": secrets.token_hex(24),
         f"salt:{ADMIN_USER}": secrets.token_hex(24),
     }

@@ -94,6 +94,9 @@ def broker_dict(
     broker: Broker, observed: ObservedBrokers | None, live: ClusterDescription | None
 ) -> dict[str, Any]:
     seen = observed.get((broker.host_id, broker.key)) if observed is not None else None
+    ignored = seen.disagreement(broker.generation) if seen else ""
+    if ignored:
+        seen = None
     alive: bool | None
     if live is not None:
         alive = any(node.id == broker.broker_id for node in live.brokers)
@@ -110,7 +113,7 @@ def broker_dict(
         "pid": seen.pid if seen else None,
         "restarts": seen.restarts if seen else 0,
         "since_ms": seen.since_ms if seen else None,
-        "message": seen.message if seen else "",
+        "message": seen.message if seen else ignored,
     }
 
 

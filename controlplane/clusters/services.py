@@ -4,21 +4,26 @@ import contextlib
 from collections.abc import Iterator
 
 from django.conf import settings
+from django.db.models import F
 
 from controlplane.clusters.connections import drop_gateway, gateway_for
-from controlplane.clusters.hosts import HostsUnavailableError, Observed, hosts
+from controlplane.clusters.hosts import HostsUnavailableError, Observed, hosts, zookeeper_access
 from controlplane.clusters.models import Broker, Cluster
 from controlplane.clusters.specs import (
     ADMIN_USER,
     BROKER_USER,
+    ZOOKEEPER_PASSWORD,
     broker_config,
     desired_spec,
     secret_config,
+    zookeeper_config,
 )
+from controlplane.clusters.zookeeper_tree import administrators
 from controlplane.common.crypto import seal, unseal
 from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.operations.operations import Done, Progress, StepFailedError, StepRetryError, Wait
+from zookeeper_access.settings import AccessError, Login
 
 RESTARTS_TOLERATED = 4
 POLL_S = 0.25
@@ -26,16 +31,21 @@ POLL_S = 0.25
 
 def write_desired(cluster: Cluster, *, state: str) -> Done:
     """Say what every broker should be; agents act on it by themselves."""
-    brokers = list(cluster.brokers.all())
+    # What is desired now is another generation than what was; asked again it is the same one.
+    rows = Broker.objects.filter(cluster=cluster)
+    rows.exclude(desired_state=state).update(desired_state=state, generation=F("generation") + 1)
+    brokers = list(rows)
     passwords = unseal(cluster.secrets_token)
     salts = {user: bytes.fromhex(passwords[f"salt:{user}"]) for user in (BROKER_USER, ADMIN_USER)}
+    owner, zookeeper = zookeeper_settings(cluster, passwords)
     secret = seal(
         secret_config(
             broker_password=passwords["broker"], admin_password=passwords["admin"], salts=salts
         )
+        | zookeeper
     )
     with _zookeeper():
-        hosts().make_chroot(cluster.zookeeper_path)
+        hosts().make_chroot(cluster.zookeeper_path, owner)
         for broker in brokers:
             config = broker_config(
                 broker,
@@ -56,10 +66,29 @@ def write_desired(cluster: Cluster, *, state: str) -> Done:
     return Done(detail=f"{counted(len(brokers), 'broker')} {state}")
 
 
+def zookeeper_settings(cluster: Cluster, passwords: dict[str, str]) -> tuple[str, dict[str, str]]:
+    """The cluster's owner in ACLs, and what its brokers get of it; empty while its nodes are
+    everybody's.
+
+    Raises:
+        HostsUnavailableError: the control plane's own settings cannot be read.
+    """
+    try:
+        access = zookeeper_access()
+    except AccessError as error:
+        raise HostsUnavailableError(str(error)) from error
+    # A cluster of before there were such logins has none until it is given one.
+    password = passwords.get(ZOOKEEPER_PASSWORD, "")
+    if not access.set_acl or not password:
+        return "", {}
+    login = Login(cluster.id, password)
+    return login.owner(), zookeeper_config(login, administrators=administrators(access))
+
+
 def await_processes(cluster: Cluster) -> Done | Wait:
     """Until every agent reports its broker as running."""
     brokers = list(cluster.brokers.all())
-    seen = _observed(brokers)
+    seen, ignored = _observed(brokers)
     for broker in brokers:
         report = seen.get(broker.broker_id)
         if report is not None and _is_hopeless(report):
@@ -74,9 +103,8 @@ def await_processes(cluster: Cluster) -> Done | Wait:
     progress = Progress(done=running, total=len(brokers), unit="brokers")
     if running == len(brokers):
         return Done(detail="all broker processes run", progress=progress)
-    return Wait(
-        seconds=POLL_S, detail=f"{running} of {len(brokers)} processes run", progress=progress
-    )
+    detail = " ".join((f"{running} of {len(brokers)} processes run", *ignored.values()))
+    return Wait(seconds=POLL_S, detail=detail, progress=progress)
 
 
 def _is_hopeless(report: Observed) -> bool:
@@ -114,17 +142,19 @@ def verify_cluster(cluster: Cluster) -> Done | Wait:
 def await_deleted(cluster: Cluster) -> Done | Wait:
     """Until no agent has a process or data of the cluster any more."""
     brokers = list(cluster.brokers.all())
-    seen = _observed(brokers)
+    seen, ignored = _observed(brokers)
     left = [
         broker.broker_id
         for broker in brokers
-        if broker.broker_id in seen and seen[broker.broker_id].state != "deleted"
+        if broker.broker_id in ignored
+        or (broker.broker_id in seen and seen[broker.broker_id].state != "deleted")
     ]
     progress = Progress(done=len(brokers) - len(left), total=len(brokers), unit="brokers")
     if not left:
         return Done(detail="processes and data are gone", progress=progress)
     names = ", ".join(map(str, left))
-    return Wait(seconds=POLL_S, detail=f"still there: {names}", progress=progress)
+    detail = " ".join((f"still there: {names}", *ignored.values()))
+    return Wait(seconds=POLL_S, detail=detail, progress=progress)
 
 
 def purge(cluster: Cluster) -> Done:
@@ -146,8 +176,18 @@ def _zookeeper() -> Iterator[None]:
         raise StepRetryError(f"ZooKeeper does not answer: {error}") from error
 
 
-def _observed(brokers: list[Broker]) -> dict[int, Observed]:
-    keys = {(broker.host_id, broker.key): broker.broker_id for broker in brokers}
+def _observed(brokers: list[Broker]) -> tuple[dict[int, Observed], dict[int, str]]:
+    """Reports of what is desired now, and why others are ignored; both by broker id."""
     with _zookeeper():
-        seen = hosts().observed(keys)
-    return {keys[key]: report for key, report in seen.items()}
+        found = hosts().observed((broker.host_id, broker.key) for broker in brokers)
+    current, ignored = {}, {}
+    for broker in brokers:
+        report = found.get((broker.host_id, broker.key))
+        if report is None:
+            continue
+        why = report.disagreement(broker.generation)
+        if why:
+            ignored[broker.broker_id] = f"Broker {broker.broker_id} on {broker.host_id}: {why}"
+        else:
+            current[broker.broker_id] = report
+    return current, ignored

@@ -3,17 +3,20 @@
 import base64
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from controlplane.clusters.rules import Placement
 from controlplane.common.kafka_configs import check_broker_settings, is_tenants, resolved_broker
+from zookeeper_access import keys
+from zookeeper_access.settings import Login
 
 BROKER_USER = "penstock-broker"
 ADMIN_USER = "penstock-admin"
 ADMIN_MECHANISM = "SCRAM-SHA-256"
 SCRAM_ITERATIONS = 4096
 OFFSETS_PARTITIONS = 8
+ZOOKEEPER_PASSWORD = "zookeeper"  # noqa: S105 - where it stands among a cluster's secrets
 
 
 class BrokerView(Protocol):
@@ -118,6 +121,16 @@ def secret_config(
         "penstock.inter.broker.username": BROKER_USER,
         "penstock.inter.broker.password": broker_password,
         "penstock.bootstrap.scram": ",".join(credentials),
+    }
+
+
+def zookeeper_config(login: Login, *, administrators: Sequence[str]) -> dict[str, str]:
+    """Whose the cluster's nodes in ZooKeeper are. How a host reaches it is for its agent to add."""
+    return {
+        keys.SET_ACL: "true",
+        keys.ACL_USERNAME: login.username,
+        keys.ACL_PASSWORD: login.password,
+        keys.ACL_ADMINISTRATORS: ",".join(administrators),
     }
 
 

@@ -1,13 +1,16 @@
 import pytest
 
-from controlplane.clusters.hosts import Observed
+from controlplane.clusters.hosts import Observed, parse_observed
 from controlplane.clusters.models import Broker, Cluster
 from controlplane.clusters.selectors import cluster_get
+from controlplane.clusters.services import write_desired
 from controlplane.common.crypto import unseal
 from controlplane.common.problems import Conflict, NotFound, Problem
 from controlplane.gateway.errors import unreachable
 from controlplane.operations.services import operation_cancel
 from tests.controlplane.support import ACTOR, drive
+from zookeeper_access import files, keys
+from zookeeper_access.settings import ZooKeeperAccess
 
 
 def create(world, **inputs):
@@ -56,12 +59,107 @@ def test_a_broker_that_does_not_start_fails_with_its_log(world):
     drive(operation, ticks=1)
     (key,) = world.hosts.desired
     world.hosts.reports[key] = Observed(
-        state="backoff", restarts=9, message="exit 1", log_tail=("boom",)
+        state="backoff", generation=1, restarts=9, message="exit 1", log_tail=("boom",)
     )
     assert drive(operation).state == "failed"
     assert operation.error["code"] == "broker-does-not-start"
     assert operation.error["log_tail"] == ["boom"]
     assert Cluster.objects.get(pk=operation.cluster_id).phase == "FAILED"
+
+
+@pytest.mark.parametrize(
+    ("generation", "why"), [(0, "generation 0; 1 is desired"), (7, "7, which was never desired")]
+)
+def test_a_report_of_another_generation_is_ignored_and_said(world, generation, why):
+    """Neither an agent that has not looked yet nor one that makes something up moves anything."""
+    operation = world.start(world.plan("cluster.create", None, name="demo", broker_count=1))
+    drive(operation, ticks=1)
+    (key,) = world.hosts.desired
+    for state in ("running", "failed"):
+        world.hosts.reports[key] = Observed(state=state, generation=generation)
+        drive(operation, ticks=2)
+        assert operation.state == "running"
+        assert why in operation.steps.get(name="processes").detail
+    row = cluster_get(world.tenant, operation.cluster_id)["brokers"][0]
+    assert row["observed_state"] == "unknown"
+    assert why in row["message"]
+    world.hosts.reports = {}
+    assert drive(operation).state == "succeeded"
+
+
+def test_a_deletion_is_another_generation_and_one_that_is_asked_twice_the_same(world):
+    """The report of the running broker says nothing of its deletion."""
+    made = create(world, broker_count=1)
+    (key,) = world.hosts.desired
+    assert world.hosts.desired[key]["generation"] == 1
+    deletion = drive(world.start(world.plan("cluster.delete", made.cluster_id)), ticks=1)
+    assert world.hosts.desired[key]["generation"] == 2
+    write_desired(Cluster.objects.get(pk=made.cluster_id), state="deleted")
+    assert world.hosts.desired[key]["generation"] == 2
+    world.hosts.reports[key] = Observed(state="deleted", generation=1)
+    drive(deletion, ticks=3)
+    assert deletion.state == "running"
+    world.hosts.reports[key] = Observed(state="deleted", generation=2)
+    assert drive(deletion).state == "succeeded"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[]",
+        b"7",
+        b'"running"',
+        b'{"state": 3, "generation": "1", "pid": "x", "log_tail": 5, "message": {}}',
+        b'{"generation": true, "log_tail": [1, null]}',
+    ],
+)
+def test_whatever_an_agent_writes_is_read_as_the_types_that_are_promised(data):
+    report = parse_observed(data)
+    assert report.state == "unknown"
+    assert report.generation == 0
+    assert report.pid is None
+    assert report.log_tail == ()
+    assert report.disagreement(1)
+
+
+def test_a_cluster_gets_a_zookeeper_login_of_its_own_and_no_tenant_sets_it(
+    world, settings, tmp_path
+):
+    file = tmp_path / "zookeeper.properties"
+    files.write(
+        file,
+        {
+            keys.SASL_USERNAME: "controlplane",
+            keys.SASL_PASSWORD: "controlplane-secret-1",
+            keys.SET_ACL: "true",
+        },
+    )
+    settings.ZOOKEEPER_CONFIG = str(file)
+    found = {}
+    for name in ("one", "two"):
+        made = create_named(world, name)
+        (spec,) = [s for s in world.hosts.desired.values() if s["cluster_id"] == made.cluster_id]
+        secret = unseal(spec["secret"])
+        assert secret[keys.SET_ACL] == "true"
+        assert secret[keys.ACL_ADMINISTRATORS] == "sasl:controlplane"
+        assert secret[keys.ACL_USERNAME] == made.cluster_id
+        access = ZooKeeperAccess.parse(secret)
+        cluster = Cluster.objects.get(pk=made.cluster_id)
+        assert world.hosts.chroots[cluster.zookeeper_path] == access.owner()
+        # The control plane's own login does not leave it, and nothing of it is in the open.
+        assert keys.SASL_PASSWORD not in secret
+        assert secret[keys.ACL_PASSWORD] not in str(spec["config"])
+        found[name] = secret[keys.ACL_PASSWORD]
+    assert found["one"] != found["two"]
+    for key in sorted(keys.ALL):
+        with pytest.raises(Problem) as caught:
+            world.plan("cluster.create", None, name="x", config={key: "true"})
+        assert caught.value.errors[0]["pointer"] == f"/inputs/config/{key}"
+
+
+def create_named(world, name):
+    return world.run("cluster.create", None, name=name, broker_count=1)
 
 
 def test_zookeeper_and_brokers_away_for_a_moment_only_delay(world):

@@ -1,0 +1,84 @@
+"""`manage.py zookeeper prepare|host|protect`: whose the nodes in ZooKeeper are."""
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from controlplane.clusters.hosts import HostsUnavailableError, hosts, zookeeper_access
+from controlplane.clusters.zookeeper_tree import administrators
+from controlplane.common.crypto import new_password
+from zookeeper_access import files, keys
+from zookeeper_access.settings import AccessError, Login, ZooKeeperAccess
+
+HOST_NAME_MAX = 100
+
+
+class Command(BaseCommand):
+    help = "Close the nodes in ZooKeeper to everybody but their owners; every part may run again."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        prepare = actions.add_parser("prepare", help="the nodes above hosts and clusters")
+        prepare.add_argument(
+            "--whole-server",
+            action="store_true",
+            help="also / and /zookeeper, where ZooKeeper serves nothing but Penstock",
+        )
+        host = actions.add_parser(
+            "host", help="admit a host, or replace its login: writes the agent's file"
+        )
+        host.add_argument("host_id")
+        host.add_argument(
+            "--connection",
+            type=Path,
+            required=True,
+            help="file with the SASL login and TLS that let agents and brokers in",
+        )
+        host.add_argument("--file", type=Path, required=True, help="the agent's file, made here")
+
+    def handle(self, *_: Any, action: str, **options: Any) -> None:
+        try:
+            access = zookeeper_access()
+            if not access.set_acl or access.sasl is None:
+                raise CommandError(
+                    f"PENSTOCK_ZOOKEEPER_CONFIG names no file with {keys.SET_ACL}=true and a"
+                    f" {keys.SASL_USERNAME}"
+                )
+            if action == "prepare":
+                hosts().prepare(whole_server=options["whole_server"])
+                self.stdout.write("the nodes above hosts and clusters are closed")
+            else:
+                self._admit(access, options["host_id"], options["connection"], options["file"])
+        except AccessError as error:
+            raise CommandError(str(error)) from error
+        except HostsUnavailableError as error:
+            raise CommandError(f"ZooKeeper: {error}") from error
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {error.strerror}") from error
+
+    def _admit(self, access: ZooKeeperAccess, host_id: str, connection: Path, target: Path) -> None:
+        """The file comes first: a directory that cannot be written locks nobody out."""
+        if len(host_id) > HOST_NAME_MAX:
+            raise CommandError(f"a host's name has at most {HOST_NAME_MAX} characters")
+        base = files.read(connection)
+        if ZooKeeperAccess.parse(base).sasl is None:
+            raise CommandError(f"{connection} has no {keys.SASL_USERNAME}")
+        settings = {
+            **{key: value for key, value in base.items() if key in keys.CONNECTION},
+            keys.SET_ACL: "true",
+            keys.ACL_USERNAME: host_id,
+            keys.ACL_PASSWORD: new_password(),
+            keys.ACL_ADMINISTRATORS: ",".join(administrators(access)),
+        }
+        ZooKeeperAccess.parse(settings)  # a host's name that cannot be a user is refused here
+        pending = target.with_name(f"{target.name}.new")
+        files.write(pending, settings)
+        try:
+            hosts().admit_host(host_id, Login(host_id, settings[keys.ACL_PASSWORD]).owner())
+            pending.replace(target)
+        finally:
+            pending.unlink(missing_ok=True)
+        self.stdout.write(json.dumps({"host_id": host_id, "file": str(target)}))

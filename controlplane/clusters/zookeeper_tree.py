@@ -1,0 +1,116 @@
+"""Who may do what with the nodes under /penstock, and setting that.
+
+/, /zookeeper (of a server that is ours alone)  administrators
+/penstock, …/hosts, …/clusters                  administrators
+/penstock/hosts/H                               administrators; H all but to change the ACL
+/penstock/hosts/H/desired and below             administrators; H reads
+/penstock/hosts/H/observed                      administrators; H all but to change the ACL
+/penstock/hosts/H/alive, …/observed/B           administrators; H, who makes them
+/penstock/clusters/C                            administrators; C all but to change the ACL
+/penstock/clusters/C and below                  administrators; C, whose brokers make them
+
+The administrators are the control plane's own login and those that its settings name.
+"""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kazoo.exceptions import NodeExistsError, NoNodeError
+from kazoo.security import ACL, Permissions
+
+from zookeeper_access.settings import READ_WRITE, ZooKeeperAccess, node_acl
+
+if TYPE_CHECKING:
+    from kazoo.client import KazooClient
+
+ANSWER_TIMEOUT_S = 4.0
+TOP = "/penstock"
+HOSTS = f"{TOP}/hosts"
+CLUSTERS = f"{TOP}/clusters"
+SERVERS_OWN = ("/", "/zookeeper", "/zookeeper/quota")
+"""Open to everybody in a fresh server; closed only where no other service uses it."""
+
+
+def administrators(access: ZooKeeperAccess) -> tuple[str, ...]:
+    own = access.owner()
+    return tuple(dict.fromkeys((*((own,) if own else ()), *access.administrators)))
+
+
+def chroot_acl(access: ZooKeeperAccess, owner: str) -> list[ACL]:
+    return node_acl(
+        owner=owner, owner_permissions=READ_WRITE, administrators=administrators(access)
+    )
+
+
+def prepare(client: "KazooClient", access: ZooKeeperAccess, *, whole_server: bool) -> None:
+    """Make the nodes above hosts and clusters, and close them to everybody else."""
+    closed = node_acl(administrators=administrators(access))
+    for path in (TOP, HOSTS, CLUSTERS):
+        _make(client, path, closed)
+    for path in SERVERS_OWN if whole_server else ():
+        set_acl(client, path, closed)
+
+
+def admit_host(client: "KazooClient", access: ZooKeeperAccess, host_id: str, owner: str) -> None:
+    """Make a host's nodes, or give those that there are to a new owner. May run twice."""
+    admins = administrators(access)
+    written = node_acl(owner=owner, owner_permissions=READ_WRITE, administrators=admins)
+    read = node_acl(owner=owner, owner_permissions=Permissions.READ, administrators=admins)
+    made = node_acl(owner=owner, administrators=admins)
+    host = f"{HOSTS}/{host_id}"
+    _make(client, host, written)
+    _make(client, f"{host}/desired", read)
+    _make(client, f"{host}/observed", written)
+    for path in _children(client, f"{host}/desired"):
+        set_acl(client, path, read)
+    for path in (f"{host}/alive", *_children(client, f"{host}/observed")):
+        set_acl(client, path, made)
+
+
+def protect(client: "KazooClient", access: ZooKeeperAccess, path: str, owner: str) -> int:
+    """Set the ACLs of a chroot and of all below it; how many nodes there were. May run twice."""
+    below = node_acl(owner=owner, administrators=administrators(access))
+    set_acl(client, path, chroot_acl(access, owner))
+    count = 1
+    for node in _all_below(client, path):
+        set_acl(client, node, below)
+        count += 1
+    return count
+
+
+def set_acl(client: "KazooClient", path: str, acl: list[ACL]) -> None:
+    """Of a node that may have gone meanwhile."""
+    try:
+        client.set_acls_async(path, acl).get(timeout=ANSWER_TIMEOUT_S)
+    except NoNodeError:
+        return
+
+
+def acl_of(client: "KazooClient", path: str) -> list[ACL]:
+    """Raises NoNodeError."""
+    acl, _ = client.get_acls_async(path).get(timeout=ANSWER_TIMEOUT_S)
+    return list(acl)
+
+
+def _make(client: "KazooClient", path: str, acl: list[ACL]) -> None:
+    try:
+        client.create_async(path, b"", acl=acl).get(timeout=ANSWER_TIMEOUT_S)
+    except NodeExistsError:
+        set_acl(client, path, acl)
+
+
+def _children(client: "KazooClient", path: str) -> list[str]:
+    try:
+        names = client.get_children_async(path).get(timeout=ANSWER_TIMEOUT_S)
+    except NoNodeError:
+        return []
+    return [f"{path.rstrip('/')}/{name}" for name in names]
+
+
+def _all_below(client: "KazooClient", path: str) -> Iterator[str]:
+    """Parents before their children."""
+    waiting = _children(client, path)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += _children(client, node)

@@ -1,0 +1,278 @@
+"""Hosts and clusters in a real ZooKeeper that asks for logins: each reaches its own nodes alone."""
+
+import io
+import json
+import logging
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from kazoo.exceptions import NoAuthError
+from kazoo.security import OPEN_ACL_UNSAFE
+
+from controlplane.clusters import hosts as hosts_module
+from controlplane.clusters.hosts import HostsUnavailableError, ZooKeeperHosts, use_hosts
+from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
+from zookeeper_access import files, keys
+from zookeeper_access.client import AccessClient
+from zookeeper_access.settings import Login, ZooKeeperAccess
+
+pytestmark = pytest.mark.cluster
+
+USERS = {"controlplane": "controlplane-secret-1", "member": "member-secret-1"}
+CONTROL_PLANE = {
+    keys.SASL_USERNAME: "controlplane",
+    keys.SASL_PASSWORD: USERS["controlplane"],
+    keys.SET_ACL: "true",
+}
+CONNECTION = {keys.SASL_USERNAME: "member", keys.SASL_PASSWORD: USERS["member"]}
+
+
+def login(name, password=""):
+    return Login(name, password or f"{name}-secret-1")
+
+
+class Stage:
+    def __init__(self, directory):
+        self.server = EmbeddedZooKeeper(directory, fsync=False, users=USERS)
+        self.server.start()
+        self.clients = []
+        self.hosts = ZooKeeperHosts(
+            self.server.connect_string, ZooKeeperAccess.parse(CONTROL_PLANE)
+        )
+
+    def connect(self, access):
+        client = AccessClient(
+            self.server.connect_string, access, logger=logging.getLogger("kazoo.client")
+        )
+        client.start(10)
+        self.clients.append(client)
+        return client
+
+    def as_member(self, identity):
+        """As an agent or a broker logs in."""
+        return self.connect(
+            ZooKeeperAccess(
+                sasl=Login("member", USERS["member"]),
+                identity=identity,
+                administrators=("sasl:controlplane",),
+                set_acl=True,
+            )
+        )
+
+    def stop(self):
+        for client in [*self.clients, *filter(None, [self.hosts._client])]:
+            client.stop()
+            client.close()
+        self.server.stop()
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory):
+    made = Stage(tmp_path_factory.mktemp("zk"))
+    made.hosts.prepare(whole_server=True)
+    for name in ("host-1", "host-2"):
+        made.hosts.admit_host(name, login(name).owner())
+    yield made
+    made.stop()
+
+
+def refused(*attempts):
+    for attempt in attempts:
+        with pytest.raises(NoAuthError):
+            attempt()
+
+
+def every_attempt(client, path):
+    """All that somebody can try with one node."""
+    return (
+        lambda: client.exists(path),
+        lambda: client.get(path),
+        lambda: client.get_children(path),
+        lambda: client.set(path, b"x"),
+        lambda: client.create(f"{path.rstrip('/')}/intruder", b"x"),
+        lambda: client.get_acls(path),
+        lambda: client.set_acls(path, OPEN_ACL_UNSAFE),
+    )
+
+
+def test_an_agent_does_its_work_under_its_own_host(stage):
+    stage.hosts.write_desired(("host-1", "kc-1"), {"generation": 3})
+    agent = stage.as_member(login("host-1"))
+    described = {"host_id": "host-1", "address": "127.0.0.1", "port_range": [1, 9]}
+    agent.set("/penstock/hosts/host-1", json.dumps(described).encode())
+    agent.create("/penstock/hosts/host-1/alive", b"{}", ephemeral=True)
+    assert agent.get_children("/penstock/hosts/host-1/desired") == ["kc-1"]
+    assert json.loads(agent.get("/penstock/hosts/host-1/desired/kc-1")[0]) == {"generation": 3}
+    agent.create("/penstock/hosts/host-1/observed/kc-1", b'{"state":"running","generation":3}')
+    [host] = stage.hosts.hosts()
+    assert (host.host_id, host.alive, host.brokers) == ("host-1", True, ("kc-1",))
+    observed = stage.hosts.observed([("host-1", "kc-1")])
+    assert observed["host-1", "kc-1"].generation == 3
+    stage.hosts.forget_broker(("host-1", "kc-1"))
+    assert agent.get_children("/penstock/hosts/host-1/observed") == []
+
+
+def test_an_agent_does_not_write_what_is_desired_of_it(stage):
+    stage.hosts.write_desired(("host-1", "kc-2"), {"generation": 1})
+    agent = stage.as_member(login("host-1"))
+    path = "/penstock/hosts/host-1/desired"
+    refused(
+        lambda: agent.set(f"{path}/kc-2", b"{}"),
+        lambda: agent.delete(f"{path}/kc-2"),
+        lambda: agent.create(f"{path}/kc-3", b"{}"),
+        lambda: agent.set_acls(f"{path}/kc-2", OPEN_ACL_UNSAFE),
+        lambda: agent.set_acls("/penstock/hosts/host-1", OPEN_ACL_UNSAFE),
+    )
+    stage.hosts.forget_broker(("host-1", "kc-2"))
+
+
+def test_an_agent_of_one_host_does_not_reach_anothers_nodes(stage):
+    stage.hosts.write_desired(("host-2", "kc-3"), {"secret": "sealed"})
+    other = stage.as_member(login("host-2"))
+    other.create("/penstock/hosts/host-2/alive", b"{}", ephemeral=True)
+    other.create("/penstock/hosts/host-2/observed/kc-3", b"{}")
+    agent = stage.as_member(login("host-1"))
+    for path in ("", "/alive", "/desired", "/desired/kc-3", "/observed", "/observed/kc-3"):
+        refused(*every_attempt(agent, f"/penstock/hosts/host-2{path}"))
+    refused(
+        lambda: agent.delete("/penstock/hosts/host-2/alive"),
+        lambda: agent.delete("/penstock/hosts/host-2/observed/kc-3"),
+        lambda: agent.delete("/penstock/hosts/host-2/desired/kc-3"),
+    )
+
+
+@pytest.mark.parametrize("identity", [None, login("host-1"), login("kc_a")])
+def test_what_lies_above_hosts_and_clusters_is_the_control_planes(stage, identity):
+    client = (
+        stage.as_member(identity)
+        if identity
+        else stage.connect(ZooKeeperAccess(sasl=Login("member", USERS["member"])))
+    )
+    for path in ("/", "/penstock", "/penstock/hosts", "/penstock/clusters"):
+        refused(*every_attempt(client, path))
+    refused(*every_attempt(client, "/zookeeper/quota")[:5])
+    # A host that was not admitted cannot make itself known.
+    refused(lambda: client.create("/penstock/hosts/host-9", b"{}"))
+
+
+def test_a_cluster_keeps_to_its_chroot_and_the_control_plane_removes_it(stage):
+    stage.hosts.make_chroot("/penstock/clusters/kc_a", login("kc_a").owner())
+    stage.hosts.make_chroot("/penstock/clusters/kc_b", login("kc_b").owner())
+    broker = stage.as_member(login("kc_a"))
+    broker.create("/penstock/clusters/kc_a/brokers/ids/1", b"{}", makepath=True)
+    refused(
+        *every_attempt(broker, "/penstock/clusters/kc_b"),
+        lambda: broker.delete("/penstock/clusters/kc_a"),
+        lambda: broker.set_acls("/penstock/clusters/kc_a", OPEN_ACL_UNSAFE),
+        lambda: broker.create("/penstock/clusters/kc_c", b""),
+    )
+    agent = stage.as_member(login("host-1"))
+    refused(*every_attempt(agent, "/penstock/clusters/kc_a/brokers/ids/1"))
+    stage.hosts.remove_chroot("/penstock/clusters/kc_a")
+    assert broker.exists("/penstock/clusters/kc_a") is None
+
+
+def test_a_host_that_is_admitted_again_has_another_login(stage):
+    stage.hosts.admit_host("host-3", login("host-3").owner())
+    stage.hosts.write_desired(("host-3", "kc-4"), {})
+    before = stage.as_member(login("host-3"))
+    before.create("/penstock/hosts/host-3/observed/kc-4", b"{}")
+    before.create("/penstock/hosts/host-3/alive", b"{}", ephemeral=True)
+    stage.hosts.admit_host("host-3", login("host-3", "another-secret-1").owner())
+    after = stage.as_member(login("host-3", "another-secret-1"))
+    for path in ("", "/alive", "/desired", "/desired/kc-4", "/observed", "/observed/kc-4"):
+        refused(*every_attempt(before, f"/penstock/hosts/host-3{path}"))
+        after.get(f"/penstock/hosts/host-3{path}")
+    after.set("/penstock/hosts/host-3/observed/kc-4", b"{}")
+    after.delete("/penstock/hosts/host-3/alive")
+
+
+def test_open_nodes_of_before_are_closed_with_all_below_them(stage):
+    anybody = stage.connect(ZooKeeperAccess(sasl=Login("member", USERS["member"])))
+    chroot = "/penstock/clusters/kc_old"
+    stage.hosts._client.create(chroot, acl=OPEN_ACL_UNSAFE)
+    for path in ("/brokers/ids/1", "/brokers/topics/t/partitions/0", "/config/users/a"):
+        anybody.create(chroot + path, b"open", makepath=True)
+    assert stage.hosts.protect_chroot(chroot, login("kc_old").owner()) == 11
+    refused(*every_attempt(anybody, chroot), *every_attempt(anybody, f"{chroot}/brokers/ids/1"))
+    refused(*every_attempt(anybody, f"{chroot}/brokers/topics/t/partitions/0"))
+    broker = stage.as_member(login("kc_old"))
+    assert broker.get(f"{chroot}/brokers/ids/1")[0] == b"open"
+    broker.delete(f"{chroot}/brokers/ids/1")
+    assert stage.hosts.protect_chroot(chroot, login("kc_old").owner()) == 10
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({}, "SessionClosedRequireSaslError"),
+        ({**CONTROL_PLANE, keys.SASL_PASSWORD: "not-the-password"}, "login of controlplane"),
+        (CONNECTION, "ACLs do not let the control plane"),
+    ],
+)
+def test_a_control_plane_without_its_login_says_so(stage, settings, words):
+    door = ZooKeeperHosts(stage.server.connect_string, ZooKeeperAccess.parse(settings))
+    try:
+        with pytest.raises(HostsUnavailableError, match=words) as error:
+            door.hosts()
+        assert "not-the-password" not in str(error.value)
+    finally:
+        if door._client is not None:
+            door._client.stop()
+            door._client.close()
+
+
+@pytest.fixture
+def command(stage, settings, tmp_path):
+    """`manage.py zookeeper` with the control plane's own file."""
+    file = tmp_path / "controlplane.properties"
+    files.write(file, CONTROL_PLANE)
+    settings.ZOOKEEPER_CONFIG = str(file)
+    connection = tmp_path / "member.properties"
+    files.write(connection, CONNECTION)
+    use_hosts(stage.hosts)
+
+    def run(*arguments):
+        out = io.StringIO()
+        call_command("zookeeper", *arguments, stdout=out)
+        return out.getvalue()
+
+    run.connection, run.directory = connection, tmp_path
+    yield run
+    use_hosts(None)
+
+
+def test_a_host_is_admitted_by_command_and_gets_a_private_file(stage, command):
+    target = command.directory / "host-5.properties"
+    said = command("host", "host-5", "--connection", str(command.connection), "--file", str(target))
+    settings = files.read(target)
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert settings[keys.ACL_PASSWORD] not in said
+    assert settings[keys.ACL_ADMINISTRATORS] == "sasl:controlplane"
+    agent = stage.connect(ZooKeeperAccess.parse(settings))
+    agent.set("/penstock/hosts/host-5", b"{}")
+    refused(*every_attempt(agent, "/penstock/hosts/host-1"))
+
+
+@pytest.mark.parametrize("name", ["a/b", "a:b", "..", "", "x" * 101, "a b"])
+def test_a_host_with_a_name_that_leads_elsewhere_is_not_admitted(command, name):
+    target = command.directory / "made.properties"
+    with pytest.raises(CommandError):
+        command("host", name, "--connection", str(command.connection), "--file", str(target))
+    assert not target.exists()
+
+
+def test_without_settings_the_command_says_what_is_missing(command, settings):
+    settings.ZOOKEEPER_CONFIG = ""
+    with pytest.raises(CommandError, match="PENSTOCK_ZOOKEEPER_CONFIG"):
+        command("prepare")
+
+
+def test_a_settings_file_that_everybody_may_read_is_refused(command, settings):
+    (command.directory / "controlplane.properties").chmod(0o644)
+    with pytest.raises(CommandError, match="0600"):
+        command("prepare")
+    hosts_module.use_hosts(None)
+    with pytest.raises(HostsUnavailableError, match="0600"):
+        hosts_module.hosts()

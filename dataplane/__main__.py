@@ -78,6 +78,12 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
         "--key-file", required=True, help="Fernet key shared with the control plane"
     )
     parser.add_argument(
+        "--zookeeper-config",
+        default=None,
+        metavar="FILE",
+        help="how to log in to ZooKeeper: the file of `manage.py zookeeper host`, mode 0600",
+    )
+    parser.add_argument(
         "--rack", default=None, help="broker.rack of this host's brokers; default: the host id"
     )
     parser.add_argument("--address", default="127.0.0.1", help="where clients reach this host")

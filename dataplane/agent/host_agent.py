@@ -18,12 +18,14 @@ from dataplane.ports.coordinator import (
     CoordinatorError,
     NodeExistsError,
     NoNodeError,
+    NotAuthorizedError,
     SessionState,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from dataplane.agent.zookeeper import AgentZooKeeper
     from dataplane.ports.clock import Clock
     from dataplane.ports.coordinator import Coordinator, NodeStat, Watch
 
@@ -55,12 +57,14 @@ class HostAgent:
         *,
         clock: Clock,
         unseal: Callable[[str], Mapping[str, str]],
+        zookeeper: AgentZooKeeper | None = None,
         preexec: Callable[[], None] | None = None,
     ) -> None:
         self._settings = settings
         self._coordinator = coordinator
         self._clock = clock
         self._unseal = unseal
+        self._zookeeper = zookeeper
         self._preexec = preexec
         self._brokers: dict[str, ManagedBroker] = {}
         self._watches: dict[str, Watch] = {}
@@ -76,7 +80,13 @@ class HostAgent:
         settings = self._settings
         settings.data_dir.mkdir(parents=True, exist_ok=True)
         self._coordinator.on_session(self._on_session)
-        await self._announce_host()
+        try:
+            await self._announce_host()
+        except NotAuthorizedError as error:
+            raise NotAuthorizedError(
+                f"ZooKeeper does not let this agent write as host {settings.host_id}: admit the"
+                " host with `manage.py zookeeper host`, and give the agent that file"
+            ) from error
         self._tasks.append(asyncio.get_running_loop().create_task(self._write_reports()))
         desired = layout.desired_path(settings.host_id)
         await self._stop_unwanted(set(await self._coordinator.children(desired)))
@@ -200,6 +210,7 @@ class HostAgent:
             clock=self._clock,
             unseal=self._unseal,
             report=self._on_report,
+            zookeeper=self._zookeeper,
             preexec=self._preexec,
         )
 
@@ -211,7 +222,8 @@ class HostAgent:
             try:
                 broker.want(layout.decode_desired(key, data))
             except SpecError as error:
-                broker.refuse(f"the desired state cannot be understood: {error}")
+                why = f"the desired state cannot be understood: {error}"
+                broker.refuse(why, layout.generation_of(data))
 
         return changed
 

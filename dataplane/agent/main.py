@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from dataplane.agent.host_agent import HostAgent, HostSettings
 from dataplane.agent.secrets import SecretError, Unsealer
+from dataplane.agent.zookeeper import AgentZooKeeper, read_access
 from dataplane.ports.coordinator import CoordinatorError
+from zookeeper_access.settings import AccessError, ZooKeeperAccess
 
 if TYPE_CHECKING:
     import argparse
@@ -22,17 +24,24 @@ if TYPE_CHECKING:
 
     from dataplane.ports.clock import Clock
     from dataplane.ports.coordinator import Coordinator
+    from zookeeper_access.settings import Login
 
 log = logging.getLogger("dataplane.agent")
 
 EXIT_FAILED, EXIT_BAD_ARGUMENTS = 1, 2
 
 
-class Closable(Protocol):
+class AgentSession(Protocol):
+    """A session with ZooKeeper, besides what a Coordinator asks of it."""
+
+    async def authenticate(self, login: Login) -> None:
+        """Act as `login` too. Raises CoordinatorError."""
+        ...
+
     async def close(self) -> None: ...
 
 
-Connect = Callable[[str], Awaitable["tuple[Coordinator, Closable]"]]
+Connect = Callable[[str, ZooKeeperAccess], Awaitable["tuple[Coordinator, AgentSession]"]]
 """Opens a session with ZooKeeper at a connect string."""
 
 
@@ -57,13 +66,24 @@ def run(
     try:
         settings = settings_from(options)
         unsealer = Unsealer(Path(options.key_file))
+        access, connection = read_access(options.zookeeper_config)
 
-        def make(coordinator: Coordinator) -> HostAgent:
-            return HostAgent(settings, coordinator, clock=clock, unseal=unsealer, preexec=preexec)
+        async def open_session() -> tuple[HostAgent, AgentSession]:
+            coordinator, session = await connect(options.zookeeper, access)
+            zookeeper = AgentZooKeeper(connection, session.authenticate)
+            agent = HostAgent(
+                settings,
+                coordinator,
+                clock=clock,
+                unseal=unsealer,
+                zookeeper=zookeeper if access.sasl or access.identity else None,
+                preexec=preexec,
+            )
+            return agent, session
 
         with _only_agent_of(settings.data_dir):
-            return asyncio.run(_serve(options, settings, connect, make))
-    except (ArgumentsError, SecretError) as error:
+            return asyncio.run(_serve(options, settings, open_session))
+    except (ArgumentsError, SecretError, AccessError) as error:
         sys.stderr.write(f"penstock agent: {error}\n")
         return EXIT_BAD_ARGUMENTS
     except (CoordinatorError, OSError) as error:
@@ -102,15 +122,13 @@ def _only_agent_of(data_dir: Path) -> Iterator[None]:
 async def _serve(
     options: argparse.Namespace,
     settings: HostSettings,
-    connect: Connect,
-    make: Callable[[Coordinator], HostAgent],
+    open_session: Callable[[], Awaitable[tuple[HostAgent, AgentSession]]],
 ) -> int:
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    coordinator, session = await connect(options.zookeeper)
-    agent = make(coordinator)
+    agent, session = await open_session()
     try:
         await agent.start()
         await stopping.wait()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dataplane.agent.processes import Identity
+from dataplane.agent.secrets import SecretError
 from dataplane.agent.spec import (
     DesiredBroker,
     Wanted,
@@ -21,7 +22,9 @@ from dataplane.agent.spec import (
 )
 from dataplane.agent.states import BrokerState
 from dataplane.agent.supervisor import BrokerSpec, Report, Supervisor
+from dataplane.agent.zookeeper import AgentZooKeeper
 from dataplane.config import format_properties
+from dataplane.ports.coordinator import CoordinatorError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,6 +47,7 @@ class ManagedBroker:
         clock: Clock,
         unseal: Callable[[str], Mapping[str, str]],
         report: Callable[[str, bytes], None],
+        zookeeper: AgentZooKeeper | None = None,
         preexec: Callable[[], None] | None = None,
     ) -> None:
         self.key = key
@@ -52,6 +56,7 @@ class ManagedBroker:
         self._clock = clock
         self._unseal = unseal
         self._report = report
+        self._zookeeper = zookeeper or AgentZooKeeper()
         self._preexec = preexec
         self._supervisor: Supervisor | None = None
         self._desired: DesiredBroker | None = None
@@ -65,11 +70,12 @@ class ManagedBroker:
         self._desired = desired
         self._changed.set()
 
-    def refuse(self, message: str) -> None:
+    def refuse(self, message: str, generation: int) -> None:
         """What is wanted cannot be understood: what runs is left as it is."""
         log.warning("%s: %s", self.key, message)
         state = self._supervisor.report.state if self._supervisor else BrokerState.FAILED
-        self._publish(Report(state=state, message=message, since_ms=self._clock.realtime_ms()))
+        report = Report(state=state, message=message, since_ms=self._clock.realtime_ms())
+        self._publish(report, generation)
 
     async def close(self, *, keep_running: bool) -> None:
         """The agent ends. With `keep_running` the process stays, for the next agent to take up."""
@@ -81,11 +87,6 @@ class ManagedBroker:
             await self._supervisor.release()
         else:
             await self._supervisor.stop()
-
-    def publish(self) -> None:
-        """Report the present state again."""
-        if self._supervisor is not None:
-            self._publish(self._supervisor.report)
 
     # -- inside ---------------------------------------------------------------------------------
 
@@ -102,7 +103,7 @@ class ManagedBroker:
                 log.exception("%s could not be made %s", self.key, desired.wanted.value)
                 now_ms = self._clock.realtime_ms()
                 failed = Report(BrokerState.FAILED, message=str(error), since_ms=now_ms)
-                self._publish(failed)
+                self._publish(failed, desired.generation)
             else:
                 self._done = desired
 
@@ -112,8 +113,10 @@ class ManagedBroker:
         )
         spec = self._spec(desired)
         if desired.wanted is Wanted.RUNNING:
+            secret = self._unseal(desired.secret)
             self.home.mkdir(parents=True, exist_ok=True)
-            self._write_properties(desired)
+            self._write_properties(desired, secret)
+            await self._zookeeper.log_in_for(secret)
             if self._supervisor is not None:
                 if self._supervisor.spec == spec and self._is_up(self._supervisor):
                     return
@@ -123,13 +126,17 @@ class ManagedBroker:
             return
         if self._supervisor is None:
             self._supervisor = self._supervise(spec)
+            # One that an agent before this one started is fenced as this cluster too. A secret
+            # that cannot be opened any more does not keep a broker from being stopped.
+            with contextlib.suppress(SecretError, CoordinatorError):
+                await self._zookeeper.log_in_for(self._unseal(desired.secret))
         await self._supervisor.stop()
         if desired.wanted is Wanted.DELETED:
             await asyncio.to_thread(_remove_tree, self.home)
             now_ms = self._clock.realtime_ms()
-            self._publish(Report(BrokerState.DELETED, since_ms=now_ms))
+            self._publish(Report(BrokerState.DELETED, since_ms=now_ms), desired.generation)
         else:
-            self._publish(self._supervisor.report)
+            self._publish(self._supervisor.report, desired.generation)
 
     @staticmethod
     def _is_up(supervisor: Supervisor) -> bool:
@@ -140,7 +147,8 @@ class ManagedBroker:
             spec,
             self._coordinator,
             clock=self._clock,
-            on_change=self._publish,
+            # Until the next one has been applied, what runs is still of this generation.
+            on_change=lambda report: self._publish(report, spec.generation),
             preexec=self._preexec,
         )
 
@@ -158,11 +166,12 @@ class ManagedBroker:
             generation=desired.generation,
         )
 
-    def _write_properties(self, desired: DesiredBroker) -> None:
+    def _write_properties(self, desired: DesiredBroker, secret: Mapping[str, str]) -> None:
         """The file holds passwords: readable by this user alone from its first byte."""
-        settings = broker_settings(
-            desired, self._unseal(desired.secret), log_dir=str(self.home / "data")
-        )
+        settings = {
+            **broker_settings(desired, secret, log_dir=str(self.home / "data")),
+            **self._zookeeper.connection,
+        }
         text = format_properties(dict(sorted(settings.items())))
         temporary = self.home / "broker.properties.tmp"
         with contextlib.suppress(FileNotFoundError):
@@ -172,13 +181,12 @@ class ManagedBroker:
             file.write(text)
         temporary.replace(self.home / "broker.properties")
 
-    def _publish(self, report: Report) -> None:
-        desired = self._desired
+    def _publish(self, report: Report, generation: int) -> None:
         tail = self._supervisor.log_tail() if self._supervisor else []
         self._report(
             self.key,
             encode_observed(
-                generation=desired.generation if desired else 0,
+                generation=generation,
                 state=report.state.value,
                 pid=report.pid,
                 restarts=report.restarts,

@@ -126,6 +126,15 @@ def broker_settings(
     return settings
 
 
+def generation_of(data: bytes) -> int:
+    """The generation of a desired state, also of one that cannot be understood; 0 for none."""
+    try:
+        generation = json.loads(data)["generation"]
+    except (ValueError, KeyError, TypeError):
+        return 0
+    return generation if isinstance(generation, int) and generation > 0 else 0
+
+
 def encode_observed(
     *,
     generation: int,

@@ -12,15 +12,18 @@ from dataplane.runtime.zookeeper import ZooKeeperCoordinator
 if TYPE_CHECKING:
     import argparse
 
-    from dataplane.agent.main import Closable
+    from dataplane.agent.main import AgentSession
     from dataplane.ports.coordinator import Coordinator
+    from zookeeper_access.settings import ZooKeeperAccess
 
 SESSION_TIMEOUT_MS = 10_000
 
 
-async def _connect(connect_string: str) -> tuple[Coordinator, Closable]:
+async def _connect(
+    connect_string: str, access: ZooKeeperAccess
+) -> tuple[Coordinator, AgentSession]:
     session = await ZooKeeperCoordinator.connect(
-        connect_string, session_timeout_ms=SESSION_TIMEOUT_MS
+        connect_string, session_timeout_ms=SESSION_TIMEOUT_MS, access=access
     )
     return session, session
 

@@ -1,0 +1,283 @@
+"""A real agent and brokers on a real ZooKeeper that asks for logins: each with rights of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+from cryptography.fernet import Fernet
+
+from controlplane.clusters import zookeeper_tree as tree
+from dataplane.agent.managed_broker import ManagedBroker
+from dataplane.agent.spec import DesiredBroker, Wanted
+from dataplane.ports.coordinator import NoNodeError
+from dataplane.ports.fakes.coordinator import FakeZooKeeper
+from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper, free_port
+from dataplane.runtime.os_clock import OsClock
+from dataplane.runtime.zookeeper import ZooKeeperCoordinator
+from zookeeper_access import files, keys
+from zookeeper_access.client import AccessClient
+from zookeeper_access.settings import Login, ZooKeeperAccess
+
+pytestmark = pytest.mark.cluster
+
+KEY = "kc_test-7"
+CHROOT = "/penstock/clusters/kc_test"
+USERS = {"controlplane": "controlplane-secret-1", "member": "member-secret-1"}
+CONTROL_PLANE = ZooKeeperAccess(sasl=Login("controlplane", USERS["controlplane"]), set_acl=True)
+CLUSTER = {
+    keys.SET_ACL: "true",
+    keys.ACL_USERNAME: "kc_test",
+    keys.ACL_PASSWORD: "kc_test-secret-1",
+    keys.ACL_ADMINISTRATORS: "sasl:controlplane",
+}
+HOST_PASSWORD = "h1-secret-secret-1"
+
+
+@pytest.fixture
+def zookeeper(tmp_path):
+    server = EmbeddedZooKeeper(tmp_path / "zk", fsync=False, users=USERS)
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def admin(zookeeper):
+    """The control plane's session, with host h1 and the cluster's chroot made."""
+    client = AccessClient(
+        zookeeper.connect_string, CONTROL_PLANE, logger=logging.getLogger("kazoo.client")
+    )
+    client.start(10)
+    tree.prepare(client, CONTROL_PLANE, whole_server=True)
+    tree.admit_host(client, CONTROL_PLANE, "h1", Login("h1", HOST_PASSWORD).owner())
+    owner = ZooKeeperAccess.parse(CLUSTER).owner()
+    client.create(CHROOT, acl=tree.chroot_acl(CONTROL_PLANE, owner))
+    yield client
+    client.stop()
+    client.close()
+
+
+@pytest.fixture
+def start_agent(zookeeper, tmp_path):
+    key = Fernet.generate_key()
+    (tmp_path / "fernet.key").write_bytes(key)
+    started = []
+
+    def start(host="h1", **changed):
+        file = tmp_path / f"{host}.properties"
+        files.write(
+            file,
+            {
+                keys.SASL_USERNAME: "member",
+                keys.SASL_PASSWORD: USERS["member"],
+                keys.SET_ACL: "true",
+                keys.ACL_USERNAME: host,
+                keys.ACL_PASSWORD: HOST_PASSWORD,
+                keys.ACL_ADMINISTRATORS: "sasl:controlplane",
+                **changed,
+            },
+        )
+        with (tmp_path / "agent.log").open("ab") as log:
+            started.append(
+                subprocess.Popen(
+                    [
+                        *(sys.executable, "-m", "dataplane", "agent", "--host-id", host),
+                        *("--zookeeper", zookeeper.connect_string),
+                        *("--zookeeper-config", str(file)),
+                        *("--data-dir", str(tmp_path / f"brokers-{host}")),
+                        *("--key-file", str(tmp_path / "fernet.key")),
+                    ],
+                    stderr=log,
+                )
+            )
+        return started[-1]
+
+    start.key = key
+    start.log = (tmp_path / "agent.log").read_text
+    yield start
+    for agent in started:
+        if agent.poll() is None:
+            agent.terminate()
+            agent.wait(30)
+
+
+def desired(zookeeper, key, state, generation, port):
+    return json.dumps(
+        {
+            "v": 1,
+            "cluster_id": "kc_test",
+            "broker_id": 7,
+            "generation": generation,
+            "state": state,
+            "config": {
+                "listeners": f"PLAINTEXT://127.0.0.1:{port}",
+                "zookeeper.connect": f"{zookeeper.connect_string}{CHROOT}",
+                "offsets.topic.replication.factor": "1",
+            },
+            "secret": Fernet(key).encrypt(json.dumps(CLUSTER).encode()).decode(),
+        }
+    ).encode()
+
+
+async def until(condition, log):
+    try:
+        async with asyncio.timeout(20):
+            while not condition():
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        raise AssertionError(log()) from None
+
+
+async def test_an_agent_runs_fences_and_deletes_a_broker_with_rights_of_its_own(
+    zookeeper, admin, start_agent, tmp_path
+):
+    agent = start_agent()
+    port = free_port()
+    path = f"/penstock/hosts/h1/desired/{KEY}"
+    acl = tree.acl_of(admin, "/penstock/hosts/h1/desired")
+    admin.create(path, desired(zookeeper, start_agent.key, "running", 1, port), acl=acl)
+
+    def report(**wanted):
+        if not admin.exists(f"/penstock/hosts/h1/observed/{KEY}"):
+            return {}
+        found = json.loads(admin.get(f"/penstock/hosts/h1/observed/{KEY}")[0])
+        return found if all(found[name] == value for name, value in wanted.items()) else {}
+
+    await until(lambda: report(state="running", generation=1), start_agent.log)
+    registered = f"{CHROOT}/brokers/ids/7"
+    await until(lambda: admin.exists(registered), start_agent.log)
+    before = admin.exists(registered).czxid
+    properties = (tmp_path / "brokers-h1" / KEY / "broker.properties").read_text()
+    assert f"{keys.SASL_USERNAME}=member" in properties
+    assert f"{keys.ACL_USERNAME}=kc_test" in properties
+    # What lets the host write its reports is no broker's to have.
+    assert HOST_PASSWORD not in properties
+
+    # Killed: the agent deletes the registration as the cluster, not after the session's 18 s.
+    loop = asyncio.get_running_loop()
+    killed_s = loop.time()
+    os.kill(report()["pid"], signal.SIGKILL)
+    await until(
+        lambda: (stat := admin.exists(registered)) and stat.czxid != before, start_agent.log
+    )
+    assert loop.time() - killed_s < 8
+    await until(lambda: report(state="running", restarts=1), start_agent.log)
+    assert "fenced broker 7: removed" in start_agent.log()
+
+    admin.set(path, desired(zookeeper, start_agent.key, "deleted", 2, port))
+    await until(lambda: report(state="deleted", generation=2), start_agent.log)
+    assert admin.exists(registered) is None
+    agent.terminate()
+    assert agent.wait(20) == 0
+    assert admin.exists("/penstock/hosts/h1/alive") is None
+    for secret in (HOST_PASSWORD, CLUSTER[keys.ACL_PASSWORD], *USERS.values()):
+        assert secret not in start_agent.log()
+
+
+@pytest.mark.usefixtures("admin")
+@pytest.mark.parametrize(
+    ("host", "changed", "code", "words"),
+    [
+        ("h2", {}, 1, "admit the host"),
+        ("h1", {keys.ACL_PASSWORD: "a-guess-of-mine-1"}, 1, "admit the host"),
+        ("h1", {keys.SASL_PASSWORD: "a-guess-of-mine-1"}, 1, "login of member"),
+        ("h1", {keys.SASL_PASSWORD: "short"}, 2, keys.SASL_PASSWORD),
+    ],
+)
+def test_an_agent_that_is_not_who_it_says_ends_with_one_line(
+    start_agent, host, changed, code, words
+):
+    agent = start_agent(host, **changed)
+    assert agent.wait(40) == code
+    log = start_agent.log()
+    [line] = [line for line in log.splitlines() if line.startswith("penstock agent:")]
+    assert words in line
+    assert "Traceback" not in log
+    assert "a-guess-of-mine" not in log
+
+
+def test_an_agents_file_that_everybody_may_read_is_refused(tmp_path):
+    file = tmp_path / "agent.properties"
+    files.write(file, CLUSTER)
+    file.chmod(0o644)
+    (tmp_path / "key").write_bytes(Fernet.generate_key())
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "dataplane", "agent", "--host-id", "h1"),
+            *("--zookeeper", "127.0.0.1:1", "--zookeeper-config", str(file)),
+            *("--data-dir", str(tmp_path / "d"), "--key-file", str(tmp_path / "key")),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "0600" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+async def test_what_still_runs_is_reported_as_of_its_own_generation(tmp_path):
+    """A process of the generation before is no proof that what is desired now has been done."""
+    reports = []
+    broker = ManagedBroker(
+        KEY,
+        tmp_path / KEY,
+        FakeZooKeeper().connect(),
+        clock=OsClock(),
+        unseal=lambda _token: {},
+        report=lambda _key, data: reports.append(json.loads(data)),
+    )
+
+    def want(generation, wanted):
+        config = {"zookeeper.connect": "127.0.0.1:1", "listeners": "PLAINTEXT://127.0.0.1:0"}
+        broker.want(DesiredBroker(KEY, "kc_test", 7, generation, wanted, config))
+
+    try:
+        want(1, Wanted.RUNNING)
+        await until(lambda: any(report["pid"] for report in reports), lambda: str(reports))
+        seen = len(reports)
+        want(2, Wanted.STOPPED)
+        await until(lambda: reports[-1]["generation"] == 2, lambda: str(reports))
+        after = reports[seen:]
+        assert [report["generation"] for report in after] == [1] * (len(after) - 1) + [2]
+        assert after[-1]["state"] == "stopped"
+        assert len(after) > 1
+    finally:
+        await broker.close(keep_running=False)
+
+
+async def test_an_unreadable_desired_state_is_refused_by_its_own_generation(tmp_path):
+    reports = []
+    broker = ManagedBroker(
+        KEY,
+        tmp_path / KEY,
+        FakeZooKeeper().connect(),
+        clock=OsClock(),
+        unseal=lambda _token: {},
+        report=lambda _key, data: reports.append(json.loads(data)),
+    )
+    broker.refuse("it cannot be understood", 5)
+    assert (reports[0]["state"], reports[0]["generation"]) == ("failed", 5)
+    await broker.close(keep_running=False)
+
+
+async def test_an_open_zookeeper_asks_an_agent_for_nothing(tmp_path):
+    """Whoever configures no login runs as before."""
+    server = EmbeddedZooKeeper(tmp_path / "open", fsync=False)
+    server.start()
+    try:
+        session = await ZooKeeperCoordinator.connect(server.connect_string)
+        with pytest.raises(NoNodeError):
+            await session.get("/penstock")
+        await session.create("/penstock", b"")
+        await session.close()
+    finally:
+        server.stop()

@@ -190,38 +190,6 @@ KEYS = (
         scope=TENANT,
         tenant_most=30,
     ),
-    text(
-        "zookeeper.connect",
-        None,
-        "ZooKeeper servers, host:port list with an optional /chroot.",
-        scope=INTERNAL,
-    ),
-    number(
-        "zookeeper.session.timeout.ms",
-        18_000,
-        "How long ZooKeeper waits for a silent broker.",
-        scope=INTERNAL,
-    ),
-    number(
-        "zookeeper.connection.timeout.ms",
-        None,
-        "How long to wait for ZooKeeper at start.",
-        scope=INTERNAL,
-    ),
-    number(
-        "zookeeper.max.in.flight.requests",
-        10,
-        "Requests to ZooKeeper at once.",
-        least=1,
-        scope=INTERNAL,
-    ),
-    flag("zookeeper.set.acl", False, "Whether nodes in ZooKeeper get ACLs.", scope=INTERNAL),
-    flag(
-        "zookeeper.ssl.client.enable",
-        False,
-        "Whether to use TLS towards ZooKeeper.",
-        scope=INTERNAL,
-    ),
     flag(
         "controlled.shutdown.enable",
         True,

@@ -6,16 +6,19 @@
 from __future__ import annotations
 
 from dataplane.config.keys.declare import (
+    INTERNAL,
     READ_ONLY,
     class_name,
     flag,
     names,
     number,
+    scoped,
     secret,
     text,
 )
 
-KEYS = (
+KEYS = scoped(
+    INTERNAL,
     text("zookeeper.connect", None, "ZooKeeper servers, host:port list with an optional /chroot."),
     number("zookeeper.session.timeout.ms", 18_000, "How long ZooKeeper waits for a silent broker."),
     number("zookeeper.connection.timeout.ms", None, "How long to wait for ZooKeeper at start."),

@@ -5,7 +5,7 @@ so that progress, cancelling and crashes in the middle can be tested.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.types import (
@@ -81,6 +81,7 @@ class FakeGateway:
         self.calls: list[str] = []
         self.failures: dict[str, list[GatewayError]] = {}
         self.offline = False
+        self.silent: set[int] = set()
         self._topic_count = 0
 
     # -- arranging a test ---------------------------------------------------------------------
@@ -94,14 +95,20 @@ class FakeGateway:
             part.timestamps_ms = [1_000 * i for i in range(records)]
 
     def add_group(
-        self, name: str, offsets: Mapping[TP, int], *, members: int = 0, state: str = ""
+        self,
+        name: str,
+        offsets: Mapping[TP, int],
+        *,
+        members: int = 0,
+        state: str = "",
+        coordinator: int = 1,
     ) -> None:
         self.groups[name] = GroupDescription(
             group=name,
             state=state or ("Stable" if members else "Empty"),
             protocol_type="consumer",
             protocol="range" if members else "",
-            coordinator=1,
+            coordinator=coordinator,
             members=tuple(
                 GroupMember(
                     member_id=f"{name}-{i}", client_id=name, host="/127.0.0.1", partitions=()
@@ -110,6 +117,12 @@ class FakeGateway:
             ),
         )
         self.committed[name] = {tp: CommittedOffset(offset=at) for tp, at in offsets.items()}
+
+    def assign(self, group: str, partitions: Sequence[TP]) -> None:
+        """Give all of them to the group's first member."""
+        described = self.groups[group]
+        first = replace(described.members[0], partitions=tuple(partitions))
+        self.groups[group] = replace(described, members=(first, *described.members[1:]))
 
     def _called(self, method: str) -> None:
         self.calls.append(method)
@@ -145,14 +158,21 @@ class FakeGateway:
             partitions=tuple(
                 PartitionDescription(
                     partition=index,
-                    leader=part.replicas[0],
+                    leader=self._leader(part),
                     leader_epoch=0,
                     replicas=part.replicas,
-                    isr=part.replicas,
+                    isr=tuple(b for b in part.replicas if b in self.brokers) or part.replicas,
                 )
                 for index, part in enumerate(topic.partitions)
             ),
         )
+
+    def _leader(self, part: FakePartition) -> int | None:
+        return next((broker for broker in part.replicas if broker in self.brokers), None)
+
+    def _answers(self, broker: int) -> None:
+        if broker in self.silent:
+            raise unreachable(f"broker {broker} is silent")
 
     def topic_configs(self, names: Collection[str]) -> dict[str, list[ConfigEntry]]:
         self._called("topic_configs")
@@ -287,19 +307,33 @@ class FakeGateway:
         self.acls -= set(bindings)
 
     # -- groups and offsets -------------------------------------------------------------------
-    def list_groups(self) -> list[GroupListing]:
+    def list_groups(self, brokers: Collection[int] | None = None) -> list[GroupListing]:
         self._called("list_groups")
+        asked = self.brokers if brokers is None else brokers
+        for broker in asked:
+            self._answers(broker)
         return [
             GroupListing(group=g.group, protocol_type=g.protocol_type, state=g.state)
             for g in self.groups.values()
+            if g.coordinator in asked
         ]
+
+    def _coordinators_answer(self, groups: Collection[str]) -> None:
+        for name in groups:
+            coordinator = self.groups[name].coordinator if name in self.groups else None
+            if coordinator is not None and coordinator not in self.brokers:
+                raise GatewayError("COORDINATOR_NOT_AVAILABLE", name, retriable=True)
+            if coordinator is not None:
+                self._answers(coordinator)
 
     def describe_groups(self, groups: Collection[str]) -> dict[str, GroupDescription]:
         self._called("describe_groups")
+        self._coordinators_answer(groups)
         return {name: self.groups.get(name, _dead(name)) for name in groups}
 
     def group_offsets(self, groups: Collection[str]) -> dict[str, dict[TP, CommittedOffset]]:
         self._called("group_offsets")
+        self._coordinators_answer(groups)
         return {name: dict(self.committed.get(name, {})) for name in groups}
 
     def commit_group_offsets(self, group: str, offsets: Mapping[TP, CommittedOffset]) -> None:
@@ -328,12 +362,21 @@ class FakeGateway:
         for tp, spec in specs.items():
             topic = self.topics.get(tp.topic)
             if topic is not None and tp.partition < len(topic.partitions):
-                found[tp] = _offset_at(topic.partitions[tp.partition], spec)
+                part = topic.partitions[tp.partition]
+                leader = self._leader(part)
+                if leader is not None:
+                    self._answers(leader)
+                    found[tp] = _offset_at(part, spec)
         return found
 
     # -- replicas -----------------------------------------------------------------------------
-    def log_dirs(self, topics: Collection[str] | None = None) -> list[ReplicaSize]:
+    def log_dirs(
+        self, topics: Collection[str] | None = None, *, brokers: Collection[int] | None = None
+    ) -> list[ReplicaSize]:
         self._called("log_dirs")
+        asked = self.brokers if brokers is None else brokers
+        for broker in asked:
+            self._answers(broker)
         return [
             ReplicaSize(
                 broker=broker,
@@ -346,6 +389,7 @@ class FakeGateway:
             if topics is None or name in topics
             for index, part in enumerate(topic.partitions)
             for broker in dict.fromkeys((*part.replicas, *(part.target or ())))
+            if broker in asked
         ]
 
     def reassign(self, moves: Mapping[TP, Sequence[int] | None]) -> None:

@@ -47,6 +47,9 @@ class KafkaGateway(KafkaAccessMixin):
         found = self._link.call(lambda admin: admin.describe_cluster(), what="describe cluster")
         return cluster_description(found)
 
+    def _broker_ids(self) -> list[int]:
+        return [broker.id for broker in self.describe_cluster().brokers]
+
     def list_topics(self) -> list[TopicDescription]:
         found = self._link.call(lambda admin: admin.describe_topics(), what="list topics")
         return [topic_description(topic) for topic in found if not topic["error_code"]]
@@ -70,6 +73,11 @@ class KafkaGateway(KafkaAccessMixin):
 
     def broker_configs(self, broker_ids: Collection[int]) -> dict[int, list[ConfigEntry]]:
         found = self._configs(ConfigResourceType.BROKER, [str(i) for i in broker_ids])
+        for broker_id in broker_ids:
+            if str(broker_id) not in found:
+                raise GatewayError(
+                    "UNKNOWN_SERVER_ERROR", f"broker {broker_id} did not give its configuration"
+                )
         return {int(name): entries for name, entries in found.items()}
 
     def _configs(self, kind: Any, names: Collection[str]) -> dict[str, list[ConfigEntry]]:
@@ -83,7 +91,8 @@ class KafkaGateway(KafkaAccessMixin):
             what="describe configs",
         )
         by_name = found.get(kind.name.lower(), {})
-        return {name: config_entries(by_name.get(name, {})) for name in names}
+        # The library drops the error code: an answer without a single key was a refusal.
+        return {name: config_entries(by_name[name]) for name in names if by_name.get(name)}
 
     def create_topic(self, topic: NewTopic, *, validate_only: bool = False) -> None:
         wanted = {
@@ -156,10 +165,10 @@ class KafkaGateway(KafkaAccessMixin):
             raise _refusal_from_text(str(result), what)
 
     # -- groups and offsets -----------------------------------------------------------------
-    def list_groups(self) -> list[GroupListing]:
-        brokers = [broker.id for broker in self.describe_cluster().brokers]
+    def list_groups(self, brokers: Collection[int] | None = None) -> list[GroupListing]:
+        asked = self._broker_ids() if brokers is None else sorted(brokers)
         found = self._link.call(
-            lambda admin: admin.list_groups(broker_ids=brokers), what="list groups"
+            lambda admin: admin.list_groups(broker_ids=asked), what="list groups"
         )
         return [
             GroupListing(
@@ -271,11 +280,13 @@ class KafkaGateway(KafkaAccessMixin):
         }
 
     # -- replicas ---------------------------------------------------------------------------
-    def log_dirs(self, topics: Collection[str] | None = None) -> list[ReplicaSize]:
-        brokers = [broker.id for broker in self.describe_cluster().brokers]
+    def log_dirs(
+        self, topics: Collection[str] | None = None, *, brokers: Collection[int] | None = None
+    ) -> list[ReplicaSize]:
+        asked = self._broker_ids() if brokers is None else sorted(brokers)
         wanted = None if topics is None else sorted(topics)
         found = self._link.call(
-            lambda admin: admin.describe_log_dirs(wanted, brokers=brokers), what="log dirs"
+            lambda admin: admin.describe_log_dirs(wanted, brokers=asked), what="log dirs"
         )
         sizes = []
         for broker in found:

@@ -31,6 +31,9 @@ class KafkaAccessMixin:
         found = self._link.call(
             lambda admin: admin.describe_user_scram_credentials(), what="list users"
         )
+        for name, row in found.items():
+            if row["error"]:
+                raise GatewayError("UNKNOWN_SERVER_ERROR", f"user {name}: {row['error']}")
         return [
             ScramCredential(
                 username=name,

@@ -142,6 +142,27 @@ def test_settings_change_and_go_back_to_their_defaults(gateway, name):
     )
 
 
+def test_settings_that_nobody_gave_are_left_out_rather_than_none(gateway, name):
+    made(gateway, name)
+    assert set(gateway.topic_configs([name, name + ".no"])) == {name}
+
+
+def test_one_broker_can_be_asked_alone(gateway, clients, name):
+    topic = made(gateway, name, rf=2)
+    clients.produce(name, 1)
+    for broker in topic.partitions[0].replicas:
+        found = until(lambda broker=broker: gateway.log_dirs([name], brokers=[broker]))
+        assert {row.broker for row in found} == {broker}
+    group = f"{name}.readers"
+    clients.joined(group, name)()
+    (coordinator,) = [
+        broker.id
+        for broker in gateway.describe_cluster().brokers
+        if group in {row.group for row in gateway.list_groups([broker.id])}
+    ]
+    assert gateway.describe_groups([group])[group].coordinator == coordinator
+
+
 def test_broker_settings_are_set_and_taken_back(gateway):
     broker = gateway.describe_cluster().brokers[0].id
     key = "leader.replication.throttled.rate"

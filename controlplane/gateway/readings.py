@@ -1,0 +1,201 @@
+"""Reads whose answer says what could not be read: what is known, and the gaps in it.
+
+A broker that is away costs one deadline: the same reader does not ask it again.
+"""
+
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
+
+from controlplane.common.words import counted
+from controlplane.gateway.errors import TIMED_OUT, UNREACHABLE, GatewayError
+from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.types import (
+    EARLIEST,
+    LATEST,
+    TP,
+    AclBinding,
+    PartitionDescription,
+    TopicDescription,
+)
+
+T = TypeVar("T")
+GROUP_TOPIC = "__consumer_offsets"
+ALIVE_STATES = frozenset({"Stable", "PreparingRebalance", "CompletingRebalance"})
+AWAY = frozenset({UNREACHABLE, TIMED_OUT})
+NO_AUTHORIZER = "SECURITY_DISABLED"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Gap:
+    """A part of an answer that nobody gave.
+
+    Attributes:
+        reason: a phrase without a capital: `broker 2 did not answer`.
+        brokers: those that could have given it.
+    """
+
+    reason: str
+    brokers: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading(Generic[T]):
+    """What is known; with gaps, `known` is a part of the truth."""
+
+    known: T
+    gaps: tuple[Gap, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupUse:
+    """A group's state and the topics that it has committed in or is assigned."""
+
+    state: str
+    topics: frozenset[str]
+
+
+class ClusterReader:
+    def __init__(self, gateway: ClusterGateway) -> None:
+        self._gateway = gateway
+        self._away: dict[int, Gap] = {}
+
+    def records(self, topics: Collection[TopicDescription]) -> Reading[dict[TP, int]]:
+        """Records between log start and log end, by partition."""
+
+        def ask(partitions: list[TP], _broker: int) -> dict[TP, int]:
+            starts = self._gateway.offsets(dict.fromkeys(partitions, EARLIEST))
+            ends = self._gateway.offsets(dict.fromkeys(partitions, LATEST))
+            return {tp: ends[tp].offset - starts[tp].offset for tp in ends if tp in starts}
+
+        return self._of_leaders(topics, ask)
+
+    def log_ends(self, topics: Collection[TopicDescription]) -> Reading[dict[TP, int]]:
+        def ask(partitions: list[TP], _broker: int) -> dict[TP, int]:
+            found = self._gateway.offsets(dict.fromkeys(partitions, LATEST))
+            return {tp: at.offset for tp, at in found.items()}
+
+        return self._of_leaders(topics, ask)
+
+    def leader_bytes(self, topics: Collection[TopicDescription]) -> Reading[dict[TP, int]]:
+        """Bytes of each partition's log on its leader."""
+        names = sorted(topic.name for topic in topics)
+
+        def ask(partitions: list[TP], broker: int) -> dict[TP, int]:
+            wanted = set(partitions)
+            return {
+                replica.tp: replica.size_bytes
+                for replica in self._gateway.log_dirs(names, brokers=[broker])
+                if replica.tp in wanted and not replica.is_future
+            }
+
+        return self._of_leaders(topics, ask)
+
+    def groups(self) -> Reading[dict[str, GroupUse]]:
+        """Every group with the topics it uses, asked of one coordinator after the other.
+
+        Raises:
+            GatewayError: not even the brokers' names can be read.
+        """
+        found: dict[str, GroupUse] = {}
+        gaps = self._unled_coordinators()
+        for node in self._gateway.describe_cluster().brokers:
+            answer = self.ask(node.id, partial(self._groups_of, node.id))
+            if isinstance(answer, Gap):
+                gaps.append(answer)
+            else:
+                found |= answer
+        return Reading(known=found, gaps=tuple(gaps))
+
+    def acls(self) -> Reading[list[AclBinding]]:
+        """Every ACL; none on a cluster without an authorizer, where none holds."""
+        try:
+            return Reading(known=self._gateway.list_acls())
+        except GatewayError as error:
+            if error.code == NO_AUTHORIZER:
+                return Reading(known=[])
+            return Reading(known=[], gaps=(Gap(f"the ACLs could not be read ({error.code})"),))
+
+    def ask(self, broker: int, question: Callable[[], T]) -> T | Gap:
+        """One broker's answer, or why there is none."""
+        if broker in self._away:
+            return self._away[broker]
+        try:
+            return question()
+        except GatewayError as error:
+            if error.code not in AWAY:
+                return Gap(f"broker {broker} refused ({error.code})", (broker,))
+            self._away[broker] = Gap(f"broker {broker} did not answer", (broker,))
+            return self._away[broker]
+
+    def _of_leaders(
+        self,
+        topics: Collection[TopicDescription],
+        question: Callable[[list[TP], int], dict[TP, int]],
+    ) -> Reading[dict[TP, int]]:
+        """One question to each leader about its partitions."""
+        by_leader: dict[int, list[TP]] = {}
+        unled: list[PartitionDescription] = []
+        for topic in topics:
+            for part in topic.partitions:
+                if part.leader is None:
+                    unled.append(part)
+                else:
+                    by_leader.setdefault(part.leader, []).append(TP(topic.name, part.partition))
+        found: dict[TP, int] = {}
+        gaps = [_without_leader(unled)] if unled else []
+        for broker, partitions in sorted(by_leader.items()):
+            answer = self.ask(broker, partial(question, partitions, broker))
+            if isinstance(answer, Gap):
+                gaps.append(answer)
+                continue
+            found |= answer
+            left_out = len(set(partitions) - set(answer))
+            if left_out:
+                which = f" for {counted(left_out, 'partition')}" if answer else ""
+                gaps.append(Gap(f"broker {broker} did not answer{which}", (broker,)))
+        return Reading(known=found, gaps=tuple(gaps))
+
+    def _groups_of(self, broker: int) -> dict[str, GroupUse]:
+        states = {row.group: row.state for row in self._gateway.list_groups([broker])}
+        committed = self._gateway.group_offsets(list(states))
+        alive = [group for group, state in states.items() if state in ALIVE_STATES]
+        described = self._gateway.describe_groups(alive)
+        return {
+            group: GroupUse(
+                state=state,
+                topics=frozenset(
+                    [tp.topic for tp in committed.get(group, {})]
+                    + [
+                        tp.topic
+                        for member in (described[group].members if group in described else ())
+                        for tp in member.partitions
+                    ]
+                ),
+            )
+            for group, state in states.items()
+        }
+
+    def _unled_coordinators(self) -> list[Gap]:
+        """A group whose partition of the offsets topic has no leader is listed by nobody."""
+        topic = self._gateway.describe_topics([GROUP_TOPIC]).get(GROUP_TOPIC)
+        unled = [part for part in topic.partitions if part.leader is None] if topic else []
+        return [_without_leader(unled, f" of {GROUP_TOPIC}")] if unled else []
+
+
+def _without_leader(partitions: Iterable[PartitionDescription], whose: str = "") -> Gap:
+    parts = list(partitions)
+    brokers = tuple(sorted({broker for part in parts for broker in part.replicas}))
+    names = ", ".join(map(str, brokers))
+    one = len(parts) == 1
+    return Gap(
+        f"{counted(len(parts), 'partition')}{whose} {'has' if one else 'have'} no leader"
+        f" ({'replica' if len(brokers) == 1 else 'replicas'} on {names})",
+        brokers,
+    )
+
+
+def total(reading: Reading[dict[TP, int]]) -> Reading[int]:
+    """The sum of what is known: a lower bound when there are gaps."""
+    return Reading(known=sum(reading.known.values()), gaps=reading.gaps)

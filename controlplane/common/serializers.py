@@ -49,7 +49,22 @@ class ProblemCoreSerializer(Shape):
     errors = ProblemErrorSerializer(many=True, required=False)  # type: ignore[assignment] # a field here
 
 
+class ProblemChangeSerializer(Shape):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    planned = serializers.IntegerField(allow_null=True)
+    planned_at_least = serializers.IntegerField(allow_null=True)
+    limit = serializers.IntegerField(allow_null=True)
+    now = serializers.IntegerField(allow_null=True)
+    now_at_least = serializers.IntegerField()
+    added = serializers.ListField(child=serializers.CharField())
+    unknown = serializers.ListField(child=serializers.CharField())
+
+
 class ProblemSerializer(ProblemCoreSerializer):
+    changes = ProblemChangeSerializer(
+        many=True, required=False, help_text="blast-radius-changed: what grew since the plan"
+    )
     request_id = serializers.CharField(allow_null=True)
     instance = serializers.CharField(allow_null=True)
 

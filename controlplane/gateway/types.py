@@ -87,6 +87,10 @@ class ScramCredential:
     iterations: int
 
 
+EVERY_NAME = "*"
+"""The name of a LITERAL rule about every resource of its type."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class AclBinding:
     """One rule in Kafka's words, upper case: `READ`, `ALLOW`, `TOPIC`, `PREFIXED`."""
@@ -98,6 +102,14 @@ class AclBinding:
     resource_type: str
     resource_name: str
     pattern_type: str
+
+    def covers(self, resource_type: str, name: str) -> bool:
+        """Whether the rule is about this resource: by its name, by every name, or by a prefix."""
+        if self.resource_type != resource_type:
+            return False
+        if self.pattern_type == "PREFIXED":
+            return name.startswith(self.resource_name)
+        return self.resource_name in {name, EVERY_NAME}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

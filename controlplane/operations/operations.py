@@ -15,6 +15,7 @@ from rest_framework.serializers import Serializer
 
 from controlplane.audit.services import Actor
 from controlplane.common.problems import field_problem
+from controlplane.operations.blast_radius import Extent
 from controlplane.operations.diffs import ChangeDiffSerializer
 from controlplane.operations.models import Operation, Plan
 from controlplane.tenants.models import Tenant
@@ -85,6 +86,7 @@ class PlanDraft:
     preconditions: dict[str, Any]
     warnings: list[dict[str, str]] = field(default_factory=list)
     impact: dict[str, Any] = field(default_factory=dict)
+    blast_radius: list[Extent] = field(default_factory=list)
     confirm_phrase: str | None = None
 
 
@@ -158,6 +160,12 @@ class OperationKind(ABC):
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
         """The plan's preconditions as the world is now; other values make the plan stale."""
         return self.plan(context, plan.inputs).preconditions
+
+    def blast_radius_now(self, context: PlanContext, plan: Plan) -> list[Extent]:
+        """The plan's extents measured again; those that grew too far refuse the confirmation."""
+        if not plan.impact.get("blast_radius"):
+            return []
+        return self.plan(context, plan.inputs).blast_radius
 
     def lock(self, plan: Plan) -> str | None:
         """Only one operation at a time may hold this name; None needs no lock."""

@@ -10,6 +10,7 @@ from controlplane.audit.services import Actor
 from controlplane.common.crypto import seal, unseal
 from controlplane.common.hashing import content_hash
 from controlplane.common.problems import Conflict, Gone, Invalid, NotFound, field_problem
+from controlplane.operations.blast_radius import grown, growth_text, unknown_texts
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import OperationKind, PlanContext, required_kind, warning
 from controlplane.operations.rules import plan_state
@@ -35,6 +36,9 @@ def plan_create(
     checked, secrets = _checked_inputs(kind, inputs)
     context = PlanContext(tenant=tenant, cluster_id=cluster_id, actor=actor, secrets=secrets)
     draft = kind.plan(context, checked)
+    radius = [extent.as_row() for extent in draft.blast_radius]
+    unknown = [warning("unknown", text) for text in unknown_texts(draft.blast_radius)]
+    warnings = [*draft.warnings, *unknown]
     plan = Plan(
         tenant=tenant,
         kind=kind.name,
@@ -42,7 +46,12 @@ def plan_create(
         resource=draft.resource,
         inputs=checked,
         diff=draft.diff,
-        impact={"summary": draft.summary, "warnings": draft.warnings, **draft.impact},
+        impact={
+            "summary": draft.summary,
+            "warnings": warnings,
+            "blast_radius": radius,
+            **draft.impact,
+        },
         preconditions=draft.preconditions,
         secret_token=seal(secrets) if secrets else "",
         confirm_phrase=draft.confirm_phrase,
@@ -51,9 +60,17 @@ def plan_create(
         expires_at=timezone.now() + timedelta(seconds=settings.PLAN_LIFETIME_S),
     )
     if kind.undo(plan) is None:
-        plan.impact["warnings"] = [*draft.warnings, warning("no-undo", kind.no_undo)]
+        plan.impact["warnings"] = [*warnings, warning("no-undo", kind.no_undo)]
     plan.plan_hash = content_hash(
-        [plan.kind, plan.cluster_id, plan.resource, checked, draft.diff, draft.preconditions]
+        [
+            plan.kind,
+            plan.cluster_id,
+            plan.resource,
+            checked,
+            draft.diff,
+            draft.preconditions,
+            radius,
+        ]
     )
     plan.save(force_insert=True)
     return plan
@@ -96,7 +113,7 @@ def check_confirmable(plan: Plan, *, plan_hash: str, confirm: str) -> None:
 
 
 def check_fresh(plan: Plan, actor: Actor) -> None:
-    """Compare the plan's preconditions with the world now; mark and refuse a stale plan."""
+    """Compare the plan's preconditions and extents with the world now; refuse a stale plan."""
     difference = staleness(plan, actor)
     if difference:
         plan.leave_open(PLAN_STALE)
@@ -104,16 +121,31 @@ def check_fresh(plan: Plan, actor: Actor) -> None:
             f"The world has moved since this plan was made: {difference}. Make a new plan.",
             code="plan-stale",
         )
+    _check_blast_radius(plan, actor)
+
+
+def _check_blast_radius(plan: Plan, actor: Actor) -> None:
+    try:
+        now = required_kind(plan.kind).blast_radius_now(_context(plan, actor), plan)
+    except (Invalid, Conflict, NotFound) as refusal:
+        plan.leave_open(PLAN_STALE)
+        raise Conflict(f"{refusal.detail} Make a new plan.", code="plan-stale") from refusal
+    changes = grown(plan.impact.get("blast_radius", []), [extent.as_row() for extent in now])
+    if changes:
+        plan.leave_open(PLAN_STALE)
+        raise Conflict(
+            f"More would be hit than this plan says. {'. '.join(map(growth_text, changes))}."
+            " Make a new plan.",
+            code="blast-radius-changed",
+            changes=changes,
+        )
 
 
 def staleness(plan: Plan, actor: Actor) -> str:
     """What differs between the plan's preconditions and now; empty when nothing does."""
     kind = required_kind(plan.kind)
-    context = PlanContext(
-        tenant=plan.tenant, cluster_id=plan.cluster_id, actor=actor, secrets=plan_secrets(plan)
-    )
     try:
-        now = kind.preconditions_now(context, plan)
+        now = kind.preconditions_now(_context(plan, actor), plan)
     except (Invalid, Conflict, NotFound) as refusal:
         return refusal.detail
     changed = sorted(
@@ -122,6 +154,12 @@ def staleness(plan: Plan, actor: Actor) -> str:
         if content_hash(now.get(key)) != _hash_of(plan, key)
     )
     return ", ".join(changed)
+
+
+def _context(plan: Plan, actor: Actor) -> PlanContext:
+    return PlanContext(
+        tenant=plan.tenant, cluster_id=plan.cluster_id, actor=actor, secrets=plan_secrets(plan)
+    )
 
 
 def plan_secrets(plan: Plan) -> dict[str, Any]:

@@ -80,9 +80,27 @@ class WarningSerializer(Shape):
     text = serializers.CharField()
 
 
+class GapSerializer(Shape):
+    reason = serializers.CharField()
+    brokers = serializers.ListField(child=serializers.IntegerField())
+
+
+class ExtentSerializer(Shape):
+    name = serializers.CharField()
+    title = serializers.CharField()
+    value = serializers.IntegerField(allow_null=True, help_text="null: not known")
+    at_least = serializers.IntegerField(help_text="What is known of it.")
+    names = serializers.ListField(child=serializers.CharField(), allow_null=True)
+    unknown = GapSerializer(many=True)
+    limit = serializers.IntegerField(
+        help_text="The plan can be confirmed up to here; names: when no other has come."
+    )
+
+
 class ImpactSerializer(Shape):
     summary = serializers.CharField()
     warnings = WarningSerializer(many=True)
+    blast_radius = ExtentSerializer(many=True, required=False)
     bytes_to_move = serializers.IntegerField(required=False)
     records_reread = serializers.IntegerField(required=False)
     records_skipped = serializers.IntegerField(required=False)

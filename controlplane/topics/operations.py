@@ -5,11 +5,12 @@ from typing import Any
 
 from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.kafka_configs import check_topic_settings
-from controlplane.common.problems import Conflict, field_problem
+from controlplane.common.problems import Conflict, Unavailable, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import SET_ON_TOPIC, NewTopic, TopicDescription
+from controlplane.operations.blast_radius import Extent
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
@@ -33,9 +34,9 @@ from controlplane.topics.refusals import fields_named
 from controlplane.topics.rules import is_dangerous, refuse_internal, refuse_reserved
 from controlplane.topics.selectors import (
     config_values,
-    deletion_impact,
+    deletion_extents,
     described_topic,
-    groups_reading,
+    reading_groups,
 )
 from controlplane.topics.serializers import ConfigDiffSerializer
 
@@ -194,6 +195,7 @@ class TopicPartitions(ClusterOperationKind):
         with fields_named():
             gateway.create_partitions(topic.name, want, validate_only=True)
         _, effective, _ = _settings(gateway, topic.name)
+        groups = reading_groups(gateway, topic.name)
         return PlanDraft(
             resource=f"topic/{topic.name}",
             diff={"before": {"partitions": have}, "after": {"partitions": want}},
@@ -201,9 +203,13 @@ class TopicPartitions(ClusterOperationKind):
             preconditions={"partitions": have, "topic_id": topic.topic_id},
             warnings=rules.partitions_warnings(
                 keyed_hint="compact" in (effective.get("cleanup.policy") or ""),
-                groups=len(groups_reading(gateway, topic.name)),
+                groups=groups,
             ),
+            blast_radius=[groups],
         )
+
+    def blast_radius_now(self, context: PlanContext, plan: Plan) -> list[Extent]:
+        return [reading_groups(self.gateway(context), plan.inputs["name"])]
 
     def add(self, context: StepContext) -> Done:
         gateway, inputs = self.gateway(context), context.inputs
@@ -231,23 +237,30 @@ class TopicDelete(ClusterOperationKind):
         gateway = self.gateway(context)
         topic = described_topic(gateway, inputs["name"])
         refuse_internal(topic.name, "it is never deleted", flagged=topic.internal)
-        impact, warnings = deletion_impact(gateway, topic)
+        extents = deletion_extents(gateway, topic)
         return PlanDraft(
             resource=f"topic/{topic.name}",
             diff={
                 "before": {
                     "partitions": len(topic.partitions),
                     "replication_factor": topic.replication_factor,
-                    **impact,
                 },
                 "after": None,
             },
             summary=f"Delete {topic.name} and its data for good.",
             preconditions={"topic_id": topic.topic_id, "partitions": len(topic.partitions)},
-            warnings=warnings,
-            impact=impact,
+            warnings=rules.delete_warnings({extent.name: extent for extent in extents}),
+            blast_radius=extents,
             confirm_phrase=topic.name,
         )
+
+    def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
+        topic = described_topic(self.gateway(context), plan.inputs["name"])
+        return {"topic_id": topic.topic_id, "partitions": len(topic.partitions)}
+
+    def blast_radius_now(self, context: PlanContext, plan: Plan) -> list[Extent]:
+        gateway = self.gateway(context)
+        return deletion_extents(gateway, described_topic(gateway, plan.inputs["name"]))
 
     def delete(self, context: StepContext) -> Done:
         if self._is_there(context):
@@ -302,7 +315,9 @@ def _settings(
     gateway: ClusterGateway, name: str
 ) -> tuple[dict[str, str | None], dict[str, str | None], dict[str, str | None]]:
     """(settings made on the topic itself, effective values, what holds without the own ones)."""
-    entries = gateway.topic_configs([name]).get(name, [])
+    entries = gateway.topic_configs([name]).get(name)
+    if entries is None:
+        raise Unavailable(f"The brokers do not give the settings of {name} now.")
     own = config_values(entry for entry in entries if entry.source in SET_ON_TOPIC)
     return own, config_values(entries), {entry.name: entry.default for entry in entries}
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.types import INTERNAL_TOPICS
+from controlplane.operations.blast_radius import Extent
 from controlplane.operations.operations import warning
 
 OWN_PREFIX = "__penstock"
@@ -209,7 +210,7 @@ def _keeping_warnings(before: Settings, after: Settings) -> Warnings:
     return found
 
 
-def partitions_warnings(*, keyed_hint: bool, groups: int) -> Warnings:
+def partitions_warnings(*, keyed_hint: bool, groups: Extent) -> Warnings:
     found = [
         warning(
             "keys-move",
@@ -218,11 +219,36 @@ def partitions_warnings(*, keyed_hint: bool, groups: int) -> Warnings:
             "danger" if keyed_hint else "warning",
         ),
     ]
-    if groups:
+    if groups.count:
+        found.append(warning("rebalance", f"{_begun(groups)} will rebalance.", "info"))
+    return found
+
+
+def delete_warnings(extents: Mapping[str, Extent]) -> Warnings:
+    """Of a topic's deletion; what is not known is no reason to say nothing."""
+    found = []
+    records, readers = extents["records"], extents["active_groups"]
+    if records.count or records.gaps:
+        one = records.count == 1 and not records.gaps
         found.append(
-            warning("rebalance", f"{counted(groups, 'consumer group')} will rebalance.", "info")
+            warning(
+                "data-loss",
+                f"{_begun(records)} ({extents['bytes'].said()}) {'is' if one else 'are'} deleted.",
+                "danger",
+            )
+        )
+    if readers.names:
+        found.append(
+            warning(
+                "active-readers", f"Reading it right now: {', '.join(readers.names)}.", "danger"
+            )
         )
     return found
+
+
+def _begun(extent: Extent) -> str:
+    text = extent.said()
+    return text[0].upper() + text[1:]
 
 
 def _number(text: str | None) -> int | None:

@@ -9,9 +9,9 @@ from typing import Any
 
 from controlplane.clusters.models import Cluster
 from controlplane.common.problems import NotFound
-from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.readings import ALIVE_STATES, ClusterReader, total
 from controlplane.gateway.types import (
     EARLIEST,
     LATEST,
@@ -21,10 +21,9 @@ from controlplane.gateway.types import (
     OffsetAt,
     TopicDescription,
 )
-from controlplane.operations.operations import warning
+from controlplane.operations.blast_radius import Extent, amount, listed
 from controlplane.topics.rules import is_internal
 
-ALIVE_STATES = frozenset({"Stable", "PreparingRebalance", "CompletingRebalance"})
 Sizes = dict[TP, dict[int, int]]
 """Bytes by partition and broker."""
 
@@ -184,63 +183,39 @@ def _total(values: Iterable[int | None]) -> int | None:
     return sum(value for value in known if value is not None)
 
 
-def deletion_impact(
-    gateway: ClusterGateway, topic: TopicDescription
-) -> tuple[dict[str, Any], list[dict[str, str]]]:
-    """({groups, acls, bytes, records}, warnings); what cannot be read right now counts as none."""
-    readers = groups_reading(gateway, topic.name)
-    acls = acls_on(gateway, topic.name)
-    starts, ends = log_bounds(gateway, [topic])
-    records = sum(ends[tp].offset - starts[tp].offset for tp in ends if tp in starts)
-    leaders = {TP(topic.name, part.partition): part.leader for part in topic.partitions}
-    held = sum(
-        replica.size_bytes
-        for replica in gateway.log_dirs([topic.name])
-        if leaders.get(replica.tp) == replica.broker
-    )
-    warnings = []
-    if records:
-        warnings.append(
-            warning(
-                "data-loss",
-                f"{counted(records, 'record')} ({counted(held, 'byte')})"
-                f" {'is' if records == 1 else 'are'} deleted.",
-                "danger",
-            )
-        )
-    active = sorted(name for name, state in readers.items() if state in ALIVE_STATES)
-    if active:
-        warnings.append(
-            warning("active-readers", f"Reading it right now: {', '.join(active)}.", "danger")
-        )
-    impact = {"groups": sorted(readers), "acls": acls, "bytes": held, "records": records}
-    return impact, warnings
+def deletion_extents(gateway: ClusterGateway, topic: TopicDescription) -> list[Extent]:
+    """What goes with the topic, who reads it, and the ACLs that cover it."""
+    reader = ClusterReader(gateway)
+    groups = reader.groups()
+    readers = {name: use for name, use in groups.known.items() if topic.name in use.topics}
+    acls = reader.acls()
+    covering = [acl_words(acl) for acl in acls.known if acl.covers("TOPIC", topic.name)]
+    return [
+        amount("records", "records", "record", total(reader.records([topic]))),
+        amount("bytes", "bytes", "byte", total(reader.leader_bytes([topic]))),
+        listed("groups", "groups that read it", "group", readers, groups.gaps),
+        listed(
+            "active_groups",
+            "groups reading it right now",
+            "group",
+            [name for name, use in readers.items() if use.state in ALIVE_STATES],
+            groups.gaps,
+        ),
+        listed("acls", "ACLs that cover it", "ACL", covering, acls.gaps),
+    ]
 
 
-def groups_reading(gateway: ClusterGateway, topic: str) -> dict[str, str]:
-    """Groups with committed offsets on the topic, and their states."""
-    try:
-        states = {listing.group: listing.state for listing in gateway.list_groups()}
-        offsets = gateway.group_offsets(list(states))
-    except GatewayError:
-        return {}
-    return {
-        group: states[group]
-        for group, committed in offsets.items()
-        if any(tp.topic == topic for tp in committed)
-    }
+def reading_groups(gateway: ClusterGateway, topic: str) -> Extent:
+    groups = ClusterReader(gateway).groups()
+    names = [name for name, use in groups.known.items() if topic in use.topics]
+    return listed("groups", "groups that read it", "group", names, groups.gaps)
 
 
-def acls_on(gateway: ClusterGateway, topic: str) -> int:
-    try:
-        return sum(_names(binding, topic) for binding in gateway.list_acls())
-    except GatewayError:
-        return 0
-
-
-def _names(binding: AclBinding, topic: str) -> bool:
+def acl_words(acl: AclBinding) -> str:
+    """`User:app ALLOW READ on TOPIC orders*`: a prefix ends in a star, a host is named last."""
+    star = "*" if acl.pattern_type == "PREFIXED" else ""
+    host = "" if acl.host == "*" else f" from {acl.host}"
     return (
-        binding.resource_type == "TOPIC"
-        and binding.pattern_type == "LITERAL"
-        and binding.resource_name == topic
+        f"{acl.principal} {acl.permission} {acl.operation} on {acl.resource_type}"
+        f" {acl.resource_name}{star}{host}"
     )

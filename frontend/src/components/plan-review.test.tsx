@@ -2,8 +2,8 @@ import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { render, screen, waitFor } from "@testing-library/react";
 import { describe, expect, it, vi } from "vitest";
-import { fill, press } from "@/testing/app";
-import { operation, plan } from "@/testing/samples";
+import { fill, press, rowsOf } from "@/testing/app";
+import { extent, operation, plan } from "@/testing/samples";
 import { Refusal, serve } from "@/testing/server";
 import { PlanReview } from "./plan-review";
 
@@ -40,6 +40,25 @@ describe("confirming a plan", () => {
     expect(screen.getByRole("alert").textContent).toBe("1,000 records are lost.");
     expect(screen.getByText(/Plan pl_1, valid for .*\. Nothing has been changed yet\./)).toBeTruthy();
     expect(screen.getByRole("table", { name: "Changes" }).textContent).toContain("Partitions6");
+  });
+
+  it("says what it reaches and what of that nobody could say", async () => {
+    const away = [{ reason: "broker 2 did not answer", brokers: [2] }];
+    const records = extent({ value: null, at_least: 4400, limit: 4840, unknown: away });
+    const impact = { summary: "Delete sales.", warnings: [], blast_radius: [records] };
+    show(plan({ impact } as never));
+    expect(await rowsOf("What this reaches")).toEqual([
+      ["Records", "at least 4,400; the rest is unknown: broker 2 did not answer", "up to 4,840"],
+    ]);
+  });
+
+  it("shows old and new values where more would be hit than was planned", async () => {
+    const detail = "More would be hit than this plan says. records: 0 in the plan, 5000 now. Make a new plan.";
+    const { onReplan } = show(plan({ confirm_phrase: null }), new Refusal(409, "It does not fit", detail));
+    press("Delete topic");
+    expect(await screen.findByText(/records: 0 in the plan, 5000 now/)).toBeTruthy();
+    press("Make a new plan");
+    expect(onReplan).toHaveBeenCalledOnce();
   });
 
   it.each([

@@ -6,6 +6,7 @@ import { formatDuration } from "@/lib/format";
 import { useConfirmPlan } from "@/lib/plans";
 import { useNow } from "@/lib/use-now";
 import type { Operation, Plan, PlanWarning } from "@/lib/types";
+import { BlastRadius } from "./blast-radius";
 import { Notice } from "./notice";
 import { PlanDiff } from "./plan-diff";
 import { ProblemPanel } from "./problem-panel";
@@ -72,6 +73,7 @@ export function PlanReview({
           </div>
         </div>
         <Warnings warnings={plan.impact.warnings} />
+        <BlastRadius extents={plan.impact.blast_radius} />
         <PlanDiff plan={plan} />
         {plan.confirm_phrase && (
           <TextInput

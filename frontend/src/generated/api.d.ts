@@ -1429,6 +1429,22 @@ export interface components {
         };
         /** @enum {string} */
         EffectEnum: "reread" | "skip" | "first" | "none";
+        Extent: {
+            /** @description What is known of it. */
+            at_least: number;
+            /** @description The plan can be confirmed up to here; names: when no other has come. */
+            limit: number;
+            name: string;
+            names: string[] | null;
+            title: string;
+            unknown: components["schemas"]["Gap"][];
+            /** @description null: not known */
+            value: number | null;
+        };
+        Gap: {
+            brokers: number[];
+            reason: string;
+        };
         Group: {
             coordinator: number | null;
             group: string;
@@ -1574,6 +1590,7 @@ export interface components {
             status: components["schemas"]["PartStatusEnum"];
         };
         Impact: {
+            blast_radius?: components["schemas"]["Extent"][];
             bytes_to_move?: number;
             records_first_read?: number;
             records_reread?: number;
@@ -1947,6 +1964,8 @@ export interface components {
         /** @enum {string} */
         PlanStateEnum: "open" | "used" | "expired" | "stale";
         Problem: {
+            /** @description blast-radius-changed: what grew since the plan */
+            changes?: components["schemas"]["ProblemChange"][];
             code: string;
             detail: string;
             errors?: components["schemas"]["ProblemError"][];
@@ -1956,6 +1975,17 @@ export interface components {
             status: number;
             title: string;
             type: string;
+        };
+        ProblemChange: {
+            added: string[];
+            limit: number | null;
+            name: string;
+            now: number | null;
+            now_at_least: number;
+            planned: number | null;
+            planned_at_least: number | null;
+            title: string;
+            unknown: string[];
         };
         ProblemError: {
             code: string;

@@ -6,6 +6,7 @@ import type {
   Cluster,
   Collector,
   ConfigEntry,
+  Extent,
   GroupDetail,
   GroupOffset,
   GroupRow,
@@ -257,6 +258,16 @@ export const event = over<AuditEvent>({
   reason: "",
   remote_address: "10.0.0.9",
   data: {},
+});
+
+export const extent = over<Extent>({
+  name: "records",
+  title: "records",
+  value: 6600,
+  at_least: 6600,
+  names: null,
+  unknown: [],
+  limit: 7260,
 });
 
 /** A plan that deletes a topic and wants its name typed; valid for an hour. */

@@ -6,6 +6,7 @@ from controlplane.analytics.models import AnalyticsRun
 from controlplane.gateway.errors import GatewayError
 from controlplane.operations.states import QUEUED
 from tests.controlplane.rest.surface import problem
+from tests.controlplane.rest.test_document import component, faults
 from tests.controlplane.support import client_for
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +40,27 @@ def test_a_used_plan_names_what_it_started(world, owner):
     found = problem(confirm(owner, plan), 409)
     assert plan.id in found["detail"]
     assert started["id"] in found["detail"]
+
+
+def test_what_grew_since_the_plan_is_said_with_old_and_new_values(world, owner):
+    world.gateway.add_topic("fresh")
+    plan = world.plan("topic.delete", name="fresh")
+    world.gateway.topics["fresh"].partitions[0].log_end = 5_000
+    found = problem(confirm(owner, plan), 409)
+    assert found["code"] == "blast-radius-changed"
+    assert found["changes"][0] == {
+        "name": "records",
+        "title": "records",
+        "planned": 0,
+        "planned_at_least": 0,
+        "limit": 0,
+        "now": 5_000,
+        "now_at_least": 5_000,
+        "added": [],
+        "unknown": [],
+    }
+    assert faults(component("Problem"), found) == []
+    assert "fresh" in world.gateway.topics
 
 
 def test_a_second_run_names_the_first(world, owner):

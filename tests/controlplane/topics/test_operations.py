@@ -3,6 +3,7 @@ import pytest
 from controlplane.common.problems import Conflict, Invalid, Problem
 from controlplane.gateway.errors import timed_out, unreachable
 from controlplane.gateway.fake import TOPIC_DEFAULTS
+from controlplane.gateway.types import TP, AclBinding
 from controlplane.operations.selectors import plan_dict
 from controlplane.operations.services import undo_plan_create
 from tests.controlplane.support import ACTOR, drive
@@ -97,13 +98,16 @@ def test_partitions_only_grow(world):
 
 def test_delete_shows_whom_it_hits_and_wants_the_name(world):
     world.gateway.add_topic("orders", records=10)
-    from controlplane.gateway.types import TP
-
     world.gateway.add_group("readers", {TP("orders", 0): 5}, members=2)
     plan = world.plan("topic.delete", name="orders")
     assert plan.confirm_phrase == "orders"
-    assert plan.impact["groups"] == ["readers"]
-    assert plan.impact["records"] == 10
+    assert reach(plan) == {
+        "records": (10, None),
+        "bytes": (1000, None),
+        "groups": (1, ["readers"]),
+        "active_groups": (1, ["readers"]),
+        "acls": (0, []),
+    }
     assert {row["code"] for row in plan.impact["warnings"]} == {
         "data-loss",
         "active-readers",
@@ -115,6 +119,188 @@ def test_delete_shows_whom_it_hits_and_wants_the_name(world):
     plan.refresh_from_db()
     assert drive(world.start(plan)).state == "succeeded"
     assert "orders" not in world.gateway.topics
+
+
+def reach(plan):
+    return {row["name"]: (row["value"], row["names"]) for row in plan.impact["blast_radius"]}
+
+
+def said(plan):
+    return {row["code"]: row["text"] for row in plan.impact["warnings"]}
+
+
+def test_a_broker_that_is_gone_leaves_its_part_of_a_deletion_unknown(world):
+    world.gateway.add_topic("orders", partitions=4, rf=1, records=100)
+    world.gateway.add_topic("__consumer_offsets", partitions=4, rf=1)
+    world.gateway.remove_broker(2)
+    plan = world.plan("topic.delete", name="orders")
+    rows = {row["name"]: row for row in plan.impact["blast_radius"]}
+    assert (rows["records"]["value"], rows["records"]["at_least"]) == (None, 300)
+    assert rows["records"]["unknown"] == [
+        {"reason": "1 partition has no leader (replica on 2)", "brokers": [2]}
+    ]
+    assert rows["groups"]["value"] is None
+    assert rows["acls"]["value"] == 0
+    texts = said(plan)
+    assert texts["data-loss"] == ("At least 300 records (at least 30000 bytes) are deleted.")
+    unknown = [row["text"] for row in plan.impact["warnings"] if row["code"] == "unknown"]
+    assert unknown == [
+        "Unknown: 1 partition has no leader (replica on 2). That leaves uncertain: records, bytes.",
+        (
+            "Unknown: 1 partition of __consumer_offsets has no leader (replica on 2). That leaves"
+            " uncertain: groups that read it, groups reading it right now."
+        ),
+    ]
+
+
+def test_a_silent_cluster_of_one_says_unknown_and_not_nothing(world):
+    world.gateway.add_topic("orders", rf=1, records=7)
+    world.gateway.silent = {1, 2, 3, 4}
+    plan = world.plan("topic.delete", name="orders")
+    assert reach(plan)["records"] == (None, None)
+    assert said(plan)["data-loss"] == (
+        "An unknown number of records (an unknown number of bytes) are deleted."
+    )
+
+
+def acl(pattern, name, kind="TOPIC"):
+    return AclBinding(
+        principal="User:app",
+        host="*",
+        operation="READ",
+        permission="ALLOW",
+        resource_type=kind,
+        resource_name=name,
+        pattern_type=pattern,
+    )
+
+
+def test_rules_by_name_by_prefix_and_about_everything_are_counted(world):
+    world.gateway.add_topic("orders.eu")
+    world.gateway.acls = {
+        acl("LITERAL", "orders.eu"),
+        acl("PREFIXED", "orders."),
+        acl("LITERAL", "*"),
+        acl("LITERAL", "orders"),
+        acl("PREFIXED", "orders.us"),
+        acl("LITERAL", "orders.eu", "GROUP"),
+    }
+    plan = world.plan("topic.delete", name="orders.eu")
+    assert reach(plan)["acls"] == (
+        3,
+        [
+            "User:app ALLOW READ on TOPIC *",
+            "User:app ALLOW READ on TOPIC orders.*",
+            "User:app ALLOW READ on TOPIC orders.eu",
+        ],
+    )
+
+
+def produce(world, records):
+    world.gateway.topics["orders"].partitions[0].log_end += records
+
+
+def refused(world, plan):
+    with pytest.raises(Conflict) as caught:
+        world.start(plan)
+    assert caught.value.code == "blast-radius-changed"
+    plan.refresh_from_db()
+    assert plan.state == "stale"
+    return caught.value
+
+
+def test_what_was_written_since_the_plan_is_not_deleted(world):
+    world.gateway.add_topic("orders")
+    plan = world.plan("topic.delete", name="orders")
+    produce(world, 5_000)
+    refusal = refused(world, plan)
+    records = refusal.extra["changes"][0]
+    assert (records["name"], records["planned"], records["now"]) == ("records", 0, 5_000)
+    assert "records: 0 in the plan, 5000 now (at most 0 may be confirmed)" in refusal.detail
+    assert refusal.detail.endswith("Make a new plan.")
+    assert "orders" in world.gateway.topics
+
+
+def test_a_log_may_grow_by_a_tenth_between_plan_and_confirmation(world):
+    world.gateway.add_topic("orders", records=1_000)
+    plan = world.plan("topic.delete", name="orders")
+    assert plan.impact["blast_radius"][0]["limit"] == 1_100
+    produce(world, 100)
+    assert drive(world.start(plan)).state == "succeeded"
+    world.gateway.add_topic("orders", records=1_000)
+    plan = world.plan("topic.delete", name="orders")
+    produce(world, 101)
+    assert refused(world, plan).extra["changes"][0]["limit"] == 1_100
+
+
+def starts_to_read(world):
+    world.gateway.set_members("readers", 1)
+
+
+def comes(world):
+    world.gateway.add_group("late", {TP("orders", 0): 1})
+
+
+def is_granted(world):
+    world.gateway.acls.add(acl("PREFIXED", "ord"))
+
+
+def goes_silent(world):
+    world.gateway.silent = {1}
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "text"),
+    [
+        (starts_to_read, "active_groups", "groups reading it right now: 0 in the plan, 1 now"),
+        (comes, "groups", "(new: late)"),
+        (is_granted, "acls", "(new: User:app ALLOW READ on TOPIC ord*)"),
+        (goes_silent, "records", "10 in the plan, unknown now; broker 1 did not answer"),
+    ],
+)
+def test_who_came_since_the_plan_is_named_and_refuses_it(world, change, name, text):
+    world.gateway.add_topic("orders", records=10)
+    world.gateway.add_group("readers", {TP("orders", 0): 5})
+    plan = world.plan("topic.delete", name="orders")
+    change(world)
+    refusal = refused(world, plan)
+    assert name in {row["name"] for row in refusal.extra["changes"]}
+    assert text in refusal.detail
+
+
+def test_what_was_unknown_and_shows_itself_needs_a_new_plan(world):
+    world.gateway.add_topic("orders", partitions=4, rf=1, records=100)
+    world.gateway.silent = {2}
+    plan = world.plan("topic.delete", name="orders")
+    world.gateway.silent = set()
+    (change, *_) = refused(world, plan).extra["changes"]
+    assert (change["planned"], change["planned_at_least"], change["now"]) == (None, 300, 400)
+
+
+def test_what_stays_unknown_may_be_confirmed_as_such(world):
+    world.gateway.add_topic("orders", partitions=4, rf=1, records=100)
+    world.gateway.silent = {2}
+    plan = world.plan("topic.delete", name="orders")
+    assert world.start(plan).state == "pending"
+
+
+def test_added_partitions_name_the_groups_that_rebalance(world):
+    world.gateway.add_topic("orders")
+    world.gateway.add_group("readers", {TP("orders", 0): 0})
+    plan = world.plan("topic.partitions", name="orders", partitions=3)
+    assert reach(plan) == {"groups": (1, ["readers"])}
+    assert said(plan)["rebalance"] == "1 group will rebalance."
+    world.gateway.silent = {1}
+    plan = world.plan("topic.partitions", name="orders", partitions=3)
+    assert reach(plan) == {"groups": (None, [])}
+    assert "unknown" in said(plan)
+
+
+def test_settings_that_are_not_given_are_not_taken_for_none(world):
+    world.gateway.add_topic("orders")
+    world.gateway.topic_configs = lambda _names: {}
+    with pytest.raises(Problem, match="do not give the settings"):
+        world.plan("topic.update", name="orders", configs={"retention.ms": "1"})
 
 
 INTERNAL = ["__consumer_offsets", "__transaction_state", "__penstock_telemetry"]

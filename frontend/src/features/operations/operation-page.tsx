@@ -1,4 +1,5 @@
 import { Link, useParams } from "@tanstack/react-router";
+import { BlastRadius } from "@/components/blast-radius";
 import { Card, PartView } from "@/components/card";
 import { CodeBlock } from "@/components/copy";
 import { OperationLive } from "@/components/operation-live";
@@ -93,6 +94,7 @@ export function OperationPage() {
               {(plan) => (
                 <div className="ps-stack">
                   <Warnings warnings={plan.impact.warnings} />
+                  <BlastRadius extents={plan.impact.blast_radius} />
                   <PlanDiff plan={plan} />
                   <details>
                     <summary className="ps-muted" style={{ cursor: "pointer", fontSize: "0.8125rem" }}>

@@ -1,0 +1,137 @@
+"""How far a plan reaches: what it hits, what of that is not known, and how much more it may hit.
+
+A plan's extents are measured again when it is confirmed. Amounts may have grown by
+`TOLERANCE_PERCENT`, names may not have been joined by others, and nothing may have become
+unknown: else what is confirmed is not what was read. Pure.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from controlplane.common.words import counted
+from controlplane.gateway.readings import Gap, Reading
+
+TOLERANCE_PERCENT = 10
+"""By how much an amount may grow between plan and confirmation. What was 0 must stay 0."""
+NAMES_SAID_MAX = 5
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """One measure of what a plan hits.
+
+    Attributes:
+        title: what is counted, as a phrase: `groups that read it`.
+        noun: one of it.
+        count: what is known; a lower bound when there are gaps.
+        names: what is counted, where each has a name.
+    """
+
+    name: str
+    title: str
+    noun: str
+    count: int
+    names: tuple[str, ...] | None = None
+    gaps: tuple[Gap, ...] = ()
+
+    @property
+    def limit(self) -> int:
+        """The highest count at which the plan may still be confirmed."""
+        return self.count if self.names is not None else _tolerated(self.count)
+
+    def as_row(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "title": self.title,
+            "value": None if self.gaps else self.count,
+            "at_least": self.count,
+            "names": None if self.names is None else list(self.names),
+            "unknown": [asdict(gap) | {"brokers": list(gap.brokers)} for gap in self.gaps],
+            "limit": self.limit,
+        }
+
+    def said(self) -> str:
+        """`6600 records`, `at least 4400 records`, `an unknown number of records`."""
+        if not self.gaps:
+            return counted(self.count, self.noun)
+        if not self.count:
+            return f"an unknown number of {self.noun}s"
+        return f"at least {counted(self.count, self.noun)}"
+
+
+def amount(name: str, title: str, noun: str, reading: Reading[int]) -> Extent:
+    return Extent(name=name, title=title, noun=noun, count=reading.known, gaps=reading.gaps)
+
+
+def listed(
+    name: str, title: str, noun: str, names: Iterable[str], gaps: tuple[Gap, ...] = ()
+) -> Extent:
+    known = tuple(sorted(names))
+    return Extent(name=name, title=title, noun=noun, count=len(known), names=known, gaps=gaps)
+
+
+def unknown_texts(extents: Sequence[Extent]) -> list[str]:
+    """One sentence for each reason, with everything that it leaves uncertain."""
+    touched: dict[str, list[str]] = {}
+    for extent in extents:
+        for gap in extent.gaps:
+            touched.setdefault(gap.reason, []).append(extent.title)
+    return [
+        f"Unknown: {reason}. That leaves uncertain: {', '.join(titles)}."
+        for reason, titles in touched.items()
+    ]
+
+
+def grown(planned: Sequence[Row], now: Sequence[Row]) -> list[dict[str, Any]]:
+    """The rows of `now` that go beyond what was planned, with old and new values."""
+    before = {row["name"]: row for row in planned}
+    found = []
+    for row in now:
+        old = before.get(row["name"], {})
+        added = sorted(set(row["names"] or ()) - set(old.get("names") or ()))
+        reasons = {gap["reason"] for gap in old.get("unknown", ())}
+        unknown = [gap["reason"] for gap in row["unknown"] if gap["reason"] not in reasons]
+        too_much = row["names"] is None and row["at_least"] > old.get("limit", -1)
+        if added or unknown or too_much:
+            found.append(
+                {
+                    "name": row["name"],
+                    "title": row["title"],
+                    "planned": old.get("value"),
+                    "planned_at_least": old.get("at_least"),
+                    "limit": old.get("limit"),
+                    "now": row["value"],
+                    "now_at_least": row["at_least"],
+                    "added": added,
+                    "unknown": unknown,
+                }
+            )
+    return found
+
+
+def growth_text(change: Row) -> str:
+    """A change of `grown` as a sentence without its full stop."""
+    old = _valued(change["planned"], change["planned_at_least"])
+    now = _valued(change["now"], change["now_at_least"])
+    text = f"{change['title']}: {old} in the plan, {now} now"
+    if change["added"]:
+        more = len(change["added"]) - NAMES_SAID_MAX
+        rest = f" and {more} more" if more > 0 else ""
+        text += f" (new: {', '.join(change['added'][:NAMES_SAID_MAX])}{rest})"
+    elif change["limit"] is not None and change["now_at_least"] > change["limit"]:
+        text += f" (at most {change['limit']} may be confirmed)"
+    if change["unknown"]:
+        text += f"; {', '.join(change['unknown'])}"
+    return text
+
+
+def _valued(value: int | None, at_least: int | None) -> str:
+    if value is not None:
+        return str(value)
+    return f"at least {at_least}" if at_least else "unknown"
+
+
+def _tolerated(count: int) -> int:
+    return count + count * TOLERANCE_PERCENT // 100

@@ -1,0 +1,73 @@
+"""What grows beyond a plan, over amounts and names that are drawn at random."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from controlplane.gateway.readings import Gap, Reading
+from controlplane.operations.blast_radius import (
+    amount,
+    grown,
+    growth_text,
+    listed,
+    unknown_texts,
+)
+
+GAPS = st.sets(st.builds(Gap, st.sampled_from(["a is away", "b is away"])), max_size=2).map(tuple)
+COUNTS = st.integers(min_value=0, max_value=10**15)
+NAMES = st.sets(st.sampled_from("abcdef"))
+
+
+def records(count, gaps=()):
+    return amount("records", "records", "record", Reading(known=count, gaps=gaps))
+
+
+def groups(names, gaps=()):
+    return listed("groups", "groups", "group", names, gaps)
+
+
+def rows(*extents):
+    return [extent.as_row() for extent in extents]
+
+
+@given(COUNTS, COUNTS, GAPS, GAPS)
+def test_an_amount_may_grow_by_a_tenth_and_not_become_unknown(planned, now, gaps, gaps_now):
+    found = grown(rows(records(planned, gaps)), rows(records(now, gaps_now)))
+    too_much = 10 * now > 11 * planned
+    assert bool(found) == (too_much or bool(set(gaps_now) - set(gaps)))
+
+
+@given(NAMES, NAMES)
+def test_names_may_go_but_none_may_come(planned, now):
+    found = grown(rows(groups(planned)), rows(groups(now)))
+    assert [row["added"] for row in found] == ([sorted(now - planned)] if now - planned else [])
+
+
+def test_an_extent_that_the_plan_has_not_is_new():
+    (change,) = grown([], rows(records(0)))
+    assert growth_text(change) == "records: unknown in the plan, 0 now"
+
+
+def test_unknown_is_no_number():
+    row = records(0, (Gap("broker 2 did not answer", (2,)),)).as_row()
+    assert (row["value"], row["at_least"]) == (None, 0)
+    assert row["unknown"] == [{"reason": "broker 2 did not answer", "brokers": [2]}]
+
+
+def test_an_extent_is_said_in_words():
+    gap = (Gap("x"),)
+    assert records(1).said() == "1 record"
+    assert records(0).said() == "0 records"
+    assert records(7, gap).said() == "at least 7 records"
+    assert records(0, gap).said() == "an unknown number of records"
+
+
+def test_each_reason_names_all_that_it_leaves_uncertain():
+    gap = Gap("broker 2 did not answer", (2,))
+    assert unknown_texts([records(1, (gap,)), groups("a"), groups("b", (gap,))]) == [
+        "Unknown: broker 2 did not answer. That leaves uncertain: records, groups."
+    ]
+
+
+def test_only_the_first_new_names_are_said():
+    (change,) = grown(rows(groups([])), rows(groups("abcdefg")))
+    assert growth_text(change).endswith("(new: a, b, c, d, e and 2 more)")

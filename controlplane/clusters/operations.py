@@ -23,6 +23,7 @@ from controlplane.clusters.models import (
 )
 from controlplane.clusters.operations_base import ClusterOperationKind, cluster_of
 from controlplane.clusters.rules import NoCapacityError, Placement, config_warnings, place
+from controlplane.clusters.selectors import deletion_extents
 from controlplane.clusters.specs import (
     ADMIN_MECHANISM,
     ADMIN_USER,
@@ -33,6 +34,7 @@ from controlplane.clusters.specs import (
 from controlplane.common.crypto import new_password, seal
 from controlplane.common.problems import Conflict, Unavailable, field_problem
 from controlplane.common.words import counted
+from controlplane.operations.blast_radius import Extent
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -274,8 +276,16 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
             warnings=[warning("data-loss", "Every topic on this cluster is deleted.", "danger")]
             if managed
             else [],
+            blast_radius=deletion_extents(cluster) if managed else [],
             confirm_phrase=cluster.name,
         )
+
+    def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:  # noqa: ARG002 - a hook
+        return {"brokers": [broker.key for broker in cluster_of(context).brokers.all()]}
+
+    def blast_radius_now(self, context: PlanContext, plan: Plan) -> list[Extent]:  # noqa: ARG002 - a hook
+        cluster = cluster_of(context)
+        return deletion_extents(cluster) if cluster.kind == MANAGED else []
 
     def lock(self, plan: Plan) -> str | None:
         return f"{plan.cluster_id}:cluster"

@@ -13,11 +13,22 @@ from controlplane.clusters.hosts import (
     hosts,
 )
 from controlplane.clusters.models import DEGRADED, MANAGED, RUNNING, Broker, Cluster
+from controlplane.clusters.specs import ADMIN_USER, BROKER_USER
 from controlplane.common.kafka_configs import format_properties
 from controlplane.common.problems import NotFound, Unavailable
 from controlplane.common.times import iso
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.readings import (
+    ALIVE_STATES,
+    ClusterReader,
+    Gap,
+    GroupUse,
+    Reading,
+    total,
+)
 from controlplane.gateway.types import ClusterDescription
+from controlplane.operations.blast_radius import Extent, amount, listed
 from controlplane.tenants.models import Tenant
 
 ObservedBrokers = dict[BrokerKey, Observed]
@@ -134,6 +145,59 @@ def _registered_brokers(live: ClusterDescription | None) -> list[dict[str, Any]]
         }
         for node in (live.brokers if live else ())
     ]
+
+
+def deletion_extents(cluster: Cluster) -> list[Extent]:
+    """What goes with a managed cluster; all of it is unknown while the cluster is away."""
+    gateway = gateway_for(cluster)
+    reader = ClusterReader(gateway)
+    try:
+        topics = gateway.list_topics()
+        groups = reader.groups()
+    except GatewayError as error:
+        away = (Gap(f"the cluster {'did not answer' if error.retriable else 'refused'}"),)
+        return _gone_with_cluster(
+            topics=Reading(known=[], gaps=away),
+            records=Reading(known=0, gaps=away),
+            held=Reading(known=0, gaps=away),
+            groups=Reading(known={}, gaps=away),
+            users=Reading(known=[], gaps=away),
+        )
+    return _gone_with_cluster(
+        topics=Reading(known=[topic.name for topic in topics if not topic.internal]),
+        records=total(reader.records(topics)),
+        held=total(reader.leader_bytes(topics)),
+        groups=groups,
+        users=_own_users(gateway),
+    )
+
+
+def _gone_with_cluster(
+    *,
+    topics: Reading[list[str]],
+    records: Reading[int],
+    held: Reading[int],
+    groups: Reading[dict[str, GroupUse]],
+    users: Reading[list[str]],
+) -> list[Extent]:
+    reading_now = [name for name, use in groups.known.items() if use.state in ALIVE_STATES]
+    return [
+        listed("topics", "topics", "topic", topics.known, topics.gaps),
+        amount("records", "records", "record", records),
+        amount("bytes", "bytes", "byte", held),
+        listed("groups", "groups", "group", groups.known, groups.gaps),
+        listed("active_groups", "groups reading right now", "group", reading_now, groups.gaps),
+        listed("users", "users", "user", users.known, users.gaps),
+    ]
+
+
+def _own_users(gateway: ClusterGateway) -> Reading[list[str]]:
+    """The tenant's users, without the two that the service made for itself."""
+    try:
+        names = {row.username for row in gateway.list_users()} - {ADMIN_USER, BROKER_USER}
+    except GatewayError as error:
+        return Reading(known=[], gaps=(Gap(f"the users could not be read ({error.code})"),))
+    return Reading(known=sorted(names))
 
 
 def host_list() -> list[dict[str, Any]]:

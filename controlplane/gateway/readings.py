@@ -61,22 +61,23 @@ class ClusterReader:
         self._gateway = gateway
         self._away: dict[int, Gap] = {}
 
-    def records(self, topics: Collection[TopicDescription]) -> Reading[dict[TP, int]]:
-        """Records between log start and log end, by partition."""
+    def log_bounds(
+        self, topics: Collection[TopicDescription], only: Collection[TP] | None = None
+    ) -> Reading[dict[TP, tuple[int, int]]]:
+        """(log start, log end) by partition, of `only` these when given."""
 
-        def ask(partitions: list[TP], _broker: int) -> dict[TP, int]:
+        def ask(partitions: list[TP], _broker: int) -> dict[TP, tuple[int, int]]:
             starts = self._gateway.offsets(dict.fromkeys(partitions, EARLIEST))
             ends = self._gateway.offsets(dict.fromkeys(partitions, LATEST))
-            return {tp: ends[tp].offset - starts[tp].offset for tp in ends if tp in starts}
+            return {tp: (starts[tp].offset, ends[tp].offset) for tp in ends if tp in starts}
 
-        return self._of_leaders(topics, ask)
+        return self._of_leaders(topics, ask, only)
 
-    def log_ends(self, topics: Collection[TopicDescription]) -> Reading[dict[TP, int]]:
-        def ask(partitions: list[TP], _broker: int) -> dict[TP, int]:
-            found = self._gateway.offsets(dict.fromkeys(partitions, LATEST))
-            return {tp: at.offset for tp, at in found.items()}
-
-        return self._of_leaders(topics, ask)
+    def records(self, topics: Collection[TopicDescription]) -> Reading[dict[TP, int]]:
+        """Records between log start and log end, by partition."""
+        found = self.log_bounds(topics)
+        counts = {tp: end - start for tp, (start, end) in found.known.items()}
+        return Reading(known=counts, gaps=found.gaps)
 
     def leader_bytes(self, topics: Collection[TopicDescription]) -> Reading[dict[TP, int]]:
         """Bytes of each partition's log on its leader."""
@@ -132,18 +133,22 @@ class ClusterReader:
     def _of_leaders(
         self,
         topics: Collection[TopicDescription],
-        question: Callable[[list[TP], int], dict[TP, int]],
-    ) -> Reading[dict[TP, int]]:
+        question: Callable[[list[TP], int], dict[TP, T]],
+        only: Collection[TP] | None = None,
+    ) -> Reading[dict[TP, T]]:
         """One question to each leader about its partitions."""
         by_leader: dict[int, list[TP]] = {}
         unled: list[PartitionDescription] = []
         for topic in topics:
             for part in topic.partitions:
+                tp = TP(topic.name, part.partition)
+                if only is not None and tp not in only:
+                    continue
                 if part.leader is None:
                     unled.append(part)
                 else:
-                    by_leader.setdefault(part.leader, []).append(TP(topic.name, part.partition))
-        found: dict[TP, int] = {}
+                    by_leader.setdefault(part.leader, []).append(tp)
+        found: dict[TP, T] = {}
         gaps = [_without_leader(unled)] if unled else []
         for broker, partitions in sorted(by_leader.items()):
             answer = self.ask(broker, partial(question, partitions, broker))

@@ -11,13 +11,13 @@ from controlplane.common.problems import NotFound
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import ClusterGateway
-from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset
+from controlplane.gateway.readings import ClusterReader, Gap, Reading
+from controlplane.gateway.types import TP, CommittedOffset
 from controlplane.groups.group_state import (
     CHECK_TITLE,
     Targets,
     check_idle,
     last_guard,
-    partitions_of,
     preconditions_of,
     require_idle,
     require_unmoved,
@@ -25,6 +25,7 @@ from controlplane.groups.group_state import (
 )
 from controlplane.groups.inputs import GroupDeleteInputs
 from controlplane.groups.serializers import GroupDeletionDiffSerializer
+from controlplane.operations.blast_radius import Extent, amount
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
@@ -52,23 +53,29 @@ class GroupDelete(ClusterOperationKind):
             raise NotFound(f"There is no group {group}.")
         described = gateway.describe_groups([group])[group]
         committed = gateway.group_offsets([group]).get(group, {})
-        rows = _vanishing(gateway, committed)
-        known = [row["lag"] for row in rows if row["lag"] is not None]
-        lag = sum(known) if known else None
+        rows, gaps = _vanishing(gateway, committed)
+        unread = amount(
+            "unread",
+            "records that this group has not read",
+            "record",
+            Reading(known=sum(row["lag"] or 0 for row in rows), gaps=gaps),
+            may_change=True,
+        )
         return PlanDraft(
             resource=f"group/{group}",
             diff={
                 "before": {
                     "state": described.state,
                     "members": len(described.members),
-                    "lag": lag,
+                    "lag": None if gaps else unread.count,
                 },
                 "after": None,
                 "offsets": rows,
             },
             summary=f"Delete {group} and its place in {counted(len(rows), 'partition')}.",
             preconditions={"offsets": preconditions_of(_places(committed))},
-            warnings=_warnings(rows, lag),
+            warnings=_warnings(rows, unread),
+            blast_radius=[unread],
             confirm_phrase=group,
         )
 
@@ -102,20 +109,19 @@ class GroupDelete(ClusterOperationKind):
 
 def _vanishing(
     gateway: ClusterGateway, committed: dict[TP, CommittedOffset]
-) -> list[dict[str, Any]]:
-    """Every commit beside its log, which is null for a partition that is gone or without a leader.
+) -> tuple[list[dict[str, Any]], tuple[Gap, ...]]:
+    """Every commit beside its log, which is null for a partition that is gone or not to be read.
 
     A commit in a partition that is gone cannot be put back.
     """
     if not committed:
-        return []
-    there = partitions_of(gateway, {tp.topic for tp in committed})
-    starts = gateway.offsets(dict.fromkeys(committed, EARLIEST))
-    ends = gateway.offsets(dict.fromkeys(committed, LATEST))
+        return [], ()
+    topics = gateway.describe_topics({tp.topic for tp in committed}).values()
+    there = {TP(topic.name, part.partition) for topic in topics for part in topic.partitions}
+    bounds = ClusterReader(gateway).log_bounds(topics, committed)
     rows = []
     for tp, at in sorted(committed.items()):
-        start = starts[tp].offset if tp in starts else None
-        end = ends[tp].offset if tp in ends else None
+        start, end = bounds.known.get(tp, (None, None))
         unread = None if start is None or end is None else max(end - max(at.offset, start), 0)
         rows.append(
             {
@@ -128,7 +134,7 @@ def _vanishing(
                 "restorable": tp in there,
             }
         )
-    return rows
+    return rows, bounds.gaps
 
 
 def _places(committed: dict[TP, CommittedOffset]) -> Targets:
@@ -158,7 +164,7 @@ def _delete(gateway: ClusterGateway, group: str, planned: dict[str, Any]) -> Don
     return Done(detail="the coordinator took it")
 
 
-def _warnings(rows: list[dict[str, Any]], lag: int | None) -> list[dict[str, str]]:
+def _warnings(rows: list[dict[str, Any]], unread: Extent) -> list[dict[str, str]]:
     if not rows:
         return []
     found = [
@@ -169,8 +175,11 @@ def _warnings(rows: list[dict[str, Any]], lag: int | None) -> list[dict[str, str
             "danger",
         )
     ]
-    if lag:
+    if unread.count or unread.gaps:
+        text = unread.said()
         found.append(
-            warning("unread", f"{counted(lag, 'record')} of its topics are unread by this group.")
+            warning(
+                "unread", f"{text[0].upper()}{text[1:]} of its topics are unread by this group."
+            )
         )
     return found

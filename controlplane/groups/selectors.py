@@ -3,7 +3,7 @@ lag is never negative because the log grew in between.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from controlplane.clusters.models import Cluster
@@ -28,9 +28,13 @@ def group_list(cluster: Cluster, gateway: ClusterGateway) -> list[dict[str, Any]
     names = sorted(listing.group for listing in gateway.list_groups())
     described = gateway.describe_groups(names)
     offsets = gateway.group_offsets(names)
-    ends = log_offsets(gateway, {tp for found in offsets.values() for tp in found}, LATEST)
+    committed = {tp for found in offsets.values() for tp in found}
+    ends = log_offsets(gateway, committed, LATEST)
+    unread = _not_read(gateway, committed, ends)
     return [
-        _row(described[name], offsets.get(name, {}), ends) for name in names if name in described
+        _row(described[name], offsets.get(name, {}), ends, unread)
+        for name in names
+        if name in described
     ]
 
 
@@ -46,7 +50,7 @@ def group_detail(cluster: Cluster, gateway: ClusterGateway, group: str) -> dict[
     partitions = sorted(set(committed) | assigned)
     ends = log_offsets(gateway, partitions, LATEST)
     starts = log_offsets(gateway, partitions, EARLIEST)
-    row = _row(described, committed, ends)
+    row = _row(described, committed, ends, _not_read(gateway, set(committed), ends))
     row["members"] = [
         {
             "member_id": member.member_id,
@@ -98,13 +102,31 @@ def log_offsets(gateway: ClusterGateway, partitions: Iterable[TP], spec: int) ->
         return {}
 
 
+def _not_read(
+    gateway: ClusterGateway, wanted: set[TP], ends: Mapping[TP, OffsetAt]
+) -> frozenset[TP]:
+    """Partitions that are there but whose end nobody gave."""
+    missing = wanted - set(ends)
+    if not missing:
+        return frozenset()
+    try:
+        topics = gateway.describe_topics({tp.topic for tp in missing}).values()
+    except GatewayError:
+        return frozenset(missing)
+    there = {TP(topic.name, part.partition) for topic in topics for part in topic.partitions}
+    return frozenset(missing & there)
+
+
 def _row(
     described: GroupDescription,
     committed: Mapping[TP, CommittedOffset],
     ends: Mapping[TP, OffsetAt],
+    not_read: Collection[TP],
 ) -> dict[str, Any]:
+    """The lag is null while a part of it is not known; what is gone with its topic is no part."""
     lags = [lag_of(offset, ends.get(tp)) for tp, offset in committed.items()]
     known = [lag for lag in lags if lag is not None]
+    whole = bool(known) and not any(tp in not_read for tp in committed)
     by_topic: dict[str, int] = defaultdict(int)
     for tp in committed:
         by_topic[tp.topic] += 1
@@ -114,6 +136,6 @@ def _row(
         "protocol_type": described.protocol_type,
         "members": len(described.members),
         "coordinator": described.coordinator,
-        "lag": sum(known) if known else None,
+        "lag": sum(known) if whole else None,
         "topics": sorted(by_topic),
     }

@@ -27,6 +27,7 @@ class Extent:
         noun: one of it.
         count: what is known; a lower bound when there are gaps.
         names: what is counted, where each has a name.
+        may_change: it is only said, not compared when the plan is confirmed.
     """
 
     name: str
@@ -35,10 +36,13 @@ class Extent:
     count: int
     names: tuple[str, ...] | None = None
     gaps: tuple[Gap, ...] = ()
+    may_change: bool = False
 
     @property
-    def limit(self) -> int:
+    def limit(self) -> int | None:
         """The highest count at which the plan may still be confirmed."""
+        if self.may_change:
+            return None
         return self.count if self.names is not None else _tolerated(self.count)
 
     def as_row(self) -> dict[str, Any]:
@@ -61,8 +65,17 @@ class Extent:
         return f"at least {counted(self.count, self.noun)}"
 
 
-def amount(name: str, title: str, noun: str, reading: Reading[int]) -> Extent:
-    return Extent(name=name, title=title, noun=noun, count=reading.known, gaps=reading.gaps)
+def amount(
+    name: str, title: str, noun: str, reading: Reading[int], *, may_change: bool = False
+) -> Extent:
+    return Extent(
+        name=name,
+        title=title,
+        noun=noun,
+        count=reading.known,
+        gaps=reading.gaps,
+        may_change=may_change,
+    )
 
 
 def listed(
@@ -89,12 +102,14 @@ def grown(planned: Sequence[Row], now: Sequence[Row]) -> list[dict[str, Any]]:
     before = {row["name"]: row for row in planned}
     found = []
     for row in now:
+        if row["limit"] is None:
+            continue
         old = before.get(row["name"], {})
         added = sorted(set(row["names"] or ()) - set(old.get("names") or ()))
         reasons = {gap["reason"] for gap in old.get("unknown", ())}
         unknown = [gap["reason"] for gap in row["unknown"] if gap["reason"] not in reasons]
-        too_much = row["names"] is None and row["at_least"] > old.get("limit", -1)
-        if added or unknown or too_much:
+        too_much = row["names"] is None and row["at_least"] > (old.get("limit") or 0)
+        if added or unknown or too_much or not old:
             found.append(
                 {
                     "name": row["name"],

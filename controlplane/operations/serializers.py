@@ -93,7 +93,9 @@ class ExtentSerializer(Shape):
     names = serializers.ListField(child=serializers.CharField(), allow_null=True)
     unknown = GapSerializer(many=True)
     limit = serializers.IntegerField(
-        help_text="The plan can be confirmed up to here; names: when no other has come."
+        allow_null=True,
+        help_text="The plan can be confirmed up to here; names: when no other has come;"
+        " null: it may change.",
     )
 
 

@@ -27,6 +27,7 @@ describe("one extent", () => {
   it.each([
     [{}, "up to 7,260"],
     [{ limit: 0 }, "must stay so"],
+    [{ limit: null }, "may change"],
     [{ names: [], limit: 0 }, "no other may come"],
     [{ name: "bytes", limit: 4096 }, "up to 4 KiB"],
   ])("%o holds %s", (fields, text) => {

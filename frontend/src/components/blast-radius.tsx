@@ -16,6 +16,7 @@ export function extentText(extent: Extent): string {
 
 /** Up to where the confirmation holds, in words. */
 export function toleranceText(extent: Extent): string {
+  if (extent.limit === null) return "may change";
   if (extent.names !== null) return "no other may come";
   return extent.limit === 0 ? "must stay so" : `up to ${figure(extent, extent.limit)}`;
 }

@@ -1432,8 +1432,8 @@ export interface components {
         Extent: {
             /** @description What is known of it. */
             at_least: number;
-            /** @description The plan can be confirmed up to here; names: when no other has come. */
-            limit: number;
+            /** @description The plan can be confirmed up to here; names: when no other has come; null: it may change. */
+            limit: number | null;
             name: string;
             names: string[] | null;
             title: string;

@@ -7,6 +7,7 @@ from controlplane.clusters.services import write_desired
 from controlplane.common.crypto import unseal
 from controlplane.common.problems import Conflict, NotFound, Problem
 from controlplane.gateway.errors import unreachable
+from controlplane.gateway.types import TP
 from controlplane.operations.services import operation_cancel
 from tests.controlplane.support import ACTOR, drive
 from zookeeper_access import files, keys
@@ -195,6 +196,84 @@ def test_delete_wants_the_name_and_clears_everything(world):
     assert not world.hosts.chroots
     with pytest.raises(NotFound):
         cluster_get(world.tenant, made.cluster_id)
+
+
+def reach(plan):
+    return {row["name"]: (row["value"], row["names"]) for row in plan.impact["blast_radius"]}
+
+
+@pytest.fixture
+def full(world):
+    """A cluster with two topics of 50 records, a group that reads one of them, and a user."""
+    made = create(world, broker_count=3)
+    world.gateway.remove_broker(4)
+    world.gateway.add_topic("orders", partitions=3, rf=1, records=50)
+    world.gateway.add_topic("__consumer_offsets", records=5)
+    world.gateway.add_group("readers", {TP("orders", 0): 5}, members=1)
+    world.gateway.users["app", "SCRAM-SHA-512"] = "x"
+    world.gateway.users["penstock-admin", "SCRAM-SHA-512"] = "x"
+    world.made = made
+    return world
+
+
+def test_deleting_a_cluster_names_what_goes_with_it(full):
+    plan = full.plan("cluster.delete", full.made.cluster_id)
+    assert reach(plan) == {
+        "topics": (1, ["orders"]),
+        "records": (155, None),
+        "bytes": (15_500, None),
+        "groups": (1, ["readers"]),
+        "active_groups": (1, ["readers"]),
+        "users": (1, ["app"]),
+    }
+
+
+def test_a_cluster_of_which_a_broker_is_gone_is_known_in_part(full):
+    full.gateway.remove_broker(3)
+    rows = {
+        row["name"]: row
+        for row in full.plan("cluster.delete", full.made.cluster_id).impact["blast_radius"]
+    }
+    assert (rows["records"]["value"], rows["records"]["at_least"]) == (None, 105)
+    assert rows["records"]["unknown"][0]["brokers"] == [3]
+
+
+def test_a_cluster_that_is_away_can_still_be_deleted_and_nothing_is_called_empty(full):
+    full.gateway.offline = True
+    plan = full.plan("cluster.delete", full.made.cluster_id)
+    assert [value for value, _ in reach(plan).values()] == [None] * 6
+    assert [row["text"] for row in plan.impact["warnings"] if row["code"] == "unknown"] == [
+        (
+            "Unknown: the cluster did not answer. That leaves uncertain: topics, records, bytes,"
+            " groups, groups reading right now, users."
+        )
+    ]
+    assert drive(full.start(plan)).state == "succeeded"
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (lambda gateway: gateway.add_topic("late"), "topics"),
+        (lambda gateway: gateway.users.update({("late", "PLAIN"): "x"}), "users"),
+        (lambda gateway: gateway.add_group("late", {}), "groups"),
+    ],
+)
+def test_what_came_to_a_cluster_since_the_plan_refuses_its_deletion(full, change, name):
+    plan = full.plan("cluster.delete", full.made.cluster_id)
+    change(full.gateway)
+    with pytest.raises(Conflict) as caught:
+        full.start(plan)
+    assert caught.value.code == "blast-radius-changed"
+    assert [(row["name"], row["added"]) for row in caught.value.extra["changes"]] == [
+        (name, ["late"])
+    ]
+
+
+def test_letting_go_of_a_registered_cluster_takes_nothing_of_it(full):
+    operation = full.run("cluster.register", None, name="old", bootstrap_servers="a:1")
+    plan = full.plan("cluster.delete", operation.cluster_id)
+    assert plan.impact["blast_radius"] == []
 
 
 def test_delete_waits_for_operations_under_way(world):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from controlplane.common.problems import Conflict, NotFound
@@ -43,6 +45,25 @@ def test_the_plan_shows_what_vanishes(readers):
     assert "readers" in readers.gateway.groups
 
 
+def test_a_lag_of_which_a_part_cannot_be_read_is_a_lower_bound(readers):
+    readers.gateway.silent = {2}
+    readers.gateway.groups["readers"] = replace(readers.gateway.groups["readers"], coordinator=1)
+    plan = readers.plan("group.delete", group="readers")
+    assert plan.diff["before"]["lag"] is None
+    assert [row["lag"] for row in plan.diff["offsets"]] == [40, None]
+    (unread,) = plan.impact["blast_radius"]
+    assert (unread["value"], unread["at_least"], unread["limit"]) == (None, 40, None)
+    texts = {row["code"]: row["text"] for row in plan.impact["warnings"]}
+    assert texts["unread"] == "At least 40 records of its topics are unread by this group."
+    assert "broker 2 did not answer" in texts["unknown"]
+
+
+def test_a_group_that_falls_behind_may_still_be_deleted(readers):
+    plan = readers.plan("group.delete", group="readers")
+    readers.gateway.topics["orders"].partitions[0].log_end += 10_000
+    assert drive(readers.start(plan)).state == "succeeded"
+
+
 def test_it_is_deleted_read_back_and_undone(readers):
     operation = readers.run("group.delete", group="readers")
     assert operation.state == "succeeded", operation.error
@@ -66,7 +87,7 @@ def test_what_lies_in_a_deleted_topic_does_not_hinder(readers):
 
 
 def test_a_cluster_that_cannot_say_what_vanishes_refuses_the_plan(readers):
-    readers.gateway.fail_next("offsets", timed_out("slow", write=False))
+    readers.gateway.fail_next("group_offsets", timed_out("slow", write=False))
     with pytest.raises(GatewayError):
         readers.plan("group.delete", group="readers")
 

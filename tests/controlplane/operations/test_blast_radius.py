@@ -47,6 +47,14 @@ def test_an_extent_that_the_plan_has_not_is_new():
     assert growth_text(change) == "records: unknown in the plan, 0 now"
 
 
+def test_what_may_change_is_not_compared():
+    def free(count, gaps=()):
+        return amount("lag", "lag", "record", Reading(known=count, gaps=gaps), may_change=True)
+
+    assert free(0).as_row()["limit"] is None
+    assert grown(rows(free(0)), rows(free(10**9, (Gap("x"),)))) == []
+
+
 def test_unknown_is_no_number():
     row = records(0, (Gap("broker 2 did not answer", (2,)),)).as_row()
     assert (row["value"], row["at_least"]) == (None, 0)

@@ -39,8 +39,8 @@ export function GroupDiff({ diff }: { diff: GroupDeletionDiffData }) {
           { label: "Members", value: formatInteger(before.members) },
           {
             label: "Unread records",
-            value: formatInteger(before.lag),
-            tone: (before.lag ?? 0) > 0 ? "warn" : undefined,
+            value: before.lag === null ? "not known" : formatInteger(before.lag),
+            tone: before.lag === 0 ? undefined : "warn",
           },
         ]}
       />

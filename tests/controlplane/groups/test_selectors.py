@@ -1,0 +1,39 @@
+"""The lag that pages show of a group."""
+
+import pytest
+
+from controlplane.gateway.errors import unreachable
+from controlplane.gateway.types import TP, CommittedOffset
+from controlplane.groups.selectors import group_detail, group_list
+
+
+@pytest.fixture
+def readers(world):
+    world.gateway.add_topic("orders", partitions=2, rf=1, records=100)
+    world.gateway.add_group("readers", {TP("orders", 0): 60, TP("orders", 1): 80})
+    return world
+
+
+def lags(world):
+    (row,) = group_list(world.cluster, world.gateway)
+    return row["lag"], group_detail(world.cluster, world.gateway, "readers")["lag"]
+
+
+def test_a_lag_is_the_sum_of_all_partitions(readers):
+    assert lags(readers) == (60, 60)
+
+
+def test_a_lag_without_one_of_its_partitions_is_unknown_not_the_sum_of_the_others(readers):
+    readers.gateway.remove_broker(2)
+    assert lags(readers) == (None, None)
+
+
+def test_a_lag_that_nobody_could_read_is_unknown(readers):
+    readers.gateway.fail_next("offsets", unreachable("away"))
+    (row,) = group_list(readers.cluster, readers.gateway)
+    assert row["lag"] is None
+
+
+def test_a_commit_in_a_deleted_topic_is_no_part_of_the_lag(readers):
+    readers.gateway.committed["readers"][TP("old", 0)] = CommittedOffset(offset=7)
+    assert lags(readers) == (60, 60)

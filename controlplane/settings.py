@@ -176,6 +176,7 @@ SPECTACULAR_SETTINGS = {
         "OperationStateEnum": "controlplane.operations.states.STATE_CHOICES",
         "StepStateEnum": "controlplane.operations.states.STEP_STATE_CHOICES",
         "PlanStateEnum": "controlplane.operations.states.PLAN_STATE_CHOICES",
+        "RiskEnum": "controlplane.operations.risks.RISK_CHOICES",
         "RoleEnum": "controlplane.tenants.models.ROLE_CHOICES",
         "PartStatusEnum": "console.serializers.PART_STATUS_CHOICES",
         "AttentionSeverityEnum": "console.serializers.ATTENTION_SEVERITY_CHOICES",

@@ -76,7 +76,12 @@ def _run(
         tenant=tenant, actor=SYSTEM, kind_name=kind, cluster_id=cluster.id, inputs=inputs
     )
     operation = operation_start(
-        tenant=tenant, actor=SYSTEM, plan_id=plan.id, plan_hash=plan.plan_hash, reason="demo"
+        tenant=tenant,
+        actor=SYSTEM,
+        plan_id=plan.id,
+        plan_hash=plan.plan_hash,
+        confirm=plan.confirm_phrase or "",
+        reason="demo",
     )
     shown = follow(tenant, operation, progress=lambda _line: None, wait=wait)
     if shown["state"] != SUCCEEDED:

@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from controlplane.access import rules
 from controlplane.access.inputs import (
     AclInputs,
     UserCreateInputs,
@@ -19,6 +20,7 @@ from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import AclBinding
+from controlplane.operations.blast_radius import Extent, listed
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -30,6 +32,7 @@ from controlplane.operations.operations import (
     warning,
 )
 from controlplane.operations.read_back import read_back, verified_by
+from controlplane.operations.risks import Risk
 from controlplane.operations.services import secret_keep, secret_peek
 
 SERVICE_PREFIX = "penstock-"
@@ -101,6 +104,7 @@ class UserDelete(ClusterOperationKind):
     """Remove a user in every mechanism, and every rule about it."""
 
     name = "user.delete"
+    risks = frozenset({Risk.LOSES_ACCESS})
     no_undo = "This cannot be undone: a user made again has another password."
     inputs = UserInputs
 
@@ -124,7 +128,6 @@ class UserDelete(ClusterOperationKind):
                     "danger",
                 )
             ],
-            confirm_phrase=username,
         )
 
     def remove_credential(self, context: StepContext) -> Done:
@@ -156,6 +159,7 @@ class UserRotate(ClusterOperationKind):
     """A new password for an existing user; open connections go on."""
 
     name = "user.rotate"
+    risks = frozenset({Risk.LOSES_ACCESS})
     no_undo = "This cannot be undone: the old password does not come back."
     inputs = UserInputs
 
@@ -224,7 +228,8 @@ class AclCreate(_AclKind):
             diff={"before": [], "after": added},
             summary=f"Add {counted(len(added), 'access rule')}.",
             preconditions={"added": added},
-            warnings=_acl_warnings(bindings_of(added)),
+            warnings=rules.create_warnings(bindings_of(added)),
+            typed_name=_principals(added)[0],
         )
 
     def create(self, context: StepContext) -> Done:
@@ -252,20 +257,15 @@ class AclDelete(_AclKind):
         removed = [row for row in inputs["bindings"] if bindings_of([row])[0] in have]
         if not removed:
             raise NotFound("None of these rules exists.")
-        lifted = [row for row in removed if row["permission"] == "DENY"]
-        warnings = [
-            warning(
-                "deny-lifted",
-                f"Without {counted(len(lifted), 'DENY rule')} more is allowed.",
-                "danger",
-            )
-        ]
+        going = bindings_of(removed)
         return PlanDraft(
             resource=_resource(removed),
             diff={"before": removed, "after": []},
             summary=f"Remove {counted(len(removed), 'access rule')}.",
             preconditions={"removed": removed},
-            warnings=warnings if lifted else [],
+            warnings=rules.delete_warnings(going, have - set(going)),
+            blast_radius=[_access_lost(going, have - set(going))],
+            typed_name=_principals(removed)[0],
         )
 
     def delete(self, context: StepContext) -> Done:
@@ -329,20 +329,18 @@ def keep_new_password(operation: Operation, username: str, mechanism: str) -> No
     secret_keep(operation, values)
 
 
+def _principals(rows: list[dict[str, Any]]) -> list[str]:
+    return sorted({row["principal"] for row in rows})
+
+
+def _access_lost(removed: list[AclBinding], left: set[AclBinding]) -> Extent:
+    lost = rules.access_lost(removed, left)
+    return listed(
+        "access", "rights that nothing else grants", "right", [rule.words() for rule in lost]
+    )
+
+
 def _resource(rows: list[dict[str, Any]]) -> str:
-    principals = sorted({row["principal"] for row in rows})
+    principals = _principals(rows)
     more = f" and {len(principals) - 1} more" if len(principals) > 1 else ""
     return f"acl/{principals[0]}{more}"
-
-
-def _acl_warnings(bindings: list[AclBinding]) -> list[dict[str, str]]:
-    found = []
-    if any(binding.principal == "User:*" for binding in bindings):
-        found.append(warning("everyone", "User:* means every user on this cluster.", "danger"))
-    if any(b.resource_name == "*" and b.permission == "ALLOW" for b in bindings):
-        found.append(
-            warning("every-resource", "The name * covers everything, also later.", "warning")
-        )
-    if any(binding.permission == "DENY" for binding in bindings):
-        found.append(warning("deny-wins", "A DENY rule beats every ALLOW rule.", "warning"))
-    return found

@@ -47,6 +47,7 @@ from controlplane.operations.operations import (
     Wait,
     warning,
 )
+from controlplane.operations.risks import Risk
 from controlplane.operations.states import ACTIVE_STATES, CANCELLED, SUCCEEDED
 from controlplane.tenants.models import Tenant
 
@@ -273,11 +274,8 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
             if managed
             else "Stop governing this cluster; it goes on running.",
             preconditions={"brokers": brokers},
-            warnings=[warning("data-loss", "Every topic on this cluster is deleted.", "danger")]
-            if managed
-            else [],
+            warnings=[_deletion_warning(managed=managed)],
             blast_radius=deletion_extents(cluster) if managed else [],
-            confirm_phrase=cluster.name,
         )
 
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:  # noqa: ARG002 - a hook
@@ -315,6 +313,21 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
         StepSpec(
             name="purge", title="Clear ZooKeeper", run=_RemovesBrokers.purge, phase=Phase.VERIFY
         ),
+    )
+
+
+def _deletion_warning(*, managed: bool) -> dict[str, str]:
+    if managed:
+        return warning(
+            "data-loss",
+            "Every topic on this cluster is deleted.",
+            "danger",
+            risk=Risk.LOSES_DATA,
+        )
+    return warning(
+        "credentials-forgotten",
+        "Its credentials are forgotten: to govern it again they must be given again.",
+        risk=Risk.LOSES_ACCESS,
     )
 
 

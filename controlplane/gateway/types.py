@@ -111,6 +111,15 @@ class AclBinding:
             return name.startswith(self.resource_name)
         return self.resource_name in {name, EVERY_NAME}
 
+    def words(self) -> str:
+        """`User:app ALLOW READ on TOPIC orders*`: a prefix ends in a star, a host is named last."""
+        star = "*" if self.pattern_type == "PREFIXED" else ""
+        host = "" if self.host == "*" else f" from {self.host}"
+        return (
+            f"{self.principal} {self.permission} {self.operation} on {self.resource_type}"
+            f" {self.resource_name}{star}{host}"
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupListing:

@@ -37,12 +37,14 @@ from controlplane.operations.operations import (
     warning,
 )
 from controlplane.operations.read_back import read_back, verified_by
+from controlplane.operations.risks import Risk
 
 GONE = "GROUP_ID_NOT_FOUND"
 
 
 class GroupDelete(ClusterOperationKind):
     name = "group.delete"
+    risks = frozenset({Risk.SKIPS_RECORDS})
     no_undo = "This cannot be undone: the group has no offsets that could be committed again."
     inputs = GroupDeleteInputs
     diff_shape = GroupDeletionDiffSerializer
@@ -76,7 +78,6 @@ class GroupDelete(ClusterOperationKind):
             preconditions={"offsets": preconditions_of(_places(committed))},
             warnings=_warnings(rows, unread),
             blast_radius=[unread],
-            confirm_phrase=group,
         )
 
     def check(self, context: StepContext) -> Done:

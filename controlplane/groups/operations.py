@@ -40,6 +40,7 @@ from controlplane.operations.operations import (
     warning,
 )
 from controlplane.operations.read_back import read_back, verified_by
+from controlplane.operations.risks import Risk
 
 
 class _OffsetKind(ClusterOperationKind):
@@ -286,6 +287,7 @@ def _warnings(
                 "records-skipped",
                 f"{counted(sums.skipped, 'record')} will not be read by this group.",
                 "danger",
+                risk=Risk.SKIPS_RECORDS,
             )
         )
     if sums.reread:

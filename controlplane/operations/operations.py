@@ -18,6 +18,7 @@ from controlplane.common.problems import field_problem
 from controlplane.operations.blast_radius import Extent
 from controlplane.operations.diffs import ChangeDiffSerializer
 from controlplane.operations.models import Operation, Plan
+from controlplane.operations.risks import Risk
 from controlplane.tenants.models import Tenant
 
 
@@ -71,14 +72,23 @@ class StepRetryError(Exception):
     """The world is away for a moment (ZooKeeper, a broker): try again with backoff."""
 
 
-def warning(code: str, text: str, severity: str = "warning") -> dict[str, str]:
-    """One row of `impact.warnings`; severity is info, warning or danger."""
-    return {"code": code, "severity": severity, "text": text}
+def warning(
+    code: str, text: str, severity: str = "warning", *, risk: Risk | None = None
+) -> dict[str, str]:
+    """One row of `impact.warnings`; severity is info, warning or danger.
+
+    With a risk the plan is confirmed only with its name typed.
+    """
+    row = {"code": code, "severity": severity, "text": text}
+    return row if risk is None else {**row, "risk": risk.value}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanDraft:
-    """What a kind decided. `preconditions` are what must still hold when the plan is executed."""
+    """What a kind decided. `preconditions` are what must still hold when the plan is executed.
+
+    `typed_name` is what a risky plan asks to be typed: the resource's name unless it says another.
+    """
 
     resource: str
     diff: dict[str, Any]
@@ -87,7 +97,11 @@ class PlanDraft:
     warnings: list[dict[str, str]] = field(default_factory=list)
     impact: dict[str, Any] = field(default_factory=dict)
     blast_radius: list[Extent] = field(default_factory=list)
-    confirm_phrase: str | None = None
+    typed_name: str = ""
+
+    @property
+    def name_to_type(self) -> str:
+        return self.typed_name or self.resource.partition("/")[2]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,6 +153,8 @@ class OperationKind(ABC):
     cancellable: ClassVar[bool] = False
     on_cluster: ClassVar[bool] = False
     secret_inputs: ClassVar[tuple[str, ...]] = ()
+    risks: ClassVar[frozenset[Risk]] = frozenset()
+    """What every plan of the kind may cost; warnings add those of the one plan."""
     no_undo: ClassVar[str] = "This cannot be undone."
 
     @abstractmethod

@@ -13,6 +13,7 @@ from controlplane.common.problems import Conflict, Gone, Invalid, NotFound, fiel
 from controlplane.operations.blast_radius import grown, growth_text, unknown_texts
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import OperationKind, PlanContext, required_kind, warning
+from controlplane.operations.risks import risks_of
 from controlplane.operations.rules import plan_state
 from controlplane.operations.states import PLAN_EXPIRED, PLAN_STALE, PLAN_USED
 from controlplane.tenants.models import Tenant
@@ -39,6 +40,7 @@ def plan_create(
     radius = [extent.as_row() for extent in draft.blast_radius]
     unknown = [warning("unknown", text) for text in unknown_texts(draft.blast_radius)]
     warnings = [*draft.warnings, *unknown]
+    risks = risks_of(kind.risks, warnings)
     plan = Plan(
         tenant=tenant,
         kind=kind.name,
@@ -49,12 +51,13 @@ def plan_create(
         impact={
             "summary": draft.summary,
             "warnings": warnings,
+            "risks": risks,
             "blast_radius": radius,
             **draft.impact,
         },
         preconditions=draft.preconditions,
         secret_token=seal(secrets) if secrets else "",
-        confirm_phrase=draft.confirm_phrase,
+        confirm_phrase=draft.name_to_type if risks else None,
         reverts=reverts,
         created_by=actor.name,
         expires_at=timezone.now() + timedelta(seconds=settings.PLAN_LIFETIME_S),

@@ -1,6 +1,7 @@
 from rest_framework import serializers
 
 from controlplane.common.serializers import ProblemCoreSerializer, Shape, page_serializer
+from controlplane.operations.risks import RISK_CHOICES
 from controlplane.operations.states import (
     PLAN_STATE_CHOICES,
     STATE_CHOICES,
@@ -78,6 +79,7 @@ class WarningSerializer(Shape):
     code = serializers.CharField()
     severity = serializers.ChoiceField(["info", "warning", "danger"])
     text = serializers.CharField()
+    risk = serializers.ChoiceField(RISK_CHOICES, required=False)
 
 
 class GapSerializer(Shape):
@@ -102,6 +104,11 @@ class ExtentSerializer(Shape):
 class ImpactSerializer(Shape):
     summary = serializers.CharField()
     warnings = WarningSerializer(many=True)
+    risks = serializers.ListField(
+        child=serializers.ChoiceField(RISK_CHOICES),
+        required=False,
+        help_text="With any of them the name in confirm_phrase is to be typed.",
+    )
     blast_radius = ExtentSerializer(many=True, required=False)
     bytes_to_move = serializers.IntegerField(required=False)
     records_reread = serializers.IntegerField(required=False)

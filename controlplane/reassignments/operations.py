@@ -86,6 +86,7 @@ class Reassignment(ClusterOperationKind):
                     moves, throttle, batch_size=inputs["batch_size"]
                 ),
             },
+            typed_name=topics[0] if len(topics) == 1 else self.cluster(context).name,
         )
 
     def lock(self, plan: Plan) -> str | None:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
 from controlplane.operations.operations import warning
+from controlplane.operations.risks import Risk
 from controlplane.reassignments.rules import Move
 from controlplane.reassignments.selectors import Truth
 from controlplane.reassignments.services import RATE_KEYS
@@ -31,6 +32,7 @@ def plan_warnings(
                 "fewer-replicas",
                 f"A replica less for {counted(len(fewer), 'partition')}.",
                 "danger",
+                risk=Risk.LOSES_DATA,
             )
         )
     one_rack = [move for move in moves if _on_one_rack(move, truth)]

@@ -23,6 +23,7 @@ from controlplane.operations.operations import (
     Wait,
 )
 from controlplane.operations.read_back import read_back, verified_by
+from controlplane.operations.risks import Risk
 from controlplane.topics import rules
 from controlplane.topics.inputs import (
     TopicCreateInputs,
@@ -36,6 +37,7 @@ from controlplane.topics.selectors import (
     config_values,
     deletion_extents,
     described_topic,
+    held_extents,
     reading_groups,
 )
 from controlplane.topics.serializers import ConfigDiffSerializer
@@ -144,7 +146,16 @@ class TopicUpdate(ClusterOperationKind):
             summary=f"Change {counted(len(changes), 'setting')} of {topic.name}.",
             preconditions={"configs": before, "topic_id": topic.topic_id},
             warnings=warnings,
+            blast_radius=held_extents(gateway, topic)
+            if any(row.get("risk") == Risk.LOSES_DATA for row in warnings)
+            else [],
         )
+
+    def blast_radius_now(self, context: PlanContext, plan: Plan) -> list[Extent]:
+        if not plan.impact.get("blast_radius"):
+            return []
+        gateway = self.gateway(context)
+        return held_extents(gateway, described_topic(gateway, plan.inputs["name"]))
 
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
         gateway = self.gateway(context)
@@ -230,6 +241,7 @@ class TopicPartitions(ClusterOperationKind):
 
 class TopicDelete(ClusterOperationKind):
     name = "topic.delete"
+    risks = frozenset({Risk.LOSES_DATA})
     no_undo = "This cannot be undone: the records are gone with the topic."
     inputs = TopicDeleteInputs
 
@@ -251,7 +263,6 @@ class TopicDelete(ClusterOperationKind):
             preconditions={"topic_id": topic.topic_id, "partitions": len(topic.partitions)},
             warnings=rules.delete_warnings({extent.name: extent for extent in extents}),
             blast_radius=extents,
-            confirm_phrase=topic.name,
         )
 
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:

@@ -7,11 +7,21 @@ from controlplane.common.words import counted
 from controlplane.gateway.types import INTERNAL_TOPICS
 from controlplane.operations.blast_radius import Extent
 from controlplane.operations.operations import warning
+from controlplane.operations.risks import Risk
 
 OWN_PREFIX = "__penstock"
 PRODUCER_BATCH_BYTES = 16_384
 """What Kafka's producers batch up to when nothing else is set (batch.size)."""
 SEGMENT_BYTES_SMALL = 1_048_576
+DECIDES_WHAT_STAYS = frozenset(
+    {
+        "cleanup.policy",
+        "retention.ms",
+        "retention.bytes",
+        "min.insync.replicas",
+        "unclean.leader.election.enable",
+    }
+)
 
 Settings = Mapping[str, str | None]
 Warnings = list[dict[str, str]]
@@ -43,9 +53,9 @@ def create_warnings(*, replication_factor: int, configs: Settings, brokers: int)
                 f" {counted(replication_factor, 'broker')} can lose data.",
             )
         )
-    return (
-        found + _min_isr_warnings({}, configs, replication_factor) + _setting_warnings({}, configs)
-    )
+    found += _min_isr_warnings({}, configs, replication_factor) + _setting_warnings({}, configs)
+    # A topic that is only made now holds nothing that could be lost.
+    return [{key: text for key, text in row.items() if key != "risk"} for row in found]
 
 
 def update_warnings(*, before: Settings, after: Settings, replication_factor: int) -> Warnings:
@@ -69,6 +79,7 @@ def unknown_default_warnings(changes: Settings, after: Settings) -> Warnings:
             "default-unknown",
             f"{key} goes back to its default, which the brokers do not report: what it does to the"
             " data cannot be foreseen.",
+            risk=Risk.LOSES_DATA if key in DECIDES_WHAT_STAYS else None,
         )
         for key, value in changes.items()
         if value is None and after.get(key) is None
@@ -88,6 +99,7 @@ def _policy_warnings(old: str, new: str) -> Warnings:
                 else "The retention holds from now on: records older than it are deleted, the"
                 " last value of a key too.",
                 "danger",
+                risk=Risk.LOSES_DATA,
             )
         ]
     if "compact" in new and "compact" not in old:
@@ -97,6 +109,7 @@ def _policy_warnings(old: str, new: str) -> Warnings:
                 "Of each key only the latest value is kept: the older ones go, and undoing this"
                 " does not bring them back. Records without a key will be refused.",
                 "danger",
+                risk=Risk.LOSES_DATA,
             )
         ]
     return []
@@ -114,6 +127,7 @@ def _retention_warnings(before: Settings, after: Settings) -> Warnings:
                     "retention-cut",
                     f"{key} falls to {new} {unit}: what is beyond it is deleted for good.",
                     "danger",
+                    risk=Risk.LOSES_DATA,
                 )
             )
     return found
@@ -148,6 +162,7 @@ def _min_isr_warnings(before: Settings, after: Settings, replication_factor: int
                 "min.insync.replicas 1: acks=all may mean the leader alone, and losing it then"
                 " loses records that were acknowledged.",
                 "danger",
+                risk=Risk.LOSES_DATA,
             )
         ]
     return []
@@ -163,6 +178,7 @@ def _setting_warnings(before: Settings, after: Settings) -> Warnings:
                 f"{unclean}: a replica that is behind may become the leader; acknowledged records"
                 " are lost then.",
                 "danger",
+                risk=Risk.LOSES_DATA,
             )
         )
     for key, least, code, text in (

@@ -16,7 +16,6 @@ from controlplane.gateway.types import (
     EARLIEST,
     LATEST,
     TP,
-    AclBinding,
     ConfigEntry,
     OffsetAt,
     TopicDescription,
@@ -189,7 +188,7 @@ def deletion_extents(gateway: ClusterGateway, topic: TopicDescription) -> list[E
     groups = reader.groups()
     readers = {name: use for name, use in groups.known.items() if topic.name in use.topics}
     acls = reader.acls()
-    covering = [acl_words(acl) for acl in acls.known if acl.covers("TOPIC", topic.name)]
+    covering = [acl.words() for acl in acls.known if acl.covers("TOPIC", topic.name)]
     return [
         amount("records", "records", "record", total(reader.records([topic]))),
         amount("bytes", "bytes", "byte", total(reader.leader_bytes([topic]))),
@@ -205,17 +204,17 @@ def deletion_extents(gateway: ClusterGateway, topic: TopicDescription) -> list[E
     ]
 
 
+def held_extents(gateway: ClusterGateway, topic: TopicDescription) -> list[Extent]:
+    """All that a change of settings could delete at most."""
+    reader = ClusterReader(gateway)
+    records, held = total(reader.records([topic])), total(reader.leader_bytes([topic]))
+    return [
+        amount("records", "records it holds, the most that can go", "record", records),
+        amount("bytes", "bytes it holds", "byte", held),
+    ]
+
+
 def reading_groups(gateway: ClusterGateway, topic: str) -> Extent:
     groups = ClusterReader(gateway).groups()
     names = [name for name, use in groups.known.items() if topic in use.topics]
     return listed("groups", "groups that read it", "group", names, groups.gaps)
-
-
-def acl_words(acl: AclBinding) -> str:
-    """`User:app ALLOW READ on TOPIC orders*`: a prefix ends in a star, a host is named last."""
-    star = "*" if acl.pattern_type == "PREFIXED" else ""
-    host = "" if acl.host == "*" else f" from {acl.host}"
-    return (
-        f"{acl.principal} {acl.permission} {acl.operation} on {acl.resource_type}"
-        f" {acl.resource_name}{star}{host}"
-    )

@@ -49,5 +49,5 @@ def undo(console: Console, operation_id: str) -> None:
     console.settled()
     console.click("Undo")
     console.plan()
-    console.page.get_by_test_id("confirm-plan").click()
+    console.press_confirm()
     console.ends_well(console.dialog().get_by_test_id("operation-live"))

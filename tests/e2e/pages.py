@@ -1,5 +1,6 @@
 """The console as its tests speak of it: pages by name, plans reviewed and confirmed."""
 
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -52,8 +53,16 @@ class Console:
 
     def confirm(self) -> str:
         """Confirm the plan, watch its steps, return the verified operation's id."""
-        self.page.get_by_test_id("confirm-plan").click()
+        self.press_confirm()
         return self.verified()
+
+    def press_confirm(self) -> None:
+        """Confirm the plan; a risky one asks for a name, which is typed."""
+        phrase = self.page.get_by_test_id("confirm-phrase")
+        if phrase.count():
+            label = self.page.get_by_text(re.compile("^Type "))
+            phrase.fill(label.locator(".ps-mono").inner_text())
+        self.page.get_by_test_id("confirm-plan").click()
 
     def verified(self) -> str:
         live = self.page.get_by_test_id("operation-live")

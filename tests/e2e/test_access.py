@@ -94,9 +94,6 @@ def remove_acls(console: Console) -> None:
         box.check()
     console.click("Remove 2 ACLs")
     expect(console.plan()).to_contain_text(TOPIC)
-    phrase = page.get_by_test_id("confirm-phrase")
-    if phrase.count():
-        phrase.fill(page.get_by_text(re.compile("^Type ")).locator(".ps-mono").inner_text())
     console.confirm()
     console.close_dialog()
     expect(rows).to_have_count(0)

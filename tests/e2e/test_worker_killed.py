@@ -29,7 +29,7 @@ def confirm_and_kill(
 ) -> str:
     """The plan under review, confirmed; its worker dies; the page shows the verified end."""
     with worker_killed_at(service, kind, step, AFTER) as kill:
-        console.page.get_by_test_id("confirm-plan").click()
+        console.press_confirm()
         console.page.get_by_test_id("operation-live").wait_for()
         newest = rest.get(f"/api/v1/operations?cluster_id={console.cluster_id}")["data"][0]
         assert newest["kind"] == kind

@@ -35,6 +35,17 @@ describe("confirming a plan", () => {
     expect(asked[0]?.body).toEqual({ plan_id: "pl_1", plan_hash: "h".repeat(64), confirm: "sales", reason: "because" });
   });
 
+  it("says why the name is asked for", () => {
+    show();
+    expect(screen.getByText("Because records may be lost.")).toBeTruthy();
+  });
+
+  it("asks for no name where nothing is at risk", () => {
+    show(plan({ confirm_phrase: null, impact: { summary: "", warnings: [], risks: [] } } as never));
+    expect(screen.queryByTestId("confirm-phrase")).toBeNull();
+    expect(confirm().disabled).toBe(false);
+  });
+
   it("says what is at risk, and that nothing has been changed yet", () => {
     show();
     expect(screen.getByRole("alert").textContent).toBe("1,000 records are lost.");

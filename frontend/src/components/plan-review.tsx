@@ -1,9 +1,10 @@
 import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useEffect, useRef, useState } from "react";
 import { ApiError } from "@/lib/problem";
-import { isDestructive, kindLabel } from "@/lib/kinds";
+import { kindLabel } from "@/lib/kinds";
 import { formatDuration } from "@/lib/format";
 import { useConfirmPlan } from "@/lib/plans";
+import { isRisky, risksText } from "@/lib/risks";
 import { useNow } from "@/lib/use-now";
 import type { Operation, Plan, PlanWarning } from "@/lib/types";
 import { BlastRadius } from "./blast-radius";
@@ -84,6 +85,7 @@ export function PlanReview({
                 Type <span className="ps-mono">{plan.confirm_phrase}</span> to confirm
               </>
             }
+            description={isRisky(plan) ? `Because ${risksText(plan)}.` : undefined}
             value={phrase}
             onChange={(event) => setPhrase(event.currentTarget.value)}
             autoComplete="off"
@@ -113,7 +115,7 @@ export function PlanReview({
           ) : (
             <Button
               type="submit"
-              color={isDestructive(plan.kind) ? "red.8" : undefined}
+              color={isRisky(plan) ? "red.8" : undefined}
               disabled={!phraseOk}
               loading={confirm.isPending}
               data-testid="confirm-plan"

@@ -1595,6 +1595,8 @@ export interface components {
             records_first_read?: number;
             records_reread?: number;
             records_skipped?: number;
+            /** @description With any of them the name in confirm_phrase is to be typed. */
+            risks?: components["schemas"]["RiskEnum"][];
             /** Format: double */
             seconds_estimated?: number | null;
             summary: string;
@@ -2105,6 +2107,8 @@ export interface components {
             status: components["schemas"]["PartStatusEnum"];
         };
         /** @enum {string} */
+        RiskEnum: "loses-data" | "loses-access" | "opens-access" | "skips-records";
+        /** @enum {string} */
         RoleEnum: "owner" | "operator" | "viewer";
         RunCluster: {
             cluster_id: string;
@@ -2572,6 +2576,7 @@ export interface components {
         };
         Warning: {
             code: string;
+            risk?: components["schemas"]["RiskEnum"];
             severity: components["schemas"]["WarningSeverityEnum"];
             text: string;
         };

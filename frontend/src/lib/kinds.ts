@@ -22,6 +22,3 @@ const KINDS: Record<OperationKind, [verb: string, noun: string]> = {
 
 export const kindLabel = (kind: OperationKind): string => KINDS[kind][0];
 export const isKind = (text: string): text is OperationKind => Object.hasOwn(KINDS, text);
-
-/** Kinds whose plan destroys something: their confirm button is red. */
-export const isDestructive = (kind: string): boolean => kind.endsWith(".delete");

@@ -28,6 +28,7 @@ export type GroupDeletionDiffData = Schemas["GroupDeletionDiff"];
 export type ReassignmentDiffData = Schemas["ReassignmentDiff"];
 export type OperationKind = Schemas["OperationKindEnum"];
 export type PlanWarning = Schemas["Warning"];
+export type Risk = Schemas["RiskEnum"];
 /** One measure of what a plan hits; a value of null is not known. */
 export type Extent = Schemas["Extent"];
 export type Operation = Schemas["Operation"];

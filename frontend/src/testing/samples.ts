@@ -289,7 +289,8 @@ export const plan = (fields: Partial<Plan> = {}): Plan =>
     expires_at: new Date(Date.now() + 3_600_000).toISOString(),
     impact: {
       summary: "Topic sales is deleted with its records.",
-      warnings: [{ code: "data", severity: "danger", text: "1,000 records are lost." }],
+      warnings: [{ code: "data", severity: "danger", text: "1,000 records are lost.", risk: "loses-data" }],
+      risks: ["loses-data"],
     },
     diff: { before: { name: "sales", partitions: 6 }, after: {} },
     ...fields,

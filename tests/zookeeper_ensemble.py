@@ -17,6 +17,7 @@ import subprocess
 import time
 from typing import TYPE_CHECKING
 
+from dataplane.config import format_properties
 from dataplane.runtime import embedded_zookeeper
 from dataplane.runtime.parent_death import die_with_parent
 from tests.ports import free_row
@@ -60,12 +61,12 @@ class ZooKeeperEnsemble:
         command = embedded_zookeeper.command(
             home, port=client, host=HOST, tick_time_ms=TICK_MS, heap_mib=64
         )
-        peers = [
-            f"server.{other}={HOST}:{peer}:{election}"
+        peers = {
+            f"server.{other}": f"{HOST}:{peer}:{election}"
             for other, (_, peer, election) in self._ports.items()
-        ]
+        }
         with (home / "zoo.cfg").open("a") as config:
-            config.write("\n".join(["initLimit=20", "syncLimit=10", *peers]) + "\n")
+            config.write(format_properties({"initLimit": "20", "syncLimit": "10", **peers}))
         (home / "myid").write_text(f"{number}\n")
         with (home / "zookeeper.log").open("ab") as log:
             self._processes[number] = subprocess.Popen(

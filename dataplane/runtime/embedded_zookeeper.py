@@ -26,6 +26,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from dataplane.config import format_properties
 from dataplane.runtime.parent_death import die_with_parent
 
 # What ZooKeeper 3.9's standalone server needs; the other 240 jars would only slow the start.
@@ -73,13 +74,13 @@ rootLogger.appenderRef.out.ref = out
 """
 
 
-_AUTHENTICATED = (
-    "authProvider.sasl=org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
+_AUTHENTICATED = {
+    "authProvider.sasl": "org.apache.zookeeper.server.auth.SASLAuthenticationProvider",
     # Whoever has not logged in may open a session, and nothing else.
-    "enforce.auth.enabled=true",
-    "enforce.auth.schemes=sasl",
-    "superUser=super",
-)
+    "enforce.auth.enabled": "true",
+    "enforce.auth.schemes": "sasl",
+    "superUser": "super",
+}
 
 
 class ZooKeeperStartError(Exception):
@@ -118,6 +119,19 @@ def class_path(directory: Path, *, tls: bool = False) -> str:
     return os.pathsep.join(found)
 
 
+def _tls_settings(host: str, tls: ServerTls) -> dict[str, str]:
+    return {
+        "serverCnxnFactory": "org.apache.zookeeper.server.NettyServerCnxnFactory",
+        "secureClientPortAddress": host,
+        "secureClientPort": str(tls.port),
+        "ssl.keyStore.location": str(tls.key_store),
+        "ssl.keyStore.type": "PEM",
+        "ssl.trustStore.location": str(tls.trust_store),
+        "ssl.trustStore.type": "PEM",
+        "ssl.clientAuth": tls.client_auth,
+    }
+
+
 def write_config(
     data_dir: Path,
     *,
@@ -130,37 +144,28 @@ def write_config(
 ) -> Path:
     """Write `zoo.cfg` into `data_dir`, `jaas.conf` if there are `users`; return zoo.cfg's path."""
     data_dir.mkdir(parents=True, exist_ok=True)
-    lines = [
-        f"dataDir={data_dir}",
-        f"clientPortAddress={host}",
-        f"clientPort={port}",
-        f"tickTime={tick_time_ms}",
-        "minSessionTimeout=1000",
-        "maxSessionTimeout=60000",
-        "maxClientCnxns=0",
-        "admin.enableServer=false",
-        "4lw.commands.whitelist=srvr,mntr,ruok",
-        "autopurge.snapRetainCount=3",
-        "autopurge.purgeInterval=1",
-        "preAllocSize=4096",
-        f"forceSync={'yes' if fsync else 'no'}",
-    ]
+    settings = {
+        "dataDir": str(data_dir),
+        "clientPortAddress": host,
+        "clientPort": str(port),
+        "tickTime": str(tick_time_ms),
+        "minSessionTimeout": "1000",
+        "maxSessionTimeout": "60000",
+        "maxClientCnxns": "0",
+        "admin.enableServer": "false",
+        "4lw.commands.whitelist": "srvr,mntr,ruok",
+        "autopurge.snapRetainCount": "3",
+        "autopurge.purgeInterval": "1",
+        "preAllocSize": "4096",
+        "forceSync": "yes" if fsync else "no",
+    }
     if users:
-        lines += _AUTHENTICATED
+        settings |= _AUTHENTICATED
         write_private(jaas_file(data_dir), jaas(users))
     if tls is not None:
-        lines += [
-            "serverCnxnFactory=org.apache.zookeeper.server.NettyServerCnxnFactory",
-            f"secureClientPortAddress={host}",
-            f"secureClientPort={tls.port}",
-            f"ssl.keyStore.location={tls.key_store}",
-            "ssl.keyStore.type=PEM",
-            f"ssl.trustStore.location={tls.trust_store}",
-            "ssl.trustStore.type=PEM",
-            f"ssl.clientAuth={tls.client_auth}",
-        ]
+        settings |= _tls_settings(host, tls)
     config = data_dir / "zoo.cfg"
-    config.write_text("\n".join(lines) + "\n")
+    config.write_text(format_properties(settings), encoding="ascii")
     (data_dir / "log4j2.properties").write_text(_LOG4J)
     return config
 

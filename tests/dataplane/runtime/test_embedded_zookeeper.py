@@ -51,6 +51,16 @@ async def test_data_outlives_a_restart(tmp_path):
     second.stop()
 
 
+def test_a_data_directory_may_have_any_name(tmp_path):
+    """In the server's file a backslash is an escape."""
+    home = tmp_path / "a \\new = 1"
+    server = EmbeddedZooKeeper(home)
+    server.start()
+    server.stop()
+    assert (home / "version-2").is_dir()
+    assert [path.name for path in tmp_path.iterdir()] == [home.name]
+
+
 def test_a_taken_port_is_named(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]

@@ -7,7 +7,7 @@ is under way. The throttle goes on every way out.
 from dataclasses import asdict
 from typing import Any
 
-from controlplane.clusters.operations_base import ClusterOperationKind
+from controlplane.clusters.operations_base import ClusterOperationKind, cluster_of
 from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
@@ -86,7 +86,7 @@ class Reassignment(ClusterOperationKind):
                     moves, throttle, batch_size=inputs["batch_size"]
                 ),
             },
-            typed_name=topics[0] if len(topics) == 1 else self.cluster(context).name,
+            typed_name=topics[0] if len(topics) == 1 else cluster_of(context).name,
         )
 
     def lock(self, plan: Plan) -> str | None:

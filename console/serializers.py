@@ -25,7 +25,7 @@ from controlplane.operations.serializers import OperationSerializer
 from controlplane.reassignments.serializers import ReassignmentSerializer
 from controlplane.tenants.serializers import TenantSerializer
 from controlplane.topics.serializers import TopicRowSerializer, TopicSerializer
-from spark_analytics.contracts import Severity
+from spark_analytics.contracts.statuses import Severity
 
 PART_STATUS_CHOICES = [OK, STALE, UNAVAILABLE]
 ATTENTION_SEVERITY_CHOICES = [Severity.DANGER.value, Severity.WARNING.value]

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from spark_analytics.contracts import ContractError, RunConfig
+from spark_analytics.contracts.errors import ContractError
+from spark_analytics.contracts.runs import RunConfig
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

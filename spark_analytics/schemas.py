@@ -15,8 +15,8 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from spark_analytics import contracts
-from spark_analytics.contracts import ColumnType, GoldTable
+from spark_analytics.contracts import gold
+from spark_analytics.contracts.gold import ColumnType, GoldTable
 
 _LONGS = ArrayType(LongType())
 _INTS = ArrayType(IntegerType())
@@ -122,6 +122,6 @@ def _gold(table: GoldTable) -> StructType:
     return StructType([StructField(column.name, _TYPES[column.type]) for column in table.columns])
 
 
-GROUP_LAG = _gold(contracts.GROUP_LAG)
-TOPIC_RETENTION = _gold(contracts.TOPIC_RETENTION)
-GROUP_EXPIRY = _gold(contracts.GROUP_EXPIRY)
+GROUP_LAG = _gold(gold.GROUP_LAG)
+TOPIC_RETENTION = _gold(gold.TOPIC_RETENTION)
+GROUP_EXPIRY = _gold(gold.GROUP_EXPIRY)

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spark_analytics.contracts import RunConfig
+    from spark_analytics.contracts.runs import RunConfig
 
 # Defaults that `RunConfig.spark_conf` overrides.
 DEFAULTS: Mapping[str, str] = {

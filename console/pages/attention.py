@@ -3,7 +3,14 @@
 from collections.abc import Iterable
 from typing import Any
 
-from spark_analytics.contracts import RISK_SEVERITY, STATUS_SEVERITY, Risk, Severity, Status, rank
+from spark_analytics.contracts.statuses import (
+    RISK_SEVERITY,
+    STATUS_SEVERITY,
+    Risk,
+    Severity,
+    Status,
+    rank,
+)
 
 SHOWN = 8
 

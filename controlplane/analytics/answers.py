@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db.models import Model
 
-from spark_analytics.contracts import (
+from spark_analytics.contracts.gold import (
     GROUP_EXPIRY,
     GROUP_LAG,
     TOPIC_RETENTION,

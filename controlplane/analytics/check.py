@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from controlplane.analytics.slices import Sample, group_record, topic_record
-from spark_analytics.contracts import KIND_GROUP, KIND_TOPIC
+from spark_analytics.contracts.telemetry import KIND_GROUP, KIND_TOPIC
 
 Key = tuple[str, str, str]
 """(kind, topic, group or "")."""

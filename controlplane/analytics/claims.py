@@ -8,7 +8,7 @@ from controlplane.analytics.check import Claim
 from controlplane.analytics.models import GoldGroupLag, GoldTopicRetention
 from controlplane.analytics.selectors import PRESENT_WITHIN_S
 from controlplane.topics.rules import is_internal
-from spark_analytics.contracts import KIND_GROUP, KIND_TOPIC
+from spark_analytics.contracts.telemetry import KIND_GROUP, KIND_TOPIC
 
 Row = TypeVar("Row", GoldGroupLag, GoldTopicRetention)
 

@@ -19,7 +19,7 @@ from controlplane.clusters.models import DEGRADED, RUNNING, UPDATING, Cluster
 from controlplane.common import leases
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
-from spark_analytics.contracts import SAMPLE_INTERVAL_S
+from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
 
 log = logging.getLogger(__name__)
 SAMPLE_BUDGET_S = 8.0

@@ -14,7 +14,7 @@ from controlplane.analytics.models import AnalyticsRun
 from controlplane.clusters.connections import connection_spec
 from controlplane.clusters.models import Cluster
 from controlplane.gateway.connection_spec import ConnectionSpec
-from spark_analytics.contracts import ClusterInput, RunConfig
+from spark_analytics.contracts.runs import ClusterInput, RunConfig
 
 LEASE_FILE = "lease"
 _SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"

@@ -23,7 +23,8 @@ from controlplane.analytics.models import (
     RunCluster,
 )
 from controlplane.operations.states import SUCCEEDED
-from spark_analytics.contracts import GOLD_TABLES, RunResult
+from spark_analytics.contracts.gold import GOLD_TABLES
+from spark_analytics.contracts.runs import RunResult
 
 MODELS: Mapping[str, type[models.Model]] = {
     "group_lag": GoldGroupLag,

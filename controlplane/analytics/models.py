@@ -103,7 +103,7 @@ class RunCluster(models.Model):
 
 
 class GoldGroupLag(models.Model):
-    """One group on one topic in one window; columns as in `spark_analytics.contracts`."""
+    """One group on one topic in one window; columns as in `contracts.gold`."""
 
     cluster_id = models.CharField(max_length=40)
     group = models.CharField(max_length=255)

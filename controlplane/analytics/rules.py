@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from spark_analytics.contracts import SAMPLE_INTERVAL_S, Rules
+from spark_analytics.contracts.rules import Rules
+from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
 
 OVERLAP_S = 120
 """Recomputed each time: samples that arrived late, and the window that was still open."""

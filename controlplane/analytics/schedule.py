@@ -1,6 +1,6 @@
 """Beat's entries of this app. The settings take them in, so no Django is imported here."""
 
-from spark_analytics.contracts import SAMPLE_INTERVAL_S
+from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
 
 COLLECT = "analytics.collect"
 COLLECT_CLUSTER = "analytics.collect_cluster"

@@ -23,7 +23,8 @@ from controlplane.common.problems import NotFound
 from controlplane.common.times import iso
 from controlplane.operations.states import SUCCEEDED
 from controlplane.tenants.models import Tenant
-from spark_analytics.contracts import SAMPLE_INTERVAL_S, Rules
+from spark_analytics.contracts.rules import Rules
+from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
 
 SPAN_DEFAULT_S = 3 * 3600
 POINTS_MAX = 400

@@ -9,7 +9,7 @@ from controlplane.analytics.answers import EXPIRY, LAG_POINT, RETENTION
 from controlplane.analytics.models import TRIGGER_CHOICES
 from controlplane.common.serializers import Shape, page_serializer
 from controlplane.operations.states import ANALYTICS_RUN_STATE_CHOICES
-from spark_analytics.contracts import GROUP_LAG, Column, ColumnType
+from spark_analytics.contracts.gold import GROUP_LAG, Column, ColumnType
 
 AnyField = serializers.Field[Any, Any, Any, Any]
 

@@ -27,7 +27,7 @@ from controlplane.common.problems import Conflict
 from controlplane.operations import outbox
 from controlplane.operations.states import ANALYTICS_RUN_ACTIVE_STATES, SUCCEEDED
 from controlplane.tenants.models import Tenant
-from spark_analytics.contracts import Rules
+from spark_analytics.contracts.rules import Rules
 
 RUNS_KEPT = timedelta(days=30)
 

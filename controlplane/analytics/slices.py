@@ -16,7 +16,7 @@ from controlplane.gateway.types import (
     ReplicaSize,
     TopicDescription,
 )
-from spark_analytics import contracts
+from spark_analytics.contracts.telemetry import KIND_GROUP, KIND_TOPIC, NO_OFFSET, TELEMETRY_VERSION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +65,8 @@ def topic_record(cluster_id: str, sample: Sample, topic: TopicDescription) -> di
     }
     tps = sorted(leaders)
     return {
-        "v": contracts.TELEMETRY_VERSION,
-        "kind": contracts.KIND_TOPIC,
+        "v": TELEMETRY_VERSION,
+        "kind": KIND_TOPIC,
         "ts_ms": sample.ts_ms,
         "cluster_id": cluster_id,
         "topic": topic.name,
@@ -91,8 +91,8 @@ def group_record(
     committed = sample.committed[group]
     tps = sorted(TP(topic.name, part.partition) for part in topic.partitions)
     return {
-        "v": contracts.TELEMETRY_VERSION,
-        "kind": contracts.KIND_GROUP,
+        "v": TELEMETRY_VERSION,
+        "kind": KIND_GROUP,
         "ts_ms": sample.ts_ms,
         "cluster_id": cluster_id,
         "group": group,
@@ -100,9 +100,7 @@ def group_record(
         "state": described.state if described else None,
         "members": len(described.members) if described else None,
         "partition": [tp.partition for tp in tps],
-        "committed_offset": [
-            committed[tp].offset if tp in committed else contracts.NO_OFFSET for tp in tps
-        ],
+        "committed_offset": [committed[tp].offset if tp in committed else NO_OFFSET for tp in tps],
         "log_start_offset": _offsets(sample.log_starts, tps),
         "log_end_offset": _offsets(sample.log_ends, tps),
     }

@@ -31,7 +31,8 @@ from controlplane.operations.states import (
     QUEUED,
     RUNNING,
 )
-from spark_analytics.contracts import PROGRESS_FILE, RESULT_FILE, ContractError, RunResult
+from spark_analytics.contracts.errors import ContractError
+from spark_analytics.contracts.runs import PROGRESS_FILE, RESULT_FILE, RunResult
 
 log = logging.getLogger(__name__)
 TICK_LEASE = timedelta(seconds=60)

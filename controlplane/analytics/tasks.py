@@ -11,7 +11,7 @@ from django.db import DatabaseError
 
 from controlplane.analytics import collect, schedule, services, supervise
 from controlplane.analytics.conf import conf
-from spark_analytics.contracts import SAMPLE_INTERVAL_S
+from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
 
 
 @shared_task(name=schedule.COLLECT)

@@ -13,7 +13,11 @@ from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.records import RecordProducer, values_since
 from controlplane.gateway.types import NewTopic
-from spark_analytics import contracts
+from spark_analytics.contracts.telemetry import (
+    TELEMETRY_PARTITIONS,
+    TELEMETRY_RETENTION_MS,
+    TELEMETRY_TOPIC,
+)
 
 DELIVERY_TIMEOUT_S = 5.0
 REPLICAS_WANTED = 3
@@ -41,7 +45,7 @@ class TelemetryPublisher:
             GatewayError: some record was refused or not acknowledged in time.
         """
         pairs = [(record.key, record.value) for record in records]
-        self._producer.send(contracts.TELEMETRY_TOPIC, pairs)
+        self._producer.send(TELEMETRY_TOPIC, pairs)
 
     def close(self) -> None:
         self._producer.close()
@@ -49,16 +53,16 @@ class TelemetryPublisher:
 
 def ensure_topic(gateway: ClusterGateway) -> None:
     """Make the telemetry topic unless it is there."""
-    if contracts.TELEMETRY_TOPIC in gateway.describe_topics([contracts.TELEMETRY_TOPIC]):
+    if TELEMETRY_TOPIC in gateway.describe_topics([TELEMETRY_TOPIC]):
         return
     brokers = len(gateway.describe_cluster().brokers)
     replicas = max(1, min(REPLICAS_WANTED, brokers))
     topic = NewTopic(
-        name=contracts.TELEMETRY_TOPIC,
-        partitions=contracts.TELEMETRY_PARTITIONS,
+        name=TELEMETRY_TOPIC,
+        partitions=TELEMETRY_PARTITIONS,
         replication_factor=replicas,
         configs={
-            "retention.ms": str(contracts.TELEMETRY_RETENTION_MS),
+            "retention.ms": str(TELEMETRY_RETENTION_MS),
             "min.insync.replicas": str(max(1, replicas - 1)),
             "cleanup.policy": "delete",
         },
@@ -77,8 +81,8 @@ def records_since(
     """
     values = values_since(
         spec,
-        contracts.TELEMETRY_TOPIC,
-        partitions=contracts.TELEMETRY_PARTITIONS,
+        TELEMETRY_TOPIC,
+        partitions=TELEMETRY_PARTITIONS,
         from_ms=max(0, since_ms - MARGIN_MS),
         timeout_s=timeout_s,
     )

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
-from spark_analytics import contracts, schemas
+from spark_analytics import schemas
+from spark_analytics.contracts.runs import ClusterInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +97,7 @@ def sampled(bronze: DataFrame, kind: str, from_ts_ms: int, to_ts_ms: int) -> Dat
     return bronze.filter((F.col("part") == kind) & within)
 
 
-def within_offsets(rows: DataFrame, cluster: contracts.ClusterInput) -> DataFrame:
+def within_offsets(rows: DataFrame, cluster: ClusterInput) -> DataFrame:
     """Only what a bounded re-run may see of one cluster's bronze rows."""
     if cluster.offsets_end is None:
         return rows

@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from spark_analytics.contracts import PROGRESS_FILE, RESULT_FILE, ContractError, RunResult
+from spark_analytics.contracts.errors import ContractError
+from spark_analytics.contracts.runs import PROGRESS_FILE, RESULT_FILE, RunResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

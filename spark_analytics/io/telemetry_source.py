@@ -11,7 +11,9 @@ import contextlib
 import socket
 from typing import TYPE_CHECKING
 
-from spark_analytics import contracts, quality
+from spark_analytics import quality
+from spark_analytics.contracts.runs import ClusterInput
+from spark_analytics.contracts.telemetry import TELEMETRY_TOPIC
 from spark_analytics.transforms import telemetry
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ CONNECT_TIMEOUT_S = 3.0
 def ingest(
     spark: SparkSession,
     lake: Lake,
-    cluster: contracts.ClusterInput,
+    cluster: ClusterInput,
     secrets: Mapping[str, str],
     *,
     timeout_s: float,
@@ -59,7 +61,7 @@ def ingest(
         spark.readStream.format("kafka")
         .options(**options)
         .option("kafka.bootstrap.servers", cluster.bootstrap_servers)
-        .option("subscribe", contracts.TELEMETRY_TOPIC)
+        .option("subscribe", TELEMETRY_TOPIC)
         .option("startingOffsets", "earliest")
         # Telemetry that retention took before a run came is gone; the next sample is not.
         .option("failOnDataLoss", "false")

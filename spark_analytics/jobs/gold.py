@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
-from spark_analytics import contracts
+from spark_analytics.contracts.gold import GROUP_EXPIRY, GROUP_LAG, TOPIC_RETENTION
 from spark_analytics.io import run_files
 from spark_analytics.jobs.silver import read_silver
 from spark_analytics.transforms.group_expiry import group_expiry
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from spark_analytics.contracts import GoldTable, RunConfig
+    from spark_analytics.contracts.gold import GoldTable
+    from spark_analytics.contracts.runs import RunConfig
     from spark_analytics.io.lake import Lake
 
 
@@ -33,9 +34,9 @@ def write_gold(
     groups = read_silver(lake, config, "group_snapshot")
     stands = positions(groups, topics, offset_samples(topics), config.rules).persist()
     tables = {
-        contracts.GROUP_LAG: group_lag(stands, config.rules),
-        contracts.TOPIC_RETENTION: topic_retention(topics),
-        contracts.GROUP_EXPIRY: group_expiry(stands, config.rules),
+        GROUP_LAG: group_lag(stands, config.rules),
+        TOPIC_RETENTION: topic_retention(topics),
+        GROUP_EXPIRY: group_expiry(stands, config.rules),
     }
     counts = {}
     try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
-from spark_analytics.contracts import ClusterResult
+from spark_analytics.contracts.runs import ClusterResult
 from spark_analytics.transforms.telemetry import REJECTED
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from spark_analytics.contracts import ClusterInput
+    from spark_analytics.contracts.runs import ClusterInput
 
 
 def intake(bronze: DataFrame, clusters: Sequence[ClusterInput]) -> dict[str, ClusterResult]:

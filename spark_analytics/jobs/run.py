@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from pyspark.errors import PySparkException
 
-from spark_analytics import contracts, session
+from spark_analytics import session
+from spark_analytics.contracts.gold import FORMULA_VERSION, GOLD_TABLES
+from spark_analytics.contracts.runs import ClusterResult, RunResult
 from spark_analytics.io import run_files, watchdog
 from spark_analytics.io.jars import jar_paths
 from spark_analytics.io.lake import Lake
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import SparkSession
 
-    from spark_analytics.contracts import ClusterInput, ClusterResult, RunConfig, RunResult
+    from spark_analytics.contracts.runs import ClusterInput, RunConfig
 
 
 def run(config: RunConfig) -> RunResult:
@@ -78,7 +80,7 @@ def _run(
     progress.enter("silver")
     bronze = read_bronze(lake, config, readable)
     build_silver(lake, config, bronze)
-    tables = len(contracts.GOLD_TABLES)
+    tables = len(GOLD_TABLES)
     progress.enter("gold", total=tables)
     rows = write_gold(lake, config, on_table=lambda done, name: progress.step(done, tables, name))
     progress.enter("tidy")
@@ -86,9 +88,7 @@ def _run(
     tidy(lake, config)
     results = [
         found.get(cluster.cluster_id)
-        or contracts.ClusterResult(
-            cluster_id=cluster.cluster_id, error=errors.get(cluster.cluster_id)
-        )
+        or ClusterResult(cluster_id=cluster.cluster_id, error=errors.get(cluster.cluster_id))
         for cluster in config.clusters
     ]
     ok = bool(readable) or not config.clusters
@@ -121,12 +121,12 @@ def _result(
     rows: Mapping[str, int] | None = None,
     error: str | None = None,
 ) -> RunResult:
-    return contracts.RunResult(
+    return RunResult(
         run_id=config.run_id,
         ok=ok,
         from_ts_ms=config.from_ts_ms,
         to_ts_ms=config.to_ts_ms,
-        formula_version=contracts.FORMULA_VERSION,
+        formula_version=FORMULA_VERSION,
         clusters=clusters or [],
         rows=rows or {},
         error=error,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from spark_analytics import contracts
+from spark_analytics.contracts.telemetry import KIND_GROUP, KIND_TOPIC
 from spark_analytics.io import lake as lakes
 from spark_analytics.transforms.snapshots import group_snapshots, topic_snapshots
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame
 
-    from spark_analytics.contracts import ClusterInput, RunConfig
+    from spark_analytics.contracts.runs import ClusterInput, RunConfig
     from spark_analytics.io.lake import Lake
 
 FILES_MAX = 4
@@ -34,8 +34,8 @@ def build_silver(lake: Lake, config: RunConfig, bronze: DataFrame) -> None:
     samples_from_ms = config.from_ts_ms - rules.offset_samples_lookback_s * 1000
     trend_back_s = max(rules.trend_s, rules.quiet_s) * 2
     groups_from_ms = config.from_ts_ms - trend_back_s * 1000
-    topics = lakes.sampled(bronze, contracts.KIND_TOPIC, samples_from_ms, config.to_ts_ms)
-    groups = lakes.sampled(bronze, contracts.KIND_GROUP, groups_from_ms, config.to_ts_ms)
+    topics = lakes.sampled(bronze, KIND_TOPIC, samples_from_ms, config.to_ts_ms)
+    groups = lakes.sampled(bronze, KIND_GROUP, groups_from_ms, config.to_ts_ms)
     _write(lake, config, "topic_snapshot", topic_snapshots(topics, rules.window_s))
     _write(lake, config, "group_snapshot", group_snapshots(groups, rules.window_s))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from spark_analytics.io import lake as lakes
 
 if TYPE_CHECKING:
-    from spark_analytics.contracts import RunConfig
+    from spark_analytics.contracts.runs import RunConfig
     from spark_analytics.io.lake import Lake
 
 _DAY = re.compile(r"dt=(\d{4}-\d{2}-\d{2})$")

@@ -11,7 +11,12 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
-from spark_analytics import contracts
+from spark_analytics.contracts.telemetry import (
+    KIND_GROUP,
+    KIND_TOPIC,
+    SLICE_ARRAYS,
+    TELEMETRY_VERSION,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -26,16 +31,16 @@ def fault(cluster_id: str) -> Column:
 
     Expects the columns of `schemas.TELEMETRY_VALUE` and `kafka_ts_ms`.
     """
-    is_topic = F.col("kind") == contracts.KIND_TOPIC
-    is_group = F.col("kind") == contracts.KIND_GROUP
+    is_topic = F.col("kind") == KIND_TOPIC
+    is_group = F.col("kind") == KIND_GROUP
     unreadable = F.col("v").isNull() | F.col("kind").isNull()
-    unknown = (F.col("v") != contracts.TELEMETRY_VERSION) | ~(is_topic | is_group)
+    unknown = (F.col("v") != TELEMETRY_VERSION) | ~(is_topic | is_group)
     # Whoever may write to this topic speaks for this cluster only.
     foreign = ~F.col("cluster_id").eqNullSafe(F.lit(cluster_id))
     nameless = F.col("topic").isNull() | (is_group & F.col("group").isNull())
     ahead = F.col("ts_ms") > F.col("kafka_ts_ms") + AHEAD_MAX_MS
     behind = F.col("ts_ms") < F.col("kafka_ts_ms") - BEHIND_MAX_MS
-    ragged = (is_topic & _ragged(contracts.KIND_TOPIC)) | (is_group & _ragged(contracts.KIND_GROUP))
+    ragged = (is_topic & _ragged(KIND_TOPIC)) | (is_group & _ragged(KIND_GROUP))
     return (
         F.when(unreadable, "unreadable")
         .when(unknown, "unknown_kind")
@@ -52,7 +57,7 @@ def _ragged(kind: str) -> Column:
     differs = [
         # size(NULL) is -1 or NULL depending on a session setting; both must count as a fault.
         ~F.coalesce(F.size(name) == F.size("partition"), F.lit(False))
-        for name in contracts.SLICE_ARRAYS[kind]
+        for name in SLICE_ARRAYS[kind]
     ]
     return reduce(lambda one, other: one | other, differs)
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics import schemas
-from spark_analytics.contracts import NO_OFFSET, Risk, rank
+from spark_analytics.contracts.statuses import Risk, rank
+from spark_analytics.contracts.telemetry import NO_OFFSET
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from spark_analytics.contracts import Rules
+    from spark_analytics.contracts.rules import Rules
 
 # A lag that grows by less than this share of real time is steady; `trend` draws the line there too.
 _STEADY = 0.02

@@ -8,13 +8,14 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics import schemas
-from spark_analytics.contracts import NO_OFFSET, Method, Status, Trend
+from spark_analytics.contracts.statuses import Method, Status, Trend
+from spark_analytics.contracts.telemetry import NO_OFFSET
 from spark_analytics.transforms.slopes import point, theil_sen
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from spark_analytics.contracts import Rules
+    from spark_analytics.contracts.rules import Rules
 
 _KEY = ("cluster_id", "group", "topic")
 
@@ -126,7 +127,7 @@ def _enough(rules: Rules) -> Column:
 
 
 def status(rules: Rules) -> Column:
-    """The first that holds, in this order, which is not that of `contracts.Status`."""
+    """The first that holds, in this order, which is not that of `statuses.Status`."""
     deserted = F.col("members") == 0
     growing = F.col("trend") == Trend.GROWING.value
     long_stuck = F.col("stuck_s") >= rules.quiet_s

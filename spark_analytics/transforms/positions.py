@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
-from spark_analytics.contracts import SAMPLE_INTERVAL_S
+from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
 from spark_analytics.transforms.slopes import point, theil_sen
 from spark_analytics.transforms.time_lag import with_first_unread
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from spark_analytics.contracts import Rules
+    from spark_analytics.contracts.rules import Rules
 
 _PARTITION = ("cluster_id", "topic", "partition")
 _SERIES = ("cluster_id", "group", "topic", "partition")

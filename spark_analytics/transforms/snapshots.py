@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
-from spark_analytics import contracts, schemas
+from spark_analytics import schemas
+from spark_analytics.contracts.telemetry import KIND_GROUP, KIND_TOPIC, SLICE_ARRAYS
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def topic_snapshots(slices: DataFrame, window_s: int) -> DataFrame:
     """Bronze topic slices → `schemas.TOPIC_SNAPSHOT`."""
     scalars = ("retention_ms", "retention_bytes")
-    arrays = contracts.SLICE_ARRAYS[contracts.KIND_TOPIC]
+    arrays = SLICE_ARRAYS[KIND_TOPIC]
     return _exploded(slices, ("cluster_id", "topic"), scalars, arrays, window_s).select(
         *_names(schemas.TOPIC_SNAPSHOT)
     )
@@ -29,7 +30,7 @@ def topic_snapshots(slices: DataFrame, window_s: int) -> DataFrame:
 def group_snapshots(slices: DataFrame, window_s: int) -> DataFrame:
     """Bronze group slices → `schemas.GROUP_SNAPSHOT`."""
     scalars = ("state", "members")
-    arrays = contracts.SLICE_ARRAYS[contracts.KIND_GROUP]
+    arrays = SLICE_ARRAYS[KIND_GROUP]
     return _exploded(slices, ("cluster_id", "group", "topic"), scalars, arrays, window_s).select(
         *_names(schemas.GROUP_SNAPSHOT)
     )

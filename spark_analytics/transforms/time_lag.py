@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
-from spark_analytics.contracts import Method
+from spark_analytics.contracts.statuses import Method
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from spark_analytics.contracts import Rules
+    from spark_analytics.contracts.rules import Rules
 
 _SERIES = ("cluster_id", "topic", "partition")
 

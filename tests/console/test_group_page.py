@@ -8,7 +8,7 @@ from console.pages.groups import group
 from controlplane.analytics.models import CollectorState
 from controlplane.analytics.rules import verdict_after_s
 from controlplane.common.times import iso
-from spark_analytics.contracts import Rules
+from spark_analytics.contracts.rules import Rules
 from tests.controlplane.support import cluster_make, tenant_make
 
 

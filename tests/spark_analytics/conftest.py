@@ -13,7 +13,7 @@ logging.getLogger("py4j").setLevel(logging.WARNING)
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory):
     from spark_analytics import session as sessions
-    from spark_analytics.contracts import RunConfig
+    from spark_analytics.contracts.runs import RunConfig
 
     # The session of a run: what is tested is what is run, and it starts as quickly.
     config = RunConfig(

@@ -10,7 +10,7 @@ import statistics
 from collections import defaultdict
 from typing import Any
 
-from spark_analytics.contracts import Rules
+from spark_analytics.contracts.rules import Rules
 
 Row = dict[str, Any]
 

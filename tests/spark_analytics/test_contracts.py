@@ -10,20 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spark_analytics import schemas
-from spark_analytics.contracts import (
-    CHOICE_LENGTH_MAX,
-    GOLD_TABLES,
+from spark_analytics.contracts.errors import ContractError
+from spark_analytics.contracts.gold import CHOICE_LENGTH_MAX, GOLD_TABLES, ColumnType
+from spark_analytics.contracts.rules import Rules
+from spark_analytics.contracts.runs import ClusterInput, ClusterResult, RunConfig, RunResult
+from spark_analytics.contracts.statuses import (
     RISK_SEVERITY,
     STATUS_SEVERITY,
-    ClusterInput,
-    ClusterResult,
-    ColumnType,
-    ContractError,
     Method,
     Risk,
-    Rules,
-    RunConfig,
-    RunResult,
     Severity,
     Status,
     Trend,

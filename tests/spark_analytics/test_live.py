@@ -29,8 +29,10 @@ from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.kafka import KafkaGateway
 from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset, NewTopic
-from spark_analytics import contracts
-from spark_analytics.contracts import ClusterInput, RunConfig, RunResult
+from spark_analytics.contracts.gold import GOLD_TABLES
+from spark_analytics.contracts.rules import Rules
+from spark_analytics.contracts.runs import ClusterInput, RunConfig, RunResult
+from spark_analytics.contracts.telemetry import TELEMETRY_PARTITIONS, TELEMETRY_TOPIC
 from spark_analytics.io import jars
 from tests.local_cluster import ROOT, eventually, local_cluster
 
@@ -38,7 +40,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.cluster, pytest.mark.timeout(900)]
 CLUSTER_ID = "kc_live"
 AWAY_AT = "127.0.0.1:1"
 AWAY = ClusterInput(cluster_id="kc_away", bootstrap_servers=AWAY_AT)
-WINDOW_MS = contracts.Rules().window_s * 1000
+WINDOW_MS = Rules().window_s * 1000
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +175,7 @@ def bronze_offsets(live):
 
 
 def telemetry_offsets(live):
-    tps = [TP(contracts.TELEMETRY_TOPIC, p) for p in range(contracts.TELEMETRY_PARTITIONS)]
+    tps = [TP(TELEMETRY_TOPIC, p) for p in range(TELEMETRY_PARTITIONS)]
     ends = live.gateway.offsets(dict.fromkeys(tps, LATEST))
     return sorted((tp.partition, offset) for tp in tps for offset in range(ends[tp].offset))
 
@@ -211,7 +213,7 @@ def story(live):
 def send_garbage(live):
     producer = Producer({"bootstrap.servers": live.bootstrap, "acks": "all"})
     for value in (b"{not json", b"\xff\xfe", None):
-        producer.produce(contracts.TELEMETRY_TOPIC, value)
+        producer.produce(TELEMETRY_TOPIC, value)
     assert producer.flush(30) == 0
 
 
@@ -303,6 +305,6 @@ def test_the_same_input_gives_the_same_bytes(live, story):
     config = RunConfig.from_json((story.work / "config.json").read_text())
     ends = story.result.clusters[1].offsets_end
     again, _ = run(live, offsets_end=ends, until_ms=config.to_ts_ms)
-    for table in contracts.GOLD_TABLES:
+    for table in GOLD_TABLES:
         written = (again / f"{table}.jsonl").read_bytes()
         assert written == (story.work / f"{table}.jsonl").read_bytes() != b""

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from spark_analytics import __main__ as command
-from spark_analytics.contracts import ContractError
+from spark_analytics.contracts.errors import ContractError
 from spark_analytics.io import run_files
 from spark_analytics.io.watchdog import overdue
 

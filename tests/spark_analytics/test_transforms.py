@@ -8,8 +8,10 @@ import json
 import pytest
 from pyspark.sql import functions as F
 
-from spark_analytics import contracts, quality, schemas
-from spark_analytics.contracts import Rules
+from spark_analytics import quality, schemas
+from spark_analytics.contracts.gold import GOLD_TABLES, GROUP_EXPIRY, GROUP_LAG, TOPIC_RETENTION
+from spark_analytics.contracts.rules import Rules
+from spark_analytics.contracts.statuses import Method, Risk, Status, Trend
 from spark_analytics.transforms import telemetry
 from spark_analytics.transforms.group_expiry import group_expiry
 from spark_analytics.transforms.group_lag import group_lag
@@ -38,9 +40,9 @@ def spark_gold(spark, slices, rules=RULES):
     groups = group_snapshots(bronze(spark, slices, "group"), rules.window_s)
     stands = positions(groups, topics, offset_samples(topics), rules).persist()
     found = {
-        contracts.GROUP_LAG: group_lag(stands, rules),
-        contracts.TOPIC_RETENTION: topic_retention(topics),
-        contracts.GROUP_EXPIRY: group_expiry(stands, rules),
+        GROUP_LAG: group_lag(stands, rules),
+        TOPIC_RETENTION: topic_retention(topics),
+        GROUP_EXPIRY: group_expiry(stands, rules),
     }
     rows = {}
     for table, frame in found.items():
@@ -182,7 +184,7 @@ def both(spark):
     doubled = world.slices(7, cluster_id="doubled")
     listed = [one for case, slices in CASES.items() for one in of_cluster(case, slices)]
     actual = spark_gold(spark, [*itertools.chain(*worlds), *doubled, *doubled, *listed])
-    expected = {name: [] for name in contracts.GOLD_TABLES}
+    expected = {name: [] for name in GOLD_TABLES}
     for slices in worlds:
         for name, rows in reference.gold(slices, RULES).items():
             expected[name] += rows
@@ -200,7 +202,7 @@ def last(both, table, cluster_id):
     return max(rows, key=lambda row: row["ts_ms"])
 
 
-@pytest.mark.parametrize("table", list(contracts.GOLD_TABLES))
+@pytest.mark.parametrize("table", list(GOLD_TABLES))
 def test_gold_equals_the_reference(both, table):
     worlds = {f"cl_{seed}" for seed in SEEDS} | CASES.keys()
     actual = keyed(row for row in both[0][table] if row["cluster_id"] in worlds)
@@ -218,7 +220,7 @@ def test_gold_equals_the_reference(both, table):
                 assert got == value, (key, name, row, actual[key])
 
 
-@pytest.mark.parametrize("table", contracts.GOLD_TABLES.values(), ids=lambda table: table.name)
+@pytest.mark.parametrize("table", GOLD_TABLES.values(), ids=lambda table: table.name)
 def test_a_column_holds_what_the_contract_allows(both, table):
     rows = both[0][table.name]
     assert rows
@@ -232,13 +234,13 @@ def test_a_column_holds_what_the_contract_allows(both, table):
 def test_every_status_risk_and_method_occurs(both):
     """Else the comparison would prove little."""
     lags, risks = both[1]["group_lag"], both[1]["group_expiry"]
-    assert {row["status"] for row in lags} == {str(status) for status in contracts.Status}
-    assert set().union(*(row["method"] for row in lags)) >= set(map(str, contracts.Method))
-    assert {row["trend"] for row in lags} == {str(trend) for trend in contracts.Trend}
-    assert {row["status"] for row in risks} == {str(risk) for risk in contracts.Risk}
+    assert {row["status"] for row in lags} == {str(status) for status in Status}
+    assert set().union(*(row["method"] for row in lags)) >= set(map(str, Method))
+    assert {row["trend"] for row in lags} == {str(trend) for trend in Trend}
+    assert {row["status"] for row in risks} == {str(risk) for risk in Risk}
 
 
-@pytest.mark.parametrize("table", list(contracts.GOLD_TABLES))
+@pytest.mark.parametrize("table", list(GOLD_TABLES))
 def test_twice_the_same_input_counts_once(both, table):
     once = [row for row in both[0][table] if row["cluster_id"] == "cl_7"]
     twice = [row for row in both[0][table] if row["cluster_id"] == "doubled"]

@@ -8,16 +8,15 @@ from typing import Any
 
 from controlplane.analytics.models import AnalyticsRun
 from controlplane.operations.states import RUNNING
-from spark_analytics.contracts import (
+from spark_analytics.contracts.gold import (
     FORMULA_VERSION,
     GOLD_TABLES,
     GROUP_EXPIRY,
     GROUP_LAG,
     TOPIC_RETENTION,
-    ClusterResult,
     GoldTable,
-    RunResult,
 )
+from spark_analytics.contracts.runs import ClusterResult, RunResult
 
 WINDOW_MS = 30_000
 T0_MS = 1_760_000_010_000 - 1_760_000_010_000 % WINDOW_MS

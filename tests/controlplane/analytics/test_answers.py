@@ -11,7 +11,7 @@ from controlplane.analytics.serializers import (
     LagPointSerializer,
     TopicRetentionSerializer,
 )
-from spark_analytics.contracts import GROUP_EXPIRY, GROUP_LAG, TOPIC_RETENTION
+from spark_analytics.contracts.gold import GROUP_EXPIRY, GROUP_LAG, TOPIC_RETENTION
 from tests.controlplane.analytics import rows
 
 LAG = GoldGroupLag(**rows.lag_row("a", rows.T0_MS))

@@ -15,7 +15,7 @@ from controlplane.analytics.models import AnalyticsRun, CollectorState
 from controlplane.analytics.schedule import TICK
 from controlplane.operations.states import CANCELLED, SUCCEEDED
 from controlplane.tenants.services import api_key_create
-from spark_analytics.contracts import ClusterResult
+from spark_analytics.contracts.runs import ClusterResult
 from tests.controlplane.analytics import rows
 from tests.controlplane.support import ACTOR, client_for, cluster_make, tenant_make
 

@@ -16,7 +16,7 @@ from controlplane.analytics.telemetry import ensure_topic
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.fake import FakeGateway
 from controlplane.gateway.types import TP
-from spark_analytics import contracts
+from spark_analytics.contracts.telemetry import SLICE_ARRAYS, TELEMETRY_PARTITIONS, TELEMETRY_TOPIC
 
 
 def rows_of(records):
@@ -114,17 +114,17 @@ def test_a_slow_cluster_gives_no_sample(gateway):
 def test_every_record_is_one_that_spark_accepts(gateway):
     """The arrays that the contract names are there and as long as `partition`."""
     rows = rows_of(slices("kc_1", Sampler().sample(gateway, budget_s=5)))
-    assert {row["kind"] for row in rows} == set(contracts.SLICE_ARRAYS)
+    assert {row["kind"] for row in rows} == set(SLICE_ARRAYS)
     for row in rows:
-        for name in contracts.SLICE_ARRAYS[row["kind"]]:
+        for name in SLICE_ARRAYS[row["kind"]]:
             assert len(row[name]) == len(row["partition"]) > 0
 
 
 def test_the_telemetry_topic_is_made_once(gateway):
     ensure_topic(gateway)
     ensure_topic(gateway)
-    topic = gateway.topics[contracts.TELEMETRY_TOPIC]
-    assert len(topic.partitions) == contracts.TELEMETRY_PARTITIONS
+    topic = gateway.topics[TELEMETRY_TOPIC]
+    assert len(topic.partitions) == TELEMETRY_PARTITIONS
     assert len(topic.partitions[0].replicas) == 3
     assert topic.configs["min.insync.replicas"] == "2"
     assert gateway.calls.count("create_topic") == 1
@@ -181,9 +181,9 @@ def test_a_refused_record_starts_from_a_fresh_producer(world, publishers):
     publishers[0].error = GatewayError("not-acknowledged", "1 of 1 records: unknown topic")
     assert not collect.collect_cluster(world.cluster.id)
     assert publishers[0].closed
-    del world.gateway.topics[contracts.TELEMETRY_TOPIC]
+    del world.gateway.topics[TELEMETRY_TOPIC]
     assert collect.collect_cluster(world.cluster.id)
-    assert contracts.TELEMETRY_TOPIC in world.gateway.topics
+    assert TELEMETRY_TOPIC in world.gateway.topics
 
 
 def test_a_new_password_makes_a_new_producer(world, publishers):

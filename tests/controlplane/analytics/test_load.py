@@ -13,7 +13,7 @@ from controlplane.analytics.models import (
     RunCluster,
 )
 from controlplane.operations.states import CANCELLED, RUNNING, SUCCEEDED
-from spark_analytics.contracts import ClusterResult
+from spark_analytics.contracts.runs import ClusterResult
 from tests.controlplane.analytics import rows
 
 pytestmark = pytest.mark.django_db

@@ -6,7 +6,7 @@ import pytest
 from django.db import models
 
 from controlplane.analytics.load import MODELS
-from spark_analytics.contracts import GOLD_TABLES, ColumnType
+from spark_analytics.contracts.gold import GOLD_TABLES, ColumnType
 
 FIELDS = {
     ColumnType.STRING: models.CharField,

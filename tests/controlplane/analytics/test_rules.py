@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controlplane.analytics import rules
-from spark_analytics.contracts import Rules
+from spark_analytics.contracts.rules import Rules
 
 RULES = Rules()
 WINDOW_MS = RULES.window_s * 1000

@@ -20,7 +20,7 @@ from controlplane.analytics.models import (
     GoldGroupLag,
 )
 from controlplane.operations.states import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
-from spark_analytics.contracts import RunConfig
+from spark_analytics.contracts.runs import RunConfig
 from tests.controlplane.analytics import rows
 
 FINISH = """

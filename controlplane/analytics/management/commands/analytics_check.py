@@ -16,7 +16,7 @@ from controlplane.analytics.telemetry import records_since
 from controlplane.clusters.connections import connection_spec, gateway_for
 from controlplane.clusters.models import Cluster
 from controlplane.gateway.errors import GatewayError
-from spark_analytics.contracts import KIND_GROUP
+from spark_analytics.contracts.telemetry import KIND_GROUP
 
 SAMPLE_BUDGET_S = 30.0
 FAILURES = frozenset({Verdict.DIFFERENT, Verdict.NO_RECORD})

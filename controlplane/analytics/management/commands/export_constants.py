@@ -9,7 +9,13 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.operations.states import OPERATION_MOVES, TERMINAL_STATES
-from spark_analytics.contracts import RISK_SEVERITY, STATUS_SEVERITY, Risk, Severity, Status
+from spark_analytics.contracts.statuses import (
+    RISK_SEVERITY,
+    STATUS_SEVERITY,
+    Risk,
+    Severity,
+    Status,
+)
 
 HEAD = """\
 /** Made by `manage.py export_constants`; the service's own tables, not to be edited here. */

@@ -1,0 +1,1 @@
+"""What the collector, the Spark run and the control plane agree on. No pyspark, no Django."""

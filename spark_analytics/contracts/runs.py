@@ -1,0 +1,131 @@
+"""What one Spark run is given and what it leaves, both as files in its working directory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final, Self
+
+from spark_analytics.contracts.errors import ContractError
+from spark_analytics.contracts.rules import Rules
+
+RESULT_FILE: Final = "result.json"
+PROGRESS_FILE: Final = "progress.jsonl"
+"""In `RunConfig.work_dir`; gold rows are in `<table>.jsonl` beside them, one JSON row a line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterInput:
+    """One cluster that a run reads.
+
+    `kafka_options` are connector options without secrets; the secret ones are under the cluster's
+    id in the secrets file. `offsets_end` bounds the input for a repeatable re-run: no ingest
+    happens then, and of each telemetry partition only offsets below the bound count.
+    """
+
+    cluster_id: str
+    bootstrap_servers: str
+    kafka_options: Mapping[str, str] = field(default_factory=dict)
+    offsets_end: Mapping[str, int] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunConfig:
+    """Everything one Spark run is given, on a file: nothing of it is on the command line.
+
+    Windows of [from_ts_ms, to_ts_ms) are computed; both are multiples of the window. `secrets_path`
+    is a JSON file of mode 0600, {cluster_id: {option: value}}; the run reads it once and removes
+    it. `lease_path`, when given, must be touched by the supervisor: a run whose lease is older than
+    `lease_s` ends itself.
+    """
+
+    run_id: str
+    master: str
+    data_uri: str
+    work_dir: str
+    from_ts_ms: int
+    to_ts_ms: int
+    deadline_s: float
+    clusters: Sequence[ClusterInput]
+    jars_dir: str | None = None
+    secrets_path: str | None = None
+    lease_path: str | None = None
+    lease_s: float = 90.0
+    spark_conf: Mapping[str, str] = field(default_factory=dict)
+    rules: Rules = field(default_factory=Rules)
+    bronze_keep_s: int = 8 * 24 * 3600
+    silver_runs_keep: int = 3
+
+    def __post_init__(self) -> None:
+        window_ms = self.rules.window_s * 1000
+        if self.from_ts_ms % window_ms or self.to_ts_ms % window_ms:
+            raise ContractError("from_ts_ms and to_ts_ms must be multiples of the window")
+        if self.to_ts_ms <= self.from_ts_ms:
+            raise ContractError("to_ts_ms must be after from_ts_ms")
+        if "://" not in self.data_uri and not self.data_uri.startswith("file:/"):
+            raise ContractError(f"data_uri must have a scheme: {self.data_uri!r}")
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), indent=1, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote.
+
+        Raises:
+            ContractError: not JSON, a field missing or unknown, a value out of its bounds.
+        """
+        try:
+            raw: dict[str, Any] = json.loads(text)
+            clusters = tuple(ClusterInput(**cluster) for cluster in raw.pop("clusters"))
+            rules = Rules(**raw.pop("rules", {}))
+            return cls(clusters=clusters, rules=rules, **raw)
+        except ContractError:
+            raise
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ContractError(f"run configuration: {error}") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterResult:
+    """How one cluster fared. `error` is one line; its gold rows are absent then."""
+
+    cluster_id: str
+    offsets_end: Mapping[str, int] = field(default_factory=dict)
+    records_in: int = 0
+    records_rejected: int = 0
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunResult:
+    """What a run leaves in `RESULT_FILE`, written last and by rename: there means complete."""
+
+    run_id: str
+    ok: bool
+    from_ts_ms: int
+    to_ts_ms: int
+    formula_version: int
+    clusters: Sequence[ClusterResult] = ()
+    rows: Mapping[str, int] = field(default_factory=dict)
+    wall_s: float = 0.0
+    phases_s: Mapping[str, float] = field(default_factory=dict)
+    error: str | None = None
+
+    def to_json(self) -> str:
+        return json.dumps(asdict(self), indent=1, sort_keys=True)
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote.
+
+        Raises:
+            ContractError: not that shape.
+        """
+        try:
+            raw: dict[str, Any] = json.loads(text)
+            clusters = tuple(ClusterResult(**cluster) for cluster in raw.pop("clusters"))
+            return cls(clusters=clusters, **raw)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ContractError(f"run result: {error}") from error

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from spark_analytics.contracts.errors import ContractError
 from spark_analytics.contracts.rules import Rules
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 RESULT_FILE: Final = "result.json"
 PROGRESS_FILE: Final = "progress.jsonl"
@@ -67,7 +71,7 @@ class RunConfig:
             raise ContractError(f"data_uri must have a scheme: {self.data_uri!r}")
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), indent=1, sort_keys=True)
+        return _written(self)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -76,15 +80,11 @@ class RunConfig:
         Raises:
             ContractError: not JSON, a field missing or unknown, a value out of its bounds.
         """
-        try:
+        with _agreed("run configuration"):
             raw: dict[str, Any] = json.loads(text)
             clusters = tuple(ClusterInput(**cluster) for cluster in raw.pop("clusters"))
             rules = Rules(**raw.pop("rules", {}))
             return cls(clusters=clusters, rules=rules, **raw)
-        except ContractError:
-            raise
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ContractError(f"run configuration: {error}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ class RunResult:
     error: str | None = None
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), indent=1, sort_keys=True)
+        return _written(self)
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -123,9 +123,22 @@ class RunResult:
         Raises:
             ContractError: not that shape.
         """
-        try:
+        with _agreed("run result"):
             raw: dict[str, Any] = json.loads(text)
             clusters = tuple(ClusterResult(**cluster) for cluster in raw.pop("clusters"))
             return cls(clusters=clusters, **raw)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise ContractError(f"run result: {error}") from error
+
+
+def _written(file: DataclassInstance) -> str:
+    return json.dumps(asdict(file), indent=1, sort_keys=True)
+
+
+@contextlib.contextmanager
+def _agreed(what: str) -> Iterator[None]:
+    """Whatever a text of another shape leads to is a ContractError that says `what` it was."""
+    try:
+        yield
+    except ContractError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ContractError(f"{what}: {error}") from error

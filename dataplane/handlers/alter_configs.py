@@ -9,9 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.cluster.config_changes import Operation, changes_from
-from dataplane.handlers.config_access import repeated, require
-from dataplane.model.errors import ErrorCode, KafkaError
-from dataplane.security.acl import AclOperation
+from dataplane.handlers.config_access import alter_each
 from dataplane.wire.messages.alter_configs import (
     AlterConfigsRequest,
     AlterConfigsResourceResponse,
@@ -20,33 +18,21 @@ from dataplane.wire.messages.alter_configs import (
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
+    from dataplane.wire.messages.alter_configs import AlterConfigsResource
 
 
 async def handle(context: RequestContext, request: AlterConfigsRequest) -> AlterConfigsResponse:
-    admin = context.broker.config_admin
-    twice = repeated((item.resource_type, item.resource_name) for item in request.resources)
-    response = AlterConfigsResponse()
-    for resource in request.resources:
-        kind, name = resource.resource_type, resource.resource_name
-        result = AlterConfigsResourceResponse(resource_type=kind, resource_name=name)
-        response.responses.append(result)
-        try:
-            require(context, AclOperation.ALTER_CONFIGS, kind, name)
-            if (kind, name) in twice:
-                raise KafkaError(
-                    ErrorCode.INVALID_REQUEST, "Each resource must appear at most once."
-                )
-            changes = changes_from(
-                (item.name, Operation.SET, item.value) for item in resource.configs
-            )
-            await admin.replace(
-                kind,
-                name,
-                changes,
-                validate_only=request.validate_only,
-                by_super_user=context.is_super_user,
-            )
-        except KafkaError as error:
-            result.error_code = error.code
-            result.error_message = error.message
-    return response
+    async def replace(resource: AlterConfigsResource) -> None:
+        await context.broker.config_admin.replace(
+            resource.resource_type,
+            resource.resource_name,
+            changes_from((item.name, Operation.SET, item.value) for item in resource.configs),
+            validate_only=request.validate_only,
+            by_super_user=context.is_super_user,
+        )
+
+    return AlterConfigsResponse(
+        responses=await alter_each(
+            context, request.resources, replace, AlterConfigsResourceResponse
+        )
+    )

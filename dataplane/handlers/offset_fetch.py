@@ -11,7 +11,7 @@ Version notes: null topics (all) from 2, and a top-level error; 5 leader epochs;
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from dataplane.groups.requests import CommittedOffset
 from dataplane.handlers.group_access import require_group, topic_errors
@@ -29,9 +29,12 @@ from dataplane.wire.messages.offset_fetch import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dataplane.broker.context import RequestContext
 
 ByTopic = dict[str, dict[int, CommittedOffset]]
+TopicT = TypeVar("TopicT")
 
 
 async def handle(context: RequestContext, request: OffsetFetchRequest) -> OffsetFetchResponse:
@@ -62,22 +65,7 @@ def _answer_group(
         return OffsetFetchResponseGroup(group_id=group_id, error_code=error.code)
     return OffsetFetchResponseGroup(
         group_id=group_id,
-        topics=[
-            OffsetFetchResponseTopics(
-                name=name,
-                partitions=[
-                    OffsetFetchResponsePartitions(
-                        partition_index=index,
-                        committed_offset=committed.offset,
-                        committed_leader_epoch=committed.leader_epoch,
-                        metadata=committed.metadata,
-                        error_code=committed.error,
-                    )
-                    for index, committed in partitions.items()
-                ],
-            )
-            for name, partitions in found.items()
-        ],
+        topics=_rows(found, OffsetFetchResponseTopics, OffsetFetchResponsePartitions),
     )
 
 
@@ -95,23 +83,30 @@ def _answer_one(
             found = {name: dict.fromkeys(indexes, failed) for name, indexes in wanted or []}
     return OffsetFetchResponse(
         error_code=error,
-        topics=[
-            OffsetFetchResponseTopic(
-                name=name,
-                partitions=[
-                    OffsetFetchResponsePartition(
-                        partition_index=index,
-                        committed_offset=committed.offset,
-                        committed_leader_epoch=committed.leader_epoch,
-                        metadata=committed.metadata,
-                        error_code=committed.error,
-                    )
-                    for index, committed in partitions.items()
-                ],
-            )
-            for name, partitions in found.items()
-        ],
+        topics=_rows(found, OffsetFetchResponseTopic, OffsetFetchResponsePartition),
     )
+
+
+def _rows(
+    found: ByTopic, topic: Callable[..., TopicT], partition: Callable[..., object]
+) -> list[TopicT]:
+    """The same fields have one name in the answer for one group and another in that for many."""
+    return [
+        topic(
+            name=name,
+            partitions=[
+                partition(
+                    partition_index=index,
+                    committed_offset=committed.offset,
+                    committed_leader_epoch=committed.leader_epoch,
+                    metadata=committed.metadata,
+                    error_code=committed.error,
+                )
+                for index, committed in partitions.items()
+            ],
+        )
+        for name, partitions in found.items()
+    ]
 
 
 def _fetch(

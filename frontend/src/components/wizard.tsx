@@ -1,9 +1,11 @@
 import { Stepper } from "@mantine/core";
 import type { ReactNode } from "react";
 
+export type WizardStep = [label: string, description: string];
+
 interface WizardProps {
   active: number;
-  steps: [label: string, description: string][];
+  steps: WizardStep[];
   /** Going back is allowed to the steps before; never forward by clicking. */
   onStep?: (step: number) => void;
   children: ReactNode;

@@ -1,8 +1,7 @@
-import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
-import { Breakable } from "@/components/breakable";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
+import { GroupLink } from "@/components/group-link";
 import { LagStatus } from "@/components/status";
 import { formatDuration, formatInteger } from "@/lib/format";
 import { newest } from "@/lib/lag";
@@ -20,15 +19,7 @@ const column = createColumnHelper<LagPoint>();
 const columns = (clusterId: string) => [
   column.accessor("group", {
     header: "Group",
-    cell: (cell) => (
-      <Link
-        to="/clusters/$clusterId/groups/$group"
-        params={{ clusterId, group: cell.getValue() }}
-        className="ps-link ps-mono"
-      >
-        <Breakable text={cell.getValue()} />
-      </Link>
-    ),
+    cell: (cell) => <GroupLink clusterId={clusterId} group={cell.getValue()} />,
   }),
   column.accessor("topic", {
     header: "Topic",

@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, NumberInput, Stack, Textarea, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, NumberInput, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { useNavigate } from "@tanstack/react-router";
@@ -7,6 +7,7 @@ import { Card, PartView } from "@/components/card";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
+import { PropertiesField } from "@/components/properties-field";
 import { clearDrafts, useDraft } from "@/lib/draft";
 import { plural } from "@/lib/format";
 import { parseProperties } from "@/lib/properties";
@@ -117,14 +118,10 @@ export function NewClusterPage() {
                   />
                 )}
               </PartView>
-              <Textarea
+              <PropertiesField
                 label="Broker configuration"
-                description="Optional, one key=value per line, in Kafka's names."
                 placeholder={"log.retention.hours=72\nmin.insync.replicas=2"}
-                autosize
                 minRows={3}
-                maxRows={12}
-                styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: "0.8rem" } }}
                 {...form.getInputProps("config")}
               />
               <Group justify="flex-end" gap={8}>

@@ -1,9 +1,9 @@
 import { Switch } from "@mantine/core";
 import { IconUsersGroup } from "@tabler/icons-react";
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
+import { GroupLink } from "@/components/group-link";
 import { Metered } from "@/components/metered";
-import { Breakable } from "@/components/breakable";
 import { Card, PartView } from "@/components/card";
 import { DataTable } from "@/components/data-table";
 import { Empty } from "@/components/empty";
@@ -26,15 +26,7 @@ const column = createColumnHelper<Row>();
 const columns = (clusterId: string, top: number) => [
   column.accessor("group", {
     header: "Group",
-    cell: (cell) => (
-      <Link
-        to="/clusters/$clusterId/groups/$group"
-        params={{ clusterId, group: cell.getValue() }}
-        className="ps-link ps-mono"
-      >
-        <Breakable text={cell.getValue()} />
-      </Link>
-    ),
+    cell: (cell) => <GroupLink clusterId={clusterId} group={cell.getValue()} />,
   }),
   column.accessor("state", {
     header: "State",

@@ -1,4 +1,4 @@
-import { Button, Group, NumberInput, Select, Stack, Textarea, TextInput } from "@mantine/core";
+import { Button, Group, NumberInput, Select, Stack, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
@@ -7,6 +7,7 @@ import { Card } from "@/components/card";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
+import { PropertiesField } from "@/components/properties-field";
 import { clearDrafts, useDraft } from "@/lib/draft";
 import { parseProperties } from "@/lib/properties";
 import type { PlanRequest } from "@/lib/types";
@@ -127,14 +128,10 @@ export function NewTopicPage() {
                   {...form.getInputProps("cleanup")}
                 />
               </Group>
-              <Textarea
+              <PropertiesField
                 label="More configuration"
-                description="Optional, one key=value per line, in Kafka's names."
                 placeholder="min.insync.replicas=2"
-                autosize
                 minRows={2}
-                maxRows={12}
-                styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)", fontSize: "0.8rem" } }}
                 {...form.getInputProps("configs")}
               />
               <Group justify="flex-end" gap={8}>

@@ -1,9 +1,10 @@
 import { Button, Menu, Tabs } from "@mantine/core";
 import { IconArrowsExchange, IconPlus } from "@tabler/icons-react";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
+import { GroupLink } from "@/components/group-link";
 import { DeleteItem, MoreMenu } from "@/components/more-menu";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
@@ -87,13 +88,7 @@ function Expiry({ gold, topic, clusterId }: { gold: Retention; topic: string; cl
         {groups.map((row) => (
           <tr key={row.group}>
             <td>
-              <Link
-                to="/clusters/$clusterId/groups/$group"
-                params={{ clusterId, group: row.group }}
-                className="ps-link ps-mono"
-              >
-                {row.group}
-              </Link>
+              <GroupLink clusterId={clusterId} group={row.group} />
             </td>
             <td>
               <LagStatus status={row.status} />

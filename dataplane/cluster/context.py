@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from dataplane.cluster.image import ZERO_UUID, BrokerInfo
-from dataplane.cluster.partition_states import check_transition, status_of
+from dataplane.cluster.partition_states import PartitionStatus, check_transition, status_of
 from dataplane.cluster.topic_names import collision_key
 from dataplane.cluster.znodes import TopicNode
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -190,6 +190,21 @@ class ControllerContext:
         for topic in self.topics.values():
             for index, state in topic.partitions.items():
                 yield TopicPartition(topic.name, index), state
+
+    @property
+    def partition_count(self) -> int:
+        """Of all topics, also of those that are being deleted."""
+        return sum(len(topic.partitions) for topic in self.topics.values())
+
+    @property
+    def offline_partition_count(self) -> int:
+        """Partitions without a live leader, but for those of topics marked for deletion."""
+        return sum(
+            status_of(state, self.live_for(partition) if self._offline else self.brokers)
+            is PartitionStatus.OFFLINE
+            for partition, state in self.partitions()
+            if not self.is_queued_for_deletion(partition.topic)
+        )
 
     def is_queued_for_deletion(self, topic: str) -> bool:
         """Whether the topic is marked for deletion."""

@@ -6,12 +6,13 @@ import functools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from dataplane.broker.controller.kafka_controller import KafkaController
-    from dataplane.broker.metadata.metadata_cache import MetadataCache
+    from dataplane.broker.metadata_cache.metadata_cache import MetadataCache
     from dataplane.broker.metrics import Metrics
     from dataplane.broker.replicas.replica_manager import ReplicaManager
+    from dataplane.cluster.context import ControllerContext
     from dataplane.compose.listeners import Listeners
     from dataplane.log.cleaner.driver import LogCleaner
     from dataplane.log.manager.log_manager import LogManager
@@ -66,11 +67,6 @@ def register(
         lambda: sum(1 for partition in replica_manager.led() if partition.is_at_min_isr()),
     )
     metrics.gauge(
-        "kafka_controller_kafkacontroller_activecontrollercount",
-        "1 on the broker that is the controller.",
-        lambda: int(controller.is_active),
-    )
-    metrics.gauge(
         "kafka_controller_kafkacontroller_activebrokercount",
         "Live brokers in the image.",
         lambda: len(metadata_cache.image.brokers),
@@ -81,8 +77,44 @@ def register(
         per_topic_bytes,
         labels=("topic",),
     )
+    _register_controller(metrics, controller)
     _register_waiting(metrics, replica_manager)
     _register_connections(metrics, listeners)
+
+
+def _register_controller(metrics: Metrics, controller: KafkaController) -> None:
+    def of_context(count: Callable[[ControllerContext], int]) -> Callable[[], int]:
+        def read() -> int:
+            context = controller.context
+            return 0 if context is None else count(context)
+
+        return read
+
+    metrics.gauge(
+        "kafka_controller_kafkacontroller_activecontrollercount",
+        "1 on the broker that is the controller.",
+        lambda: int(controller.is_active),
+    )
+    metrics.gauge(
+        "kafka_controller_kafkacontroller_globaltopiccount",
+        "Topics of the cluster, on the controller; 0 elsewhere.",
+        of_context(lambda context: len(context.topics)),
+    )
+    metrics.gauge(
+        "kafka_controller_kafkacontroller_globalpartitioncount",
+        "Partitions of the cluster, on the controller; 0 elsewhere.",
+        of_context(lambda context: context.partition_count),
+    )
+    metrics.gauge(
+        "kafka_controller_kafkacontroller_offlinepartitionscount",
+        "Partitions without a live leader, on the controller; 0 elsewhere.",
+        of_context(lambda context: context.offline_partition_count),
+    )
+    metrics.gauge(
+        "kafka_controller_kafkacontroller_topicstodeletecount",
+        "Topics whose deletion has not ended, on the controller; 0 elsewhere.",
+        of_context(lambda context: len(context.topics_to_be_deleted)),
+    )
 
 
 def _register_waiting(metrics: Metrics, replica_manager: ReplicaManager) -> None:

@@ -16,7 +16,7 @@ from dataplane.broker.controller.controller_election import ControllerElection
 from dataplane.broker.controller.term import ControllerTerm
 from dataplane.broker.controller.term_watches import TermWatches
 from dataplane.broker.controller.zk_client import ControllerMovedError, OutcomeUnknownError
-from dataplane.broker.metadata.own_nodes import delete_own_node
+from dataplane.broker.metadata_cache.own_nodes import delete_own_node
 from dataplane.cluster import znodes
 from dataplane.cluster.context import ControllerContext
 from dataplane.cluster.offline_replicas import RETRY_MS_MIN
@@ -98,6 +98,11 @@ class KafkaController:
         """The epoch of our term, while active."""
         return self._active_epoch
 
+    @property
+    def context(self) -> ControllerContext | None:
+        """What our term knows of the cluster, for reading; None while no term is ours."""
+        return None if self._controller is None else self._controller.context
+
     async def submit(self, work: Callable[[ControllerTerm], Awaitable[T]]) -> T:
         """Run a step on the queue. Raises KafkaError(NOT_CONTROLLER) when this broker is not it."""
         if not self.is_active:
@@ -136,8 +141,8 @@ class KafkaController:
             self._queue.put_nowait(None)
 
     def _on_leader_and_isr(self, broker: int, answer: LeaderAndIsrResult) -> None:
-        controller = self._controller
-        if controller is not None and (answer.failed or controller.context.offline_on(broker)):
+        context = self.context
+        if context is not None and (answer.failed or context.offline_on(broker)):
             self.later(lambda term: term.offline_replicas.answered(broker, answer))
 
     def _on_deleted(self, broker: int, results: DeletionResults) -> None:
@@ -249,8 +254,8 @@ class KafkaController:
     async def _ask_again_regularly(self) -> None:
         while True:
             await asyncio.sleep(RETRY_MS_MIN / 1000)
-            controller = self._controller
-            if controller is not None and controller.context.brokers_with_offline:
+            context = self.context
+            if context is not None and context.brokers_with_offline:
                 self.later(lambda term: term.offline_replicas.ask_again())
 
     async def _balance_regularly(self) -> None:

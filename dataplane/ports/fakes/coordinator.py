@@ -214,6 +214,7 @@ class FakeCoordinator:
         self._failures: list[CoordinatorError] = []
         self._lost_replies = 0
         self._poked = False
+        self._is_gone = False
 
     @property
     def session_id(self) -> int:
@@ -253,7 +254,8 @@ class FakeCoordinator:
         self.resume()
 
     def vanish(self) -> None:
-        """The process dies: no code of it runs again, and its ephemeral nodes linger."""
+        """The process dies: its ephemeral nodes linger. What still asks loses its connection."""
+        self._is_gone = True
         self._connected.clear()
         for watch in self._watches:
             watch.cancel()
@@ -335,6 +337,8 @@ class FakeCoordinator:
 
     async def _turn(self) -> None:
         await asyncio.sleep(0)
+        if self._is_gone:
+            raise ConnectionLossError("this process is gone")
         await self._connected.wait()
 
     async def _write(self, ops: Sequence[Op]) -> list[OpResult]:

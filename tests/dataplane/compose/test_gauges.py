@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import functools
 import types
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from prometheus_client.parser import text_string_to_metric_families
 
+from dataplane.broker.metadata_cache.log_dir_events import report_failure
 from dataplane.broker.networking.receive_budget import ReceiveBudget
+from dataplane.cluster.topic_plans import TopicRequest
 from dataplane.compose import gauges
+from dataplane.model.ids import TopicPartition
 from dataplane.wire.messages.list_groups import ListGroupsRequest
+from tests.dataplane.broker.controller.fake_brokers import active, by_name, until
+from tests.dataplane.broker.controller.test_controller import create_settled
 from tests.dataplane.handlers.one_broker import ME, PEER, THIRD, OneBroker, batch
 from tests.dataplane.handlers.test_fetch import fetch
 from tests.dataplane.handlers.test_produce import produce
@@ -50,6 +56,36 @@ async def test_waiting_requests_and_isrs() -> None:
     assert read("kafka_server_replicamanager_atminisrpartitioncount") == 1
     assert read("kafka_server_replicamanager_underminisrpartitioncount") == 1
     await broker.stop()
+
+
+async def test_what_the_controller_knows_is_counted_on_it_alone(cluster) -> None:
+    brokers = await cluster(1, 2)
+    leader = active(brokers)
+    other = next(broker for broker in brokers if broker is not leader)
+    placed = {0: [leader.id], 1: [other.id]}
+    await create_settled(brokers, TopicRequest("t", assignments=placed))
+    await create_settled(brokers, TopicRequest("u", 1, 1))
+    pages = {}
+    for broker in brokers:
+        one = OneBroker(controller=broker.host)
+        register(one, listeners_of())
+        pages[broker] = functools.partial(_of_controller, one.metrics.registry.get_sample_value)
+    counts = {"globaltopiccount": 2, "globalpartitioncount": 3, "offlinepartitionscount": 0}
+    assert pages[leader](*counts) == counts
+    assert pages[other](*counts) == dict.fromkeys(counts, 0)
+    other.failed = {TopicPartition("t", 1)}
+    await report_failure(other.coordinator, other.id)
+    await until(lambda: pages[leader]("offlinepartitionscount")["offlinepartitionscount"] == 1)
+    outcome = await leader.host.submit(lambda c: c.topic_deletion.delete_topics(by_name("t")))
+    deleting = {"topicstodeletecount": 1, "offlinepartitionscount": 0}
+    assert pages[leader](*deleting) == deleting
+    assert not outcome["t"].done()
+    await leader.stop()
+    assert pages[leader](*counts) == dict.fromkeys(counts, 0)
+
+
+def _of_controller(read: Callable[[str], float | None], *names: str) -> dict[str, float | None]:
+    return {name: read(f"kafka_controller_kafkacontroller_{name}") for name in names}
 
 
 async def test_the_table_lists_what_the_page_shows() -> None:

@@ -44,9 +44,9 @@ class SameMetadata(Invariant):
                 yield f"{machine.name}: {difference}"
             if image.brokers.keys() != registered:
                 yield f"{machine.name} knows brokers {sorted(image.brokers)} of {registered}"
-            controller = process.broker.components.controller._controller
-            if controller is not None:
-                for difference in _of_controller(controller.context, truth):
+            context = process.broker.components.controller.context
+            if context is not None:
+                for difference in _of_controller(context, truth):
                     yield f"the controller on {machine.name}: {difference}"
 
     def _truth(self) -> Truth:

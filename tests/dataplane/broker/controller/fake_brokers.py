@@ -7,8 +7,12 @@ import asyncio
 from dataplane.broker.broker_lifecycle import BrokerLifecycle
 from dataplane.broker.controller.environment import ControllerEnvironment
 from dataplane.broker.controller.kafka_controller import KafkaController
-from dataplane.broker.metadata.config_store import ConfigStore
-from dataplane.broker.metadata.registration import Registration, ensure_cluster_id, ensure_layout
+from dataplane.broker.metadata_cache.config_store import ConfigStore
+from dataplane.broker.metadata_cache.registration import (
+    Registration,
+    ensure_cluster_id,
+    ensure_layout,
+)
 from dataplane.broker.networking.peer_client import PeerUnavailableError
 from dataplane.cluster.image import ZERO_UUID, BrokerInfo, ClusterImage, Endpoint
 from dataplane.cluster.offline_replicas import RETRY_MS_MAX
@@ -109,10 +113,7 @@ class FakeBroker:
         """The process is gone; its session lingers until somebody ends it."""
         self.reachable = False
         self.coordinator.vanish()
-        for task in self.host._tasks:
-            task.cancel()
-        if self.host._controller:
-            await self.host._controller.stop()
+        await self.host.stop()
 
     async def stop(self):
         await self.host.stop()

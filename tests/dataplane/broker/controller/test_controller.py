@@ -253,7 +253,7 @@ async def test_create_partitions(cluster):
 
 
 async def alter_isr(host, leader, partition, isr, **fields):
-    context = host._controller.context
+    context = host.context
     state = context.state(partition)
     proposal = IsrProposal(
         partition,
@@ -290,19 +290,22 @@ async def test_reassignment_adds_waits_moves_and_removes(cluster):
     results = await host.submit(lambda c: c.reassignment.reassign({tp: (3, 4)}))
     assert results == {tp: None}
     await host.propagated(1000)
-    state = host._controller.context.state(tp)
+    state = host.context.state(tp)
     assert state.replicas == (3, 4, 1, 2)
     assert state.adding == (3, 4)
     assert state.removing == (1, 2)
     assert tp in by_id[3].new_roles
     node = znodes.decode_topic((await brokers[0].coordinator.get("/brokers/topics/t"))[0])
     assert node.adding == {0: (3, 4)}
-    listed = host._controller.reassignment.ongoing(None)
-    assert list(listed) == [tp]
+
+    async def ongoing(term):
+        return term.reassignment.ongoing(None)
+
+    assert list(await host.submit(ongoing)) == [tp]
     await alter_isr(host, 1, tp, [1, 2, 3, 4])
     await host.submit(lambda c: c.reassignment.complete_ready([tp]))
     await host.propagated(1000)
-    state = host._controller.context.state(tp)
+    state = host.context.state(tp)
     assert (state.replicas, state.isr, state.leader) == ((3, 4), (3, 4), 3)
     assert not state.is_reassigning
     assert by_id[1].deleted == by_id[2].deleted == [tp]
@@ -319,7 +322,7 @@ async def test_reassignment_can_be_cancelled(cluster):
     results = await host.submit(lambda c: c.reassignment.reassign({tp: None}))
     assert results == {tp: None}
     await host.propagated(1000)
-    state = host._controller.context.state(tp)
+    state = host.context.state(tp)
     assert (state.replicas, state.adding, state.removing) == ((1, 2), (), ())
     assert next(b for b in brokers if b.id == 3).deleted == [tp]
     again = await host.submit(lambda c: c.reassignment.reassign({tp: None}))
@@ -343,15 +346,15 @@ async def test_preferred_election_and_balance(cluster):
         lambda c: c.controlled_shutdown.shut_down(1, c.context.brokers[1].epoch)
     )
     assert remaining == []
-    state = host._controller.context.state(tp)
+    state = host.context.state(tp)
     assert state.leader == 2
     assert state.isr == (2, 3)
-    host._controller.context.shutting_down.clear()
+    host.context.shutting_down.clear()
     away = await elect(ElectionType.PREFERRED, [tp])
     assert away[tp].code is ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE
     await alter_isr(host, 2, tp, [1, 2, 3])
     await host.submit(lambda c: c.elections.balance())
-    assert host._controller.context.state(tp).leader == 1
+    assert host.context.state(tp).leader == 1
 
 
 async def test_a_lost_answer_makes_the_controller_read_the_truth(cluster):

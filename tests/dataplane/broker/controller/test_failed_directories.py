@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 
-from dataplane.broker.metadata.log_dir_events import report_failure
+from dataplane.broker.metadata_cache.log_dir_events import report_failure
 from dataplane.cluster import znodes
 from dataplane.cluster.alter_partition import IsrProposal
 from dataplane.cluster.election import ElectionType
@@ -53,7 +53,7 @@ async def test_its_replicas_lose_leadership_and_leave_the_isr_and_the_node_is_re
         assert (seen(broker, KEPT).leader, seen(broker, KEPT).isr) == (1, (1, 2, 3))
         assert seen(broker, KEPT).leader_epoch == 0
         assert seen(broker, KEPT).offline_replicas == ()
-    assert active(brokers).host._controller.context.offline_on(1) == {LOST, FOLLOWED}
+    assert active(brokers).host.context.offline_on(1) == {LOST, FOLLOWED}
     await until(lambda: not brokers[0].coordinator.zookeeper.find(znodes.LOG_DIR_EVENTS).children)
 
 
@@ -64,11 +64,11 @@ async def test_the_next_controller_learns_it_from_the_first_answers(cluster):
     before = active(brokers).host.epoch
     # Left by a broker between two controllers: removed unread, everybody is asked anyway.
     controller = active(brokers)
-    controller.host._term_watches.by_path[znodes.LOG_DIR_EVENTS].cancel()
+    controller.coordinator.ignore(znodes.LOG_DIR_EVENTS)
     await report_failure(brokers[1].coordinator, 2)
     await brokers[1].coordinator.delete(znodes.CONTROLLER)
     await until(lambda: (leader := active(brokers)) and leader.host.epoch > before)
-    context = active(brokers).host._controller.context
+    context = active(brokers).host.context
     await until(lambda: context.offline_on(1) == {LOST}, what="what broker 1 answers")
     assert context.offline_on(2) == frozenset()
     assert context.state(LOST).leader == 2
@@ -80,7 +80,7 @@ async def test_an_offline_replica_is_neither_elected_nor_let_into_the_isr(cluste
     await fail(brokers[0], LOST)
     await until(lambda: all(seen(b, LOST).leader == 2 for b in brokers))
     host = active(brokers).host
-    context = host._controller.context
+    context = host.context
     state = context.state(LOST)
     proposal = IsrProposal(
         LOST, state.leader_epoch, state.partition_epoch, dict.fromkeys((2, 3, 1), -1)
@@ -106,7 +106,7 @@ async def test_the_last_replica_in_sync_waits_for_its_directory_and_leads_again(
     await ask_again(active(brokers))
     await until(lambda: all(seen(b, LOST).leader == 1 for b in brokers), what="the leader back")
     assert seen(brokers[0], LOST).leader_epoch == 2
-    assert host._controller.context.brokers_with_offline == []
+    assert host.context.brokers_with_offline == []
 
 
 async def test_who_stays_offline_is_asked_ever_more_rarely(cluster):
@@ -132,7 +132,7 @@ async def test_a_restarted_broker_is_taken_for_whole_again(cluster):
     victim = next(b for b in brokers if b is not active(brokers))
     tp = TopicPartition("t", 0)
     await fail(victim, tp)
-    context = active(brokers).host._controller.context
+    context = active(brokers).host.context
     await until(lambda: context.offline_on(victim.id) == {tp})
     await victim.die()
     victim.coordinator.zookeeper.end_session(victim.coordinator.session_id)
@@ -174,7 +174,7 @@ async def test_a_halted_deletion_goes_on_when_the_directory_heals_by_itself(clus
     await ask_again(active(brokers))
     await until(outcome["t"].done, what="the deletion")
     assert sorted(brokers[0].deleted) == [LOST, KEPT, FOLLOWED]
-    assert host._controller.context.brokers_with_offline == []
+    assert host.context.brokers_with_offline == []
     assert await brokers[1].coordinator.exists("/brokers/topics/t") is None
 
 
@@ -192,18 +192,16 @@ async def test_a_notification_that_nobody_understands_is_removed(cluster):
 async def test_an_answer_of_an_earlier_life_is_ignored(cluster):
     brokers = await three_with_topic(cluster)
     host = active(brokers).host
-    stale = LeaderAndIsrResult(
-        host._controller.context.brokers[1].epoch - 1, frozenset({LOST}), frozenset()
-    )
+    stale = LeaderAndIsrResult(host.context.brokers[1].epoch - 1, frozenset({LOST}), frozenset())
     await host.submit(lambda c: c.offline_replicas.answered(1, stale))
-    assert host._controller.context.state(LOST).leader == 1
+    assert host.context.state(LOST).leader == 1
 
 
 async def test_a_deletion_waits_for_a_running_move_and_begins_when_it_has_ended(cluster):
     brokers = await cluster(1, 2, 3)
     await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2]}))
     host, tp = active(brokers).host, TopicPartition("t", 0)
-    context = host._controller.context
+    context = host.context
     await host.submit(lambda c: c.reassignment.reassign({tp: (1, 3)}))
     outcome = await host.submit(lambda c: c.topic_deletion.delete_topics(by_name("t")))
     await host.propagated(1000)
@@ -231,7 +229,7 @@ async def test_what_is_to_be_deleted_is_not_set_aside_first(cluster):
     victim = next(b for b in brokers if b is not active(brokers))
     await victim.die()
     victim.coordinator.zookeeper.end_session(victim.coordinator.session_id)
-    context = active(brokers).host._controller.context
+    context = active(brokers).host.context
     await until(lambda: victim.id not in context.brokers)
     outcome = await active(brokers).host.submit(
         lambda c: c.topic_deletion.delete_topics(by_name("t"))

@@ -53,7 +53,7 @@ async def test_a_topic_made_by_a_tool_gets_an_id_and_leaders(cluster):
 
 async def test_a_topic_that_was_there_before_the_controller_gets_an_id_too(cluster):
     brokers = await cluster(1, 2)
-    active(brokers).host._term_watches.by_path[znodes.TOPICS].cancel()
+    active(brokers).coordinator.ignore(znodes.TOPICS)
     await leave(brokers[0], "t", {0: (2, 1)})
     await another_controller(brokers)
     await until(lambda: all(leader_of(b) == 2 for b in brokers))
@@ -113,7 +113,7 @@ async def test_a_topic_under_deletion_does_not_grow(cluster):
     await until(lambda: all("t" not in b.image.topics for b in brokers))
     await rewrite(brokers[0], "t", with_partitions({1: (2, 1)}))
     await later_changes_are_seen(brokers)
-    assert list(active(brokers).host._controller.context.topics["t"].partitions) == [0]
+    assert list(active(brokers).host.context.topics["t"].partitions) == [0]
     assert {p for b in brokers for p in b.roles if p.partition == 1} == {TopicPartition("later", 1)}
 
 
@@ -159,7 +159,7 @@ async def test_a_reassignment_left_by_a_tool_begins(cluster, at_its_start):
     brokers = await cluster(1, 2, 3)
     await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2]}))
     if at_its_start:
-        active(brokers).host._term_watches.by_path[znodes.REASSIGN_PARTITIONS].cancel()
+        active(brokers).coordinator.ignore(znodes.REASSIGN_PARTITIONS)
     asked = znodes.encode_reassignments({("t", 0): (1, 3), ("ghost", 0): (1,)})
     await brokers[0].coordinator.create(znodes.REASSIGN_PARTITIONS, asked)
     if at_its_start:
@@ -172,12 +172,12 @@ async def test_a_reassignment_left_by_a_tool_begins(cluster, at_its_start):
 async def test_a_preferred_election_left_by_a_tool_is_held(cluster, at_its_start):
     brokers = await cluster(1, 2)
     await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2]}))
-    context = active(brokers).host._controller.context
+    context = active(brokers).host.context
     await set_state(brokers[0], context.state(TP), leader=2, isr=[2, 1])
     await another_controller(brokers)
     assert leader_of(brokers[0]) == 2
     if at_its_start:
-        active(brokers).host._term_watches.by_path[znodes.PREFERRED_ELECTION].cancel()
+        active(brokers).coordinator.ignore(znodes.PREFERRED_ELECTION)
     asked = {"version": 1, "partitions": [{"topic": "t", "partition": 0}]}
     await brokers[0].coordinator.create(znodes.PREFERRED_ELECTION, json.dumps(asked).encode())
     if at_its_start:
@@ -201,7 +201,7 @@ async def set_state(broker, state, **changed):
 async def test_an_in_sync_set_that_a_leader_wrote_itself_is_read(cluster):
     brokers = await cluster(1, 2)
     await create_settled(brokers, TopicRequest("t", assignments={0: [1, 2]}))
-    context = active(brokers).host._controller.context
+    context = active(brokers).host.context
     await set_state(brokers[0], context.state(TP), isr=[1])
     noted = {"version": 1, "partitions": [{"topic": "t", "partition": 0}]}
     for content in (b"garbage", json.dumps(noted).encode()):

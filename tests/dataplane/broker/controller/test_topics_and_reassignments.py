@@ -32,12 +32,9 @@ async def test_an_election_whose_answer_was_lost_is_won_when_the_place_is_ours(c
     brokers = await cluster(1)
     epoch = active(brokers).host.epoch
     brokers[0].coordinator.lose_reply_of_next()
-    active(brokers).host._watches[0].cancel()
     await brokers[0].coordinator.zookeeper.connect().delete(znodes.CONTROLLER)
-    brokers[0].host._active_epoch = None
-    brokers[0].host._queue.put_nowait(None)
-    await until(lambda: brokers[0].host.is_active, what="a term")
-    await until(lambda: brokers[0].image.controller_epoch == epoch + 1)
+    await until(lambda: brokers[0].image.controller_epoch > epoch, what="a term")
+    assert brokers[0].image.controller_epoch == brokers[0].host.epoch == epoch + 1
     data, _ = await brokers[0].coordinator.get(znodes.CONTROLLER_EPOCH)
     assert int(data) == epoch + 1
 
@@ -63,7 +60,7 @@ async def test_metadata_comes_before_roles_and_stops_before_what_is_resumed(clus
     moving = TopicPartition("moving", 0)
     await host.submit(lambda c: c.reassignment.reassign({moving: (1, 3)}))
     await host.propagated(1000)
-    host._term_watches.cancel()
+    active(brokers).coordinator.ignore(znodes.DELETE_TOPICS)
     await brokers[0].coordinator.create("/admin/delete_topics/going")
     for broker in brokers:
         broker.requests.clear()
@@ -78,7 +75,7 @@ async def test_metadata_comes_before_roles_and_stops_before_what_is_resumed(clus
         assert new[0].live_brokers
         assert new[2].type == 2
     # The move goes on where it was.
-    assert active(brokers).host._controller.context.state(moving).adding == (3,)
+    assert active(brokers).host.context.state(moving).adding == (3,)
 
 
 async def test_a_broker_that_bounced_unseen_is_treated_as_gone_and_then_as_arrived(cluster):
@@ -91,7 +88,7 @@ async def test_a_broker_that_bounced_unseen_is_treated_as_gone_and_then_as_arriv
     path = znodes.broker_path(bounced.id)
     data, owner = tree.find(path).data, bounced.coordinator.session_id
     tree.apply([Delete(path), Create(path, data, ephemeral=True)], owner)
-    context = controller.host._controller.context
+    context = controller.host.context
     await until(lambda: (info := context.brokers.get(bounced.id)) and info.epoch > epoch)
     tp = TopicPartition("t", 0)
     await until(lambda: context.state(tp).leader_epoch == 1)

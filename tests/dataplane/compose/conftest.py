@@ -1,0 +1,3 @@
+from tests.dataplane.broker.conftest import cluster
+
+__all__ = ["cluster"]

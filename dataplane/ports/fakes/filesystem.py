@@ -195,6 +195,10 @@ class MemoryFileSystem:
         """Let the next `times` calls of `operation` on paths holding `path_part` fail."""
         self._faults.append(_Fault(operation, path_part, number, times))
 
+    def heal(self) -> None:
+        """Take back every fault that nothing has met yet."""
+        self._faults.clear()
+
     def crash(self, survivors: Callable[[str, int, int], int] | None = None) -> None:
         """Lose power. `survivors(path, synced_size, size)` says how much of a file is left.
 
@@ -211,6 +215,10 @@ class MemoryFileSystem:
     def content(self, path: str) -> bytearray:
         """The live bytes of a file, for tests that flip some of them."""
         return self._files[path].data
+
+    def reserved_size(self, path: str) -> int:
+        """Up to which byte blocks are set aside for a file; 0 if none are."""
+        return self._files[path].reserved_size
 
     def paths(self) -> list[str]:
         return sorted(self._files)

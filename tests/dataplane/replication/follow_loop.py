@@ -55,10 +55,17 @@ class Follower:
         self.log.update_high_watermark(offset)
 
 
-def core_of(*followers: Follower, carry_out=carry_out, backoff_max_ms=BACKOFF_MAX_MS):
-    quota = ReplicationQuota(FakeClock(), samples=11, sample_ms=1_000)
+def core_of(
+    *followers: Follower,
+    carry_out=carry_out,
+    backoff_max_ms=BACKOFF_MAX_MS,
+    quota: ReplicationQuota | None = None,
+):
     core: FetcherCore[Follower] = FetcherCore(
-        carry_out=carry_out, quota=quota, wait_max_ms=WAIT_MAX_MS, backoff_max_ms=backoff_max_ms
+        carry_out=carry_out,
+        quota=quota or ReplicationQuota(FakeClock(), samples=11, sample_ms=1_000),
+        wait_max_ms=WAIT_MAX_MS,
+        backoff_max_ms=backoff_max_ms,
     )
     for follower in followers:
         core.add(follower)

@@ -259,6 +259,7 @@ def test_a_session_sends_what_full_fetches_would_send(steps):
     """After every answer the client knows the watermark and errors of all that it wants."""
     world, client = World(slots=1), Client(wanted={0})
     sent: set[int] = set()
+    seen: set[int] = set()
     for step, index in steps:
         if step == "write":
             before = world.answer("t", index)
@@ -273,12 +274,14 @@ def test_a_session_sends_what_full_fetches_would_send(steps):
             client.wanted.discard(index)
         elif step == "crowd":
             world.clock.advance(EVICTION_MS + 1)
-            world.create(9)
+            seen.add(world.create(9))
         else:
             sent = exchange(world, client, sent)
-    assert world.sessions.cache.partitions == sum(
-        len(session.partitions) for session in world.sessions.cache._sessions.values()
-    )
+            seen.add(client.session[0])
+    cache = world.sessions.cache
+    left = [session for session in map(cache.get, seen) if session is not None]
+    assert len(left) == len(cache)
+    assert cache.partitions == sum(len(session.partitions) for session in left)
 
 
 def exchange(world: World, client: Client, sent: set[int]) -> set[int]:

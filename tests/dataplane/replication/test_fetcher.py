@@ -10,6 +10,7 @@ from dataplane.broker.replicas.follower_effects import carry_out
 from dataplane.log.config import LogConfig
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.retry_warning import EXPECTED_MS_MAX
+from dataplane.ports.fakes.clock import FakeClock
 from dataplane.replication.effects import FetchFailed, PartitionFailed
 from dataplane.replication.fetcher import (
     RETRY_MIN_MS,
@@ -19,6 +20,7 @@ from dataplane.replication.fetcher import (
     SendFetch,
 )
 from dataplane.replication.partition_fetch_state import DELAY_MIN_MS, FetchState
+from dataplane.replication.quota import ReplicationQuota
 from dataplane.wire.messages.fetch import PartitionData
 from tests.dataplane.log.support import World, append, batch
 from tests.dataplane.replication.follow_loop import (
@@ -324,8 +326,8 @@ def test_a_log_start_that_moved_by_itself_is_named_within_the_sweep():
 
 
 def test_throttled_partitions_that_lag_are_left_out_while_the_quota_is_used_up():
-    core, (first, _) = two()
-    quota = core._quota
+    quota = ReplicationQuota(FakeClock(), samples=11, sample_ms=1_000)
+    core, (first, _) = two(quota=quota)
     quota.throttle("t", frozenset({0}))
     quota.bound_bytes_per_s = 1
     answers = [of(0, records(first.log, 1, high_watermark=90))]

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from dataplane.log.config import LogConfig
 from dataplane.log.partition_log import AppendInfo, PartitionLog
+from dataplane.log.segment.log_segment import LogSegment
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.wire.batch_layout import LOG_OVERHEAD_BYTES
 from dataplane.wire.record_batch import iter_batches
-from tests.dataplane.log.support import NOW_MS, World, batch, offsets_in, read_all
+from tests.dataplane.log.support import DIRECTORY, NOW_MS, World, batch, offsets_in, read_all
 
 
 @dataclasses.dataclass(frozen=True)
@@ -116,19 +117,22 @@ def producers_of(log: PartitionLog) -> dict[int, object]:
     return {number: dataclasses.asdict(each) for number, each in log.producers.entries.items()}
 
 
-def memory_of(log: PartitionLog) -> dict[str, object]:
-    """Everything that later appends and reads go by."""
-    active = log._local.active
+def answers_of(log: PartitionLog) -> dict[str, object]:
+    """What is answered to whoever asks: where each read begins and ends, and the rest."""
+    end = log.log_end_offset
+    reads = [
+        (found.base_offset, found.position, found.size)
+        for offset in range(log.log_start_offset, end)
+        for bound in (offset + 1, end)
+        for found in (log.read(offset, 500, bound),)
+    ]
     return {
-        "end": log.log_end_offset,
+        "end": end,
         "bases": log.segment_base_offsets,
-        "sizes": [segment.size for segment in log._local.segments],
-        "times": [
-            (each.max_timestamp_ms, each.max_timestamp_offset) for each in log._local.segments
-        ],
-        "since entry": active._bytes_since_entry,
-        "first": active.first_timestamp_ms,
-        "tail": (list(log._local.tail._offsets), list(log._local.tail._positions)),
+        "size": log.size_bytes,
+        "reads": reads,
+        "times": [log.offset_for_timestamp(NOW_MS + at_ms) for at_ms in (0, 1, 50, 5_000)],
+        "latest": log.max_timestamp_offset(),
         "producers": producers_of(log),
         "epochs": log.epoch_entries,
     }
@@ -152,9 +156,9 @@ def test_groups_leave_what_single_appends_leave(config: LogConfig, steps: list[S
         assert found == wanted
         if step.ends:
             log.leader_appends.commit()
-            assert memory_of(log) == memory_of(one)
+            assert answers_of(log) == answers_of(one)
     log.leader_appends.commit()
-    assert memory_of(log) == memory_of(one)
+    assert answers_of(log) == answers_of(one)
     for each in (one, log):
         each.close()
     assert files_of(world) == files_of(one_world)
@@ -173,8 +177,10 @@ def batches_in(log: PartitionLog) -> dict[int, bytes]:
     return found
 
 
-def indexes_are_true(log: PartitionLog) -> None:
-    for segment in log._local.segments:
+def indexes_are_true(world: World, bases: list[int]) -> None:
+    """Of the segments as a closed log has left them: every entry names a batch that is there."""
+    for base in bases:
+        segment = LogSegment(world.fs, DIRECTORY, base, created_ms=0, index_interval_bytes=0)
         last_offsets = {head.position: head.last_offset for head in segment.heads_from(0)}
         for last_offset in last_offsets.values():
             offset, position = segment.offset_index.floor(last_offset)
@@ -220,17 +226,17 @@ def test_failed_writes_leave_what_was_answered(config: LogConfig, steps: list[St
         if step.ends:
             commit()
     commit()
-    world.fs._faults.clear()
+    world.fs.heal()
     assert batches_in(log) == batches_in(replay)
-    indexes_are_true(log)
     if len(log.segment_base_offsets) == len(replay.segment_base_offsets) == 1:
-        assert memory_of(log) == memory_of(replay)
+        assert answers_of(log) == answers_of(replay)
     # And it goes on, here and after a restart.
     for each in (log, replay):
         each.append_as_leader(batch(2), 0, now_ms=NOW_MS)
     assert batches_in(log) == batches_in(replay)
     end = log.log_end_offset
     log.close()
+    indexes_are_true(world, log.segment_base_offsets)
     log = world.open(recovery_point=0)
     assert log.log_end_offset == end
     assert batches_in(log) == batches_in(replay)
@@ -378,15 +384,16 @@ def test_nothing_else_is_asked_of_a_log_with_staged_batches() -> None:
 
 
 def test_a_group_exceeds_an_index_by_its_own_entries_at_most() -> None:
-    _, log = opened(LogConfig(index_interval_bytes=0, segment_index_bytes=48))
+    world, log = opened(LogConfig(index_interval_bytes=0, segment_index_bytes=48))
     for _ in range(4):
         for _ in range(10):
             log.leader_appends.stage(batch(), 0, now_ms=NOW_MS)
         log.leader_appends.commit()
     assert read_all(log) == list(range(40))
-    for segment in log._local.segments:
-        assert len(segment.offset_index) <= 48 // 8 + 10
-    assert len(log.segment_base_offsets) > 1
+    log.close()
+    indexes = [path for path in world.fs.paths() if path.endswith(".index")]
+    assert all(len(world.fs.content(path)) <= 48 + 10 * 8 for path in indexes)
+    assert len(indexes) == len(log.segment_base_offsets) > 1
 
 
 @pytest.mark.parametrize("staged_before", [0, 2])
@@ -404,8 +411,10 @@ def test_a_batch_that_is_written_and_cannot_be_synced_is_known(
         log.leader_appends.stage(batch(), 0, now_ms=NOW_MS)
     data = batch(2, base_sequence=sequence, **IDEMPOTENT)
     again = bytes(data)
-    log._epochs._in_file = None  # so that a flush has to write the checkpoint
-    world.fs.fail("open", "checkpoint", number=errno.ENOSPC)
+    for _ in range(2):  # an epoch that could not be written: the flush has to write the checkpoint
+        world.fs.fail("open", "checkpoint", number=errno.ENOSPC)
+    with pytest.raises(OSError):
+        log.assign_epoch_start(1, log.log_end_offset)
     info = result_of(lambda: log.leader_appends.stage(data, 0, now_ms=NOW_MS))
     assert isinstance(info, AppendInfo)
     assert result_of(log.leader_appends.commit) == ErrorCode.KAFKA_STORAGE_ERROR

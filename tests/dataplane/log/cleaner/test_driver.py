@@ -124,13 +124,13 @@ def test_a_log_that_is_deleted_meanwhile_is_left_alone():
     world = host()
     manager = world.start()
     dirty(world.create(manager, A0))
-    manager.cleaner._background.hold = True
+    world.background.hold = True
     world.tick(manager, 0)
     world.tick(manager, 1_000)
     assert manager.cleaner.cleaning == A0
     manager.delete_async(A0)
     world.create(manager, A0)
-    manager.cleaner._background.run_all()
+    world.background.run_all()
     assert manager.cleaner.cleaning is None
     assert not manager.cleaner.uncleanable
     assert manager.get(A0).log_end_offset == 0
@@ -141,11 +141,11 @@ def test_stopping_leaves_the_round_at_its_next_step():
     manager = world.start()
     log = world.create(manager, A0)
     dirty(log)
-    manager.cleaner._background.hold = True
+    world.background.hold = True
     world.tick(manager, 0)
     world.tick(manager, 1_000)
     manager.cleaner.stop()
-    manager.cleaner._background.run_all()
+    world.background.run_all()
     assert len(contents(log)) == 12
     assert not [p for p in world.fs.paths() if "cleaned" in p]
 

@@ -31,13 +31,14 @@ class Host:
     settings: LogManagerSettings = dataclasses.field(default_factory=LogManagerSettings)
     fs: MemoryFileSystem = dataclasses.field(default_factory=MemoryFileSystem)
     clock: FakeClock = dataclasses.field(default_factory=FakeClock)
+    background: InlineBackground = dataclasses.field(default_factory=InlineBackground)
 
     def start(self) -> LogManager:
         manager = LogManager(
             self.fs,
             self.clock,
             FakeEntropy(),
-            InlineBackground(),
+            self.background,
             log_dirs=self.dirs,
             broker_id=5,
             config_for=lambda _topic: self.config,

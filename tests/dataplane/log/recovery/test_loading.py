@@ -50,11 +50,15 @@ class CountingFileSystem(MemoryFileSystem):
 
 
 def start(
-    fs: FileSystem, *dirs: str, threads: int = 1, background: Background | None = None
+    fs: FileSystem,
+    *dirs: str,
+    threads: int = 1,
+    background: Background | None = None,
+    clock: FakeClock | None = None,
 ) -> LogManager:
     manager = LogManager(
         fs,
-        FakeClock(),
+        clock or FakeClock(),
         FakeEntropy(),
         background or InlineBackground(),
         log_dirs=dirs,
@@ -282,14 +286,14 @@ def test_checkpoints_do_not_speak_of_an_earlier_log_of_the_same_name():
 
 def test_a_checkpoint_asked_for_while_it_is_being_written_is_written_after():
     fs = MemoryFileSystem()
-    background = InlineBackground(hold=True)
-    manager = start(fs, "/d", background=background)
+    background, clock = InlineBackground(hold=True), FakeClock()
+    manager = start(fs, "/d", background=background, clock=clock)
     log = manager.get_or_create(TopicPartition("topic", 0), TOPIC_ID, SMALL)
     append(log, 4)
     log.update_high_watermark(2)
-    manager._clock.advance(1)
+    clock.advance(1)
     manager.tick(0)
-    manager._clock.advance(5_000)
+    clock.advance(5_000)
     manager.tick(0)  # being written by another thread
     log.update_high_watermark(4)
     manager.checkpoint_high_watermarks()

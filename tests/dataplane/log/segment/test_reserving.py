@@ -23,7 +23,7 @@ VALUE = bytes(BATCH_BYTES)
 
 
 def reserved(world: World, base: int = 0) -> int:
-    return world.fs._files[f"{DIRECTORY}/{base:020d}.log"].reserved_size
+    return world.fs.reserved_size(f"{DIRECTORY}/{base:020d}.log")
 
 
 def test_a_small_segment_takes_only_what_it_holds():

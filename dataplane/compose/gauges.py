@@ -72,6 +72,11 @@ def register(
         lambda: len(metadata_cache.image.brokers),
     )
     metrics.gauge(
+        "penstock_idle_followers",
+        "Followers of partitions led here that have caught up and cost nothing until an append.",
+        lambda: sum(partition.idle_followers for partition in replica_manager.led()),
+    )
+    metrics.gauge(
         "kafka_log_log_size",
         "Bytes of the logs here, by topic.",
         per_topic_bytes,

@@ -335,6 +335,11 @@ class Partition:
         """Requests that wait here for more to read."""
         return len(self.appended) + len(self.committed)
 
+    @property
+    def idle_followers(self) -> int:
+        """Followers that are caught up and not looked at until something happens here."""
+        return len(self._idle)
+
     # -- effects
 
     def _carry_out(self, effects: Sequence[Effect]) -> None:

@@ -70,15 +70,14 @@ async def test_a_peer_that_left_before_its_answer_is_no_error(stored, caplog, si
 
 @pytest.mark.parametrize("size", [SMALL, LARGE])
 async def test_an_answer_ready_while_the_connection_ends_is_dropped(
-    stored, caplog, size: int
+    stored, caplog, accepted: list[asyncio.Transport], size: int
 ) -> None:
     caplog.set_level(logging.DEBUG)
     script = Scripted()
     async with listening(script) as (listener, port, _m), connected(port) as (_reader, writer):
         writer.write(framed(b"w"))
         await until(lambda: bool(script.waiting))
-        (connection,) = listener._connections
-        connection._transport.abort()
+        accepted[0].abort()
         script.waiting[0].complete(answer(stored[1], size))
         await until(lambda: listener.connection_count == 0)
         await asyncio.sleep(0.01)

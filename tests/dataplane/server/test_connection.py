@@ -75,10 +75,10 @@ async def read_frame(reader: asyncio.StreamReader) -> bytes:
     return await reader.readexactly(size)
 
 
-@contextlib.asynccontextmanager
-async def listening(dispatcher: Scripted, tls: ssl.SSLContext | None = None, **limits: int):
-    metrics = Metrics()
-    listener = Listener(
+def listener_of(
+    dispatcher: Scripted, metrics: Metrics, tls: ssl.SSLContext | None = None, **limits: int
+) -> Listener:
+    return Listener(
         name="TEST",
         security_protocol="SSL" if tls else "PLAINTEXT",
         dispatcher=dispatcher,
@@ -86,6 +86,12 @@ async def listening(dispatcher: Scripted, tls: ssl.SSLContext | None = None, **l
         limits=ListenerLimits(**limits),
         tls=tls,
     )
+
+
+@contextlib.asynccontextmanager
+async def listening(dispatcher: Scripted, tls: ssl.SSLContext | None = None, **limits: int):
+    metrics = Metrics()
+    listener = listener_of(dispatcher, metrics, tls, **limits)
     bound = bind("TEST", "127.0.0.1", 0)
     port = bound.getsockname()[1]
     await listener.open(bound)
@@ -355,22 +361,21 @@ async def test_who_holds_space_for_its_next_frame_gives_it_back_when_others_wait
 
 @pytest.mark.parametrize("secure", [False, True])
 async def test_socket_buffers_are_the_systems_unless_they_were_asked_for(
-    tmp_path, secure: bool
+    tmp_path, accepted: list[asyncio.Transport], secure: bool
 ) -> None:
     server_tls, client_tls = _tls(tmp_path) if secure else (None, None)
     sizes = []
     for limits in ({}, {"send_buffer_bytes": 50_000, "receive_buffer_bytes": 30_000}):
         async with (
-            listening(Scripted(), server_tls, **limits) as (listener, port, _m),
+            listening(Scripted(), server_tls, **limits) as (_, port, _m),
             connected(port, ssl=client_tls) as (reader, writer),
         ):
             body = b"e" + os.urandom(1 << 20)
             writer.write(framed(body))
             assert await read_frame(reader) == body
-            (connection,) = listener._connections
-            accepted = connection._transport.get_extra_info("socket")
+            used = accepted.pop().get_extra_info("socket")
             options = (socket.SO_SNDBUF, socket.SO_RCVBUF)
-            sizes.append(tuple(accepted.getsockopt(socket.SOL_SOCKET, each) for each in options))
+            sizes.append(tuple(used.getsockopt(socket.SOL_SOCKET, each) for each in options))
     left, asked = sizes
     assert asked == (100_000, 60_000), "Linux doubles what it is asked for"
     assert left[0] != 100_000
@@ -379,26 +384,27 @@ async def test_socket_buffers_are_the_systems_unless_they_were_asked_for(
 
 @pytest.mark.parametrize("secure", [False, True])
 async def test_small_answers_are_not_held_back_for_an_acknowledgement(
-    tmp_path, secure: bool
+    tmp_path, accepted: list[asyncio.Transport], secure: bool
 ) -> None:
     server_tls, client_tls = _tls(tmp_path) if secure else (None, None)
     async with (
-        listening(Scripted(), server_tls) as (listener, port, _m),
+        listening(Scripted(), server_tls) as (_, port, _m),
         connected(port, ssl=client_tls) as (reader, writer),
     ):
         writer.write(framed(b"e"))
         assert await read_frame(reader) == b"e"
-        (connection,) = listener._connections
-        accepted = connection._transport.get_extra_info("socket")
-        assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        used = accepted.pop().get_extra_info("socket")
+        assert used.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
 
 
 async def test_the_backlog_is_what_was_asked_for() -> None:
-    async with listening(Scripted(), backlog=7) as (listener, _port, _m):
-        (bound,) = listener._server.sockets
+    with bind("TEST", "127.0.0.1", 0) as bound:
+        listener = listener_of(Scripted(), Metrics(), backlog=7)
+        await listener.open(bound)
         tcp_info = bound.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 32)
         # Of a listening socket, `tcpi_sacked` is the longest that its queue may get.
         assert struct.unpack_from("=I", tcp_info, 28)[0] == 7
+        listener.stop_accepting()
 
 
 async def test_what_waits_for_a_client_that_left_is_abandoned() -> None:

@@ -8,7 +8,9 @@ import errno
 import logging
 import os
 import random
+import socket
 import struct
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -157,57 +159,82 @@ async def test_pieces_without_a_slice_among_them_leave_as_well() -> None:
         assert await read_frame(reader) == b"e", "the connection goes on"
 
 
-class Socket:
-    """Takes so many bytes of what it is given; then it is full."""
+class Short(socket.socket):
+    """Takes so many bytes of the first message that it is given, as if it were full then."""
 
-    def __init__(self, takes: int) -> None:
-        self.takes = takes
-        self.got = b""
+    takes = 0
 
-    def sendmsg(self, vector) -> int:
+    def sendmsg(self, vector, *_) -> int:
         data = b"".join(vector)[: self.takes]
-        if not self.takes:
+        if not data:
             raise BlockingIOError
-        self.got += data
-        self.takes -= len(data)
-        return len(data)
+        return self.send(data)
 
 
 class Loop:
+    """Notes what is to be called once a socket has space."""
+
     def __init__(self) -> None:
-        self.watched: list[object] = []
+        self.watched: dict[object, Callable[[], None]] = {}
 
-    def add_writer(self, sock: object, call) -> None:
-        self.watched.append((sock, call))
+    def add_writer(self, sock: object, call: Callable[[], None]) -> None:
+        assert sock not in self.watched
+        self.watched[sock] = call
+
+    def remove_writer(self, sock: object) -> None:
+        del self.watched[sock]
 
 
-def test_whatever_a_socket_takes_the_rest_is_what_follows(stored, monkeypatch) -> None:
+class Transport:
+    """Of a socket that nobody else writes to."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+
+    def set_write_buffer_limits(self, *, high: int) -> None:
+        assert high == 0
+
+    def get_extra_info(self, name: str) -> socket.socket:
+        assert name == "socket"
+        return self.sock
+
+    def write(self, data: bytes | memoryview) -> None:
+        self.sock.sendall(data)
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_whatever_a_socket_takes_the_rest_is_what_follows(
+    stored, monkeypatch, goes_on: bool
+) -> None:
     path, file = stored
     content = path.read_bytes()
     script = Holding(file)
-    transport = type("Transport", (), {"set_write_buffer_limits": lambda *_, **__: None})()
     whole = b"".join(struct.pack(">i", 13) + content[at : at + 10] + b"end" for at in (0, 500))
     before = descriptors()
     for taken in range(len(whole) + 1):
-        sock, loop = Socket(taken), Loop()
-        monkeypatch.setattr(ReplyWriter, "_own_socket", lambda _self, sock=sock: sock)
-        writer = ReplyWriter(loop, transport, is_plain=True, on_unreadable=pytest.fail)
+        ours, theirs = socket.socketpair()
+        loop, ends = Loop(), []
+        writer = ReplyWriter(loop, Transport(ours), is_plain=True, on_unreadable=pytest.fail)
         script.memory.start_over()
         generation = script.memory.generation
         writer.add(script.read(0, 10))
         writer.add([b"", *script.read(500, 10)])
-        assert writer.flush(lambda: None) == (taken < len(whole))
-        rest = b""
-        for part in writer._rest:
-            rest += (
-                part
-                if type(part) is bytes
-                else os.pread(part.file.fileno(), part.size, part.position)
-            )
-        assert sock.got + rest == whole
-        assert len(loop.watched) == (taken < len(whole))
-        assert (script.memory.generation > generation) == (taken == len(whole))
-        writer._drop_rest()
+        is_whole = taken == len(whole)
+        with monkeypatch.context() as patch:
+            patch.setattr(reply_writer.socket, "socket", type("", (Short,), {"takes": taken}))
+            assert writer.flush(lambda ends=ends: ends.append("left")) == (not is_whole)
+        assert (script.memory.generation > generation) == is_whole
+        assert len(loop.watched) == (not is_whole)
+        if goes_on:
+            for call in list(loop.watched.values()):
+                call()
+            assert ends == ["left"] * (not is_whole)
+        writer.close()
+        ours.close()
+        assert not loop.watched
+        with theirs:
+            got = theirs.recv(2 * len(whole))
+            assert got == (whole if goes_on else whole[:taken])
     assert descriptors() == before
 
 

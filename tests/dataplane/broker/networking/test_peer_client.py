@@ -9,8 +9,9 @@ import socket
 
 import pytest
 
-from dataplane.broker.metadata.metadata_cache import MetadataCache
+from dataplane.broker.metadata_cache.metadata_cache import MetadataCache
 from dataplane.broker.networking.peer_client import PeerPool, PeerUnavailableError
+from dataplane.broker.networking.peer_connection import PeerConnection
 from dataplane.cluster.image import ClusterImage, Endpoint
 from dataplane.wire.messages.metadata import MetadataRequest
 from tests.ports import free_row
@@ -23,6 +24,20 @@ def pool(fetch_receive_buffer_bytes: int = -1) -> PeerPool:
         metadata_cache=MetadataCache(ClusterImage()),
         fetch_receive_buffer_bytes=fetch_receive_buffer_bytes,
     )
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[asyncio.Transport]:
+    """The transports of connections to peers, in the order of their opening."""
+    transports: list[asyncio.Transport] = []
+    made = PeerConnection.connection_made
+
+    def noted(self: PeerConnection, transport: asyncio.Transport) -> None:
+        transports.append(transport)
+        made(self, transport)
+
+    monkeypatch.setattr(PeerConnection, "connection_made", noted)
+    return transports
 
 
 def run_and_collect_complaints(make) -> list[str]:
@@ -105,7 +120,7 @@ def test_askers_share_the_connection_and_its_failure():
 
 @pytest.mark.parametrize("receive_buffer_bytes", [-1, 20_000])
 async def test_requests_to_peers_are_not_held_back_for_an_acknowledgement(
-    receive_buffer_bytes: int,
+    opened: list[asyncio.Transport], receive_buffer_bytes: int
 ):
     async def accept(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
         pass
@@ -114,32 +129,36 @@ async def test_requests_to_peers_are_not_held_back_for_an_acknowledgement(
     endpoint = Endpoint("127.0.0.1", server.sockets[0].getsockname()[1], "PLAINTEXT")
     peers = pool(receive_buffer_bytes)
     for channel in ("fetch-0-0", "control"):
-        connection = await peers.connection(endpoint, channel=channel)
-        used: socket.socket = connection._transport.get_extra_info("socket")
+        await peers.connection(endpoint, channel=channel)
+        used: socket.socket = opened.pop().get_extra_info("socket")
         assert used.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
     await peers.close()
     server.close()
 
 
-async def receive_buffers(peers: PeerPool, endpoint: Endpoint) -> list[int]:
+async def receive_buffers(
+    peers: PeerPool, endpoint: Endpoint, opened: list[asyncio.Transport]
+) -> list[int]:
     """SO_RCVBUF of a channel that fetches and of one that does not."""
     sizes = []
     for channel in ("fetch-0-0", "control"):
-        connection = await peers.connection(endpoint, channel=channel)
-        used: socket.socket = connection._transport.get_extra_info("socket")
+        await peers.connection(endpoint, channel=channel)
+        used: socket.socket = opened.pop().get_extra_info("socket")
         sizes.append(used.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF))
     await peers.close()
     return sizes
 
 
-async def test_followers_alone_get_the_receive_buffer_that_was_asked_for():
+async def test_followers_alone_get_the_receive_buffer_that_was_asked_for(
+    opened: list[asyncio.Transport],
+):
     async def accept(_reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
         pass
 
     server = await asyncio.start_server(accept, "127.0.0.1", 0)
     endpoint = Endpoint("127.0.0.1", server.sockets[0].getsockname()[1], "PLAINTEXT")
-    left = await receive_buffers(pool(), endpoint)
-    fetching, controlling = await receive_buffers(pool(20_000), endpoint)
+    left = await receive_buffers(pool(), endpoint, opened)
+    fetching, controlling = await receive_buffers(pool(20_000), endpoint, opened)
     server.close()
     # Linux doubles what it is asked for, for its own bookkeeping.
     assert fetching == 40_000

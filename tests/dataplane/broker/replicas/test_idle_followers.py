@@ -174,8 +174,10 @@ async def test_what_is_forgotten_is_not_taken_for_fetched(broker) -> None:
 
 async def test_a_session_that_ends_leaves_nothing_behind(broker) -> None:
     follower = await Follower(broker).open()
+    led = [broker.partition("t", index) for index in follower.partitions]
+    assert [partition.idle_followers for partition in led] == [1] * 4
     broker.replica_manager.fetch_sessions.cache.remove(follower.id)
-    assert all(not broker.partition("t", index)._idle for index in follower.partitions)
+    assert [partition.idle_followers for partition in led] == [0] * 4
     first = await Follower(broker).open()
     second = await Follower(broker).open()
     assert not first.session.idle

@@ -51,12 +51,12 @@ async def test_an_isr_that_shrinks_below_the_minimum_after_the_append_leaves_it_
 
 
 async def test_what_is_committed_while_the_isr_is_too_small_says_so(broker):
-    broker.topic("t", replicas=ALL)
+    """The minimum is raised in the moment between the watermark's move and the answer."""
+    broker.topic("t", replicas=ALL, isr=(ME, PEER))
     partition = broker.partition("t")
+    partition.when_committed(1, lambda _ok: setattr(partition, "min_isr", 3))
     request, answer = await asked(broker, 60_000)
-    partition.isr_committed((ME,), 1)
-    # As when the watermark of an earlier moment is taken up: the core itself never does this.
-    partition._acknowledgements.reach(1)
+    partition.on_follower_fetch(PEER, 1)
     code = only(read_answer(request, 9, await settled(answer))).error_code
     assert code == ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
     await broker.stop()

@@ -1,5 +1,6 @@
 """The product's Celery app, whose steps pass by the test's holds: `celery -A …held_worker`."""
 
+import dataclasses
 import os
 from pathlib import Path
 
@@ -13,16 +14,22 @@ __all__ = ["app"]
 
 @worker_init.connect
 def watch_steps(**_):
-    from controlplane.operations import engine
+    from controlplane.operations.operations import OperationKind
 
-    holds, run = Holds(Path(os.environ[VARIABLE])), engine._run
+    holds, spec_of = Holds(Path(os.environ[VARIABLE])), OperationKind.step
 
-    def watched(kind, context, step):
-        operation_id = context.operation.id
-        holds.note(operation_id, step.name)
-        holds.pass_by(operation_id, kind.name, step.name, BEFORE)
-        outcome = run(kind, context, step)
-        holds.pass_by(operation_id, kind.name, step.name, AFTER)
-        return outcome
+    def watched(self, name):
+        spec = spec_of(self, name)
 
-    engine._run = watched
+        def run(kind, context):
+            operation_id = context.operation.id
+            holds.note(operation_id, name)
+            holds.pass_by(operation_id, kind.name, name, BEFORE)
+            try:
+                return spec.run(kind, context)
+            finally:
+                holds.pass_by(operation_id, kind.name, name, AFTER)
+
+        return dataclasses.replace(spec, run=run)
+
+    OperationKind.step = watched

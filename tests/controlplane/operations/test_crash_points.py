@@ -2,14 +2,18 @@
 that must be done once.
 """
 
+import contextlib
+import dataclasses
+import itertools
 from datetime import timedelta
 
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from controlplane.operations import engine, outbox
 from controlplane.operations.models import Operation, OutboxMessage, Plan
+from controlplane.operations.operations import OperationKind
 from controlplane.operations.services import operation_cancel
 from controlplane.operations.tasks import drain_outbox, sweep
 from tests.controlplane.support import ACTOR, drive, step
@@ -34,52 +38,75 @@ def expire(operation):
 
 
 DRY_RUNS = 2  # at the plan, and when it is confirmed
-POINTS = ["_enter", "_begin", "_context", "_run", "_settle"]
+BOUNDS = ("SAVEPOINT", "RELEASE", "ROLLBACK")
 
 
-@pytest.mark.parametrize("tick", [1, 2])
-@pytest.mark.parametrize("point", POINTS)
-def test_killed_before_any_part_of_a_tick(world, operation, monkeypatch, point, tick):
-    drive(operation, ticks=tick - 1)
-    with monkeypatch.context() as patch:
-        patch.setattr(engine, point, die)
-        with pytest.raises(ProcessKilled):
-            engine.tick(operation.id)
-    assert engine.tick(operation.id) is False, "the dead hold the lease until it runs out"
-    expire(operation)
-    assert sweep() == 1
-    assert drive(operation).state == "succeeded"
-    assert world.gateway.calls.count("create_topic") == DRY_RUNS + 1
+@contextlib.contextmanager
+def at_statement(number, act, *, in_transactions=True):
+    """Do `act` before the database statement of this number, from 0. Yields it, if it came to that.
+
+    Without `in_transactions` only statements outside of any count: rows are locked inside.
+    """
+    depth, count, reached = len(connection.savepoint_ids), 0, []
+
+    def watch(execute, sql, *rest):
+        nonlocal count
+        is_outside = len(connection.savepoint_ids) == depth
+        if not reached and not sql.startswith(BOUNDS) and (in_transactions or is_outside):
+            if count == number:
+                reached.append(sql)
+                act()
+            count += 1
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(watch):
+        yield reached
 
 
-def test_killed_before_the_end_is_written(world, operation, monkeypatch):
-    drive(operation, ticks=2)
-    with monkeypatch.context() as patch:
-        patch.setattr(engine, "_finish", die)
-        with pytest.raises(ProcessKilled):
-            engine.tick(operation.id)
-    operation.refresh_from_db()
-    assert operation.state == "verifying"
-    expire(operation)
-    assert drive(operation).state == "succeeded"
+def cut_short(operation, number):
+    """A tick whose process dies before this statement. Whether it had that many."""
+    with at_statement(number, die) as reached, contextlib.suppress(ProcessKilled):
+        engine.tick(operation.id)
+    return bool(reached)
 
 
-@pytest.mark.parametrize("point", ["_roll_back", "_run", "_settle"])
-def test_killed_while_cancelling(world, monkeypatch, point):
-    world.gateway.add_topic("big", partitions=2, records=50)
-    before = [part.replicas for part in world.gateway.topics["big"].partitions]
-    operation = world.start(
-        world.plan("reassignment", topics=["big"], target_brokers=[2, 3, 4], batch_size=1)
-    )
-    drive(operation, ticks=2)
-    operation_cancel(tenant=world.tenant, actor=ACTOR, operation_id=operation.id)
-    with monkeypatch.context() as patch:
-        patch.setattr(engine, point, die)
-        with pytest.raises(ProcessKilled):
-            engine.tick(operation.id)
-    expire(operation)
-    assert drive(operation).state == "cancelled"
-    assert [part.replicas for part in world.gateway.topics["big"].partitions] == before
+@pytest.mark.parametrize("tick", [1, 2, 3])
+def test_killed_before_any_statement_of_a_tick(world, tick):
+    for number in itertools.count():
+        before = world.gateway.calls.count("create_topic")
+        operation = world.start(world.plan("topic.create", name=f"t-{number}", partitions=2))
+        drive(operation, ticks=tick - 1)
+        was_killed = cut_short(operation, number)
+        if was_killed and number:
+            assert engine.tick(operation.id) is False, "the dead hold the lease until it runs out"
+        expire(operation)
+        assert sweep() == (was_killed or tick < 3)
+        assert drive(operation).state == "succeeded"
+        assert world.gateway.calls.count("create_topic") - before == DRY_RUNS + 1
+        if not was_killed:
+            break
+    assert number > 5
+
+
+@pytest.mark.parametrize("tick", [1, 2, 3])
+def test_killed_while_cancelling(world, tick):
+    for number in itertools.count():
+        topic = f"big-{number}"
+        world.gateway.add_topic(topic, partitions=2, records=50)
+        before = [part.replicas for part in world.gateway.topics[topic].partitions]
+        operation = world.start(
+            world.plan("reassignment", topics=[topic], target_brokers=[2, 3, 4], batch_size=1)
+        )
+        drive(operation, ticks=2)
+        operation_cancel(tenant=world.tenant, actor=ACTOR, operation_id=operation.id)
+        drive(operation, ticks=tick - 1)
+        was_killed = cut_short(operation, number)
+        expire(operation)
+        assert drive(operation).state == "cancelled"
+        assert [part.replicas for part in world.gateway.topics[topic].partitions] == before
+        if not was_killed:
+            break
+    assert number > 5
 
 
 def test_the_outcome_and_the_next_tick_are_one_write(world, operation, monkeypatch):
@@ -160,33 +187,53 @@ def test_a_lease_of_an_ended_operation_cannot_be_had(world, operation):
     assert engine.claim("op_nothing") is None
 
 
-def test_who_lost_the_lease_cannot_renew_begin_settle_or_finish(world, operation):
-    old = engine.claim(operation.id)
-    expire(operation)
-    new = engine.claim(operation.id)
-    assert new
-    with pytest.raises(engine.LeaseLostError):
-        engine._keep(operation.id, old)
-    assert engine._mine(operation.id, old) is None
-    engine._finish(operation, engine.required_kind(operation.kind), old, "succeeded")
-    operation.refresh_from_db()
-    assert operation.state == "pending"
-    engine._keep(operation.id, new)
+def rows_of(operation):
+    return (
+        Operation.objects.filter(pk=operation.pk).values().get(),
+        list(operation.steps.order_by("pk").values()),
+        list(OutboxMessage.objects.order_by("pk").values()),
+    )
 
 
-def test_a_heartbeat_that_finds_the_lease_gone_stops_the_step(world, operation):
-    real = world.gateway.create_topic
+@pytest.mark.parametrize("tick", [1, 2, 3])
+def test_who_lost_the_lease_writes_nothing_more(world, tick):
+    for number in itertools.count(1):  # 0 is the claim itself
+        operation = world.start(world.plan("topic.create", name=f"t-{number}", partitions=2))
+        drive(operation, ticks=tick - 1)
+        left = []
 
-    def slow(topic, *, validate_only=False):
-        world.gateway.create_topic = real
+        def take_over(operation=operation, left=left):
+            expire(operation)
+            assert engine.claim(operation.id)
+            left.append(rows_of(operation))
+
+        with at_statement(number, take_over, in_transactions=False) as reached:
+            engine.tick(operation.id)
+        if not reached:
+            break
+        assert [rows_of(operation)] == left
+        expire(operation)
+        assert drive(operation).state == "succeeded"
+    assert number > 3
+
+
+def test_a_heartbeat_that_finds_the_lease_gone_stops_the_step(world, operation, monkeypatch):
+    spec_of = OperationKind.step
+
+    def slow(_kind, context):
+        context.heartbeat()
         expire(operation)
         assert engine.claim(operation.id)
-        with pytest.raises(engine.LeaseLostError):
-            engine._keep(operation.id, "the old token")
-        raise engine.LeaseLostError(operation.id)
+        context.heartbeat()
+        raise AssertionError("another worker is at it")
 
-    world.gateway.create_topic = slow
-    assert engine.tick(operation.id) is False
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            OperationKind,
+            "step",
+            lambda self, name: dataclasses.replace(spec_of(self, name), run=slow),
+        )
+        assert engine.tick(operation.id) is False
     assert step(operation, "create").state == "running"
     expire(operation)
     assert drive(operation).state == "succeeded"

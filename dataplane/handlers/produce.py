@@ -82,7 +82,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
         and transactional_id is None
     ):
         _note_route(context, frame, position, staged[0][2].topic_partition, asked[0][1][0][1])
-    return _Produced(context, topics, staged, acks, timeout_ms, failed)
+    return ProduceAnswer(context, topics, staged, acks, timeout_ms, failed)
 
 
 def _note_route(
@@ -149,7 +149,7 @@ def _stage(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of a
     )
 
 
-class _Produced(StagedAnswer):
+class ProduceAnswer(StagedAnswer):
     """The answer to a Produce whose batches are staged."""
 
     __slots__ = ("_acks", "_context", "_failed", "_staged", "_timeout_ms", "_topics")
@@ -180,7 +180,7 @@ class _Produced(StagedAnswer):
         for item in self._staged:
             log = item[2].log
             if item[3] > log.log_end_offset:
-                self._refuse(item, appends.refusal_of(item[2]))
+                self.refuse(item, appends.refusal_of(item[2]))
             elif item[3] > log.high_watermark and self._acks == -1:
                 pending = [*(pending or ()), item]
         if self._acks == 0:
@@ -194,7 +194,7 @@ class _Produced(StagedAnswer):
             context.broker.replica_manager.produce_purgatory.add(waiting, max(0, self._timeout_ms))
         return waiting.deferred
 
-    def _refuse(self, item: _Staged, error: KafkaError) -> None:
+    def refuse(self, item: _Staged, error: KafkaError) -> None:
         (name, results), place, _partition, _end = item
         context = self._context
         context.broker.metrics.count_refused_batch(error.code.name)

@@ -17,7 +17,8 @@ from dataplane.broker.controller.load import load_brokers
 from dataplane.broker.replicas.partition import Partition
 from dataplane.broker.replicas.replica_manager import ReplicaManager
 from dataplane.cluster import election, failover, image
-from dataplane.handlers import fetch, produce
+from dataplane.handlers import fetch_partitions, produce
+from dataplane.handlers.fetch_partitions import FetchPartitions
 from dataplane.log.appending.leader import LeaderAppends
 from dataplane.log.partition_log import PartitionLog
 from dataplane.log.producers.producer_state import ProducerState
@@ -35,6 +36,11 @@ DEFAULTS = (0.0, NEVER_S, 3)
 """Between faults (0: as the seed says) and between topics that live for moments; brokers."""
 
 
+def alter(patch, owner, name, change):
+    """Put `change(original)` in the place of a function, an inner one too: a bug is where it is."""
+    patch.setattr(owner, name, change(getattr(owner, name)))
+
+
 def acks_before_the_watermark(patch):
     """A producer gets an acknowledgement although no follower has the record."""
     patch.setattr(Partition, "when_committed", lambda self, offset, callback: True)
@@ -44,19 +50,19 @@ def acks_before_the_watermark(patch):
 def reads_beyond_the_watermark(patch):
     """Consumers get what the leader alone has."""
     always = property(lambda self: True, lambda self, _answer: None)
-    patch.setattr(fetch._Fetch, "_is_replica", always)
-    original = fetch._Fetch._acknowledge
+    patch.setattr(FetchPartitions, "is_replica", always)
+    original = FetchPartitions.acknowledge
     patch.setattr(
-        fetch._Fetch,
-        "_acknowledge",
-        lambda self: original(self) if self._request.replica_id >= 0 else None,
+        FetchPartitions,
+        "acknowledge",
+        lambda self: original(self) if self.request.replica_id >= 0 else None,
     )
     return ("isolate", "slow_link"), {}
 
 
 def truncates_by_watermark(patch):
     """Before KIP-101: a follower truncates to its own watermark, and never compares epochs."""
-    patch.setattr(fetch, "_divergence", lambda partition, wanted: None)
+    patch.setattr(fetch_partitions, "divergence", lambda partition, wanted: None)
     start = PartitionFetchState.__init__
 
     def begin(self, partition, **keywords):
@@ -70,7 +76,7 @@ def truncates_by_watermark(patch):
 
 def compares_no_epochs(patch):
     """A follower keeps whatever it has, if only the offsets fit."""
-    patch.setattr(fetch, "_divergence", lambda partition, wanted: None)
+    patch.setattr(fetch_partitions, "divergence", lambda partition, wanted: None)
     return ("kill_unfenced", "pause", "isolate", "zk_expiry"), {}
 
 
@@ -118,14 +124,13 @@ def watermark_goes_back(patch):
 
 def elects_in_the_old_epoch(patch):
     """A new leader without a new epoch."""
-    original = election._led
 
-    def led(state, *rest, **options):
-        return dataclasses.replace(
+    def changed(original):
+        return lambda state, *rest, **options: dataclasses.replace(
             original(state, *rest, **options), leader_epoch=max(0, state.leader_epoch)
         )
 
-    patch.setattr(election, "_led", led)
+    alter(patch, election, "_led", changed)
     return ("kill", "restart", "zk_expiry"), {}
 
 
@@ -133,15 +138,17 @@ def ignores_the_fence(patch):
     """A broker obeys deposed controllers, and leads on in an epoch that others have too."""
     patch.setattr(ReplicaManager, "check_controller", lambda self, *_: ErrorCode.NONE)
     patch.setattr(Partition, "check_epoch", lambda self, epoch: None)
-    original = failover._repaired
 
-    def repaired(state, live, electable, unclean):
-        changed = original(state, live, electable, unclean)
-        if changed is not None and changed.leader != state.leader:
-            changed = dataclasses.replace(changed, leader_epoch=max(0, state.leader_epoch))
-        return changed
+    def in_the_old_epoch(original):
+        def repaired(state, live, electable, unclean):
+            changed = original(state, live, electable, unclean)
+            if changed is not None and changed.leader != state.leader:
+                changed = dataclasses.replace(changed, leader_epoch=max(0, state.leader_epoch))
+            return changed
 
-    patch.setattr(failover, "_repaired", repaired)
+        return repaired
+
+    alter(patch, failover, "_repaired", in_the_old_epoch)
     return ("fence_alive", "pause", "zk_expiry"), {}
 
 
@@ -183,48 +190,52 @@ def skips_an_offset(patch):
 
 def answers_what_was_not_written(patch):
     """A staged batch is answered as appended although its write failed."""
-    patch.setattr(produce._Produced, "_refuse", lambda self, item, error: None)
+    patch.setattr(produce.ProduceAnswer, "refuse", lambda self, item, error: None)
     return ("disk_full",), {}, 0.3
 
 
 def lets_batches_pass_a_lost_one(patch):
     """Behind a failed write a batch of the same group takes the offsets of those that were lost."""
-    original = LeaderAppends._write_staged_first
 
-    def write(self):
-        try:
-            original(self)
-        except KafkaError:
-            self._staging.failure = None
+    def forgiving(original):
+        def write(self):
+            try:
+                original(self)
+            except KafkaError:
+                self._staging.failure = None
 
-    patch.setattr(LeaderAppends, "_write_staged_first", write)
+        return write
+
+    alter(patch, LeaderAppends, "_write_staged_first", forgiving)
     return ("failed_write", "disk_full"), {"log.segment.bytes": "700"}, 0.3
 
 
 def remembers_producers_of_lost_batches(patch):
     """A producer's sequence moves on when a batch is staged, and stays there if the write fails."""
-    original = LeaderAppends._undo
 
-    def undo(self, size, error):
-        for entry in self._entries.values():
-            entry.next_sequence += 1
-        return original(self, size, error)
+    def remembering(original):
+        def undo(self, size, error):
+            for entry in self._entries.values():
+                entry.next_sequence += 1
+            return original(self, size, error)
 
-    patch.setattr(LeaderAppends, "_undo", undo)
+        return undo
+
+    alter(patch, LeaderAppends, "_undo", remembering)
     return ("disk_full",), {}, 0.3
 
 
 def answers_without_records(patch):
     """Consumers get nothing at some offsets, and ask for them for ever."""
-    original = fetch._Fetch._read_one
+    original = FetchPartitions.read_one
 
     def read_one(self, partition, wanted, left, is_first):
         result = original(self, partition, wanted, left, is_first)
-        if self._is_replica or wanted.fetch_offset % 7:
+        if self.is_replica or wanted.fetch_offset % 7:
             return result
         return result._replace(records=None)
 
-    patch.setattr(fetch._Fetch, "_read_one", read_one)
+    patch.setattr(FetchPartitions, "read_one", read_one)
     return ("reset",), {}
 
 

@@ -40,7 +40,6 @@ class _Watch:
 
 _lock = threading.Lock()
 _watches: dict[str, _Watch] = {}
-_make_publisher = TelemetryPublisher
 
 
 def watched_cluster_ids() -> list[str]:
@@ -115,7 +114,7 @@ def _watch(cluster: Cluster) -> _Watch:
         found = _watches.get(cluster.id)
         if found is not None and found.spec == spec:
             return found
-        made = _Watch(spec=spec, publisher=_make_publisher(spec))
+        made = _Watch(spec=spec, publisher=TelemetryPublisher(spec))
         _watches[cluster.id] = made
     if found is not None:
         found.publisher.close()

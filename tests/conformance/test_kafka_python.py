@@ -88,7 +88,7 @@ def test_fetch_sessions_are_kept_while_partitions_come_and_go(
     consumer.assign(partitions[:4])
     send(0, range(4))
     read("the first partitions")
-    sessions = consumer._fetcher._session_handlers  # there is no public view of them
+    sessions = consumer._fetcher._session_handlers  # noqa: SLF001 - the library shows them nowhere else
     ids = {node: session.next_metadata.session_id for node, session in sessions.items()}
     assert any(ids.values()), "the broker grants sessions"
     for round_ in range(1, 6):

@@ -18,8 +18,8 @@ PAUSE_S = 0.002
 FILLING = b"." * 120
 NEVER_SENT = frozenset(
     {
-        KafkaError._PURGE_QUEUE,
-        KafkaError._QUEUE_FULL,
+        KafkaError._PURGE_QUEUE,  # noqa: SLF001 - librdkafka's own codes are public all the same
+        KafkaError._QUEUE_FULL,  # noqa: SLF001 - librdkafka's own codes are public all the same
         KafkaError.MSG_SIZE_TOO_LARGE,
         KafkaError.TOPIC_AUTHORIZATION_FAILED,
     }

@@ -29,8 +29,10 @@ class LogCapture(logging.Handler):
         self._logger.propagate = self._before[1]
 
     def emit(self, record: logging.LogRecord) -> None:
-        loop = asyncio._get_running_loop()
-        name = getattr(loop, "name", "?")
+        try:
+            name = getattr(asyncio.get_running_loop(), "name", "?")
+        except RuntimeError:
+            name = "?"
         error = record.exc_info[1] if record.exc_info else None
         if self._sim.detail:
             suffix = f": {error!r}" if error is not None else ""

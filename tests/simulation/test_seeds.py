@@ -6,8 +6,7 @@ import dataclasses
 
 import pytest
 
-from dataplane.log.appending.leader import LeaderAppends
-from dataplane.model.errors import KafkaError
+from dataplane.log.segment.log_segment import LogSegment
 from tests.simulation.plan import Plan
 from tests.simulation.seeds import run_seed
 
@@ -27,7 +26,7 @@ def test_no_violation(seed):
 
 def test_batches_are_staged_in_groups_and_their_writes_fail(monkeypatch):
     """Bursts reach the brokers in one piece: else staging would hardly be simulated at all."""
-    make, write = Plan.of.__func__, LeaderAppends._write_staged
+    make, write = Plan.of.__func__, LogSegment.append
     groups = {True: 0, False: 0}  # of several batches: whether they were written
 
     def plan(cls, random):
@@ -36,17 +35,17 @@ def test_batches_are_staged_in_groups_and_their_writes_fail(monkeypatch):
             made, burst_batches_max=5, faults=("disk_full", "failed_write"), fault_gap_s=0.3
         )
 
-    def counted(self):
-        is_group = len(self._staging.batches) > 1
+    def counted(self, parts, batches):
+        is_group = len(batches) > 1
         try:
-            write(self)
-        except KafkaError:
+            write(self, parts, batches)
+        except OSError:
             groups[False] += is_group
             raise
         groups[True] += is_group
 
     monkeypatch.setattr(Plan, "of", classmethod(plan))
-    monkeypatch.setattr(LeaderAppends, "_write_staged", counted)
+    monkeypatch.setattr(LogSegment, "append", counted)
     for seed in (3, 5, 6):
         assert not run_seed(seed).violations
     assert groups[True] > 50

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dataplane.ports.filesystem import File, FileSystem
 
 _PENDING_MAX_BYTES = 4096
-_STRETCH_ENTRIES = 2048
+STRETCH_ENTRIES = 2048
 
 
 class SparseIndex:
@@ -96,7 +96,7 @@ class SparseIndex:
         Binary search by single entries down to a stretch that one read takes in. `OSError`.
         """
         low, high = 0, len(self)
-        while high - low > _STRETCH_ENTRIES:
+        while high - low > STRETCH_ENTRIES:
             middle = (low + high) // 2
             value = self.entry(middle)[field]
             if value < bound or (inclusive and value == bound):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from dataplane.ports.filesystem import File
 
 _CHUNK_BYTES = 8 * 1024
-_WALK_MAX_BYTES = 1024 * 1024
+WALK_BYTES_MAX = 1024 * 1024
 _REACHED_MAX = 32
 
 
@@ -77,7 +77,7 @@ def _walk(segments: LogSegments, start: int, upper: int) -> _Walk:
             position = head.position + head.size
             if head.last_offset < start:
                 continue
-            if head.last_offset >= upper or walked >= _WALK_MAX_BYTES:
+            if head.last_offset >= upper or walked >= WALK_BYTES_MAX:
                 return _Walk(offset, has_found=False)
             if _has_record(segment.file, head, start):
                 return _Walk(max(start, head.base_offset), has_found=True)

@@ -32,6 +32,5 @@ def publishers(monkeypatch):
         made.append(ListPublisher(spec))
         return made[-1]
 
-    monkeypatch.setattr(collect, "_make_publisher", make)
-    monkeypatch.setattr(collect, "_watches", {})
+    monkeypatch.setattr(collect, "TelemetryPublisher", make)
     return made

@@ -180,12 +180,20 @@ async def test_a_child_that_is_removed_and_created_again_is_reported(connect):
 
 
 @pytest.mark.cluster
-async def test_real_session_expiry_is_reported_and_renewed(zookeeper):
+async def test_real_session_expiry_is_reported_and_renewed(zookeeper, monkeypatch):
     """Another connection with the same session id that closes is how a server ends a session."""
     from kazoo.client import KazooClient
 
+    from dataplane.runtime import zookeeper as module
     from dataplane.runtime.zookeeper import ZooKeeperCoordinator
 
+    clients = []
+
+    def make(*args, **keywords):
+        clients.append(KazooClient(*args, **keywords))
+        return clients[-1]
+
+    monkeypatch.setattr(module, "KazooClient", make)
     zk = await ZooKeeperCoordinator.connect(zookeeper.connect_string, session_timeout_ms=4000)
     states, ids = [], []
     zk.on_session(states.append)
@@ -194,7 +202,7 @@ async def test_real_session_expiry_is_reported_and_renewed(zookeeper):
     zk.watch_children("/expiry", ids.append)
     await until(lambda: ids == [["e"]])
     first = zk.session_id
-    twin = KazooClient(zookeeper.connect_string, client_id=zk._client.client_id)
+    twin = KazooClient(zookeeper.connect_string, client_id=clients[0].client_id)
     await asyncio.to_thread(twin.start)
     await asyncio.to_thread(twin.stop)
     await until(lambda: SessionState.EXPIRED in states and states[-1] is SessionState.CONNECTED, 15)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import uuid
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from dataplane.broker.networking.peer_connection import PeerConnection
 from dataplane.model.errors import ErrorCode
@@ -17,6 +18,8 @@ from tests.simulation.machine import PORT
 from tests.simulation.world.loop import HostLoop
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dataplane.broker.networking.peer_connection import FrameCallback
     from tests.simulation.simulation import Simulation
 
@@ -32,14 +35,42 @@ class NotSentError(Exception):
     """The request did not leave: nothing has happened."""
 
 
-class _Gathered:
-    """A transport that keeps what is written, to be sent in one piece."""
+class GatheringTransport:
+    """Hands everything on; while it gathers it keeps what is written, to be sent in one piece."""
 
-    def __init__(self) -> None:
-        self.data = b""
+    def __init__(self, transport: Any) -> None:
+        self._transport = transport
+        self._gathered: bytes | None = None
 
     def write(self, data: bytes) -> None:
-        self.data += data
+        if self._gathered is None:
+            self._transport.write(data)
+        else:
+            self._gathered += data
+
+    def abort(self) -> None:
+        self._transport.abort()
+
+    @contextlib.contextmanager
+    def gathering(self) -> Iterator[None]:
+        self._gathered = b""
+        try:
+            yield
+        finally:
+            data, self._gathered = self._gathered, None
+        self._transport.write(data)
+
+
+class BurstConnection(PeerConnection):
+    """A connection to a broker that can send several requests by one write."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._gatherer = GatheringTransport(transport)
+        super().connection_made(cast("asyncio.Transport", self._gatherer))
+
+    def gathering(self) -> contextlib.AbstractContextManager[None]:
+        """What is sent inside leaves together at the end."""
+        return self._gatherer.gathering()
 
 
 def _completes(future: asyncio.Future[Any], message: Any, version: int) -> FrameCallback:
@@ -67,13 +98,13 @@ class Client:
         self.partition_counts: dict[str, int] = {}
         self.controller_id = -1
         self.live_brokers: list[int] = []
-        self._connections: dict[tuple[int, str], PeerConnection] = {}
+        self._connections: dict[tuple[int, str], BurstConnection] = {}
         self._refreshed_s = -1.0
 
     def spawn(self, coroutine: Any) -> None:
         self.loop.call_soon(lambda: self.loop.create_task(coroutine))
 
-    async def connection(self, broker: int, channel: str = "") -> PeerConnection:
+    async def connection(self, broker: int, channel: str = "") -> BurstConnection:
         """NotSentError when the broker cannot be reached."""
         found = self._connections.get((broker, channel))
         if found is not None and not found.closed:
@@ -81,7 +112,7 @@ class Client:
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 _transport, made = await self.loop.create_connection(
-                    lambda: PeerConnection(self.name), f"broker-{broker}", PORT
+                    lambda: BurstConnection(self.name), f"broker-{broker}", PORT
                 )
         except (OSError, TimeoutError) as error:
             raise NotSentError(f"broker {broker}: {error!r}") from error
@@ -111,14 +142,9 @@ class Client:
         """
         connection = await self.connection(broker)
         futures: list[asyncio.Future[Any]] = [self.loop.create_future() for _ in messages]
-        transport, gathered = connection._transport, _Gathered()
-        connection._transport = gathered  # type: ignore[assignment]
-        try:
+        with connection.gathering():
             for message, future in zip(messages, futures, strict=True):
                 connection.send(message, version, _completes(future, message, version))
-        finally:
-            connection._transport = transport
-        transport.write(gathered.data)
         _done, missing = await asyncio.wait(futures, timeout=timeout_ms / 1000)
         if missing:
             connection.close()

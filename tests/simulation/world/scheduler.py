@@ -79,7 +79,7 @@ class Scheduler:
                         loop.held.append(handle)
                         continue
                     if loop is not current:
-                        events._set_running_loop(loop)
+                        events._set_running_loop(loop)  # noqa: SLF001 - what asyncio documents for event loops
                         current = loop
                     idle_steps += 1
                     try:
@@ -101,4 +101,4 @@ class Scheduler:
                 while timers and timers[0][0] <= self.now_s:
                     ready.append(heapq.heappop(timers)[2])
         finally:
-            events._set_running_loop(None)
+            events._set_running_loop(None)  # noqa: SLF001 - what asyncio documents for event loops

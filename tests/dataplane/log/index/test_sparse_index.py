@@ -98,7 +98,7 @@ def test_search_counts_what_lies_below(stretch, values, written, bound, inclusiv
         if number + 1 == written:
             index.flush()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sparse_index, "_STRETCH_ENTRIES", stretch)
+        patch.setattr(sparse_index, "STRETCH_ENTRIES", stretch)
         found = index.count_below(bound, 0, inclusive=inclusive)
     assert found == sum(value < bound or (inclusive and value == bound) for value in values)
 

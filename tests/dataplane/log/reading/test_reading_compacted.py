@@ -280,7 +280,7 @@ def test_a_look_is_bounded_and_the_next_one_goes_on(monkeypatch):
         put(log, ("a", "1"), producer_id=number, producer_epoch=0, base_sequence=0)
     put(log, ("a", "2"))
     clean(world, log)
-    monkeypatch.setattr(record_search, "_WALK_MAX_BYTES", 61 * 50)
+    monkeypatch.setattr(record_search, "WALK_BYTES_MAX", 61 * 50)
     for _ in range(producers // 50):
         data = fetched(log, 0, 1, log.log_end_offset)
         assert [header.record_count for _, header in iter_batches(data)] == [0]

@@ -1,23 +1,21 @@
-"""A controller's start, and what it does when brokers come and go."""
+"""What a controller does when brokers come and go."""
 
 from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING
 
-from dataplane.broker.controller.load import load_brokers, load_topics
-from dataplane.cluster.registration_changes import acted_upon, registration_changes
+from dataplane.broker.controller.load import load_brokers
+from dataplane.cluster.registration_changes import registration_changes
 from dataplane.cluster.topic_changes import never_led
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from dataplane.broker.controller.known_brokers import KnownBrokers
-    from dataplane.broker.controller.log_dir_events import LogDirEventNotifications
     from dataplane.broker.controller.partition_reassignment import PartitionReassignment
     from dataplane.broker.controller.partition_state_machine import PartitionStateMachine
     from dataplane.broker.controller.request_batch import ControllerBrokerRequestBatch
-    from dataplane.broker.controller.topic_changes import TopicChanges
     from dataplane.broker.controller.topic_deletion_manager import TopicDeletionManager
     from dataplane.broker.controller.zk_client import ControllerZkClient
     from dataplane.cluster.context import ControllerContext
@@ -50,43 +48,6 @@ class BrokerChanges:
         self._reassignment = reassignment
         self._topic_deletion = topic_deletion
         self._known_brokers = known_brokers
-
-    async def take_over(
-        self, topic_changes: TopicChanges, log_dir_events: LogDirEventNotifications
-    ) -> None:
-        """Learn the truth, repair what does not fit the live brokers, send it to all, resume.
-
-        A broker whose present registration no controller has acted upon yet was away in between: it
-        may have lost what was not on its disk, and must not go on leading in its old epoch. It is
-        taken for gone first, and for arrived then.
-        """
-        context = self._context
-        await log_dir_events.forget()
-        registered = await load_brokers(self._zk.coordinator)
-        stayed = acted_upon(registered, await self._known_brokers.load())
-        context.set_brokers(stayed)
-        await load_topics(self._zk.coordinator, context)
-        await topic_changes.give_topics_ids()
-        everything = [partition for partition, _ in context.partitions()]
-        log.info(
-            "controller epoch %d: %d brokers, %d of them new, %d topics, %d partitions, "
-            "%d topics to delete",
-            context.epoch,
-            len(registered),
-            len(registered) - len(stayed),
-            len(context.topics),
-            len(everything),
-            len(context.topics_to_be_deleted),
-        )
-        await self._partition_states.repair(everything)
-        if len(stayed) < len(registered):
-            context.set_brokers(registered)
-            await self._partition_states.repair(everything)
-        await self._known_brokers.store(context.brokers, take_over=True)
-        for broker in context.brokers.values():
-            self._batch.add_broker(broker)
-        self._batch.enqueue(everything)
-        await self._resume()
 
     async def brokers_changed(self) -> None:
         """Registrations came or went. A bounced broker is treated as gone, then as arrived."""
@@ -135,9 +96,9 @@ class BrokerChanges:
                 if state is not None and broker in state.replicas:
                     self._batch.enqueue_leader_and_isr(partition, broker)
         self._batch.enqueue_update_metadata(rest)
-        await self._resume()
+        await self.resume()
 
-    async def _resume(self) -> None:
+    async def resume(self) -> None:
         """What waited for a broker may go on. Stops are enqueued before anything is sent: see
         `PendingRequests.in_order`.
         """

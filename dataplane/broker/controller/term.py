@@ -14,6 +14,7 @@ from dataplane.broker.controller.admin_requests import AdminRequests
 from dataplane.broker.controller.broker_changes import BrokerChanges
 from dataplane.broker.controller.channel_manager import ControllerChannelManager
 from dataplane.broker.controller.controlled_shutdown import ControlledShutdown
+from dataplane.broker.controller.controller_failover import ControllerFailover
 from dataplane.broker.controller.isr_changes import IsrChanges
 from dataplane.broker.controller.known_brokers import KnownBrokers
 from dataplane.broker.controller.leader_elections import LeaderElections
@@ -63,6 +64,7 @@ class ControllerTerm:
         on_leader_and_isr: Callable[[int, LeaderAndIsrResult], None],
     ) -> None:
         zk = ControllerZkClient(coordinator, context.epoch_version)
+        known_brokers = KnownBrokers(zk)
         retries = OfflineReplicaRetries()
         replica_states = ReplicaStateMachine()
         self.context = context
@@ -75,6 +77,7 @@ class ControllerTerm:
             on_leader_and_isr=on_leader_and_isr,
         )
         batch = ControllerBrokerRequestBatch(context, channels)
+        common = (context, zk, batch)
         states = PartitionStateMachine(context, zk, batch, unclean_allowed=unclean_allowed)
         self.topic_deletion = TopicDeletionManager(context, zk, batch, replica_states, retries)
         self.reassignment = PartitionReassignment(context, batch, states, self.topic_deletion)
@@ -82,17 +85,9 @@ class ControllerTerm:
         self.isr_changes = IsrChanges(context, zk, batch, states, self.reassignment)
         self.controlled_shutdown = ControlledShutdown(context, batch, states)
         self.producer_ids = ProducerIdBlocks(context, zk)
-        self.topic_creation = TopicCreation(
-            context, zk, batch, entropy=entropy, broker_config=broker_config
-        )
+        self.topic_creation = TopicCreation(*common, entropy=entropy, broker_config=broker_config)
         self.topic_changes = TopicChanges(
-            context,
-            zk,
-            batch,
-            states,
-            self.topic_deletion,
-            entropy=entropy,
-            broker_config=broker_config,
+            *common, states, self.topic_deletion, entropy=entropy, broker_config=broker_config
         )
         self.admin_requests = AdminRequests(zk, self.reassignment, self.elections)
         self.log_dir_events = LogDirEventNotifications(context, zk, batch)
@@ -107,19 +102,25 @@ class ControllerTerm:
             clock=clock,
         )
         self.broker_changes = BrokerChanges(
-            context,
-            zk,
-            batch,
+            *common,
             partition_states=states,
             replica_states=replica_states,
             reassignment=self.reassignment,
             topic_deletion=self.topic_deletion,
-            known_brokers=KnownBrokers(zk),
+            known_brokers=known_brokers,
+        )
+        self._failover = ControllerFailover(
+            *common,
+            partition_states=states,
+            topic_changes=self.topic_changes,
+            log_dir_events=self.log_dir_events,
+            broker_changes=self.broker_changes,
+            known_brokers=known_brokers,
         )
 
     async def take_over(self) -> None:
         """Begin the term. Raises as writes do."""
-        await self.broker_changes.take_over(self.topic_changes, self.log_dir_events)
+        await self._failover.take_over()
 
     async def stop(self) -> None:
         """Drop what was not sent, and leave those who wait for a deletion to the next term."""

@@ -228,3 +228,13 @@ def follow(leader: PartitionLog, log: PartitionLog) -> Loop:
         if quiet == 2:
             return loop
     raise AssertionError("the follower does not arrive")
+
+
+def asked(step) -> list:
+    assert type(step) is SendFetch
+    return [key for key, _ in step.request.positions]
+
+
+def of(index: int, answer: PartitionData) -> PartitionData:
+    answer.partition_index = index
+    return answer

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from dataplane.log.reading.scan import heads
+from dataplane.log.segment.verified_times import offset_before
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.wire.errors import WireError
 from dataplane.wire.record_batch import iter_records
@@ -35,7 +36,7 @@ def first_at_or_after(
             continue
         if segment.max_timestamp_ms < timestamp_ms:
             continue
-        begin = max(segment.offset_before(timestamp_ms), log_start_offset)
+        begin = max(offset_before(segment, timestamp_ms), log_start_offset)
         position = segment.position_for(begin)
         for head in heads(segment.file, position, segment.size):
             if head.max_timestamp_ms < timestamp_ms or head.last_offset < log_start_offset:

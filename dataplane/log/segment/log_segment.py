@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import logging
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
@@ -12,6 +11,7 @@ from dataplane.log.index.offset_index import OffsetIndex
 from dataplane.log.index.time_index import ENTRY as TIME_ENTRY
 from dataplane.log.index.time_index import TimeIndex
 from dataplane.log.reading.scan import find_offset, heads, probe
+from dataplane.log.segment.verified_times import begin_behind, last_entry
 from dataplane.wire.batch_layout import NO_TIMESTAMP
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from dataplane.ports.filesystem import Buffer, File, FileSystem
 
 
-_log = logging.getLogger(__name__)
-
-_LOOK_BACK_BYTES = 8 * 1024 * 1024
 # From this size on a segment has blocks set aside for its growth: as much again, at most 16 MiB.
 # Small and idle partitions take none.
 RESERVED_FROM_BYTES = 1024 * 1024
@@ -49,7 +46,6 @@ class LogSegment:
         "_index_bytes_max",
         "_max_timestamp_ms",
         "_max_timestamp_offset",
-        "_progress",
         "_reserved_until",
         "base_offset",
         "closed",
@@ -58,6 +54,7 @@ class LogSegment:
         "is_index_full",
         "offset_index",
         "path",
+        "progress",
         "size",
         "time_index",
     )
@@ -81,7 +78,7 @@ class LogSegment:
         counts time indexes that had to be rebuilt.
         """
         self._fs = fs
-        self._progress = progress
+        self.progress = progress
         self.base_offset = base_offset
         self.created_ms = created_ms
         self.index_interval_bytes = index_interval_bytes
@@ -138,7 +135,7 @@ class LogSegment:
     def max_timestamp_ms(self) -> int:
         """The largest timestamp in the segment, -1 if it has none."""
         if self._max_timestamp_ms is None:
-            self._max_timestamp_ms, self._max_timestamp_offset = self._last_time(is_sealed=True)
+            self._max_timestamp_ms, self._max_timestamp_offset = last_entry(self, is_sealed=True)
         return self._max_timestamp_ms
 
     @property
@@ -298,86 +295,14 @@ class LogSegment:
         self._first_timestamp_ms = None
         self._bytes_since_entry = 0
         self._check_indexes()
-        timestamp_ms, offset = entry = self._last_time(is_sealed=False)
+        timestamp_ms, offset = entry = last_entry(self, is_sealed=False)
         known = self.last_known_position()
-        for head in self.heads_from(self._behind(entry)):
+        for head in self.heads_from(begin_behind(self, entry)):
             if head.max_timestamp_ms > timestamp_ms:
                 timestamp_ms, offset = head.max_timestamp_ms, head.last_offset
             if head.position >= known:
                 self._bytes_since_entry += head.size
         self._max_timestamp_ms, self._max_timestamp_offset = timestamp_ms, offset
-
-    # --- times ---
-
-    def offset_before(self, timestamp_ms: int) -> int:
-        """An offset up to which every record is earlier than `timestamp_ms`."""
-        entry = self.time_index.last_before(timestamp_ms)
-        if entry is not None and not self._matches_batch(entry):
-            self._rebuild_times()
-            entry = self.time_index.last_before(timestamp_ms)
-        return self.base_offset if entry is None else entry[1]
-
-    def _last_time(self, *, is_sealed: bool) -> tuple[int, int]:
-        """The last entry of the time index, (-1, base offset) while there is none.
-
-        A sealed segment's last entry has its largest timestamp: retention goes by it.
-        """
-        if not self.size:
-            return NO_TIMESTAMP, self.base_offset
-        entry = self.time_index.last()
-        if len(self.time_index):
-            is_good = self._matches_batch(entry)
-            if is_good and is_sealed:
-                behind = self.heads_from(self._behind(entry))
-                is_good = all(head.max_timestamp_ms <= entry[0] for head in behind)
-        else:
-            is_good = not (is_sealed or len(self.offset_index)) or self.first_timestamp_ms < 0
-        if not is_good:
-            self._rebuild_times()
-            entry = self.time_index.last()
-        return entry
-
-    def _behind(self, entry: tuple[int, int]) -> int:
-        """From where to look for batches that are later than the last entry of the time index.
-
-        That is the batch it names, or the last indexed one where that is far behind: a start
-        must not read whole segments for the sake of one record from the future.
-        """
-        known = self.last_known_position()
-        head = self.find(entry[1]) if len(self.time_index) else None
-        if head is not None and known - head.position <= _LOOK_BACK_BYTES:
-            return min(known, head.position)
-        return known
-
-    def _matches_batch(self, entry: tuple[int, int]) -> bool:
-        """Whether the batch is there that an entry of the time index names."""
-        timestamp_ms, offset = entry
-        head = self.find(offset)
-        return (
-            head is not None
-            and head.base_offset <= offset
-            and head.max_timestamp_ms == timestamp_ms >= 0
-        )
-
-    def _rebuild_times(self) -> None:
-        """The time index is damaged: rebuild it from the batches.
-
-        Retention would go by it, and lookups would pass over records.
-        """
-        _log.warning("%s is damaged: rebuilt", self.time_index.path)
-        if self._progress is not None:
-            self._progress.damaged_files += 1
-        self.time_index.clear()
-        largest_ms, largest_at, unnoted = NO_TIMESTAMP, self.base_offset, 0
-        for head in self.heads_from(0):
-            if head.max_timestamp_ms > largest_ms:
-                largest_ms, largest_at = head.max_timestamp_ms, head.last_offset
-            if unnoted > self.index_interval_bytes:
-                self.time_index.maybe_append(largest_ms, largest_at)
-                unnoted = 0
-            unnoted += head.size
-        self.time_index.maybe_append(largest_ms, largest_at)
-        self.time_index.close()
 
     def heads_from(self, position: int) -> Iterator[BatchHead]:
         """The batches from the boundary `position` to the end."""

@@ -12,6 +12,7 @@ from dataplane.log.manager.checkpointing import OFFSETS, Checkpoints
 from dataplane.log.manager.current_logs import CurrentLogs
 from dataplane.log.manager.full_disks import FullDisks
 from dataplane.log.manager.future_replica import FutureReplicas, epoch_and_end
+from dataplane.log.manager.housekeeping import Housekeeping
 from dataplane.log.manager.log_directory import LogDirectory
 from dataplane.log.manager.pending_deletion import DirectoriesPendingDeletion
 from dataplane.log.manager.reports import (
@@ -80,7 +81,6 @@ class LogManager:
         self._pending_deletion = DirectoriesPendingDeletion(fs, clock, background)
         self._loading: dict[str, DirectoryLoading] = {}
         self._on_failure: list[Callable[[str, list[TopicPartition]], None]] = []
-        self._last_run_ms: dict[str, int] = {}
         self._checkpoints = Checkpoints(background, self._current, self.fail_directory)
         self.full_disks = FullDisks(clock)
         self.future_replicas = FutureReplicas(self, fs, entropy)
@@ -93,6 +93,16 @@ class LogManager:
             pacer,
             self._settings.cleaner,
             on_round_done=self._checkpoint_cleaning,
+        )
+        self._housekeeping = Housekeeping(
+            clock,
+            self._settings,
+            self._current,
+            self._checkpoints,
+            pending_deletion=self._pending_deletion,
+            cleaner=self.cleaner,
+            live_directories=self._live_directories,
+            on_failure=self._log_failed,
         )
 
     # --- start ---
@@ -358,60 +368,24 @@ class LogManager:
     # --- housekeeping ---
 
     def tick(self, now_ms: int) -> None:
-        """Whatever is due: retention, checkpoints, flushes, unlinking. Call once a second or so.
-
-        `now_ms` is wall-clock time, for retention; periods are measured on the monotonic clock.
-        """
-        settings = self._settings
-        if self._is_due("housekeeping", settings.housekeeping_interval_ms):
-            self._pending_deletion.purge()
-            for log in self._current.all():
-                self._guarded(log, PartitionLog.tick)
-            self.cleaner.tick(self._current.by_partition)
-        if self._is_due("retention", settings.retention_check_interval_ms):
-            for log in self._current.all():
-                self._guarded(log, lambda each: each.apply_retention(now_ms))
-        if self._is_due("high watermarks", settings.high_watermark_checkpoint_interval_ms):
-            self._checkpoints.write_soon(paths.HIGH_WATERMARK_CHECKPOINT, self._live_directories())
-        if self._is_due("offsets", settings.offset_checkpoint_interval_ms):
-            self._checkpoints.write_soon(paths.RECOVERY_POINT_CHECKPOINT, self._live_directories())
-            self._checkpoints.write_soon(paths.LOG_START_CHECKPOINT, self._live_directories())
-            self._checkpoint_cleaning()
+        """Whatever is due, by wall-clock time `now_ms`. Call once a second or so."""
+        self._housekeeping.tick(now_ms)
 
     def checkpoint_high_watermarks(self) -> None:
         """Write `replication-offset-checkpoint` now, on this thread."""
-        self._checkpoints.write_now(paths.HIGH_WATERMARK_CHECKPOINT, self._live_directories())
+        self._housekeeping.checkpoint_high_watermarks()
 
     def checkpoint_recovery_points(self) -> None:
-        """Write recovery points and log start offsets now, on this thread."""
-        for name in (
-            paths.RECOVERY_POINT_CHECKPOINT,
-            paths.LOG_START_CHECKPOINT,
-            paths.CLEANER_CHECKPOINT,
-        ):
-            self._checkpoints.write_now(name, self._live_directories())
+        """Write recovery points, log start and cleaner offsets now, on this thread."""
+        self._housekeeping.checkpoint_recovery_points()
 
     def _checkpoint_cleaning(self) -> None:
         self._checkpoints.write_soon(paths.CLEANER_CHECKPOINT, self._live_directories())
 
-    def _is_due(self, task: str, interval_ms: int) -> bool:
-        now_ms = self._clock.monotonic_ms()
-        last_ms = self._last_run_ms.setdefault(task, now_ms)
-        if now_ms - last_ms < interval_ms:
-            return False
-        self._last_run_ms[task] = now_ms
-        return True
-
-    def _guarded(self, log: PartitionLog, work: Callable[[PartitionLog], object]) -> None:
-        """One log's trouble must not keep the others from being looked after."""
-        try:
-            work(log)
-        except KafkaError as error:
-            _log.warning("%s: %s", log.topic_partition, error)
-        except OSError as error:
-            parent = self.parent_dir_of(log.topic_partition)
-            if parent is not None:
-                self.fail_directory(parent, error)
+    def _log_failed(self, tp: TopicPartition, error: OSError) -> None:
+        parent = self.parent_dir_of(tp)
+        if parent is not None:
+            self.fail_directory(parent, error)
 
     # --- trouble ---
 
@@ -463,7 +437,7 @@ class LogManager:
         """
         self.future_replicas.release()
         for log in self._current.all():
-            self._guarded(log, PartitionLog.close)
+            self._housekeeping.guarded(log, PartitionLog.close)
         self.checkpoint_high_watermarks()
         self.checkpoint_recovery_points()
         for directory in self._live_directories():

@@ -8,7 +8,6 @@ declarations are held against Kafka here, all of them; and no handler says it in
 from __future__ import annotations
 
 import ast
-import asyncio
 import hashlib
 import importlib
 import pathlib
@@ -17,7 +16,7 @@ from collections.abc import Iterator
 import pytest
 
 from dataplane import handlers
-from dataplane.broker.metadata.registration import ensure_layout
+from dataplane.broker.metadata_cache.registration import ensure_layout
 from dataplane.broker.networking.peer_login import PeerCredentials, ScramClient
 from dataplane.handlers.registry import HANDLED
 from dataplane.security.principal import Principal
@@ -25,6 +24,7 @@ from dataplane.wire.apis import ApiKey, load
 from dataplane.wire.schema import Field, fields_of
 from tests.dataplane.groups.hosted import Hosted
 from tests.dataplane.handlers.one_broker import OneBroker, batch
+from tests.waiting import turns
 
 UNSET, NULL = "", None
 PRODUCED = "ProduceResponse.responses.partition_responses"
@@ -132,7 +132,7 @@ async def hosted():
         authorizer_class_name="kafka.security.authorizer.AclAuthorizer",
         super_users="User:root",
     ).start()
-    await asyncio.sleep(0.01)
+    await turns()
     made.connection.principal = Principal.user("root")
     yield made
     await made.stop()

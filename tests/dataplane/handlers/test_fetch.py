@@ -1,6 +1,5 @@
 """Fetch: what is seen by whom, when a parked request answers, what a replica's fetch says."""
 
-import asyncio
 import uuid
 
 import pytest
@@ -11,6 +10,7 @@ from dataplane.wire.messages.fetch import FetchPartition, FetchRequest, FetchTop
 from dataplane.wire.record_batch import iter_batches, iter_records
 from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch, read_answer, settled
 from tests.dataplane.log.cleaner.cleaning import clean, put
+from tests.waiting import turns
 
 VERSIONS = range(4, 18)
 
@@ -117,7 +117,7 @@ async def test_a_parked_fetch_waits_for_min_bytes(broker: OneBroker) -> None:
     request = fetch("t", wait_ms=60_000, min_bytes=2 * size)
     answer = broker.submit(request, 11)
     append(broker, batch("a"))
-    await asyncio.sleep(0.01)
+    await turns()
     assert not answer.done
     append(broker, batch("b"))
     assert values(only(read_answer(request, 11, await settled(answer)))) == ["a", "b"]
@@ -240,10 +240,10 @@ async def test_a_fetch_waits_while_its_bound_lies_in_the_segment_that_it_reads(
     request = fetch("t", wait_ms=60_000, min_bytes=PLENTY, isolation=isolation)
     partition.on_follower_fetch(PEER, 1)
     answer = broker.submit(request, 11)
-    await asyncio.sleep(0.01)
+    await turns()
     assert not answer.done, "the next segment is empty"
     append(broker, batch("b"))
-    await asyncio.sleep(0.01)
+    await turns()
     assert not answer.done, "what the next segment has is not committed"
     partition.on_follower_fetch(PEER, 2)
     assert values(only(read_answer(request, 11, await settled(answer)))) == ["a"]

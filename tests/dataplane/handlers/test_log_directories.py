@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -15,6 +13,7 @@ from dataplane.wire.messages.alter_replica_log_dirs import (
 )
 from dataplane.wire.messages.describe_log_dirs import DescribeLogDirsRequest
 from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -52,10 +51,7 @@ async def test_a_replica_moves_and_serves_on(broker: OneBroker, version: int) ->
     broker.logs.future_replicas.begin(TopicPartition("t", 0), "/more")
     assert await described(broker) == {"/data": [(False, size, 0)], "/more": [(True, 0, 2)]}
     assert await move(broker, "t", "/more", version) == 0
-    for _ in range(100):
-        await asyncio.sleep(0.02)
-        if not broker.logs.future_replicas.is_busy:
-            break
+    await until(lambda: not broker.logs.future_replicas.is_busy)
     assert await described(broker) == {"/data": [], "/more": [(False, size, 0)]}
     assert partition.log is broker.logs.get(TopicPartition("t", 0))
     assert partition.append_now(bytearray(batch("c")), 1).base_offset == 2
@@ -106,8 +102,5 @@ async def test_a_failed_directory_takes_its_replicas_offline_and_no_others(
 async def test_a_follower_that_moves_is_fetched_into_its_new_log(broker: OneBroker) -> None:
     broker.topic("t", leader=PEER, replicas=(ME, PEER))
     assert await move(broker, "t", "/more") == 0
-    for _ in range(100):
-        await asyncio.sleep(0.02)
-        if not broker.logs.future_replicas.is_busy:
-            break
+    await until(lambda: not broker.logs.future_replicas.is_busy)
     assert broker.partition("t").log.directory == "/more/t-0"

@@ -5,7 +5,7 @@ import dataclasses
 
 import pytest
 
-from dataplane.broker.metadata.registration import ensure_layout
+from dataplane.broker.metadata_cache.registration import ensure_layout
 from dataplane.broker.networking.frame_buffer import FrameError
 from dataplane.model.errors import ErrorCode
 from dataplane.wire.headers import encode_request_frame
@@ -26,6 +26,7 @@ from dataplane.wire.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopic,
 )
 from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch, read_answer, settled
+from tests.waiting import turns
 
 
 def list_offsets(topic: str, timestamp: int, *, isolation: int = 0, replica: int = -1):
@@ -110,9 +111,9 @@ async def test_deletion_waits_until_the_live_followers_have_followed(broker: One
     partition.on_follower_fetch(99, 3, 0)
     asked = asyncio.create_task(delete(broker, 2))
     for start in (0, 1):
-        await asyncio.sleep(0.01)
+        await turns()
         partition.on_follower_fetch(PEER, 3, start)
-    await asyncio.sleep(0.01)
+    await turns()
     assert not asked.done()
     partition.on_follower_fetch(PEER, 3, 2)
     answer = await asked
@@ -198,7 +199,7 @@ async def test_deletion_does_not_wait_for_a_follower_that_has_died(broker: OneBr
 async def test_deletion_ends_when_the_leadership_does(broker: OneBroker) -> None:
     (partition,) = replicated(broker, "t")
     asked = asyncio.create_task(delete(broker, 1))
-    await asyncio.sleep(0.01)
+    await turns()
     partition.resign()
     assert (await asked).error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
 

@@ -17,6 +17,7 @@ from dataplane.wire.messages.stop_replica import (
     StopReplicaTopicState,
 )
 from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch
+from tests.waiting import until
 
 TOPIC_ID = uuid.UUID(int=42)
 
@@ -244,7 +245,7 @@ async def test_a_role_that_waited_for_its_settings_does_not_outlive_the_deletion
 
     monkeypatch.setattr(broker.configs, "reload_topics", reload)
     first = asyncio.create_task(broker.ask(roles(), 7))
-    await asyncio.sleep(0.01)
+    await until(lambda: not slow)
     assert error_of(await broker.ask(roles(), 7)) == ErrorCode.NONE
     await broker.ask(stop(epoch=-2), 4)
     resume.set()

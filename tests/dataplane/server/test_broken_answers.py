@@ -22,8 +22,8 @@ from tests.dataplane.server.test_connection import (
     connected,
     framed,
     listening,
-    until,
 )
+from tests.waiting import turns, until
 
 SMALL, LARGE = 100_000, SENDFILE_FROM_BYTES + 1
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
@@ -80,7 +80,7 @@ async def test_an_answer_ready_while_the_connection_ends_is_dropped(
         accepted[0].abort()
         script.waiting[0].complete(answer(stored[1], size))
         await until(lambda: listener.connection_count == 0)
-        await asyncio.sleep(0.01)
+        await turns()
     assert warnings_of(caplog) == []
 
 

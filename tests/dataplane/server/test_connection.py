@@ -24,6 +24,7 @@ from dataplane.runtime.os_filesystem import OsFileSystem
 from dataplane.server.listener import Listener
 from dataplane.server.listener_limits import ListenerLimits
 from dataplane.server.socket_binding import bind
+from tests.waiting import until
 
 
 class Slice(typing.NamedTuple):
@@ -100,7 +101,7 @@ async def listening(dispatcher: Scripted, tls: ssl.SSLContext | None = None, **l
     finally:
         listener.stop_accepting()
         listener.close_connections()
-        await asyncio.sleep(0.01)
+        await until(lambda: listener.connection_count == 0)
 
 
 @contextlib.asynccontextmanager
@@ -117,7 +118,7 @@ async def test_answers_keep_the_order_of_their_requests() -> None:
     async with listening(script) as (_, port, _m), connected(port) as (reader, writer):
         writer.write(framed(b"e1") + framed(b"w2") + framed(b"e3") + framed(b"e4"))
         assert await read_frame(reader) == b"e1"
-        await asyncio.sleep(0.01)
+        await until(lambda: len(script.seen) >= 2)
         assert script.seen == [b"e1", b"w2"], "nothing overtakes a request in work"
         script.waiting[0].complete([framed(b"w2")])
         assert [await read_frame(reader) for _ in range(3)] == [b"w2", b"e3", b"e4"]
@@ -127,11 +128,10 @@ async def test_pipelined_waits_do_not_hold_each_other_back() -> None:
     script = Scripted()
     async with listening(script) as (_, port, _m), connected(port) as (reader, writer):
         writer.write(framed(b"p1") + framed(b"p2") + framed(b"p3") + framed(b"e4"))
-        await asyncio.sleep(0.02)
+        await until(lambda: len(script.seen) >= 3)
         assert script.seen == [b"p1", b"p2", b"p3"], "another kind waits for them"
         script.waiting[1].complete([framed(b"p2")])
         script.waiting[2].complete(None)
-        await asyncio.sleep(0.01)
         script.waiting[0].complete([framed(b"p1")])
         assert [await read_frame(reader) for _ in range(3)] == [b"p1", b"p2", b"e4"]
 
@@ -158,7 +158,8 @@ async def test_slices_of_files_arrive_whole(tmp_path, size: int, secure: bool) -
         ):
             ask = framed(b"s" + struct.pack(">ii", 17, size))
             writer.write(ask + framed(b"e") + ask)
-            await asyncio.sleep(0.02)  # let the socket fill before anything is read
+            if size > 1 << 17:  # the client has had enough before anything is read
+                await until(lambda: not writer.transport.is_reading())
             whole = content[17 : 17 + size] + b"end"
             assert await read_frame(reader) == whole
             assert await read_frame(reader) == b"e"
@@ -195,8 +196,7 @@ async def test_a_hostile_frame_closes_and_is_counted(frame: bytes) -> None:
         assert await read_frame(reader) == b"e"
         assert await reader.read() == b""
         assert metrics.bad_frames.value == 1
-        await asyncio.sleep(0.01)
-        assert listener.connection_count == 0
+        await until(lambda: listener.connection_count == 0)
 
 
 @pytest.mark.parametrize("body", [b"c", b"x"])
@@ -224,8 +224,7 @@ async def test_a_full_listener_refuses() -> None:
             with contextlib.suppress(ConnectionError):
                 assert await refused.read() == b""
         assert metrics.refused_connections.value == 1
-        await asyncio.sleep(0.01)
-        assert listener.connection_count == 1
+        await until(lambda: listener.connection_count == 1)
 
 
 async def test_idle_connections_are_closed_and_waiting_ones_are_not() -> None:
@@ -238,7 +237,7 @@ async def test_idle_connections_are_closed_and_waiting_ones_are_not() -> None:
         idle_writer.write(framed(b"e"))
         await read_frame(idle)
         waiting_writer.write(framed(b"w"))
-        await asyncio.sleep(0.02)
+        await until(lambda: bool(script.waiting))
         listener.sweep(asyncio.get_running_loop().time() + 0.5)
         assert listener.connection_count == 2
         listener.sweep(asyncio.get_running_loop().time() + 2)
@@ -256,16 +255,10 @@ async def test_a_large_frame_arrives_in_pieces() -> None:
         for start in range(0, len(data), 600_000):
             writer.write(data[start : start + 600_000])
             await writer.drain()
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(0)
         writer.write(framed(b"e small"))
         assert await read_frame(reader) == body
         assert await read_frame(reader) == b"e small"
-
-
-async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(10):
-        while not holds():
-            await asyncio.sleep(0.005)
 
 
 async def relieved(budget: ReceiveBudget, holds: Callable[[], bool]) -> None:
@@ -412,7 +405,7 @@ async def test_what_waits_for_a_client_that_left_is_abandoned() -> None:
     async with listening(script) as (_, port, _m):
         async with connected(port) as (_reader, writer):
             writer.write(framed(b"w"))
-            await asyncio.sleep(0.02)
+            await until(lambda: bool(script.waiting))
             abandoned = asyncio.Event()
             script.waiting[0].on_abandoned = abandoned.set
         await asyncio.wait_for(abandoned.wait(), 5)

@@ -30,9 +30,9 @@ from tests.dataplane.server.test_connection import (
     framed,
     listening,
     read_frame,
-    until,
 )
 from tests.dataplane.server.test_large_answers import descriptors
+from tests.waiting import until
 
 FILE_BYTES = 4 << 20
 
@@ -105,8 +105,7 @@ async def test_slow_and_fast_readers_get_the_files_bytes(stored, tmp_path, secur
             *(consume(port, content, n, slow=n % 2 == 0, ssl=client) for n in range(6))
         )
         assert all(done)
-        await asyncio.sleep(0.05)
-        assert descriptors() <= before, "nothing stays open"
+        await until(lambda: descriptors() <= before, "nothing stays open")
 
 
 @pytest.mark.parametrize("secure", [False, True])
@@ -260,13 +259,12 @@ async def test_a_peer_that_is_gone_is_no_error_and_leaves_no_descriptor(
         before = descriptors()
         async with connected(port, limit=1 << 10) as (reader, writer):
             writer.write(ask(0, TAKEN_BYTES_MAX) * 20)
-            await asyncio.sleep(0.05)
+            await until(lambda: listener.connection_count == 1)
             with contextlib.suppress(ConnectionError):
                 while await reader.read(1 << 16):
                     pass
         await until(lambda: listener.connection_count == 0)
-        await asyncio.sleep(0.02)
-        assert descriptors() == before
+        await until(lambda: descriptors() == before)
     assert warnings_of(caplog) == []
 
 
@@ -290,7 +288,7 @@ async def test_a_rest_of_a_file_closed_meanwhile_is_still_sent(stored) -> None:
         connected(port, limit=1 << 12) as (reader, writer),
     ):
         writer.write(ask(77, TAKEN_BYTES_MAX))
-        await asyncio.sleep(0.05)
+        await until(lambda: not writer.transport.is_reading())
         script.memory.take(TAKEN_BYTES_MAX)[:] = bytes(TAKEN_BYTES_MAX)
         script.memory.take(TAKEN_BYTES_MAX)[:] = bytes(TAKEN_BYTES_MAX)
         file.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import socket
@@ -21,8 +20,8 @@ from tests.dataplane.server.test_connection import (
     framed,
     listening,
     read_frame,
-    until,
 )
+from tests.waiting import until
 
 FILE_BYTES = 24 << 20
 WHOLE = 16 << 20  # more than the buffers of both sockets hold
@@ -53,7 +52,7 @@ async def test_what_a_full_socket_holds_back_comes_whole_and_in_order(stored) ->
     ):
         sizes = [WHOLE, 1_000, 300_000, 150_000, WHOLE, 70_000]
         writer.write(b"".join(ask(7, size) + framed(b"e") for size in sizes))
-        await asyncio.sleep(0.05)  # the sockets are full before anything is read
+        await until(lambda: not writer.transport.is_reading())
         for size in sizes:
             assert await read_frame(reader) == content[7 : 7 + size] + b"end"
             assert await read_frame(reader) == b"e"
@@ -140,7 +139,7 @@ async def test_slow_readers_get_their_own_answers(stored) -> None:
         for number, (_reader, writer) in enumerate(clients):
             for _ in range(8):  # more than the sockets hold
                 writer.write(ask(number * size, size))
-        await asyncio.sleep(0.1)
+        await until(lambda: not any(writer.transport.is_reading() for _, writer in clients))
         whole = path.read_bytes()
         for number, (reader, _writer) in enumerate(clients):
             for _ in range(8):

@@ -15,6 +15,7 @@ from dataplane.broker.networking.peer_connection import PeerConnection
 from dataplane.cluster.image import ClusterImage, Endpoint
 from dataplane.wire.messages.metadata import MetadataRequest
 from tests.ports import free_row
+from tests.waiting import turns
 
 
 def pool(fetch_receive_buffer_bytes: int = -1) -> PeerPool:
@@ -69,7 +70,7 @@ def test_a_failed_opening_that_nobody_waits_for_any_more_is_silent():
         asking.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await asking
-        await asyncio.sleep(0.05)
+        await turns()
         await peers.close()
 
     assert run_and_collect_complaints(go) == []
@@ -112,7 +113,7 @@ def test_askers_share_the_connection_and_its_failure():
         assert [type(answer) for answer in answers] == [PeerUnavailableError] * 2
         assert f":{where.port}" in str(answers[0])
         await peers.close()
-        await asyncio.sleep(0.02)
+        await turns()
         assert accepted == 1
 
     assert run_and_collect_complaints(go) == []

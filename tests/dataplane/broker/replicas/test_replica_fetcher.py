@@ -25,6 +25,7 @@ from dataplane.wire.messages.list_offsets import (
     ListOffsetsTopicResponse,
 )
 from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch
+from tests.waiting import until
 
 TOPIC = "orders"
 
@@ -191,11 +192,7 @@ def test_one_partition_that_turns_in_a_circle_does_not_hold_back_the_others():
         Leader(broker, answer)
         broker.topic("good", leader=PEER, replicas=(ME, PEER), leader_epoch=1)
         good, bad = broker.partition("good"), followed(broker)
-        for _ in range(200):
-            await asyncio.sleep(0.005)
-            if good.log.log_end_offset > 20:
-                break
-        assert good.log.log_end_offset > 20
+        await until(lambda: good.log.log_end_offset > 20)
         assert bad.log.log_end_offset == 6
         await broker.stop()
 
@@ -216,11 +213,7 @@ def test_whatever_goes_wrong_with_one_partition_the_chain_goes_on(monkeypatch):
         leader = Leader(broker, lambda wanted: records(wanted.fetch_offset, 1))
         partition = followed(broker)
         monkeypatch.setattr(PartitionLog, "append_as_follower", failing)
-        for _ in range(200):
-            await asyncio.sleep(0.005)
-            if partition.log.log_end_offset > 6:
-                break
-        assert partition.log.log_end_offset > 6
+        await until(lambda: partition.log.log_end_offset > 6)
         assert leader.fetches >= 4
         await broker.stop()
 
@@ -235,8 +228,7 @@ def test_a_refusal_of_the_normal_course_is_quiet(code, caplog):
         broker = OneBroker(replica_fetch_backoff_ms="40")
         leader = Leader(broker, lambda _: PartitionData(partition_index=0, error_code=code))
         followed(broker)
-        await asyncio.sleep(0.4)
-        assert leader.fetches > 4
+        await until(lambda: leader.fetches > 8)
         await broker.stop()
 
     with caplog.at_level(logging.INFO, "dataplane"):
@@ -251,10 +243,11 @@ def test_a_refusal_that_lasts_is_warned_of_once(caplog, monkeypatch):
         broker = OneBroker(replica_fetch_backoff_ms="20")
         leader = Leader(broker, refused)
         followed(broker)
-        await asyncio.sleep(0.15)
-        assert not caplog.records
-        await asyncio.sleep(0.45)
-        assert leader.fetches > 10
+        started_s = asyncio.get_running_loop().time()
+        await until(lambda: caplog.records)
+        assert asyncio.get_running_loop().time() - started_s >= 0.2
+        fetches = leader.fetches
+        await until(lambda: leader.fetches > fetches + 10)
         await broker.stop()
 
     with caplog.at_level(logging.INFO, "dataplane"):

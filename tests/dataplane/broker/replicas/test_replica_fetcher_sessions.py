@@ -13,6 +13,7 @@ from dataplane.wire.fetch_request import parse_fetch
 from dataplane.wire.messages.fetch import FetchRequest, FetchResponse, PartitionData
 from tests.dataplane.broker.replicas.test_replica_fetcher import TOPIC, Leader, records
 from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker
+from tests.waiting import turns, until
 
 
 class LeaderWithSessions(Leader):
@@ -80,14 +81,6 @@ def caught_up(wanted) -> PartitionData:
     return PartitionData(
         partition_index=wanted.partition, high_watermark=wanted.fetch_offset, log_start_offset=0
     )
-
-
-async def until(condition) -> None:
-    for _ in range(1_000):
-        if condition():
-            return
-        await asyncio.sleep(0.002)
-    raise AssertionError("not within two seconds")
 
 
 def named(request) -> list[int]:
@@ -182,7 +175,9 @@ def test_requests_under_way_to_one_leader_are_bounded():
     async def scenario(broker, leader) -> None:
         for number in range(20):
             broker.topic(f"more-{number}", leader=PEER, replicas=(ME, PEER), leader_epoch=1)
-            await asyncio.sleep(0.005)
+            await turns()
+        await until(lambda: len(leader.parked) >= CHANNELS_MAX)
+        await turns()
         assert len(leader.parked) == CHANNELS_MAX
         leader.let_go()
         await until(lambda: sum(map(len, map(named, leader.requests))) >= 25)

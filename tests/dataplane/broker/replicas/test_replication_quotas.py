@@ -7,7 +7,7 @@ import functools
 
 import pytest
 
-from dataplane.broker.metadata.registration import ensure_layout
+from dataplane.broker.metadata_cache.registration import ensure_layout
 from dataplane.broker.metrics import Metrics
 from dataplane.broker.replicas.replication_quotas import ReplicationQuotas
 from dataplane.cluster.znodes import DEFAULT_ENTITY
@@ -22,6 +22,7 @@ from dataplane.wire.messages.fetch import (
 from tests.dataplane.broker.replicas.test_replica_fetcher import Leader
 from tests.dataplane.handlers.one_broker import ME, PEER, THIRD, OneBroker, batch
 from tests.metrics_table import sample
+from tests.waiting import until
 
 VERSION = 17
 RATE, REPLICAS = "{}.replication.throttled.rate", "{}.replication.throttled.replicas"
@@ -191,24 +192,16 @@ def answers(high_watermark: int):
     return answer
 
 
-async def settle(broker: OneBroker, condition) -> None:
-    for _ in range(400):
-        if condition():
-            return
-        await asyncio.sleep(0.005)
-    raise AssertionError("not within two seconds")
-
-
 async def test_a_follower_over_its_quota_asks_again_when_the_rate_is_down(broker):
     await throttle(broker, "follower", 10, f"0:{ME}")
     leader = Leader(broker, answers(1_000))
     broker.topic("t", leader=PEER, replicas=(ME, PEER), isr=(PEER,))
     log = broker.partition("t").log
-    await settle(broker, lambda: log.log_end_offset == 2)
+    await until(lambda: log.log_end_offset == 2)
     await asyncio.sleep(0.1)
     assert (leader.fetches, log.log_end_offset) == (1, 2)
     broker.clock.advance(11_000)
-    await settle(broker, lambda: log.log_end_offset == 4)
+    await until(lambda: log.log_end_offset == 4)
     assert broker.replica_manager.quotas.follower.bytes_total == log.size_bytes
 
 
@@ -217,16 +210,16 @@ async def test_a_lifted_throttle_lets_the_rest_run_at_once(broker):
     Leader(broker, answers(200))
     broker.topic("t", leader=PEER, replicas=(ME, PEER), isr=(PEER,))
     log = broker.partition("t").log
-    await settle(broker, lambda: log.log_end_offset == 2)
+    await until(lambda: log.log_end_offset == 2)
     await set_config(broker, "topics", "t")
-    await settle(broker, lambda: log.log_end_offset == 200)
+    await until(lambda: log.log_end_offset == 200)
 
 
 async def test_partitions_that_are_not_throttled_go_on(broker):
     await throttle(broker, "follower", 10, f"0:{ME},1:{PEER}")
     Leader(broker, answers(200))
     broker.topic("t", leader=PEER, replicas=(ME, PEER), isr=(PEER,), partitions=2)
-    await settle(broker, lambda: broker.partition("t", 1).log.log_end_offset == 200)
+    await until(lambda: broker.partition("t", 1).log.log_end_offset == 200)
     assert broker.partition("t", 0).log.log_end_offset == 2
 
 
@@ -239,12 +232,12 @@ async def test_a_follower_caught_up_with_its_leader_goes_on_over_the_quota(broke
 
     leader = Leader(broker, answer)
     broker.topic("t", leader=PEER, replicas=(ME, PEER))
-    await settle(broker, lambda: leader.fetches > 3)
+    await until(lambda: leader.fetches > 3)
     await throttle(broker, "follower", 10, "*")
     quota = broker.replica_manager.quotas.follower
     quota.record(1_000_000)
     log = broker.partition("t").log
     for end in (2, 4):
         ends["t"] = end
-        await settle(broker, lambda end=end: log.log_end_offset == end)
+        await until(lambda end=end: log.log_end_offset == end)
     assert quota.bytes_total == 1_000_000 + log.size_bytes

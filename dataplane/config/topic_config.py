@@ -20,6 +20,13 @@ TOPIC_SYNONYMS: Final[dict[str, tuple[tuple[str, int], ...]]] = topic.SYNONYMS
 """Topic key → broker keys that hold its default, with factors to the topic's unit."""
 
 
+_TIERED: Final = (
+    "remote.storage.enable",
+    "remote.log.copy.disable",
+    "remote.log.delete.on.disable",
+)
+
+
 def default_from(key: ConfigKey, broker: Mapping[str, Value] | None) -> Value:
     """What a topic without an override has under these broker settings."""
     for synonym, factor in TOPIC_SYNONYMS.get(key.name, ()):
@@ -56,8 +63,9 @@ class TopicConfig(ResolvedConfig):
             raise ConfigError(
                 "min.compaction.lag.ms", least, f"must be <= max.compaction.lag.ms, which is {most}"
             )
-        if self.get_bool("remote.storage.enable"):
-            raise ConfigError("remote.storage.enable", "true", "there is no tiered storage")
+        for key in _TIERED:
+            if self.get_bool(key):
+                raise ConfigError(key, "true", "there is no tiered storage")
 
 
 def parse_topic_value(name: str, text: str | None) -> Value:

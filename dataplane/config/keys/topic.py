@@ -104,6 +104,8 @@ _SETTINGS = scoped(
     long("min.compaction.lag.ms", 0, "How long a record stays uncompacted.", least=0),
     number("min.insync.replicas", 1, "In-sync replicas that acks=all needs.", least=1),
     flag("preallocate", False, "Accepted; segments are never preallocated."),
+    flag("remote.log.copy.disable", False, "Accepted; there is no tiered storage."),
+    flag("remote.log.delete.on.disable", False, "Accepted; there is no tiered storage."),
     flag("remote.storage.enable", False, "Accepted; there is no tiered storage."),
     long(
         "retention.bytes", -1, "Size of a partition beyond which the oldest data goes; -1 is none."

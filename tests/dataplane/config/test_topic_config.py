@@ -59,6 +59,8 @@ def test_the_topic_wins_over_the_broker() -> None:
         {"no.such.key": "1"},
         {"leader.replication.throttled.replicas": "0:1,x"},
         {"remote.storage.enable": "true"},
+        {"remote.log.copy.disable": "true"},
+        {"remote.log.delete.on.disable": "true"},
         {"min.compaction.lag.ms": "9", "max.compaction.lag.ms": "8"},
     ],
 )

@@ -24,6 +24,8 @@ from dataplane.config import (
 __all__ = [
     "BrokerConfig",
     "TopicConfig",
+    "allowed_broker_values",
+    "allowed_topic_values",
     "check_broker_settings",
     "check_topic_settings",
     "format_properties",
@@ -62,6 +64,16 @@ def check_broker_settings(settings: Mapping[str, str], *path: str) -> None:
 def check_topic_settings(settings: Mapping[str, str | None], *path: str) -> None:
     """The same for topic keys; None puts a key back to its default."""
     _check(TOPIC_CONFIGS, settings, path, "a topic")
+
+
+def allowed_broker_values() -> dict[str, str]:
+    """What a tenant may set on brokers: key → allowed values in words."""
+    return _allowed(BROKER_CONFIGS)
+
+
+def allowed_topic_values() -> dict[str, str]:
+    """The same for topics."""
+    return _allowed(TOPIC_CONFIGS)
 
 
 def resolved_broker(
@@ -134,6 +146,10 @@ def _unknown(table: Mapping[str, ConfigKey], key: str, of: str) -> str:
 
 def _tenants(table: Mapping[str, ConfigKey]) -> list[str]:
     return sorted(name for name, key in table.items() if key.scope is Scope.TENANT)
+
+
+def _allowed(table: Mapping[str, ConfigKey]) -> dict[str, str]:
+    return {name: table[name].for_tenant().allowed for name in _tenants(table)}
 
 
 def _cut(text: str) -> str:

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseProperties } from "./properties";
+import { keysIn, parseProperties } from "./properties";
 
 describe("properties", () => {
   it("are key=value lines; blank lines and comments are none, and a value may hold what it likes", () => {
@@ -12,6 +12,11 @@ describe("properties", () => {
       empty: "",
     });
     expect(parseProperties("")).toEqual({});
+  });
+
+  it("name their keys while they are being typed, each once", () => {
+    expect(keysIn("")).toEqual([]);
+    expect(keysIn("# c=1\n a.b = \nretention\nx=1=2\na.b=2\na key=1\n=3")).toEqual(["a.b", "x"]);
   });
 
   it.each([

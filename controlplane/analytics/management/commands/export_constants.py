@@ -8,6 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from controlplane.common.kafka_configs import allowed_broker_values, allowed_topic_values
 from controlplane.operations.states import OPERATION_MOVES, TERMINAL_STATES
 from spark_analytics.contracts.statuses import (
     RISK_SEVERITY,
@@ -32,7 +33,7 @@ LAG_STATUS, RISK, OPERATION_STATE = (
 
 
 class Command(BaseCommand):
-    help = "Write the statuses, their rank and severity, and the terminal states as TypeScript."
+    help = "Write statuses with rank and severity, terminal states, allowed settings as TypeScript."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         default = settings.REPOSITORY / "frontend" / "src" / "generated" / "constants.ts"
@@ -81,6 +82,18 @@ def constants() -> str:
                 "TERMINAL_STATES",
                 f"readonly {OPERATION_STATE}[]",
                 terminal,
+            ),
+            (
+                "What a tenant may set on brokers: key and allowed values.",
+                "BROKER_SETTINGS",
+                "Readonly<Record<string, string>>",
+                allowed_broker_values(),
+            ),
+            (
+                "What a tenant may set on topics.",
+                "TOPIC_SETTINGS",
+                "Readonly<Record<string, string>>",
+                allowed_topic_values(),
             ),
         )
     )

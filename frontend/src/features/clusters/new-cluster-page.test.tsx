@@ -38,6 +38,16 @@ describe("a new cluster", () => {
     expect(asked.some((one) => one.method === "POST")).toBe(false);
   });
 
+  it("says what a setting may be while it is typed", async () => {
+    await open();
+    expect(screen.queryByLabelText("Allowed values")).toBeNull();
+    fill("Broker configuration", "min.insync.replicas=\nlog.dirs=/x\ntoString=1");
+    const said = screen.getByLabelText("Allowed values").textContent;
+    expect(said).toContain("min.insync.replicas: at least 1 and at most 30");
+    expect(said).toContain("log.dirs: not a setting that you may change here");
+    expect(said).toContain("toString: not a setting");
+  });
+
   it("is not planned with configuration that cannot be read", async () => {
     await open();
     fill("Name", "orders");

@@ -4,10 +4,11 @@ import { useState } from "react";
 import { useNavigate } from "@tanstack/react-router";
 import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
+import { ConfigField } from "@/components/config-field";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
-import { PropertiesField } from "@/components/properties-field";
+import { BROKER_SETTINGS } from "@/generated/constants";
 import { clearDrafts, useDraft } from "@/lib/draft";
 import { plural } from "@/lib/format";
 import { parseProperties } from "@/lib/properties";
@@ -118,7 +119,8 @@ export function NewClusterPage() {
                   />
                 )}
               </PartView>
-              <PropertiesField
+              <ConfigField
+                allowed={BROKER_SETTINGS}
                 label="Broker configuration"
                 placeholder={"log.retention.hours=72\nmin.insync.replicas=2"}
                 minRows={3}

@@ -4,10 +4,11 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { ButtonLink } from "@/components/button-link";
 import { Card } from "@/components/card";
+import { ConfigField } from "@/components/config-field";
 import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
-import { PropertiesField } from "@/components/properties-field";
+import { TOPIC_SETTINGS } from "@/generated/constants";
 import { clearDrafts, useDraft } from "@/lib/draft";
 import { parseProperties } from "@/lib/properties";
 import type { PlanRequest } from "@/lib/types";
@@ -128,7 +129,8 @@ export function NewTopicPage() {
                   {...form.getInputProps("cleanup")}
                 />
               </Group>
-              <PropertiesField
+              <ConfigField
+                allowed={TOPIC_SETTINGS}
                 label="More configuration"
                 placeholder="min.insync.replicas=2"
                 minRows={2}

@@ -45,8 +45,7 @@ class AccessClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
             auth_data=[("digest", f"{identity.username}:{identity.password}")] if identity else [],
             **options,
         )
-        if access.sasl is not None:
-            self._connection = _SaslConnection(self, self._conn_retry.copy(), access.sasl, logger)
+        self._connection = _Connection(self, self._conn_retry.copy(), access.sasl, logger)
 
     def _refuse(self, why: str) -> None:
         self.refusal = why
@@ -56,18 +55,31 @@ class AccessClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         return self.add_auth_async("digest", f"{login.username}:{login.password}")
 
 
-class _SaslConnection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no types
+class _Connection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no types
     """Logs in itself instead of by pure-sasl. A connection that ends meanwhile is tried again."""
 
     def __init__(
-        self, client: AccessClient, retry: Any, login: Login, logger: logging.Logger
+        self, client: AccessClient, retry: Any, login: Login | None, logger: logging.Logger
     ) -> None:
         # kazoo only looks at whether there are any options.
-        super().__init__(client, retry, logger=logger, sasl_options={})
+        super().__init__(client, retry, logger=logger, sasl_options=None if login is None else {})
         self._login = login
+
+    def _send_request(self, read_timeout: float, connect_timeout: float) -> None:
+        """The server answers a login at once, before requests that it took earlier.
+
+        kazoo takes the first answer for the first request and ends its thread for good.
+        """
+        queue = self.client._queue  # noqa: SLF001 - kazoo's connection is half of its client
+        if queue and isinstance(queue[0][0], Auth) and self.client._pending:  # noqa: SLF001
+            self._read_socket(read_timeout)
+            return
+        super()._send_request(read_timeout, connect_timeout)
 
     def _authenticate_with_sasl(self, _host: str, timeout: float) -> None:
         login = self._login
+        if login is None:
+            return
         exchange = DigestMd5(
             login.username, login.password, cnonce=secrets.token_urlsafe(NONCE_BYTES)
         )

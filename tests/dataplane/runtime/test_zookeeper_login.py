@@ -163,6 +163,21 @@ async def test_an_identity_is_added_to_a_session_and_kept_over_a_reconnect(conne
     assert (await agent.get("/kc_f/topics"))[0] == b"mine"
 
 
+async def test_an_identity_is_added_while_other_requests_are_under_way(connect):
+    """The server answers a login before requests that it has taken earlier."""
+    session = await connect(as_cluster("kc_i"), "/kc_i")
+    await session.create("/one", b"1")
+    for round_number in range(20):
+        await asyncio.gather(
+            *(session.get("/one") for _ in range(50)),
+            *(session.set("/one", b"1") for _ in range(10)),
+            session.authenticate(Login(f"kc_{round_number}", "one-of-many-1")),
+            *(session.get("/one") for _ in range(50)),
+        )
+    async with asyncio.timeout(5):
+        assert (await session.get("/one"))[0] == b"1"
+
+
 async def test_a_connection_that_ends_in_the_middle_of_a_login_is_tried_again(zookeeper):
     """kazoo's own login would give the session up for good."""
     dropped = threading.Event()

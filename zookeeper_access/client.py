@@ -71,7 +71,8 @@ class _Connection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no type
         kazoo takes the first answer for the first request and ends its thread for good.
         """
         queue = self.client._queue  # noqa: SLF001 - kazoo's connection is half of its client
-        if queue and isinstance(queue[0][0], Auth) and self.client._pending:  # noqa: SLF001
+        awaited = self.client._pending  # noqa: SLF001 - as above
+        if awaited and queue and isinstance(queue[0][0], Auth):
             self._read_socket(read_timeout)
             return
         super()._send_request(read_timeout, connect_timeout)

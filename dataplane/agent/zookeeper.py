@@ -33,8 +33,8 @@ class AgentZooKeeper:
 
 
 def read_access(file: str | None) -> tuple[ZooKeeperAccess, dict[str, str]]:
-    """The agent's own access, and what of it brokers get. Raises AccessError."""
-    if file is None:
+    """The agent's own access, and what of it brokers get; no file is no login. AccessError."""
+    if not file:
         return ZooKeeperAccess(), {}
     settings = files.read(Path(file))
     access = ZooKeeperAccess.parse(settings)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LOOPBACK = "127.0.0.1"
+HOST_ID = "host-1"
 # Three brokers with a listener for clients and one for each other.
 DEMO_PORTS = 6
 # Numbers that the parts read by themselves; a bad one would end them one by one, far from here.
@@ -86,6 +87,19 @@ class LocalConfig:
         return self.data_dir / "brokers"
 
     @property
+    def zookeeper_dir(self) -> Path:
+        return self.data_dir / "zookeeper"
+
+    @property
+    def host_login_file(self) -> Path:
+        """How the host agent logs in to ZooKeeper; it is there once the host was admitted."""
+        return self.zookeeper_login_file(HOST_ID)
+
+    def zookeeper_login_file(self, name: str) -> Path:
+        """Within ZooKeeper's directory: who deletes that begins again, logins and nodes alike."""
+        return self.zookeeper_dir / "logins" / f"{name}.properties"
+
+    @property
     def run_dir(self) -> Path:
         return self.data_dir / "run"
 
@@ -114,6 +128,7 @@ class LocalConfig:
             "PENSTOCK_DATA_DIR": str(self.data_dir),
             "PENSTOCK_REDIS_URL": f"redis://{LOOPBACK}:{self.redis_port}/0",
             "PENSTOCK_ZOOKEEPER": f"{LOOPBACK}:{self.zookeeper_port}",
+            "PENSTOCK_ZOOKEEPER_CONFIG": str(self.zookeeper_login_file("controlplane")),
             "PENSTOCK_SPARK_JARS_DIR": str(self.jars_dir),
             "PENSTOCK_PUBLIC_URL": self.url,
         }

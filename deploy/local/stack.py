@@ -12,14 +12,20 @@ import urllib.request
 from pathlib import Path
 
 from dataplane.runtime import embedded_zookeeper
+from deploy.local import zookeeper_logins
 from deploy.local.child import ChildSpec
-from deploy.local.config import LOOPBACK, REPOSITORY, LocalConfig, SetupError
-
-HOST_ID = "host-1"
+from deploy.local.config import HOST_ID, LOOPBACK, REPOSITORY, LocalConfig, SetupError
+from zookeeper_access.settings import AccessError
 
 
 def zookeeper(config: LocalConfig) -> ChildSpec:
-    command = embedded_zookeeper.command(config.data_dir / "zookeeper", port=config.zookeeper_port)
+    try:
+        users = zookeeper_logins.ensure(config.host_login_file.parent)
+    except AccessError as error:
+        raise SetupError(f"the logins of ZooKeeper cannot be used: {error}") from error
+    command = embedded_zookeeper.command(
+        config.zookeeper_dir, port=config.zookeeper_port, users=users
+    )
     return ChildSpec(name="zookeeper", command=tuple(command))
 
 
@@ -81,6 +87,7 @@ def agent(config: LocalConfig) -> ChildSpec:
             "agent",
             *("--host-id", HOST_ID),
             *("--zookeeper", f"{LOOPBACK}:{config.zookeeper_port}"),
+            *("--zookeeper-config", str(config.host_login_file)),
             *("--data-dir", str(config.data_dir / "brokers")),
             *("--key-file", str(config.fernet_key_file)),
             *("--address", LOOPBACK),

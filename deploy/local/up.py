@@ -13,10 +13,10 @@ import time
 from types import FrameType
 from typing import Any
 
-from deploy.local import demo, stack
+from deploy.local import demo, stack, zookeeper_logins
 from deploy.local.api import Api
 from deploy.local.child import Child, ChildSpec, wait_until
-from deploy.local.config import REPOSITORY, LocalConfig, SetupError
+from deploy.local.config import HOST_ID, REPOSITORY, LocalConfig, SetupError
 from deploy.local.console import Progress, banner
 from deploy.local.running import refuse_second_launcher
 
@@ -77,6 +77,7 @@ class Service:
             redis = self._spawn(stack.redis(config))
             self._await(zookeeper, lambda: stack.zookeeper_serves(config), ZOOKEEPER_READY_S)
             self._await(redis, lambda: stack.redis_serves(config), REDIS_READY_S)
+            self._admit_host()
             migrated.result()
         progress.begin("the console, the workers and the host agent")
         web = self._spawn(stack.web(config))
@@ -88,6 +89,21 @@ class Service:
         client = self._start_demo(access) if config.demo else None
         progress.end()
         banner(config, access, client)
+
+    def _admit_host(self) -> None:
+        """Once: close ZooKeeper's nodes, and make the host agent's login."""
+        config = self._config
+        if config.host_login_file.exists():
+            return
+        self._manage("zookeeper", "prepare", "--whole-server")
+        member = config.zookeeper_login_file(zookeeper_logins.MEMBER)
+        self._manage(
+            "zookeeper",
+            "host",
+            HOST_ID,
+            *("--connection", str(member)),
+            *("--file", str(config.host_login_file)),
+        )
 
     def _start_demo(self, access: dict[str, Any]) -> dict[str, str]:
         progress = self._progress

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from dataplane.runtime.embedded_zookeeper import command as zookeeper_command
+from deploy.local import zookeeper_logins
 from tests.controlplane.live.holds import VARIABLE, Holds
 from tests.ports import free_row
 
@@ -44,10 +45,12 @@ class LiveService:
         self.web_port, self.zookeeper_port, self.redis_port = (free_row(1) for _ in range(3))
         first = free_row(BROKER_PORTS)
         self.broker_ports = first, first + BROKER_PORTS - 1
+        self.logins = directory / "zookeeper-logins"
         self.environment = {
             **os.environ,
             "PENSTOCK_DATA_DIR": str(directory / "data"),
             "PENSTOCK_ZOOKEEPER": f"127.0.0.1:{self.zookeeper_port}",
+            "PENSTOCK_ZOOKEEPER_CONFIG": str(self.logins / "controlplane.properties"),
             "PENSTOCK_REDIS_URL": f"redis://127.0.0.1:{self.redis_port}/0",
             "PENSTOCK_OPERATION_LEASE_S": "3",
             "PENSTOCK_OPERATION_SWEEP_S": "0.5",
@@ -68,10 +71,21 @@ class LiveService:
     # -- processes ------------------------------------------------------------------------
     def start(self) -> None:
         (self.directory / "data").mkdir(parents=True, exist_ok=True)
-        zookeeper_dir = self.directory / "zookeeper"
-        self.spawn("zookeeper", *zookeeper_command(zookeeper_dir, port=self.zookeeper_port))
+        users = zookeeper_logins.ensure(self.logins)
+        self.spawn(
+            "zookeeper",
+            *zookeeper_command(self.directory / "zookeeper", port=self.zookeeper_port, users=users),
+        )
         self.start_redis()
         self.manage("migrate", "--verbosity", "0")
+        self.manage("zookeeper", "prepare", "--whole-server")
+        self.manage(
+            "zookeeper",
+            "host",
+            "host-1",
+            *("--connection", str(self.logins / "member.properties")),
+            *("--file", str(self.logins / "host-1.properties")),
+        )
         self.spawn(
             "web",
             *python("-m", "uvicorn"),
@@ -105,6 +119,8 @@ class LiveService:
             "host-1",
             "--zookeeper",
             f"127.0.0.1:{self.zookeeper_port}",
+            "--zookeeper-config",
+            str(self.logins / "host-1.properties"),
             "--data-dir",
             str(self.directory / "brokers"),
             "--key-file",

@@ -12,6 +12,8 @@ from controlplane.clusters.models import Broker, Cluster
 from controlplane.clusters.specs import (
     ADMIN_USER,
     BROKER_USER,
+    OPEN,
+    ZOOKEEPER_NODES,
     ZOOKEEPER_PASSWORD,
     broker_config,
     desired_spec,
@@ -23,6 +25,7 @@ from controlplane.common.crypto import seal, unseal
 from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.operations.operations import Done, Progress, StepFailedError, StepRetryError, Wait
+from zookeeper_access import keys
 from zookeeper_access.settings import AccessError, Login
 
 RESTARTS_TOLERATED = 4
@@ -35,6 +38,19 @@ def write_desired(cluster: Cluster, *, state: str) -> Done:
     rows = Broker.objects.filter(cluster=cluster)
     rows.exclude(desired_state=state).update(desired_state=state, generation=F("generation") + 1)
     brokers = list(rows)
+    _write(cluster, brokers, state=state)
+    return Done(detail=f"{counted(len(brokers), 'broker')} {state}")
+
+
+def restart_broker(cluster: Cluster, broker_id: int) -> None:
+    """Write a broker's desired state as a generation of its own, so that its agent restarts it."""
+    rows = Broker.objects.filter(cluster=cluster, broker_id=broker_id)
+    rows.update(generation=F("generation") + 1)
+    _write(cluster, list(rows), state="running")
+
+
+def _write(cluster: Cluster, brokers: list[Broker], *, state: str) -> None:
+    count = Broker.objects.filter(cluster=cluster).count()
     passwords = unseal(cluster.secrets_token)
     salts = {user: bytes.fromhex(passwords[f"salt:{user}"]) for user in (BROKER_USER, ADMIN_USER)}
     owner, zookeeper = zookeeper_settings(cluster, passwords)
@@ -51,7 +67,7 @@ def write_desired(cluster: Cluster, *, state: str) -> Done:
                 broker,
                 zookeeper=settings.ZOOKEEPER,
                 chroot=cluster.zookeeper_path,
-                broker_count=len(brokers),
+                broker_count=count,
                 of_tenant=cluster.config,
             )
             spec = desired_spec(
@@ -63,7 +79,6 @@ def write_desired(cluster: Cluster, *, state: str) -> Done:
                 secret=secret,
             )
             hosts().write_desired((broker.host_id, broker.key), spec)
-    return Done(detail=f"{counted(len(brokers), 'broker')} {state}")
 
 
 def zookeeper_settings(cluster: Cluster, passwords: dict[str, str]) -> tuple[str, dict[str, str]]:
@@ -82,7 +97,11 @@ def zookeeper_settings(cluster: Cluster, passwords: dict[str, str]) -> tuple[str
     if not access.set_acl or not password:
         return "", {}
     login = Login(cluster.id, password)
-    return login.owner(), zookeeper_config(login, administrators=administrators(access))
+    config = zookeeper_config(login, administrators=administrators(access))
+    if passwords.get(ZOOKEEPER_NODES) == OPEN:
+        # Its brokers are getting their login one after another: none may close a node to the rest.
+        return "", config | {keys.SET_ACL: "false"}
+    return login.owner(), config
 
 
 def await_processes(cluster: Cluster) -> Done | Wait:

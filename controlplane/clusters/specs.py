@@ -17,6 +17,9 @@ ADMIN_MECHANISM = "SCRAM-SHA-256"
 SCRAM_ITERATIONS = 4096
 OFFSETS_PARTITIONS = 8
 ZOOKEEPER_PASSWORD = "zookeeper"  # noqa: S105 - where it stands among a cluster's secrets
+ZOOKEEPER_NODES = "zookeeper:nodes"
+OPEN, CLOSING, CLOSED = "open", "closing", "closed"
+"""How far a cluster of before there were logins is; one that was made with a login says nothing."""
 
 
 class BrokerView(Protocol):

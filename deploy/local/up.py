@@ -77,8 +77,11 @@ class Service:
             redis = self._spawn(stack.redis(config))
             self._await(zookeeper, lambda: stack.zookeeper_serves(config), ZOOKEEPER_READY_S)
             self._await(redis, lambda: stack.redis_serves(config), REDIS_READY_S)
-            self._admit_host()
+            was_admitted = self._admit_host()
             migrated.result()
+            if was_admitted and config.brokers_dir.exists():
+                # Data of before there were logins; none of its brokers runs yet.
+                self._manage("zookeeper", "protect", "--stopped")
         progress.begin("the console, the workers and the host agent")
         web = self._spawn(stack.web(config))
         for spec in (stack.worker(config), stack.beat(config), stack.agent(config)):
@@ -90,11 +93,11 @@ class Service:
         progress.end()
         banner(config, access, client)
 
-    def _admit_host(self) -> None:
-        """Once: close ZooKeeper's nodes, and make the host agent's login."""
+    def _admit_host(self) -> bool:
+        """Once: close ZooKeeper's nodes, and make the host agent's login. Whether it was now."""
         config = self._config
         if config.host_login_file.exists():
-            return
+            return False
         self._manage("zookeeper", "prepare", "--whole-server")
         member = config.zookeeper_login_file(zookeeper_logins.MEMBER)
         self._manage(
@@ -104,6 +107,7 @@ class Service:
             *("--connection", str(member)),
             *("--file", str(config.host_login_file)),
         )
+        return True
 
     def _start_demo(self, access: dict[str, Any]) -> dict[str, str]:
         progress = self._progress

@@ -21,6 +21,7 @@ from dataplane.runtime.embedded_zookeeper import command as zookeeper_command
 from deploy.local import zookeeper_logins
 from tests.controlplane.live.holds import VARIABLE, Holds
 from tests.ports import free_row
+from zookeeper_access import files, keys
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 TERMINAL = {"succeeded", "failed", "cancelled", "reverted"}
@@ -40,8 +41,13 @@ class Refused(Exception):
 
 
 class LiveService:
-    def __init__(self, directory: Path, *, database_url: str | None = None) -> None:
+    """`is_protected`: nodes in ZooKeeper belong to their owners, as `make up` has it."""
+
+    def __init__(
+        self, directory: Path, *, database_url: str | None = None, is_protected: bool = True
+    ) -> None:
         self.directory = directory
+        self.is_protected = is_protected
         self.web_port, self.zookeeper_port, self.redis_port = (free_row(1) for _ in range(3))
         first = free_row(BROKER_PORTS)
         self.broker_ports = first, first + BROKER_PORTS - 1
@@ -78,14 +84,11 @@ class LiveService:
         )
         self.start_redis()
         self.manage("migrate", "--verbosity", "0")
-        self.manage("zookeeper", "prepare", "--whole-server")
-        self.manage(
-            "zookeeper",
-            "host",
-            "host-1",
-            *("--connection", str(self.logins / "member.properties")),
-            *("--file", str(self.logins / "host-1.properties")),
-        )
+        if self.is_protected:
+            self.admit_host()
+        else:
+            login = files.read(self.logins / "controlplane.properties")
+            files.write(self.logins / "controlplane.properties", {**login, keys.SET_ACL: "false"})
         self.spawn(
             "web",
             *python("-m", "uvicorn"),
@@ -110,6 +113,23 @@ class LiveService:
             "--loglevel",
             "warning",
         )
+        self.start_agent("host-1" if self.is_protected else "member")
+        self.login = json.loads(self.manage("bootstrap_demo", "--json"))
+        self.api_key = self.login["api_key"]
+        self.wait_for("web", lambda: self.get("/me") is not None)
+
+    def admit_host(self) -> None:
+        self.manage("zookeeper", "prepare", "--whole-server")
+        self.manage(
+            "zookeeper",
+            "host",
+            "host-1",
+            *("--connection", str(self.logins / "member.properties")),
+            *("--file", str(self.logins / "host-1.properties")),
+        )
+
+    def start_agent(self, login: str, *options: str) -> None:
+        """By the login of that name."""
         first, last = self.broker_ports
         self.spawn(
             "agent",
@@ -120,7 +140,7 @@ class LiveService:
             "--zookeeper",
             f"127.0.0.1:{self.zookeeper_port}",
             "--zookeeper-config",
-            str(self.logins / "host-1.properties"),
+            str(self.logins / f"{login}.properties"),
             "--data-dir",
             str(self.directory / "brokers"),
             "--key-file",
@@ -129,10 +149,8 @@ class LiveService:
             "127.0.0.1",
             "--port-range",
             f"{first}-{last}",
+            *options,
         )
-        self.login = json.loads(self.manage("bootstrap_demo", "--json"))
-        self.api_key = self.login["api_key"]
-        self.wait_for("web", lambda: self.get("/me") is not None)
 
     def start_redis(self) -> None:
         redis = shutil.which("redis-server") or "redis-server"

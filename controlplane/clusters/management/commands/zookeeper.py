@@ -8,12 +8,16 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from controlplane.clusters.hosts import HostsUnavailableError, hosts, zookeeper_access
+from controlplane.clusters.models import MANAGED, Cluster
+from controlplane.clusters.protection import ProtectionError, protect
 from controlplane.clusters.zookeeper_tree import administrators
 from controlplane.common.crypto import new_password
+from controlplane.operations.operations import StepRetryError
 from zookeeper_access import files, keys
 from zookeeper_access.settings import AccessError, Login, ZooKeeperAccess
 
 HOST_NAME_MAX = 100
+BROKER_TIMEOUT_S = 300.0
 
 
 class Command(BaseCommand):
@@ -38,6 +42,21 @@ class Command(BaseCommand):
             help="file with the SASL login and TLS that let agents and brokers in",
         )
         host.add_argument("--file", type=Path, required=True, help="the agent's file, made here")
+        protect = actions.add_parser(
+            "protect", help="close the nodes of clusters that were made before there were logins"
+        )
+        protect.add_argument("cluster_id", nargs="*", help="managed clusters; none: all")
+        protect.add_argument(
+            "--stopped",
+            action="store_true",
+            help="no broker runs: nothing to restart one by one and to wait for",
+        )
+        protect.add_argument(
+            "--timeout-s",
+            type=float,
+            default=BROKER_TIMEOUT_S,
+            help="how long one broker may take to come back in sync",
+        )
 
     def handle(self, *_: Any, action: str, **options: Any) -> None:
         try:
@@ -50,14 +69,26 @@ class Command(BaseCommand):
             if action == "prepare":
                 hosts().prepare(whole_server=options["whole_server"])
                 self.stdout.write("the nodes above hosts and clusters are closed")
+            elif action == "protect":
+                self._protect(options["cluster_id"], options["stopped"], options["timeout_s"])
             else:
                 self._admit(access, options["host_id"], options["connection"], options["file"])
         except AccessError as error:
             raise CommandError(str(error)) from error
-        except HostsUnavailableError as error:
+        except (HostsUnavailableError, StepRetryError) as error:
             raise CommandError(f"ZooKeeper: {error}") from error
+        except ProtectionError as error:
+            raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}") from error
+
+    def _protect(self, wanted: list[str], is_stopped: bool, timeout_s: float) -> None:
+        rows = Cluster.objects.filter(kind=MANAGED, deleted_at=None).order_by("pk")
+        chosen = [row for row in rows if not wanted or row.id in wanted]
+        if unknown := sorted(set(wanted) - {row.id for row in chosen}):
+            raise CommandError(f"no managed cluster: {', '.join(unknown)}")
+        for cluster in chosen:
+            protect(cluster, is_stopped=is_stopped, timeout_s=timeout_s, say=self.stdout.write)
 
     def _admit(self, access: ZooKeeperAccess, host_id: str, connection: Path, target: Path) -> None:
         """The file comes first: a directory that cannot be written locks nobody out."""

@@ -42,6 +42,7 @@ class UserCreate(ClusterOperationKind):
     """A new user with a generated password, and its first ACLs."""
 
     name = "user.create"
+    restores = "the user is deleted, with every ACL about it"
     inputs = UserCreateInputs
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
@@ -105,7 +106,7 @@ class UserDelete(ClusterOperationKind):
 
     name = "user.delete"
     risks = frozenset({Risk.LOSES_ACCESS})
-    no_undo = "This cannot be undone: a user made again has another password."
+    final = "a user made again has another password"
     inputs = UserInputs
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
@@ -160,7 +161,7 @@ class UserRotate(ClusterOperationKind):
 
     name = "user.rotate"
     risks = frozenset({Risk.LOSES_ACCESS})
-    no_undo = "This cannot be undone: the old password does not come back."
+    final = "the old password does not come back"
     inputs = UserInputs
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
@@ -217,6 +218,7 @@ class _AclKind(ClusterOperationKind):
 
 class AclCreate(_AclKind):
     name = "acl.create"
+    restores = "the rules are removed"
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         have = set(self.gateway(context).list_acls())
@@ -251,6 +253,7 @@ class AclCreate(_AclKind):
 
 class AclDelete(_AclKind):
     name = "acl.delete"
+    restores = "the rules are added again"
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         have = set(self.gateway(context).list_acls())

@@ -98,6 +98,7 @@ class _RemovesBrokers(OperationKind):
 
 class ClusterCreate(_AddsCluster, _RemovesBrokers):
     name = "cluster.create"
+    final = "a cluster that is made can only be deleted"
     inputs = ClusterCreateInputs
     cancellable = True
 
@@ -200,6 +201,7 @@ class ClusterRegister(_AddsCluster):
     """Take in a cluster that runs elsewhere; it is governed, not owned."""
 
     name = "cluster.register"
+    final = "a cluster that is registered can only be let go"
     inputs = ClusterRegisterInputs
     secret_inputs = ("password",)
 
@@ -253,6 +255,7 @@ class ClusterRegister(_AddsCluster):
 
 class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
     name = "cluster.delete"
+    final = "what is deleted with it does not come back"
     inputs = NoInputs
 
     def plan(

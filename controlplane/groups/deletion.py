@@ -45,7 +45,8 @@ GONE = "GROUP_ID_NOT_FOUND"
 class GroupDelete(ClusterOperationKind):
     name = "group.delete"
     risks = frozenset({Risk.SKIPS_RECORDS})
-    no_undo = "This cannot be undone: the group has no offsets that could be committed again."
+    restores = "the offsets are committed again where their partitions are still there"
+    final = "the group has no offsets that could be committed again"
     inputs = GroupDeleteInputs
     diff_shape = GroupDeletionDiffSerializer
 

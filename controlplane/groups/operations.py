@@ -47,6 +47,10 @@ class _OffsetKind(ClusterOperationKind):
     """What resetting and restoring share: everything but how the targets are found."""
 
     diff_shape = OffsetDiffSerializer
+    restores = (
+        "the offsets that were there are committed again, and commits are removed where there was"
+        " none"
+    )
 
     @abstractmethod
     def rows(self, gateway: ClusterGateway, inputs: dict[str, Any]) -> list[PlannedOffset]:
@@ -65,12 +69,27 @@ class _OffsetKind(ClusterOperationKind):
             diff={"partitions": [row_dict(row) for row in rows]},
             summary=_summary(group, len(moved), sums),
             preconditions=preconditions_of({row.tp: row.from_offset for row in rows}),
-            warnings=_warnings(group, rows, sums, is_new=is_new and sums.uncommitted == len(rows)),
+            warnings=self.warnings(
+                group, rows, sums, is_new=is_new and sums.uncommitted == len(rows)
+            ),
             impact={
                 "records_reread": sums.reread,
                 "records_skipped": sums.skipped,
                 "records_first_read": sums.first_read,
             },
+        )
+
+    def warnings(
+        self, group: str, rows: list[PlannedOffset], sums: rules.Totals, *, is_new: bool
+    ) -> list[dict[str, str]]:
+        found = [self.new_group(group)] if is_new else []
+        return found + _warnings(rows, sums)
+
+    def new_group(self, group: str) -> dict[str, str]:
+        return warning(
+            "new-group",
+            f"There is no group {group} on this cluster: this makes one. Check the name.",
+            "danger",
         )
 
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
@@ -119,6 +138,9 @@ class OffsetReset(_OffsetKind):
 class OffsetRestore(_OffsetKind):
     name = "offset.restore"
     inputs = OffsetRestoreInputs
+
+    def new_group(self, group: str) -> dict[str, str]:
+        return warning("new-group", f"There is no group {group} now: this makes it again.", "info")
 
     def rows(self, gateway: ClusterGateway, inputs: dict[str, Any]) -> list[PlannedOffset]:
         wanted = {TP(row["topic"], row["partition"]): row["offset"] for row in inputs["partitions"]}
@@ -265,20 +287,26 @@ def _nothing_to_do(group: str, rows: list[PlannedOffset]) -> Conflict:
 def _summary(group: str, moved: int, sums: rules.Totals) -> str:
     parts = [f"{counted(sums.reread, 'record')} read again", f"{sums.skipped} skipped"]
     if sums.first_read:
-        parts.append(f"{sums.first_read} to be read for the first time")
+        parts.append(f"{sums.first_read} to be read from there on")
+    if sums.removed:
+        if sums.removed == moved:
+            return f"Remove the commit of {group} in {counted(moved, 'partition')}."
+        parts.append(f"the commit removed in {counted(sums.removed, 'partition')}")
     return f"Move {counted(moved, 'partition')} of {group}: {', '.join(parts)}."
 
 
-def _warnings(
-    group: str, rows: list[PlannedOffset], sums: rules.Totals, *, is_new: bool
-) -> list[dict[str, str]]:
+def _warnings(rows: list[PlannedOffset], sums: rules.Totals) -> list[dict[str, str]]:
     found = []
-    if is_new:
+    if sums.removed:
         found.append(
             warning(
-                "new-group",
-                f"There is no group {group} on this cluster: this makes one. Check the name.",
+                "commit-removed",
+                f"The commit in {counted(sums.removed, 'partition')} is removed: auto.offset.reset"
+                " of the group's consumers then decides where they begin. earliest reads"
+                f" {counted(sums.reread_at_most, 'record')} again, latest skips"
+                f" {counted(sums.skipped_at_most, 'record')}, none is an error to them.",
                 "danger",
+                risk=Risk.SKIPS_RECORDS,
             )
         )
     if sums.skipped:
@@ -308,7 +336,7 @@ def _warnings(
             warning(
                 "first-commit",
                 f"The group has no commit in {counted(sums.uncommitted - left, 'partition')}:"
-                f" {counted(sums.first_read, 'record')} will be read for the first time.",
+                f" {counted(sums.first_read, 'record')} will be read from there on.",
                 "info",
             )
         )

@@ -11,8 +11,11 @@ from controlplane.gateway.types import TP
 
 EARLIEST, LATEST, TIMESTAMP, SHIFT, OFFSET = "earliest", "latest", "timestamp", "shift", "offset"
 STRATEGIES = (EARLIEST, LATEST, TIMESTAMP, SHIFT, OFFSET)
-EFFECTS = REREAD, SKIP, FIRST, NONE = "reread", "skip", "first", "none"
-"""FIRST: read for the first time, by a group that has no commit here."""
+EFFECTS = REREAD, SKIP, FIRST, REMOVED, NONE = "reread", "skip", "first", "removed", "none"
+"""FIRST: read from here on, by a group that has no commit here. REMOVED: the commit goes, and
+`auto.offset.reset` of the group's consumers decides where they begin; how many records that
+re-reads or skips is not known.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +42,7 @@ class PlannedOffset:
     log_start: int
     log_end: int
     effect: str
-    records: int
+    records: int | None
     reason: str
 
 
@@ -61,7 +64,7 @@ def plan_restore(
             rows.append(_row(fact, None, "there was no commit"))
         else:
             at, reason = _clamped(fact, target)
-            rows.append(_row(fact, at, reason or "as it was"))
+            rows.append(_row(fact, at, reason or "as it was", is_restored=True))
     return rows
 
 
@@ -98,12 +101,17 @@ def _clamped(fact: PartitionFacts, target: int) -> tuple[int, str]:
     return target, ""
 
 
-def _row(fact: PartitionFacts, target: int | None, reason: str) -> PlannedOffset:
+def _row(
+    fact: PartitionFacts, target: int | None, reason: str, *, is_restored: bool = False
+) -> PlannedOffset:
     before = fact.committed
-    effect, records = NONE, 0
-    if target is not None and before is None:
-        effect, records = _first_commit(fact, target)
-        reason = f"no commit yet; {reason}"
+    effect: str = NONE
+    records: int | None = 0
+    if target is None and before is not None:
+        effect, records = REMOVED, None
+    elif target is not None and before is None:
+        effect, records = _first_commit(fact, target, is_restored=is_restored)
+        reason = f"no commit yet; {reason}" if not is_restored else f"no commit now; {reason}"
     elif target is not None and before is not None:
         start = max(before, fact.log_start)
         moved = min(target, fact.log_end) - min(start, fact.log_end)
@@ -123,14 +131,15 @@ def _row(fact: PartitionFacts, target: int | None, reason: str) -> PlannedOffset
     )
 
 
-def _first_commit(fact: PartitionFacts, target: int) -> tuple[str, int]:
+def _first_commit(fact: PartitionFacts, target: int, *, is_restored: bool) -> tuple[str, int]:
     """Nothing was read in the group's name: all of the log is new to it.
 
     What lies before the target is skipped, measured at a consumer that begins at the first
-    record when it has no commit (auto.offset.reset=earliest).
+    record when it has no commit (auto.offset.reset=earliest). A commit that is restored goes on
+    where the group once was: it skips nothing.
     """
     skipped, ahead = target - fact.log_start, fact.log_end - target
-    if skipped > 0:
+    if skipped > 0 and not is_restored:
         return SKIP, skipped
     return (FIRST, ahead) if ahead > 0 else (NONE, 0)
 
@@ -141,22 +150,39 @@ def changes(rows: Collection[PlannedOffset]) -> list[PlannedOffset]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Records by what becomes of them, and partitions where the group has no commit."""
+    """Records by what becomes of them, and partitions where the group has no commit.
+
+    Attributes:
+        removed: partitions whose commit goes.
+        reread_at_most: records before those commits, read again by `earliest`.
+        skipped_at_most: records behind those commits, skipped by `latest`.
+    """
 
     reread: int
     skipped: int
     first_read: int
     uncommitted: int
+    removed: int
+    reread_at_most: int
+    skipped_at_most: int
 
 
 def totals(rows: Collection[PlannedOffset]) -> Totals:
+    removed = [
+        (row, min(max(row.from_offset, row.log_start), row.log_end))
+        for row in rows
+        if row.effect == REMOVED and row.from_offset is not None
+    ]
     return Totals(
-        reread=sum(row.records for row in rows if row.effect == REREAD),
-        skipped=sum(row.records for row in rows if row.effect == SKIP),
+        reread=sum(row.records or 0 for row in rows if row.effect == REREAD),
+        skipped=sum(row.records or 0 for row in rows if row.effect == SKIP),
         first_read=sum(
             max(row.log_end - row.to_offset, 0)
             for row in rows
             if row.from_offset is None and row.to_offset is not None
         ),
         uncommitted=sum(row.from_offset is None for row in rows),
+        removed=len(removed),
+        reread_at_most=sum(at - row.log_start for row, at in removed),
+        skipped_at_most=sum(row.log_end - at for row, at in removed),
     )

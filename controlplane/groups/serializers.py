@@ -57,7 +57,9 @@ class OffsetChangeSerializer(TopicPartitionSerializer):
     log_start = serializers.IntegerField()
     log_end = serializers.IntegerField()
     effect = serializers.ChoiceField(EFFECTS)
-    records = serializers.IntegerField()
+    records = serializers.IntegerField(
+        allow_null=True, help_text="null: the commit goes, and its consumers' settings decide"
+    )
     reason = serializers.CharField(allow_blank=True)
 
     def get_fields(self) -> dict[str, Any]:

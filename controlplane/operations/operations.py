@@ -155,7 +155,10 @@ class OperationKind(ABC):
     secret_inputs: ClassVar[tuple[str, ...]] = ()
     risks: ClassVar[frozenset[Risk]] = frozenset()
     """What every plan of the kind may cost; warnings add those of the one plan."""
-    no_undo: ClassVar[str] = "This cannot be undone."
+    restores: ClassVar[str] = ""
+    """What undoing does, as a clause: `the settings go back`. Kinds with an `undo` say it."""
+    final: ClassVar[str] = "what is done stays done"
+    """Why there is no way back, as a clause, for plans without an `undo`."""
 
     @abstractmethod
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
@@ -196,7 +199,7 @@ class OperationKind(ABC):
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:  # noqa: ARG002 - a hook
         """(kind, inputs) of the plan that would revert a succeeded operation.
 
-        A kind without one says `no_undo` in its plans.
+        Its plans say `restores` where there is one, else `final`.
         """
         return None
 

@@ -1,5 +1,6 @@
 """Making a plan and checking whether it still holds."""
 
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -11,9 +12,9 @@ from controlplane.common.crypto import seal, unseal
 from controlplane.common.hashing import content_hash
 from controlplane.common.problems import Conflict, Gone, Invalid, NotFound, field_problem
 from controlplane.operations.blast_radius import grown, growth_text, unknown_texts
-from controlplane.operations.models import Plan
+from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import OperationKind, PlanContext, required_kind, warning
-from controlplane.operations.risks import risks_of
+from controlplane.operations.risks import STAYS, Risk, risks_of
 from controlplane.operations.rules import plan_state
 from controlplane.operations.states import PLAN_EXPIRED, PLAN_STALE, PLAN_USED
 from controlplane.tenants.models import Tenant
@@ -26,7 +27,7 @@ def plan_create(
     kind_name: str,
     cluster_id: str | None,
     inputs: dict[str, Any],
-    reverts: str | None = None,
+    reverts: Operation | None = None,
 ) -> Plan:
     """Validate the inputs, let the kind decide, store its decision for 15 minutes."""
     kind = required_kind(kind_name)
@@ -58,12 +59,15 @@ def plan_create(
         preconditions=draft.preconditions,
         secret_token=seal(secrets) if secrets else "",
         confirm_phrase=draft.name_to_type if risks else None,
-        reverts=reverts,
+        reverts=reverts.pk if reverts else None,
         created_by=actor.name,
         expires_at=timezone.now() + timedelta(seconds=settings.PLAN_LIFETIME_S),
     )
-    if kind.undo(plan) is None:
-        plan.impact["warnings"] = [*warnings, warning("no-undo", kind.no_undo)]
+    plan.impact["undo"] = _undo_of(plan, kind, risks)
+    if reverts is not None:
+        plan.impact["warnings"] = [*_undoing(reverts), *warnings]
+    if plan.impact["undo"] is None:
+        plan.impact["warnings"].append(_final(kind, is_undo=reverts is not None))
     plan.plan_hash = content_hash(
         [
             plan.kind,
@@ -77,6 +81,29 @@ def plan_create(
     )
     plan.save(force_insert=True)
     return plan
+
+
+def _undo_of(plan: Plan, kind: OperationKind, risks: Iterable[Risk]) -> dict[str, Any] | None:
+    """What the plan's own undo would put back, and what of it not; None without one."""
+    if kind.undo(plan) is None:
+        return None
+    return {"restores": kind.restores, "stays": [STAYS[risk] for risk in risks]}
+
+
+def _undoing(operation: Operation) -> list[dict[str, str]]:
+    """What a plan says that undoes this operation."""
+    undone = required_kind(operation.kind)
+    risks = operation.plan.impact.get("risks", [])
+    return [
+        warning("undoes", f"This undoes {operation.pk}: {undone.restores}.", "info"),
+        *(warning("not-restored", STAYS[Risk(risk)]) for risk in risks),
+    ]
+
+
+def _final(kind: OperationKind, *, is_undo: bool) -> dict[str, str]:
+    if is_undo:
+        return warning("undo-is-final", f"The undo itself is final: {kind.final}.")
+    return warning("no-undo", f"This cannot be undone: {kind.final}.")
 
 
 def check_confirmable(plan: Plan, *, plan_hash: str, confirm: str) -> None:

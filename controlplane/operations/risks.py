@@ -15,6 +15,17 @@ class Risk(StrEnum):
     SKIPS_RECORDS = "skips-records"
 
 
+STAYS = {
+    Risk.LOSES_DATA: "Records that are deleted before the undo do not come back.",
+    Risk.LOSES_ACCESS: "What clients were refused before the undo stays undone.",
+    Risk.OPENS_ACCESS: "What was read or changed before the undo stays so.",
+    Risk.SKIPS_RECORDS: (
+        "What consumers read or skip before the undo stays so, and records that expire before it"
+        " are gone."
+    ),
+}
+"""What undoing does not put right: it restores the setting, not what came of it."""
+
 RISK_CHOICES = [(risk.value, risk.value) for risk in Risk]
 
 

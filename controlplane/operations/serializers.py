@@ -101,6 +101,13 @@ class ExtentSerializer(Shape):
     )
 
 
+class UndoSerializer(Shape):
+    restores = serializers.CharField()
+    stays = serializers.ListField(
+        child=serializers.CharField(), help_text="What undoing does not put right."
+    )
+
+
 class ImpactSerializer(Shape):
     summary = serializers.CharField()
     warnings = WarningSerializer(many=True)
@@ -109,6 +116,7 @@ class ImpactSerializer(Shape):
         required=False,
         help_text="With any of them the name in confirm_phrase is to be typed.",
     )
+    undo = UndoSerializer(required=False, allow_null=True, help_text="null: there is no way back")
     blast_radius = ExtentSerializer(many=True, required=False)
     bytes_to_move = serializers.IntegerField(required=False)
     records_reread = serializers.IntegerField(required=False)

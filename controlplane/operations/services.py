@@ -143,7 +143,7 @@ def undo_plan_create(*, tenant: Tenant, actor: Actor, operation_id: str) -> Plan
         kind_name=kind_name,
         cluster_id=operation.cluster_id,
         inputs=inputs,
-        reverts=operation.id,
+        reverts=operation,
     )
 
 

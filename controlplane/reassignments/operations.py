@@ -40,6 +40,7 @@ POLL_S = 0.5
 
 class Reassignment(ClusterOperationKind):
     name = "reassignment"
+    restores = "the partitions move back"
     inputs = ReassignmentInputs
     diff_shape = ReassignmentDiffSerializer
     cancellable = True

@@ -48,6 +48,7 @@ WHOLE_DEADLINE_S = 60.0
 
 class TopicCreate(ClusterOperationKind):
     name = "topic.create"
+    restores = "the topic is deleted, with all that was written to it"
     inputs = TopicCreateInputs
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
@@ -111,6 +112,7 @@ class TopicUpdate(ClusterOperationKind):
     """Change settings; null puts a key back to its default. Other keys stay."""
 
     name = "topic.update"
+    restores = "the settings go back to what they were"
     inputs = TopicUpdateInputs
     diff_shape = ConfigDiffSerializer
 
@@ -185,7 +187,7 @@ class TopicUpdate(ClusterOperationKind):
 
 class TopicPartitions(ClusterOperationKind):
     name = "topic.partitions"
-    no_undo = "Partitions can be added, never removed: this cannot be undone."
+    final = "partitions can be added, never removed"
     inputs = TopicPartitionsInputs
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
@@ -242,7 +244,7 @@ class TopicPartitions(ClusterOperationKind):
 class TopicDelete(ClusterOperationKind):
     name = "topic.delete"
     risks = frozenset({Risk.LOSES_DATA})
-    no_undo = "This cannot be undone: the records are gone with the topic."
+    final = "the records are gone with the topic"
     inputs = TopicDeleteInputs
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:

@@ -11,6 +11,7 @@ import { BlastRadius } from "./blast-radius";
 import { Notice } from "./notice";
 import { PlanDiff } from "./plan-diff";
 import { ProblemPanel } from "./problem-panel";
+import { UndoFacts } from "./undo-facts";
 
 const TONES = { info: "info", warning: "warn", danger: "bad" } as const;
 
@@ -76,6 +77,7 @@ export function PlanReview({
         <Warnings warnings={plan.impact.warnings} />
         <BlastRadius extents={plan.impact.blast_radius} />
         <PlanDiff plan={plan} />
+        <UndoFacts undo={plan.impact.undo} />
         {plan.confirm_phrase && (
           <TextInput
             ref={first}

@@ -1428,7 +1428,7 @@ export interface components {
             topics: components["schemas"]["TopicRowListPart"];
         };
         /** @enum {string} */
-        EffectEnum: "reread" | "skip" | "first" | "none";
+        EffectEnum: "reread" | "skip" | "first" | "removed" | "none";
         Extent: {
             /** @description What is known of it. */
             at_least: number;
@@ -1600,6 +1600,8 @@ export interface components {
             /** Format: double */
             seconds_estimated?: number | null;
             summary: string;
+            /** @description null: there is no way back */
+            undo?: components["schemas"]["Undo"] | null;
             warnings: components["schemas"]["Warning"][];
         };
         KafkaUser: {
@@ -1729,7 +1731,8 @@ export interface components {
             log_start: number;
             partition: number;
             reason: string;
-            records: number;
+            /** @description null: the commit goes, and its consumers' settings decide */
+            records: number | null;
             to: number | null;
             topic: string;
         };
@@ -2438,6 +2441,11 @@ export interface components {
         TrendEnum: "growing" | "shrinking" | "steady" | "unknown";
         /** @enum {string} */
         TriggerEnum: "schedule" | "manual";
+        Undo: {
+            restores: string;
+            /** @description What undoing does not put right. */
+            stays: string[];
+        };
         User: {
             id: number;
             is_staff: boolean;

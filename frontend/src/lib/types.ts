@@ -28,6 +28,8 @@ export type GroupDeletionDiffData = Schemas["GroupDeletionDiff"];
 export type ReassignmentDiffData = Schemas["ReassignmentDiff"];
 export type OperationKind = Schemas["OperationKindEnum"];
 export type PlanWarning = Schemas["Warning"];
+/** What the plan's own undo would put back, and what not. */
+export type PlanUndo = Schemas["Undo"];
 export type Risk = Schemas["RiskEnum"];
 /** One measure of what a plan hits; a value of null is not known. */
 export type Extent = Schemas["Extent"];

@@ -28,19 +28,21 @@ const columns = [
   }),
 ];
 
-const signed = (row: OffsetMove) => (row.effect === "reread" ? -row.records : row.effect === "skip" ? row.records : 0);
+const signed = ({ effect, records }: OffsetMove) =>
+  effect === "reread" ? -(records ?? 0) : effect === "skip" ? (records ?? 0) : 0;
 
 function Effect({ row }: { row: OffsetMove }) {
   if (row.effect === "reread") return <span className="ps-run">{formatInteger(row.records)} read again</span>;
-  if (row.effect === "first") return <span>{formatInteger(row.records)} read for the first time</span>;
+  if (row.effect === "first") return <span>{formatInteger(row.records)} read from here on</span>;
   if (row.effect === "skip") return <span className="ps-warn">{formatInteger(row.records)} skipped</span>;
+  if (row.effect === "removed") return <span className="ps-warn">commit removed: auto.offset.reset decides</span>;
   return <span className="ps-muted">no change</span>;
 }
 
 /** From and to per partition, with how many records are read again or never read. */
 export function OffsetDiff({ diff }: { diff: OffsetDiffData }) {
   const total = (effect: string) =>
-    diff.partitions.filter((row) => row.effect === effect).reduce((sum, row) => sum + row.records, 0);
+    diff.partitions.filter((row) => row.effect === effect).reduce((sum, row) => sum + (row.records ?? 0), 0);
   const moved = diff.partitions.filter((row) => row.effect !== "none").length;
   return (
     <>

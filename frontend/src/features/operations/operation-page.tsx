@@ -9,6 +9,7 @@ import { PlanDiff } from "@/components/plan-diff";
 import { Refused } from "@/components/refused";
 import { Warnings } from "@/components/plan-review";
 import { RelTime } from "@/components/rel-time";
+import { UndoFacts } from "@/components/undo-facts";
 import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import { useOperation } from "@/lib/plans";
@@ -96,6 +97,7 @@ export function OperationPage() {
                   <Warnings warnings={plan.impact.warnings} />
                   <BlastRadius extents={plan.impact.blast_radius} />
                   <PlanDiff plan={plan} />
+                  <UndoFacts undo={plan.impact.undo} />
                   <details>
                     <summary className="ps-muted" style={{ cursor: "pointer", fontSize: "0.8125rem" }}>
                       Inputs, as the REST API takes them

@@ -1,0 +1,12 @@
+import type { PlanUndo } from "@/lib/types";
+import { Notice } from "./notice";
+
+/** What undoing would put back and what it would not; plans without an undo say why among their warnings. */
+export function UndoFacts({ undo }: { undo: PlanUndo | null | undefined }) {
+  if (!undo) return null;
+  return (
+    <Notice tone={undo.stays.length > 0 ? "warn" : "info"}>
+      It can be undone: {undo.restores}.{undo.stays.map((text) => ` ${text}`)}
+    </Notice>
+  );
+}

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from dataplane.broker.controller.kafka_controller import KafkaController
-    from dataplane.broker.metadata_cache.metadata_cache import MetadataCache
+    from dataplane.broker.metadata.metadata_cache import MetadataCache
     from dataplane.broker.metrics import Metrics
     from dataplane.broker.replicas.replica_manager import ReplicaManager
     from dataplane.cluster.context import ControllerContext

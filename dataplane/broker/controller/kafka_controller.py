@@ -16,7 +16,7 @@ from dataplane.broker.controller.controller_election import ControllerElection
 from dataplane.broker.controller.term import ControllerTerm
 from dataplane.broker.controller.term_watches import TermWatches
 from dataplane.broker.controller.zk_client import ControllerMovedError, OutcomeUnknownError
-from dataplane.broker.metadata_cache.own_nodes import delete_own_node
+from dataplane.broker.metadata.own_nodes import delete_own_node
 from dataplane.cluster import znodes
 from dataplane.cluster.context import ControllerContext
 from dataplane.cluster.offline_replicas import RETRY_MS_MIN

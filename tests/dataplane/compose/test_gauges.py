@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from dataplane.broker.metadata_cache.log_dir_events import report_failure
+from dataplane.broker.metadata.log_dir_events import report_failure
 from dataplane.broker.networking.receive_budget import ReceiveBudget
 from dataplane.cluster.topic_plans import TopicRequest
 from dataplane.compose import gauges

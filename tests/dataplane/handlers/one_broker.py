@@ -11,10 +11,10 @@ from dataplane.broker.broker_lifecycle import BrokerLifecycle
 from dataplane.broker.context import ConnectionInfo, HandlerContext
 from dataplane.broker.delayed.deferred import Deferred
 from dataplane.broker.groups.group_coordinator import GroupCoordinator
-from dataplane.broker.metadata_cache.config_admin import ConfigAdmin
-from dataplane.broker.metadata_cache.config_store import ConfigStore
-from dataplane.broker.metadata_cache.internal_topics import InternalTopics
-from dataplane.broker.metadata_cache.metadata_cache import MetadataCache
+from dataplane.broker.metadata.config_admin import ConfigAdmin
+from dataplane.broker.metadata.config_store import ConfigStore
+from dataplane.broker.metadata.internal_topics import InternalTopics
+from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.broker.metrics import Metrics
 from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.replicas.staged_appends import StagedAnswer

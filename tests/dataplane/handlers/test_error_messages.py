@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import pytest
 
 from dataplane import handlers
-from dataplane.broker.metadata_cache.registration import ensure_layout
+from dataplane.broker.metadata.registration import ensure_layout
 from dataplane.broker.networking.peer_login import PeerCredentials, ScramClient
 from dataplane.handlers.registry import HANDLED
 from dataplane.security.principal import Principal

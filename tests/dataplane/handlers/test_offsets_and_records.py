@@ -5,7 +5,7 @@ import dataclasses
 
 import pytest
 
-from dataplane.broker.metadata_cache.registration import ensure_layout
+from dataplane.broker.metadata.registration import ensure_layout
 from dataplane.broker.networking.frame_buffer import FrameError
 from dataplane.model.errors import ErrorCode
 from dataplane.wire.headers import encode_request_frame

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from dataplane.broker.metadata_cache.registration import ensure_layout
+from dataplane.broker.metadata.registration import ensure_layout
 from dataplane.config.broker_config import BROKER_CONFIGS
 from dataplane.config.key import Dynamic
 from dataplane.model.errors import ErrorCode

@@ -7,8 +7,8 @@ import asyncio
 from dataplane.broker.broker_lifecycle import BrokerLifecycle
 from dataplane.broker.controller.environment import ControllerEnvironment
 from dataplane.broker.controller.kafka_controller import KafkaController
-from dataplane.broker.metadata_cache.config_store import ConfigStore
-from dataplane.broker.metadata_cache.registration import (
+from dataplane.broker.metadata.config_store import ConfigStore
+from dataplane.broker.metadata.registration import (
     Registration,
     ensure_cluster_id,
     ensure_layout,

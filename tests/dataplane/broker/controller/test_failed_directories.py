@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 
-from dataplane.broker.metadata_cache.log_dir_events import report_failure
+from dataplane.broker.metadata.log_dir_events import report_failure
 from dataplane.cluster import znodes
 from dataplane.cluster.alter_partition import IsrProposal
 from dataplane.cluster.election import ElectionType

@@ -9,7 +9,7 @@ import socket
 
 import pytest
 
-from dataplane.broker.metadata_cache.metadata_cache import MetadataCache
+from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.broker.networking.peer_client import PeerPool, PeerUnavailableError
 from dataplane.broker.networking.peer_connection import PeerConnection
 from dataplane.cluster.image import ClusterImage, Endpoint

@@ -7,7 +7,7 @@ import functools
 
 import pytest
 
-from dataplane.broker.metadata_cache.registration import ensure_layout
+from dataplane.broker.metadata.registration import ensure_layout
 from dataplane.broker.metrics import Metrics
 from dataplane.broker.replicas.replication_quotas import ReplicationQuotas
 from dataplane.cluster.znodes import DEFAULT_ENTITY

@@ -17,6 +17,7 @@ from controlplane.gateway.types import (
     TP,
     AclBinding,
     PartitionDescription,
+    ReplicaSize,
     TopicDescription,
 )
 
@@ -93,6 +94,18 @@ class ClusterReader:
 
         return self._of_leaders(topics, ask)
 
+    def replicas(self, brokers: Iterable[int]) -> Reading[list[ReplicaSize]]:
+        """Every replica on these brokers; a gap for each that does not say."""
+        found: list[ReplicaSize] = []
+        gaps: list[Gap] = []
+        for broker in brokers:
+            answer = self.ask(broker, partial(self._gateway.log_dirs, None, brokers=[broker]))
+            if isinstance(answer, Gap):
+                gaps.append(answer)
+            else:
+                found += answer
+        return Reading(known=found, gaps=tuple(gaps))
+
     def groups(self) -> Reading[dict[str, GroupUse]]:
         """Every group with the topics it uses, asked of one coordinator after the other.
 
@@ -149,7 +162,7 @@ class ClusterReader:
                 else:
                     by_leader.setdefault(part.leader, []).append(tp)
         found: dict[TP, T] = {}
-        gaps = [_without_leader(unled)] if unled else []
+        gaps = [without_leader(unled)] if unled else []
         for broker, partitions in sorted(by_leader.items()):
             answer = self.ask(broker, partial(question, partitions, broker))
             if isinstance(answer, Gap):
@@ -186,10 +199,10 @@ class ClusterReader:
         """A group whose partition of the offsets topic has no leader is listed by nobody."""
         topic = self._gateway.describe_topics([GROUP_TOPIC]).get(GROUP_TOPIC)
         unled = [part for part in topic.partitions if part.leader is None] if topic else []
-        return [_without_leader(unled, f" of {GROUP_TOPIC}")] if unled else []
+        return [without_leader(unled, f" of {GROUP_TOPIC}")] if unled else []
 
 
-def _without_leader(partitions: Iterable[PartitionDescription], whose: str = "") -> Gap:
+def without_leader(partitions: Iterable[PartitionDescription], whose: str = "") -> Gap:
     parts = list(partitions)
     brokers = tuple(sorted({broker for part in parts for broker in part.replicas}))
     names = ", ".join(map(str, brokers))

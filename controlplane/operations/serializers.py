@@ -118,7 +118,9 @@ class ImpactSerializer(Shape):
     )
     undo = UndoSerializer(required=False, allow_null=True, help_text="null: there is no way back")
     blast_radius = ExtentSerializer(many=True, required=False)
-    bytes_to_move = serializers.IntegerField(required=False)
+    bytes_to_move = serializers.IntegerField(
+        required=False, allow_null=True, help_text="null: not known in full"
+    )
     records_reread = serializers.IntegerField(required=False)
     records_skipped = serializers.IntegerField(required=False)
     records_first_read = serializers.IntegerField(required=False)

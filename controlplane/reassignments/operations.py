@@ -12,7 +12,9 @@ from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.readings import Gap, Reading
 from controlplane.gateway.types import TP, PartitionDescription, partitions_by_tp
+from controlplane.operations.blast_radius import Extent, amount
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
@@ -63,7 +65,7 @@ class Reassignment(ClusterOperationKind):
                 code="reassignment-in-progress",
             )
         throttle = inputs.get("throttle_bytes_per_s")
-        total = sum(move.bytes_to_move for move in moves)
+        to_move = _to_move(moves, truth)
         loads = rules.broker_loads(
             moves,
             brokers=truth.racks,
@@ -76,17 +78,18 @@ class Reassignment(ClusterOperationKind):
                 "partitions": [move_dict(move) for move in moves],
                 "brokers": [asdict(load) for load in loads],
             },
-            summary=f"Move {counted(len(moves), 'partition')}, {counted(total, 'byte')}.",
+            summary=f"Move {counted(len(moves), 'partition')}, {to_move.said()}.",
             preconditions={
                 "before": {f"{m.tp.topic}-{m.tp.partition}": list(m.before) for m in moves}
             },
             warnings=plan_warnings(gateway, moves, truth, throttle),
             impact={
-                "bytes_to_move": total,
+                "bytes_to_move": None if to_move.gaps else to_move.count,
                 "seconds_estimated": rules.seconds_estimated(
                     moves, throttle, batch_size=inputs["batch_size"]
                 ),
             },
+            blast_radius=[to_move],
             typed_name=topics[0] if len(topics) == 1 else cluster_of(context).name,
         )
 
@@ -97,6 +100,10 @@ class Reassignment(ClusterOperationKind):
         """The same partitions' replicas now; sizes may grow meanwhile."""
         now = assignment_now(self.gateway(context), moves_in(plan.diff))
         return {"before": {f"{tp.topic}-{tp.partition}": list(now[tp]) for tp in sorted(now)}}
+
+    def blast_radius_now(self, context: PlanContext, plan: Plan) -> list[Extent]:  # noqa: ARG002 - a hook
+        """How much is copied may change: it is only said."""
+        return []
 
     def throttle(self, context: StepContext) -> Done:
         bytes_per_s = context.inputs.get("throttle_bytes_per_s")
@@ -173,13 +180,23 @@ class Reassignment(ClusterOperationKind):
     )
 
 
+def _to_move(moves: list[Move], truth: Truth) -> Extent:
+    unsized = sum(move.size_bytes is None and bool(move.adding) for move in moves)
+    not_said = Gap(f"the size of {counted(unsized, 'partition')} was not given")
+    known = Reading(
+        known=sum(move.bytes_to_move for move in moves),
+        gaps=(truth.gaps or (not_said,)) if unsized else (),
+    )
+    return amount("bytes", "bytes to copy", "byte", known, may_change=True)
+
+
 def move_dict(move: Move) -> dict[str, Any]:
     return {
         "topic": move.tp.topic,
         "partition": move.tp.partition,
         "before": list(move.before),
         "after": list(move.after),
-        "bytes": move.bytes_to_move,
+        "bytes": None if move.size_bytes is None and move.adding else move.bytes_to_move,
         "size_bytes": move.size_bytes,
     }
 

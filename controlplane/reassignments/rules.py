@@ -15,7 +15,8 @@ class Move:
     tp: TP
     before: Replicas
     after: Replicas
-    size_bytes: int
+    size_bytes: int | None
+    """None: nobody could say."""
 
     @property
     def adding(self) -> Replicas:
@@ -27,16 +28,19 @@ class Move:
 
     @property
     def bytes_to_move(self) -> int:
-        return self.size_bytes * len(self.adding)
+        """What is known of it: 0 where the size is not."""
+        return (self.size_bytes or 0) * len(self.adding)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerLoad:
+    """None where the broker did not say what it holds, or the size of what comes is not known."""
+
     id: int
-    before_bytes: int
-    after_bytes: int
-    before_replicas: int
-    after_replicas: int
+    before_bytes: int | None
+    after_bytes: int | None
+    before_replicas: int | None
+    after_replicas: int | None
 
 
 class UnplannableError(Exception):
@@ -127,7 +131,7 @@ def moves_of(
 ) -> list[Move]:
     """Only what changes, in partition order."""
     return [
-        Move(tp=tp, before=current[tp], after=wanted[tp], size_bytes=sizes.get(tp, 0))
+        Move(tp=tp, before=current[tp], after=wanted[tp], size_bytes=sizes.get(tp))
         for tp in sorted(wanted)
         if wanted[tp] != current[tp]
     ]
@@ -140,42 +144,49 @@ def broker_loads(
     bytes_now: Mapping[int, int],
     replicas_now: Mapping[int, int],
 ) -> list[BrokerLoad]:
-    """Before and after on every broker, all topics counted."""
+    """Before and after on every broker, all topics counted; brokers that did not say are not in
+    `bytes_now` and `replicas_now`.
+    """
     bytes_delta, replica_delta = Counter[int](), Counter[int]()
+    unsized: set[int] = set()
     for move in moves:
-        for broker in move.adding:
-            bytes_delta[broker] += move.size_bytes
-            replica_delta[broker] += 1
-        for broker in move.removing:
-            bytes_delta[broker] -= move.size_bytes
-            replica_delta[broker] -= 1
-    return [
-        BrokerLoad(
+        for broker in (*move.adding, *move.removing):
+            sign = 1 if broker in move.adding else -1
+            bytes_delta[broker] += sign * (move.size_bytes or 0)
+            replica_delta[broker] += sign
+            if move.size_bytes is None:
+                unsized.add(broker)
+
+    def load(broker: int) -> BrokerLoad:
+        held, count = bytes_now.get(broker), replicas_now.get(broker)
+        has_after = held is not None and broker not in unsized
+        return BrokerLoad(
             id=broker,
-            before_bytes=bytes_now.get(broker, 0),
-            after_bytes=max(bytes_now.get(broker, 0) + bytes_delta[broker], 0),
-            before_replicas=replicas_now.get(broker, 0),
-            after_replicas=replicas_now.get(broker, 0) + replica_delta[broker],
+            before_bytes=held,
+            after_bytes=max((held or 0) + bytes_delta[broker], 0) if has_after else None,
+            before_replicas=count,
+            after_replicas=None if count is None else count + replica_delta[broker],
         )
-        for broker in sorted(brokers)
-    ]
+
+    return [load(broker) for broker in sorted(brokers)]
 
 
 def seconds_estimated(
     moves: Sequence[Move], throttle_bytes_per_s: int | None, *, batch_size: int
 ) -> float | None:
-    """Time under the throttle, which bounds each broker both ways. None without one.
+    """Time under the throttle, which bounds each broker both ways. None without one, and where
+    the size of a move is not known.
 
     The slowest of three decides: the broker that receives most, the leader that sends most (it
     feeds every new replica of its partitions), and the moves' taking turns, `batch_size` at a time.
     """
-    if not throttle_bytes_per_s:
+    if not throttle_bytes_per_s or any(move.size_bytes is None for move in moves):
         return None
     inbound, outbound = Counter[int](), Counter[int]()
     for move in moves:
         outbound[move.before[0]] += move.bytes_to_move
         for broker in move.adding:
-            inbound[broker] += move.size_bytes
+            inbound[broker] += move.size_bytes or 0
     total = sum(move.bytes_to_move for move in moves)
     bytes_in_a_row = max((*inbound.values(), *outbound.values(), total / batch_size))
     return bytes_in_a_row / throttle_bytes_per_s
@@ -213,9 +224,12 @@ def next_batch(found: Survey, *, batch_size: int) -> tuple[Move, ...]:
 
 
 def bytes_arrived(moves: Sequence[Move], sizes: Mapping[tuple[int, TP], int]) -> tuple[int, int]:
-    """(bytes already on the new brokers, bytes to move); never more than asked."""
+    """(bytes already on the new brokers, bytes to move); never more than asked.
+
+    Moves whose size the plan did not know count on neither side.
+    """
     arrived = sum(
-        min(sizes.get((broker, move.tp), 0), move.size_bytes)
+        min(sizes.get((broker, move.tp), 0), move.size_bytes or 0)
         for move in moves
         for broker in move.adding
     )

@@ -7,6 +7,7 @@ from typing import Any
 from controlplane.clusters.models import Cluster
 from controlplane.common.problems import field_problem
 from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.readings import ClusterReader, Gap, without_leader
 from controlplane.gateway.types import TP, TopicDescription, partitions_by_tp
 from controlplane.reassignments.rules import Replicas
 
@@ -28,7 +29,10 @@ def active(cluster: Cluster, gateway: ClusterGateway) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truth:
-    """What the brokers say now: assignment, leader sizes, and the load of every broker."""
+    """What the brokers say now: assignment, leader sizes, and the load of every broker.
+
+    What a broker did not say is not in the mappings; `gaps` names the reasons.
+    """
 
     topics: Mapping[str, TopicDescription]
     assignment: Mapping[TP, Replicas]
@@ -36,6 +40,7 @@ class Truth:
     racks: Mapping[int, str | None]
     bytes_by_broker: Mapping[int, int]
     replicas_by_broker: Mapping[int, int]
+    gaps: tuple[Gap, ...] = ()
 
 
 def read_truth(gateway: ClusterGateway, topics: Collection[str]) -> Truth:
@@ -46,9 +51,11 @@ def read_truth(gateway: ClusterGateway, topics: Collection[str]) -> Truth:
     brokers = gateway.describe_cluster().brokers
     parts = partitions_by_tp(described.values())
     sizes: dict[TP, int] = {}
-    bytes_by_broker = dict.fromkeys((node.id for node in brokers), 0)
-    replicas_by_broker = dict.fromkeys((node.id for node in brokers), 0)
-    for replica in gateway.log_dirs():
+    replicas = ClusterReader(gateway).replicas(node.id for node in brokers)
+    silent = {broker for gap in replicas.gaps for broker in gap.brokers}
+    bytes_by_broker = dict.fromkeys((node.id for node in brokers if node.id not in silent), 0)
+    replicas_by_broker = dict(bytes_by_broker)
+    for replica in replicas.known:
         if replica.is_future:
             continue
         bytes_by_broker[replica.broker] += replica.size_bytes
@@ -56,7 +63,11 @@ def read_truth(gateway: ClusterGateway, topics: Collection[str]) -> Truth:
         part = parts.get(replica.tp)
         if part is not None and part.leader == replica.broker:
             sizes[replica.tp] = replica.size_bytes
+    unled = [
+        part for topic in described.values() for part in topic.partitions if part.leader is None
+    ]
     return Truth(
+        gaps=(*replicas.gaps, *([without_leader(unled)] if unled else [])),
         topics=described,
         assignment={tp: part.replicas for tp, part in parts.items()},
         sizes=sizes,

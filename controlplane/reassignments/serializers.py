@@ -20,16 +20,16 @@ class MoveSerializer(Shape):
     partition = serializers.IntegerField()
     before = serializers.ListField(child=serializers.IntegerField())
     after = serializers.ListField(child=serializers.IntegerField())
-    bytes = serializers.IntegerField()
-    size_bytes = serializers.IntegerField()
+    bytes = serializers.IntegerField(allow_null=True, help_text="null: not known")
+    size_bytes = serializers.IntegerField(allow_null=True)
 
 
 class BrokerLoadSerializer(Shape):
     id = serializers.IntegerField()
-    before_bytes = serializers.IntegerField()
-    after_bytes = serializers.IntegerField()
-    before_replicas = serializers.IntegerField()
-    after_replicas = serializers.IntegerField()
+    before_bytes = serializers.IntegerField(allow_null=True, help_text="null: it did not say")
+    after_bytes = serializers.IntegerField(allow_null=True)
+    before_replicas = serializers.IntegerField(allow_null=True)
+    after_replicas = serializers.IntegerField(allow_null=True)
 
 
 class ReassignmentDiffSerializer(Shape):

@@ -15,7 +15,7 @@ def plan_warnings(
     gateway: ClusterGateway, moves: Sequence[Move], truth: Truth, throttle: int | None
 ) -> list[dict[str, str]]:
     found = []
-    if throttle is None and any(move.bytes_to_move > 0 for move in moves):
+    if throttle is None and any(move.adding and move.size_bytes != 0 for move in moves):
         found.append(warning("unthrottled", "No limit: the move may take bandwidth from clients."))
     if throttle is not None:
         found.append(
@@ -52,7 +52,11 @@ def plan_warnings(
                 "danger",
             )
         )
-    leftover = _leftover_throttle(gateway, truth)
+    leftover, not_asked = _leftover_throttle(gateway, truth)
+    if not_asked:
+        found.append(
+            warning("throttle-unknown", f"Whether brokers {not_asked} have a throttle is unknown.")
+        )
     if leftover:
         found.append(
             warning("throttle-present", f"Brokers {leftover} have a throttle already.", "warning")
@@ -80,11 +84,14 @@ def _out_of_sync(moves: Sequence[Move], truth: Truth) -> int:
     )
 
 
-def _leftover_throttle(gateway: ClusterGateway, truth: Truth) -> list[int]:
-    return sorted(
+def _leftover_throttle(gateway: ClusterGateway, truth: Truth) -> tuple[list[int], list[int]]:
+    """(brokers with a throttle, brokers of which nobody knows)."""
+    answering = sorted(truth.bytes_by_broker)
+    throttled = [
         broker
-        for broker, entries in gateway.broker_configs(list(truth.racks)).items()
+        for broker, entries in gateway.broker_configs(answering).items()
         if any(
             entry.name in RATE_KEYS and entry.source == "DYNAMIC_BROKER_CONFIG" for entry in entries
         )
-    )
+    ]
+    return sorted(throttled), sorted(set(truth.racks) - set(answering))

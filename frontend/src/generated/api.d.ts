@@ -1041,10 +1041,11 @@ export interface components {
             since_ms: number | null;
         };
         BrokerLoad: {
-            after_bytes: number;
-            after_replicas: number;
-            before_bytes: number;
-            before_replicas: number;
+            after_bytes: number | null;
+            after_replicas: number | null;
+            /** @description null: it did not say */
+            before_bytes: number | null;
+            before_replicas: number | null;
             id: number;
         };
         ChangeDiff: {
@@ -1591,7 +1592,8 @@ export interface components {
         };
         Impact: {
             blast_radius?: components["schemas"]["Extent"][];
-            bytes_to_move?: number;
+            /** @description null: not known in full */
+            bytes_to_move?: number | null;
             records_first_read?: number;
             records_reread?: number;
             records_skipped?: number;
@@ -1708,9 +1710,10 @@ export interface components {
         Move: {
             after: number[];
             before: number[];
-            bytes: number;
+            /** @description null: not known */
+            bytes: number | null;
             partition: number;
-            size_bytes: number;
+            size_bytes: number | null;
             topic: string;
         };
         MoveInputs: {

@@ -162,3 +162,50 @@ def test_a_broker_that_is_away_while_rolling_back_is_waited_for(orders):
     orders.gateway.fail_next("alter_broker_configs", unreachable("x"), unreachable("x"))
     assert drive(operation).state == "cancelled"
     no_throttle(orders)
+
+
+def test_a_size_that_nobody_gives_is_unknown_and_no_zero(world):
+    world.gateway.add_topic("orders", partitions=4, rf=1, records=50)
+    world.gateway.silent = {2}
+    moves = [{"topic": "orders", "partition": part, "replicas": [4]} for part in (0, 1)]
+    plan = world.plan("reassignment", moves=moves, throttle_bytes_per_s=2_048)
+    assert [(row["bytes"], row["size_bytes"]) for row in plan.diff["partitions"]] == [
+        (5_000, 5_000),
+        (None, None),
+    ]
+    assert plan.impact["bytes_to_move"] is None
+    assert plan.impact["seconds_estimated"] is None
+    assert plan.impact["summary"] == "Move 2 partitions, at least 5000 bytes."
+    (to_copy,) = plan.impact["blast_radius"]
+    assert (to_copy["value"], to_copy["at_least"], to_copy["limit"]) == (None, 5_000, None)
+    assert to_copy["unknown"] == [{"reason": "broker 2 did not answer", "brokers": [2]}]
+    loads = {row["id"]: row for row in plan.diff["brokers"]}
+    assert (loads[1]["before_bytes"], loads[1]["after_bytes"]) == (5_000, 0)
+    assert loads[2] == {
+        "id": 2,
+        "before_bytes": None,
+        "after_bytes": None,
+        "before_replicas": None,
+        "after_replicas": None,
+    }
+    assert (loads[4]["before_bytes"], loads[4]["after_bytes"]) == (5_000, None)
+    said = {row["code"]: row["text"] for row in plan.impact["warnings"]}
+    assert said["throttle-unknown"] == "Whether brokers [2] have a throttle is unknown."
+
+
+def test_known_sizes_stay_known_while_another_broker_is_silent(world):
+    world.gateway.add_topic("orders", partitions=4, rf=1, records=50)
+    world.gateway.silent = {2}
+    moves = [{"topic": "orders", "partition": 0, "replicas": [4]}]
+    plan = world.plan("reassignment", moves=moves)
+    assert plan.impact["bytes_to_move"] == 5_000
+
+
+def test_what_was_planned_without_its_size_still_moves(world):
+    world.gateway.add_topic("orders", partitions=4, rf=1, records=50)
+    world.gateway.silent = {2}
+    moves = [{"topic": "orders", "partition": 1, "replicas": [4]}]
+    operation = world.start(world.plan("reassignment", moves=moves))
+    world.gateway.silent = set()
+    assert drive(operation).state == "succeeded"
+    assert replicas(world)[1] == (4,)

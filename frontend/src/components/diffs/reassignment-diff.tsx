@@ -8,6 +8,12 @@ import { PartitionDiff } from "./partition-diff";
 type Move = ReassignmentDiffData["partitions"][number];
 type BrokerLoad = ReassignmentDiffData["brokers"][number];
 
+const count = (value: number | null) => (value === null ? "unknown" : formatInteger(value));
+
+function Bytes({ of }: { of: number | null }) {
+  return of === null ? <span className="ps-warn">unknown</span> : <>{formatBytes(of)}</>;
+}
+
 const move = createColumnHelper<Move>();
 const moveColumns = [
   move.display({
@@ -20,17 +26,21 @@ const moveColumns = [
     header: "After",
     cell: ({ row }) => <Assignment ids={row.original.after} other={row.original.before} mark="added" />,
   }),
-  move.accessor("bytes", { header: "To move", meta: { align: "right" }, cell: (cell) => formatBytes(cell.getValue()) }),
+  move.accessor("bytes", {
+    header: "To move",
+    meta: { align: "right" },
+    cell: (cell) => <Bytes of={cell.getValue()} />,
+  }),
 ];
 
 function Loads({ brokers }: { brokers: BrokerLoad[] }) {
-  const top = Math.max(1, ...brokers.map((broker) => Math.max(broker.before_bytes, broker.after_bytes)));
-  const bar = (bytes: number, colour: string) => (
+  const top = Math.max(1, ...brokers.map((broker) => Math.max(broker.before_bytes ?? 0, broker.after_bytes ?? 0)));
+  const bar = (bytes: number | null, colour: string) => (
     <div
       style={{
         height: 7,
-        width: `${(100 * bytes) / top}%`,
-        minWidth: bytes > 0 ? 2 : 0,
+        width: `${(100 * (bytes ?? 0)) / top}%`,
+        minWidth: bytes ? 2 : 0,
         background: colour,
         borderRadius: 2,
       }}
@@ -64,11 +74,10 @@ function Loads({ brokers }: { brokers: BrokerLoad[] }) {
                 </Stack>
               </td>
               <td data-align="right">
-                {formatBytes(broker.before_bytes)} <span className="ps-arrow">→</span> {formatBytes(broker.after_bytes)}
+                <Bytes of={broker.before_bytes} /> <span className="ps-arrow">→</span> <Bytes of={broker.after_bytes} />
               </td>
               <td data-align="right">
-                {formatInteger(broker.before_replicas)} <span className="ps-arrow">→</span>{" "}
-                {formatInteger(broker.after_replicas)}
+                {count(broker.before_replicas)} <span className="ps-arrow">→</span> {count(broker.after_replicas)}
               </td>
             </tr>
           ))}

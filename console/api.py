@@ -17,6 +17,7 @@ from console.pages.registry import PAGES, Page
 from console.parts import RUNNER
 from console.serializers import LoginSerializer, SessionSerializer, TenantChoiceSerializer
 from controlplane.common.exception_handler import MEDIA_TYPE
+from controlplane.common.limits import SMALL_BODY_MAX_BYTES
 from controlplane.common.openapi import PROBLEM, documented
 from controlplane.common.parsers import JsonBodyParser
 from controlplane.common.problems import NotFound
@@ -26,13 +27,12 @@ from controlplane.tenants.views import TenantView
 
 TAG = "console"
 NO_STORE = {"Cache-Control": "no-store"}
-BODY_BYTES_MAX = 16 * 1024
 
 
 class SmallBodyParser(JsonBodyParser):
     """Whoever is not signed in may have little read and hashed."""
 
-    bytes_max = BODY_BYTES_MAX
+    bytes_max = SMALL_BODY_MAX_BYTES
 
 
 @method_decorator(csrf_protect, name="dispatch")

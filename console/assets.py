@@ -45,7 +45,9 @@ def spa_view(request: HttpRequest, path: str = "") -> HttpResponseBase:
 
 def _file(root: Path, path: str) -> Path | None:
     """The file that `path` names inside `root`; None when it leads outside or nowhere."""
-    candidate = (root / path).resolve()
-    if not candidate.is_relative_to(root.resolve()) or not candidate.is_file():
-        return None
-    return candidate
+    try:
+        candidate = (root / path).resolve()
+        is_ours = candidate.is_relative_to(root.resolve()) and candidate.is_file()
+    except (OSError, ValueError):
+        return None  # no file can have this name: too long, or a null in it
+    return candidate if is_ours else None

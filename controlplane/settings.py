@@ -10,6 +10,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from controlplane.common.keyfiles import key_from_file
+from controlplane.common.limits import BODY_MAX_BYTES
 
 env = environ.Env()
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -41,6 +42,9 @@ ROOT_URLCONF = "controlplane.urls"
 ASGI_APPLICATION = "controlplane.asgi.application"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 APPEND_SLASH = False
+# `common.edge` lets no larger body in, so that none is ever written to disk.
+FILE_UPLOAD_MAX_MEMORY_SIZE = DATA_UPLOAD_MAX_MEMORY_SIZE = BODY_MAX_BYTES
+FILE_UPLOAD_HANDLERS = ["django.core.files.uploadhandler.MemoryFileUploadHandler"]
 
 LOCAL_APPS = [
     "controlplane.common",
@@ -72,9 +76,9 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "controlplane.common.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
-    "controlplane.common.middleware.RequestIdMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",

@@ -3,15 +3,14 @@
 import importlib.util
 
 from django.urls import URLPattern, URLResolver, include, path, re_path
-from drf_spectacular.views import SpectacularJSONAPIView
 
-from controlplane.common.views import api_index, no_such_api
+from controlplane.common.views import DocumentView, api_index, no_such_api
 from controlplane.health import healthz
 from controlplane.operations import schema as _kinds  # noqa: F401 - names the kinds for OpenAPI
 from controlplane.tenants import schema as _schema  # noqa: F401 - names the ways in for OpenAPI
 
 api_v1: list[URLPattern | URLResolver] = [
-    path("openapi.json", SpectacularJSONAPIView.as_view(permission_classes=[])),
+    path("openapi.json", DocumentView.as_view()),
     path("", include("controlplane.tenants.urls")),
     path("", include("controlplane.operations.urls")),
     path("", include("controlplane.clusters.urls")),
@@ -35,4 +34,7 @@ if importlib.util.find_spec("console.urls"):
     # The console's urls hold /console/… and, last of all, the page for everything else.
     urlpatterns.append(path("", include("console.urls")))
 
+handler400 = "controlplane.common.views.bad_request"
+handler403 = "controlplane.common.views.forbidden"
+handler404 = "controlplane.common.views.not_found"
 handler500 = "controlplane.common.views.server_error"

@@ -3,9 +3,10 @@
 import logging
 from typing import Any, Protocol, runtime_checkable
 
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
 from django.db import OperationalError
 from django.http import Http404
+from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions
 from rest_framework.response import Response
 
@@ -67,6 +68,8 @@ def _from_django(error: Exception) -> Problem | None:
         return NotFound()
     if isinstance(error, PermissionDenied):
         return Forbidden(str(error))
+    if isinstance(error, SuspiciousOperation | BadRequest | MultiPartParserError):
+        return Problem("The request cannot be read.")  # its own words quote what was sent
     if isinstance(error, OperationalError):
         return Unavailable("The database is busy or away.")
     return None

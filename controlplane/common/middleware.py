@@ -8,7 +8,12 @@ from django.utils.decorators import sync_and_async_middleware
 
 from controlplane.common.ids import new_id
 
-_SANE = re.compile(r"^[A-Za-z0-9._-]{8,64}$")
+_SANE = re.compile(r"[A-Za-z0-9._-]{8,64}")
+
+
+def request_id_of(given: str) -> str:
+    """The caller's own id when it is a sane one, else a fresh one."""
+    return given if _SANE.fullmatch(given) else new_id("rq")
 
 
 @sync_and_async_middleware
@@ -18,8 +23,7 @@ def RequestIdMiddleware(  # noqa: N802 - middleware are named like classes in se
     from asgiref.sync import iscoroutinefunction
 
     def mark(request: HttpRequest) -> str:
-        given = request.headers.get("X-Request-Id", "")
-        request_id = given if _SANE.match(given) else new_id("rq")
+        request_id = request_id_of(request.headers.get("X-Request-Id", ""))
         request.request_id = request_id  # type: ignore[attr-defined] # read by the handler
         return request_id
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from rest_framework.parsers import BaseParser
 
+from controlplane.common.limits import BODY_MAX_BYTES
 from controlplane.common.problems import Problem, field_problem
 
-BODY_MAX_BYTES = 4 * 1024 * 1024
 DEPTH_MAX = 32
 
 

@@ -1,11 +1,29 @@
 """Views that belong to no app: refusals outside DRF."""
 
+import functools
 from typing import Any
 
 from django.http import HttpRequest, JsonResponse
+from drf_spectacular.views import SpectacularJSONAPIView
+from rest_framework.request import Request
+from rest_framework.response import Response
 
 from controlplane.common.exception_handler import MEDIA_TYPE
 from controlplane.common.problems import Forbidden, NotFound, Problem
+
+
+class DocumentView(SpectacularJSONAPIView):  # type: ignore[misc] # untyped base
+    """The OpenAPI document: made once, since whoever asks for it need not be signed in."""
+
+    permission_classes = ()
+
+    def _get_schema_response(self, request: Request) -> Response:  # noqa: ARG002 - a hook
+        return Response(_document())
+
+
+@functools.cache
+def _document() -> Any:
+    return SpectacularJSONAPIView.generator_class().get_schema(request=None, public=True)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> JsonResponse:
@@ -35,6 +53,22 @@ API_LINKS = {
     "plans": "plans",
     "operations": "operations",
 }
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:
+    """What Django refuses by itself: an unknown Host, an unreadable form, too many fields."""
+    del exception  # it quotes what was sent
+    return problem_response(request, Problem("The request cannot be read.", code="bad-request"))
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> JsonResponse:
+    del exception
+    return problem_response(request, Forbidden())
+
+
+def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
+    del exception
+    return problem_response(request, NotFound("There is nothing at this address."))
 
 
 def server_error(request: HttpRequest) -> JsonResponse:

@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from console.api import BODY_BYTES_MAX
 from controlplane.audit.models import AuditEvent
+from controlplane.common.limits import SMALL_BODY_MAX_BYTES
 from controlplane.tenants.services import membership_ensure
 from tests.controlplane.rest.surface import OWN_SESSION, document
 from tests.controlplane.rest.test_document import component, faults
@@ -69,7 +69,7 @@ def test_bad_bodies_are_refused(client, db, body):
 
 @pytest.mark.parametrize("name", ["login", "tenant"])
 def test_a_large_body_is_refused_before_anything_is_made_of_it(client, ada, name):
-    body = json.dumps({"username": "ada", "password": "x" * BODY_BYTES_MAX, "slug": "x"})
+    body = json.dumps({"username": "ada", "password": "x" * SMALL_BODY_MAX_BYTES, "slug": "x"})
     if name == "tenant":
         client.force_login(ada)
     answer = client.post(f"/console/api/{name}", body, content_type="application/json")

@@ -1,7 +1,14 @@
-"""`/healthz`: does this process serve, and which of its parts answer."""
+"""`/healthz`: does this process serve, which parts answer; `/metrics`: what it counts."""
 
+import hmac
+
+from django.conf import settings
 from django.db import DatabaseError, connection
-from django.http import HttpRequest, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+
+from controlplane.common.problems import NotFound, Problem
+from controlplane.common.views import problem_response
 
 
 def healthz(_request: HttpRequest) -> JsonResponse:
@@ -15,3 +22,15 @@ def healthz(_request: HttpRequest) -> JsonResponse:
     is_ok = database == "ok"
     body = {"status": "ok" if is_ok else "failing", "parts": {"database": database}}
     return JsonResponse(body, status=200 if is_ok else 503)
+
+
+def metrics(request: HttpRequest) -> HttpResponse:
+    """This process's counters for Prometheus, for whoever has the operator's token."""
+    if not settings.METRICS_TOKEN:
+        return problem_response(request, NotFound("There is no metrics page here."))
+    wanted = f"Bearer {settings.METRICS_TOKEN}".encode()
+    given = request.headers.get("Authorization", "").encode(errors="replace")
+    if not hmac.compare_digest(given, wanted):
+        refused = Problem("The metrics need their token.", status=401, code="unauthenticated")
+        return problem_response(request, refused)
+    return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)

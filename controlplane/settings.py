@@ -1,6 +1,7 @@
 """Settings from the environment, prefix `PENSTOCK_`; every value has an embedded default."""
 
 import importlib.util
+import ipaddress
 import os
 import tempfile
 from pathlib import Path
@@ -78,6 +79,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "controlplane.common.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "controlplane.common.middleware.AddressLimitMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -154,6 +156,7 @@ REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "controlplane.common.exception_handler.problem_handler",
+    "DEFAULT_THROTTLE_CLASSES": ["controlplane.tenants.throttles.CallerThrottle"],
     # Attempts to sign in by one user name from one address (`console.throttle`).
     "DEFAULT_THROTTLE_RATES": {"login_burst": "5/min", "login_sustained": "60/hour"},
     "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
@@ -187,6 +190,21 @@ SPECTACULAR_SETTINGS = {
         "LiveTopicEnum": "console.streams.TOPIC_CHOICES",
     },
 }
+
+# -- doors --------------------------------------------------------------------------------------
+# Requests per window, `600/min`; an empty one is no limit. Redis counts for all web processes.
+RATE_LIMITS = {
+    "address": env.str("PENSTOCK_RATE_ADDRESS", default="3000/min"),
+    "user": env.str("PENSTOCK_RATE_USER", default="1200/min"),
+    "key": env.str("PENSTOCK_RATE_KEY", default="1200/min"),
+}
+# Only what comes from these networks may say for whom it speaks (X-Forwarded-For, -Proto).
+TRUSTED_PROXIES = [
+    str(ipaddress.ip_network(network))
+    for network in env.list("PENSTOCK_TRUSTED_PROXIES", default=[])
+]
+# Bearer token of /metrics; without one there is no such page.
+METRICS_TOKEN = env.str("PENSTOCK_METRICS_TOKEN", default="")
 
 # -- Celery -----------------------------------------------------------------------------------
 CELERY_BROKER_URL = REDIS_URL

@@ -5,7 +5,7 @@ import importlib.util
 from django.urls import URLPattern, URLResolver, include, path, re_path
 
 from controlplane.common.views import DocumentView, api_index, no_such_api
-from controlplane.health import healthz
+from controlplane.health import healthz, metrics
 from controlplane.operations import schema as _kinds  # noqa: F401 - names the kinds for OpenAPI
 from controlplane.tenants import schema as _schema  # noqa: F401 - names the ways in for OpenAPI
 
@@ -25,6 +25,7 @@ api_v1.append(re_path(r"^.*$", no_such_api))
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", healthz),
+    path("metrics", metrics),
     re_path(r"^api/v1/?$", api_index),
     path("api/v1/", include(api_v1)),
     # Before the console's page for everything else: a client of the API never gets HTML.

@@ -7,8 +7,10 @@ arrives; a body that trickles is given up; and all bodies together have a bound.
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from typing import Any
+
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from controlplane.common.exception_handler import MEDIA_TYPE
 from controlplane.common.limits import BODY_MAX_BYTES, SMALL_BODY_MAX_BYTES
@@ -27,6 +29,15 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+def behind_proxies(app: App, networks: Sequence[str]) -> App:
+    """`app` with the address and scheme that proxies in `networks` forward.
+
+    What others claim about themselves is not read anywhere. The server's own handling of these
+    headers has to be off (`uvicorn --no-proxy-headers`): it would believe all of this machine.
+    """
+    return ProxyHeadersMiddleware(app, trusted_hosts=list(networks)) if networks else app
 
 
 class BodyTooLarge(Problem):

@@ -1,6 +1,7 @@
 """Every refusal of the REST API in one shape, whoever raised it."""
 
 import logging
+import math
 from typing import Any, Protocol, runtime_checkable
 
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
@@ -15,6 +16,7 @@ from controlplane.common.problems import (
     Invalid,
     NotFound,
     Problem,
+    TooManyRequests,
     Unavailable,
     pointer_of,
 )
@@ -82,6 +84,9 @@ def _from_api_exception(error: exceptions.APIException) -> Problem:
     status, code, title = _REFUSALS.get(
         type(error), (error.status_code, "bad-request", Problem.title)
     )
+    if isinstance(error, exceptions.Throttled):
+        wait_s = math.ceil(getattr(error, "wait", None) or 1)
+        return TooManyRequests(f"Try again in {wait_s} s.", retry_after_s=wait_s)
     problem = Problem(str(error.detail), status=status, code=code)
     problem.title = title
     return problem
@@ -99,7 +104,6 @@ _REFUSALS: dict[type[exceptions.APIException], tuple[int, str, str]] = {
         "The body's media type is not taken here",
     ),
     exceptions.NotAcceptable: (406, "not-acceptable", "No answer in an accepted media type"),
-    exceptions.Throttled: (429, "too-many-requests", "Too many requests"),
 }
 
 

@@ -1,14 +1,20 @@
-"""A request id on every request, taken from the caller when it is a sane one."""
+"""What every request goes through: an id, taken from the caller when it is a sane one; a rate."""
 
 import re
 from collections.abc import Callable
 
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
+from django.utils.deprecation import MiddlewareMixin
 
 from controlplane.common.ids import new_id
+from controlplane.common.problems import TooManyRequests
+from controlplane.common.ratelimit import ADDRESS, network_of, seconds_to_wait
+from controlplane.common.views import problem_response
 
 _SANE = re.compile(r"[A-Za-z0-9._-]{8,64}")
+LIMITED = ("/api", "/console/", "/healthz", "/metrics")
+"""What costs more than a file of the build."""
 
 
 def request_id_of(given: str) -> str:
@@ -44,3 +50,16 @@ def RequestIdMiddleware(  # noqa: N802 - middleware are named like classes in se
         return response
 
     return synchronous
+
+
+class AddressLimitMiddleware(MiddlewareMixin):
+    """Before anybody is asked who they are; a forwarded address counts if its proxy is trusted."""
+
+    def process_request(self, request: HttpRequest) -> HttpResponse | None:
+        if not request.path.startswith(LIMITED):
+            return None
+        wait_s = seconds_to_wait(ADDRESS, network_of(str(request.META.get("REMOTE_ADDR", ""))))
+        if wait_s is None:
+            return None
+        refused = TooManyRequests(f"Try again in {wait_s} s.", retry_after_s=wait_s)
+        return problem_response(request, refused)

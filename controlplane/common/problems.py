@@ -73,6 +73,10 @@ class Gone(Problem):
     status, code, title = 410, "gone", "It was there and is no more"
 
 
+class TooManyRequests(Problem):
+    status, code, title, retryable = 429, "too-many-requests", "Too many requests", True
+
+
 class Unavailable(Problem):
     status, code, title, retryable = 503, "unavailable", "A part that is needed is away", True
 

@@ -52,6 +52,8 @@ def web(config: LocalConfig) -> ChildSpec:
             *_module("uvicorn"),
             "controlplane.asgi:application",
             *arguments,
+            "--no-proxy-headers",
+            "--no-server-header",
             "--timeout-graceful-shutdown",
             "2",
         ),

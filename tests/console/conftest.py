@@ -3,10 +3,11 @@
 import pytest
 from django.core.cache import caches
 
-from tests.controlplane.conftest import world
+from controlplane.common.counts import COUNTS
+from tests.controlplane.conftest import no_rate_limits, world
 from tests.controlplane.rest.conftest import ids, pages_read_in_place
 
-__all__ = ["ids", "own_caches", "pages_read_in_place", "quick_passwords", "world"]
+__all__ = ["ids", "no_rate_limits", "own_caches", "pages_read_in_place", "quick_passwords", "world"]
 
 LOCAL = "django.core.cache.backends.locmem.LocMemCache"
 
@@ -17,6 +18,7 @@ def own_caches(settings):
     settings.CACHES = {
         name: {"BACKEND": LOCAL, "LOCATION": f"test-{name}"} for name in settings.CACHES
     }
+    COUNTS.ask_again()
     for name in settings.CACHES:
         caches[name].clear()
 

@@ -18,7 +18,8 @@ from redis import Redis
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
-from console.throttle import OWN, SHARED, LoginBurstThrottle, LoginSustainedThrottle
+from console.throttle import LoginBurstThrottle, LoginSustainedThrottle
+from controlplane.common.counts import OWN, SHARED
 from tests.ports import free_row
 
 PASSWORD = "correct horse"

@@ -13,6 +13,12 @@ settings.register_profile("controlplane", deadline=None)
 settings.load_profile("controlplane")
 
 
+@pytest.fixture(autouse=True)
+def no_rate_limits(settings):
+    """Tests ask more often than people; those of the limits set their own."""
+    settings.RATE_LIMITS = {}
+
+
 @pytest.fixture
 def world(db):
     """A running cluster `main` of tenant `acme` over the fakes; the outbox only collects."""

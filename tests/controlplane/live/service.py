@@ -97,6 +97,7 @@ class LiveService:
             "127.0.0.1",
             "--port",
             str(self.web_port),
+            "--no-proxy-headers",
             "--log-level",
             "warning",
         )

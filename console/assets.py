@@ -10,12 +10,6 @@ from controlplane.common.problems import NotFound, Unavailable
 from controlplane.common.views import problem_response
 
 IMMUTABLE = "public, max-age=31536000, immutable"
-# The component library sets sizes and colours by style attributes, hence unsafe-inline there.
-CONTENT_SECURITY_POLICY = (
-    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; object-src 'none'; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-)
 
 
 def dist() -> Path:
@@ -38,8 +32,6 @@ def spa_view(request: HttpRequest, path: str = "") -> HttpResponseBase:
         return problem_response(request, Unavailable(detail, code="console-not-built"))
     page = HttpResponse(index.read_bytes(), content_type="text/html; charset=utf-8")
     page["Cache-Control"] = "no-cache"
-    page["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
-    page["Referrer-Policy"] = "same-origin"
     return page
 
 

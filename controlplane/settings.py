@@ -34,7 +34,7 @@ FERNET_KEY = env.str("PENSTOCK_FERNET_KEY", default="") or key_from_file(DATA_DI
 
 # -- Django -----------------------------------------------------------------------------------
 DEBUG = env.bool("PENSTOCK_DEBUG", default=False)
-ALLOWED_HOSTS = env.list("PENSTOCK_ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "testserver"])
+ALLOWED_HOSTS = env.list("PENSTOCK_ALLOWED_HOSTS", default=["127.0.0.1", "localhost"])
 CSRF_TRUSTED_ORIGINS = env.list("PENSTOCK_TRUSTED_ORIGINS", default=[])
 USE_TZ = True
 TIME_ZONE = "UTC"
@@ -79,13 +79,14 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "controlplane.common.middleware.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "controlplane.common.middleware.SecurityHeadersMiddleware",
     "controlplane.common.middleware.AddressLimitMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 TEMPLATES = [
     {"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True, "OPTIONS": {}}
@@ -93,7 +94,22 @@ TEMPLATES = [
 STATIC_URL = "/static/"
 WHITENOISE_ROOT = FRONTEND_DIST if FRONTEND_DIST.is_dir() else None
 WHITENOISE_AUTOREFRESH = DEBUG
+# -- what browsers are told ---------------------------------------------------------------------
+# Whoever serves other names than this machine's is taken to do so over TLS.
+HTTPS = env.bool(
+    "PENSTOCK_HTTPS", default=not set(ALLOWED_HOSTS) <= {"127.0.0.1", "localhost", "[::1]"}
+)
+SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^metrics$"]  # probes ask this process, not the proxy
+SECURE_HSTS_SECONDS = env.int("PENSTOCK_HSTS_S", default=365 * 24 * 3600) if HTTPS else 0
 X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+# The component library sets sizes and colours by style attributes, hence unsafe-inline there.
+PAGE_SECURITY_POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; font-src 'self' data:; connect-src 'self'; object-src 'none'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_NAME = "penstock_session"
@@ -236,6 +252,11 @@ CELERY_BEAT_SCHEDULE = {
         "task": "reassignments.release_expired",
         "schedule": 15.0,
         "options": {"expires": 15},
+    },
+    "sessions": {
+        "task": "tenants.clear_sessions",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
     },
     "housekeeping": {"task": "operations.housekeeping", "schedule": 300.0},
 }

@@ -1,8 +1,9 @@
-"""What every request goes through: an id, taken from the caller when it is a sane one; a rate."""
+"""What every request goes through: an id, the headers for browsers, the rate of its address."""
 
 import re
 from collections.abc import Callable
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
@@ -13,6 +14,7 @@ from controlplane.common.ratelimit import ADDRESS, network_of, seconds_to_wait
 from controlplane.common.views import problem_response
 
 _SANE = re.compile(r"[A-Za-z0-9._-]{8,64}")
+DATA_SECURITY_POLICY = "default-src 'none'; frame-ancestors 'none'"
 LIMITED = ("/api", "/console/", "/healthz", "/metrics")
 """What costs more than a file of the build."""
 
@@ -50,6 +52,22 @@ def RequestIdMiddleware(  # noqa: N802 - middleware are named like classes in se
         return response
 
     return synchronous
+
+
+class SecurityHeadersMiddleware(MiddlewareMixin):
+    """What Django's own do not set. Data has nothing to load; a page only what is its own."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponse) -> HttpResponse:
+        is_page = response.headers.get("Content-Type", "").startswith("text/html")
+        policy = settings.PAGE_SECURITY_POLICY if is_page else DATA_SECURITY_POLICY
+        response.headers.setdefault("Content-Security-Policy", policy)
+        response.headers.setdefault(
+            "Permissions-Policy", "camera=(), geolocation=(), microphone=()"
+        )
+        response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+        if request.path.startswith(LIMITED):
+            response.headers.setdefault("Cache-Control", "no-store")
+        return response
 
 
 class AddressLimitMiddleware(MiddlewareMixin):

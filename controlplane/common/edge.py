@@ -14,7 +14,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from controlplane.common.exception_handler import MEDIA_TYPE
 from controlplane.common.limits import BODY_MAX_BYTES, SMALL_BODY_MAX_BYTES
-from controlplane.common.metrics import BODIES_REFUSED
+from controlplane.common.metrics import REQUESTS_REFUSED
 from controlplane.common.middleware import request_id_of
 from controlplane.common.problems import Problem, Unavailable
 
@@ -52,6 +52,12 @@ class BadLength(Problem):
     status, code, title = 400, "bad-length", "Content-Length is no number"
 
 
+class BadHeader(Problem):
+    """Some servers let it through, and no database holds it."""
+
+    status, code, title = 400, "bad-header", "A header cannot be read"
+
+
 class RequestEdge:
     """Wraps the application; `timeout_s` and `total_bytes` are arguments for tests."""
 
@@ -77,12 +83,14 @@ class RequestEdge:
             await send(message)
 
         try:
+            if any(b"\0" in value for _, value in scope["headers"]):
+                raise BadHeader("A header holds a null.")
             body.check_length(_headers(scope, b"content-length"))
             await self._app(scope, body.receive, sending)
         except Problem as refused:
             if has_begun:
                 raise
-            BODIES_REFUSED.labels(refused.code).inc()
+            REQUESTS_REFUSED.labels(refused.code).inc()
             await _answer(scope, send, refused)
         finally:
             self.held_bytes -= body.held_bytes

@@ -38,7 +38,7 @@ def client(inner, **bounds):
 
 
 def refused(code):
-    return REGISTRY.get_sample_value("penstock_bodies_refused_total", {"code": code}) or 0
+    return REGISTRY.get_sample_value("penstock_requests_refused_total", {"code": code}) or 0
 
 
 def test_a_body_within_the_bound_passes_in_its_pieces(inner):
@@ -85,6 +85,11 @@ def test_a_body_larger_than_it_announces_is_refused_too(inner):
 def test_a_length_that_is_no_number_is_refused(inner, length):
     answer = client(inner).request("POST", "/api/v1/plans", b"x", [("Content-Length", length)])
     assert (answer.status, answer.json()["code"], inner.read) == (400, "bad-length", [])
+
+
+def test_a_header_with_a_null_is_refused(inner):
+    answer = client(inner).request("GET", "/", headers=[("X-Penstock-Tenant", "a\0b")])
+    assert (answer.status, answer.json()["code"], inner.read) == (400, "bad-header", [])
 
 
 def scope(path="/api/v1/plans"):

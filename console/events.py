@@ -1,23 +1,26 @@
 """Server-sent events: `/console/events?topics=operations,clusters` and one operation's stream.
 
 Events name what changed; the browser asks for the page again. An operation's stream carries
-the whole operation, so its page needs no second request. Streams end after `STREAM_S`; the
-browser opens the next one by itself.
+the whole operation, so its page needs no second request. Streams end after `STREAM_S`, and with
+the right to them (`streams`); the browser opens the next one by itself.
 """
 
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from functools import partial
 from typing import Any
 
 from asgiref.sync import sync_to_async
-from django.http import HttpRequest, HttpResponseBase, StreamingHttpResponse
+from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponseBase
 
 from console.feeds import FEEDS, Feed, TooManyFeeds
-from console.session import access_of
+from console.session import SignedOut, access_of
+from console.streams import STREAMS, EventStream, Ticket
 from controlplane.clusters import selectors as clusters
+from controlplane.common.parsers import is_storable
 from controlplane.common.problems import NotFound, Problem, Unavailable
 from controlplane.common.views import problem_response
 from controlplane.operations import selectors as operations
@@ -49,19 +52,19 @@ async def events_view(request: HttpRequest) -> HttpResponseBase:
     asked = [name for name in request.GET.get("topics", "operations").split(",") if name]
     unknown = sorted(set(asked) - set(TOPICS))
     try:
-        access = await sync_to_async(access_of)(request)
+        tenant = (await sync_to_async(access_of)(request)).tenant
         if unknown or not asked:
             raise Problem(f"topics are any of: {', '.join(TOPICS)}.", code="invalid", status=422)
-        tenant = access.tenant
         feeds = {
             name: FEEDS.get(f"{tenant.id}/{name}", partial(TOPICS[name], tenant))
             for name in dict.fromkeys(asked)
         }
+        stream = STREAMS.join(_ticket(request, tenant))
     except TooManyFeeds:
         return problem_response(request, Unavailable("Too many live streams.", code="too-many"))
     except Problem as problem:
         return problem_response(request, problem)
-    return _stream(_merged(feeds))
+    return EventStream(stream, _merged(feeds))
 
 
 async def operation_events_view(request: HttpRequest, operation_id: str) -> HttpResponseBase:
@@ -69,16 +72,27 @@ async def operation_events_view(request: HttpRequest, operation_id: str) -> Http
         return _only_get(request)
     try:
         access = await sync_to_async(access_of)(request)
+        if not is_storable(operation_id):
+            raise NotFound("There is no such operation.")
         await sync_to_async(operations.operation_get)(access.tenant, operation_id)
         feed = FEEDS.get(
             f"{access.tenant.id}/operation/{operation_id}",
             lambda: operations.operation_get(access.tenant, operation_id),
         )
+        stream = STREAMS.join(_ticket(request, access.tenant))
     except TooManyFeeds:
         return problem_response(request, Unavailable("Too many live streams.", code="too-many"))
     except (NotFound, Problem) as problem:
         return problem_response(request, problem)
-    return _stream(_operation(feed))
+    return EventStream(stream, _operation(feed))
+
+
+def _ticket(request: HttpRequest, tenant: Tenant) -> Ticket:
+    user = request.user
+    session_key = request.session.session_key
+    if not isinstance(user, User) or session_key is None:
+        raise SignedOut
+    return Ticket(session_key, user.pk, tenant.id)
 
 
 def _only_get(request: HttpRequest) -> HttpResponseBase:
@@ -88,7 +102,7 @@ def _only_get(request: HttpRequest) -> HttpResponseBase:
     return response
 
 
-async def _merged(feeds: dict[str, Feed]) -> AsyncIterator[str]:
+async def _merged(feeds: dict[str, Feed]) -> AsyncGenerator[str, None]:
     """All feeds in one stream; the first value of each only says where we start."""
     queue: asyncio.Queue[str] = asyncio.Queue(maxsize=64)
 
@@ -113,7 +127,7 @@ async def _merged(feeds: dict[str, Feed]) -> AsyncIterator[str]:
             task.cancel()
 
 
-async def _operation(feed: Feed) -> AsyncIterator[str]:
+async def _operation(feed: Feed) -> AsyncGenerator[str, None]:
     ends_s = time.monotonic() + STREAM_S
     subscription = feed.subscribe()
     try:
@@ -132,10 +146,3 @@ async def _operation(feed: Feed) -> AsyncIterator[str]:
 
 def _event(name: str, data: dict[str, Any]) -> str:
     return f"event: {name}\ndata: {json.dumps(data)}\n\n"
-
-
-def _stream(source: AsyncIterator[str]) -> StreamingHttpResponse:
-    response = StreamingHttpResponse(source, content_type="text/event-stream")
-    response["Cache-Control"] = "no-store"
-    response["X-Accel-Buffering"] = "no"  # a proxy in front must not hold events back
-    return response

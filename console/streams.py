@@ -1,53 +1,196 @@
-"""The live streams' events in the OpenAPI document, from which the browser's types are generated.
+"""Who may go on listening: live streams end with the right to them.
 
-A stream is a text/event-stream: OpenAPI describes bodies, so each stream is one component whose
-properties are its events by name. Nothing but the document uses these shapes.
+Opening a stream asks who is there once, and it may stay open for minutes. So one task asks again
+every `CHECK_S`, in a few statements for all streams of the process: is the session still there and
+the user's own, is the user active, and still a member. What cannot be found out ends the streams;
+the browser opens them again, and is asked as at first.
 """
 
+import asyncio
+import logging
+import threading
+from collections import Counter
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
-from drf_spectacular.plumbing import build_mocked_view
-from drf_spectacular.settings import spectacular_settings
-from drf_spectacular.utils import extend_schema
-from rest_framework import serializers
+from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.db import connection
+from django.http import StreamingHttpResponse
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare
 
-from console.events import TOPICS
-from controlplane.common.serializers import Shape
-from controlplane.operations.serializers import OperationSerializer
+from controlplane.common.metrics import STREAMS_ENDED, STREAMS_OPEN, STREAMS_REFUSED
+from controlplane.common.problems import TooManyRequests
+from controlplane.tenants.models import Membership
 
-TOPIC_CHOICES = list(TOPICS)
-EVENTS_PATH = "/console/events"
+log = logging.getLogger(__name__)
 
+CHECK_S = 1.0
+STREAMS_PER_USER_MAX = 16
+"""A page holds one or two open; a user has a few tabs."""
+STREAMS_MAX = 512
+"""In this process, over all users."""
+RETRY_AFTER_S = 10
 
-class ChangeEventSerializer(Shape):
-    topic = serializers.ChoiceField(TOPIC_CHOICES, help_text="What to ask for again.")
-
-
-ChangeEventsSerializer: type[Shape] = type(
-    "ChangeEventsSerializer", (Shape,), {name: ChangeEventSerializer() for name in TOPICS}
-)
-
-
-class OperationEventsSerializer(Shape):
-    operation = OperationSerializer()
+_THREAD = ThreadPoolExecutor(1, thread_name_prefix="live-rights")
 
 
-STREAMS: dict[str, type[Shape]] = {
-    f"GET {EVENTS_PATH}?topics={','.join(TOPICS)}": ChangeEventsSerializer,
-    f"GET {EVENTS_PATH}/operations/{{operation_id}}": OperationEventsSerializer,
-}
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """By what right a stream is open."""
+
+    session_key: str
+    user_id: int
+    tenant_id: str
 
 
-def describe_streams(result: dict[str, Any], generator: Any, **_: Any) -> dict[str, Any]:
-    """drf-spectacular's hook: the first one, so that those behind it see these components too."""
-    view = build_mocked_view(
-        method="GET",
-        path=EVENTS_PATH,
-        extend_schema_decorator=extend_schema(request=None, responses=None),
-        registry=generator.registry,
-    )
-    for address, shape in STREAMS.items():
-        found = view.schema.resolve_serializer(shape, "response")
-        found.schema["description"] = f"The data of the events of `{address}`, by their names."
-    result["components"] = generator.registry.build(spectacular_settings.APPEND_COMPONENTS)
-    return result
+Check = Callable[[Collection[Ticket]], set[Ticket]]
+
+
+class Stream:
+    """One open stream; `ended` is set when its right is gone."""
+
+    def __init__(self, streams: "Streams", ticket: Ticket) -> None:
+        self.ticket = ticket
+        self.ended = asyncio.Event()
+        self._streams = streams
+
+    def close(self) -> None:
+        """May be called more than once, and from any thread."""
+        self._streams.leave(self)
+
+    async def while_allowed(self, source: AsyncGenerator[str, None]) -> AsyncIterator[str]:
+        """What `source` gives, until it ends or the right to it does."""
+        ending = asyncio.create_task(self.ended.wait())
+        self._streams.watch()
+        try:
+            while True:
+                coming = asyncio.create_task(_next(source))
+                try:
+                    await asyncio.wait({coming, ending}, return_when=asyncio.FIRST_COMPLETED)
+                finally:
+                    if not coming.done():
+                        coming.cancel()
+                        await asyncio.gather(coming, return_exceptions=True)
+                if ending.done() or (text := coming.result()) is None:
+                    return
+                yield text
+        finally:
+            ending.cancel()
+            await source.aclose()
+            self.close()
+
+
+async def _next(source: AsyncGenerator[str, None]) -> str | None:
+    return await anext(source, None)
+
+
+class Streams:
+    """All streams of this process."""
+
+    def __init__(self, check: Check, check_s: float = CHECK_S) -> None:
+        self._check, self._check_s = check, check_s
+        self._open: set[Stream] = set()
+        self._lock = threading.Lock()
+        self._task: asyncio.Task[None] | None = None
+
+    def join(self, ticket: Ticket) -> Stream:
+        """Raises TooManyRequests when the user or the process has its share."""
+        with self._lock:
+            of_users = Counter(stream.ticket.user_id for stream in self._open)
+            if of_users[ticket.user_id] >= STREAMS_PER_USER_MAX or len(self._open) >= STREAMS_MAX:
+                STREAMS_REFUSED.inc()
+                raise TooManyRequests(
+                    "Too many live streams are open.",
+                    code="too-many-streams",
+                    retry_after_s=RETRY_AFTER_S,
+                )
+            stream = Stream(self, ticket)
+            self._open.add(stream)
+        STREAMS_OPEN.inc()
+        return stream
+
+    def leave(self, stream: Stream) -> None:
+        with self._lock:
+            if stream not in self._open:
+                return
+            self._open.remove(stream)
+        STREAMS_OPEN.dec()
+
+    def watch(self) -> None:
+        """See to it that rights are looked at while streams are open."""
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._keep_checking())
+
+    async def _keep_checking(self) -> None:
+        loop = asyncio.get_running_loop()
+        while streams := self._present():
+            await asyncio.sleep(self._check_s)
+            tickets = {stream.ticket for stream in streams}
+            try:
+                allowed = await loop.run_in_executor(_THREAD, self._check, tickets)
+            except Exception:
+                log.exception("live streams end: their rights cannot be looked at")
+                allowed = set()
+            for stream in streams:
+                if stream.ticket not in allowed and not stream.ended.is_set():
+                    STREAMS_ENDED.inc()
+                    stream.ended.set()
+
+    def _present(self) -> list[Stream]:
+        with self._lock:
+            return list(self._open)
+
+
+def allowed(tickets: Collection[Ticket]) -> set[Ticket]:
+    """Those of `tickets` that still hold; three statements, whatever their number."""
+    try:
+        return _allowed(tickets)
+    finally:
+        connection.close()  # the thread may have nothing to do for hours
+
+
+def _allowed(tickets: Collection[Ticket]) -> set[Ticket]:
+    user_ids = {ticket.user_id for ticket in tickets}
+    sessions: dict[str, dict[str, Any]] = {
+        row.session_key: row.get_decoded()
+        for row in Session.objects.filter(
+            pk__in={ticket.session_key for ticket in tickets}, expire_date__gt=timezone.now()
+        )
+    }
+    users = {user.pk: user for user in User.objects.filter(pk__in=user_ids, is_active=True)}
+    members = set(Membership.objects.filter(user__in=user_ids).values_list("user_id", "tenant_id"))
+
+    def holds(ticket: Ticket) -> bool:
+        session, user = sessions.get(ticket.session_key), users.get(ticket.user_id)
+        if session is None or user is None or session.get(SESSION_KEY) != str(user.pk):
+            return False
+        # Another password ends the sessions of the old one.
+        if not constant_time_compare(
+            session.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash()
+        ):
+            return False
+        return user.is_staff or (ticket.user_id, ticket.tenant_id) in members
+
+    return {ticket for ticket in tickets if holds(ticket)}
+
+
+class EventStream(StreamingHttpResponse):
+    """Server-sent events; its place is free again when the response is closed, begun or not."""
+
+    def __init__(self, stream: Stream, source: AsyncGenerator[str, None]) -> None:
+        super().__init__(stream.while_allowed(source), content_type="text/event-stream")
+        self["Cache-Control"] = "no-store"
+        self["X-Accel-Buffering"] = "no"  # a proxy in front must not hold events back
+        self._stream = stream
+
+    def close(self) -> None:
+        super().close()
+        self._stream.close()
+
+
+STREAMS = Streams(allowed)

@@ -189,7 +189,7 @@ SPECTACULAR_SETTINGS = {
     # Docstrings speak to those who change the code; readers get summaries and help texts.
     "DISABLE_DOCSTRING_DESCRIPTIONS": True,
     "POSTPROCESSING_HOOKS": [
-        "console.streams.describe_streams",
+        "console.event_shapes.describe_streams",
         "drf_spectacular.hooks.postprocess_schema_enums",
         "controlplane.common.openapi.refuse_unknown_fields",
     ],
@@ -204,7 +204,7 @@ SPECTACULAR_SETTINGS = {
         "RoleEnum": "controlplane.tenants.models.ROLE_CHOICES",
         "PartStatusEnum": "console.serializers.PART_STATUS_CHOICES",
         "AttentionSeverityEnum": "console.serializers.ATTENTION_SEVERITY_CHOICES",
-        "LiveTopicEnum": "console.streams.TOPIC_CHOICES",
+        "LiveTopicEnum": "console.event_shapes.TOPIC_CHOICES",
     },
 }
 

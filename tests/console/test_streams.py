@@ -1,0 +1,203 @@
+"""Live streams end with the right to them, within seconds, and a user has a bounded number."""
+
+import asyncio
+import time
+
+import pytest
+from asgiref.sync import sync_to_async
+from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
+from django.db import connections
+from django.test import Client
+from django.utils import timezone
+from prometheus_client import REGISTRY
+
+from console import events, feeds
+from console.streams import STREAMS_PER_USER_MAX, Streams, Ticket, allowed
+from controlplane.asgi import application
+from controlplane.common.problems import TooManyRequests
+from controlplane.tenants.models import Membership
+from controlplane.tenants.services import api_key_create
+from tests.controlplane.support import ACTOR, tenant_make
+
+pytestmark = pytest.mark.django_db(transaction=True)
+SECONDS = 5.0
+
+
+class Listener:
+    """One GET of a stream over ASGI, as the server would run it."""
+
+    def __init__(self, target, headers):
+        self.status, self.headers, self.content = None, {}, b""
+        self.opened, self.ended = asyncio.Event(), asyncio.Event()
+        self._gone = asyncio.Event()
+        path, _, query = target.partition("?")
+        scope = {
+            "type": "http", "method": "GET", "path": path, "query_string": query.encode(),
+            "headers": [(b"host", b"localhost"), *headers], "client": ("127.0.0.1", 1),
+            "server": ("127.0.0.1", 8400), "scheme": "http", "http_version": "1.1",
+            "root_path": "", "asgi": {"version": "3.0"},
+        }  # fmt: skip
+        self.task = asyncio.create_task(application(scope, self._receive(), self._send))
+
+    def _receive(self):
+        first = [{"type": "http.request", "body": b"", "more_body": False}]
+
+        async def receive():
+            if first:
+                return first.pop()
+            await self._gone.wait()
+            return {"type": "http.disconnect"}
+
+        return receive
+
+    async def _send(self, message):
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            return
+        self.content += message.get("body", b"")
+        self.opened.set()
+        if not message.get("more_body", False):
+            self.ended.set()
+
+    async def leave(self):
+        self._gone.set()
+        await asyncio.wait_for(self.task, SECONDS)
+
+
+@pytest.fixture
+async def listen():
+    made = []
+
+    async def open_one(session_key, target="/console/events"):
+        cookie = f"penstock_session={session_key}".encode()
+        listener = Listener(target, [(b"cookie", cookie)])
+        made.append(listener)
+        await asyncio.wait_for(listener.opened.wait(), SECONDS)
+        return listener
+
+    yield open_one
+    for listener in made:
+        await listener.leave()
+    await asyncio.sleep(0)
+    await asyncio.get_running_loop().run_in_executor(feeds._THREAD, connections.close_all)
+    await sync_to_async(connections.close_all)()
+
+
+@sync_to_async
+def sign_in(name="ada"):
+    """(user, session key): a member of the tenant acme."""
+    user = User.objects.filter(username=name).first() or User.objects.create_user(
+        name, password="x"
+    )
+    Membership.objects.get_or_create(tenant=tenant_make(), user=user, defaults={"role": "viewer"})
+    client = Client()
+    client.force_login(user)
+    return user, client.cookies["penstock_session"].value
+
+
+def sign_out(user, key):
+    client = Client()
+    client.cookies["penstock_session"] = key
+    assert client.post("/console/api/logout").status_code == 200
+
+
+def change_password(user, key):
+    user.set_password("another")
+    user.save()
+
+
+def lose_membership(user, key):
+    Membership.objects.filter(user=user).delete()
+
+
+def deactivate(user, key):
+    User.objects.filter(pk=user.pk).update(is_active=False)
+
+
+def run_out(user, key):
+    Session.objects.filter(pk=key).update(expire_date=timezone.now())
+
+
+LOSSES = [sign_out, change_password, lose_membership, deactivate, run_out]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+async def test_a_stream_ends_with_the_right_to_it(listen, loss):
+    user, key = await sign_in()
+    _, others = await sign_in("bob")
+    mine, theirs = await listen(key), await listen(others)
+    ended = REGISTRY.get_sample_value("penstock_streams_ended_total")
+    await asyncio.sleep(1.5)
+    assert not mine.ended.is_set()
+    await sync_to_async(loss)(user, key)
+    lost_s = time.monotonic()
+    await asyncio.wait_for(mine.ended.wait(), SECONDS)
+    assert time.monotonic() - lost_s < SECONDS
+    assert not theirs.ended.is_set()
+    assert REGISTRY.get_sample_value("penstock_streams_ended_total") == ended + 1
+    again = await listen(key)
+    assert again.status in {401, 404}
+
+
+async def test_a_key_opens_no_stream(listen):
+    _, text = await sync_to_async(
+        lambda: api_key_create(tenant=tenant_make(), name="k", scope="write", actor=ACTOR)
+    )()
+    listener = Listener("/console/events", [(b"authorization", f"Bearer {text}".encode())])
+    await asyncio.wait_for(listener.task, SECONDS)
+    assert listener.status == 401
+
+
+async def test_a_user_has_so_many_streams_and_gets_places_back(listen):
+    _, key = await sign_in()
+    opened = [await listen(key) for _ in range(STREAMS_PER_USER_MAX)]
+    refused = await listen(key)
+    assert refused.status == 429
+    assert b"too-many-streams" in refused.content
+    _, others = await sign_in("bob")
+    assert (await listen(others)).status == 200
+    await opened[0].leave()
+    assert (await listen(key)).status == 200
+
+
+async def test_what_cannot_be_looked_at_ends_the_streams():
+    def broken(_tickets):
+        raise RuntimeError("the database is away")
+
+    streams = Streams(broken, check_s=0.01)
+    stream = streams.join(Ticket("s", 1, "tn"))
+
+    async def endless():
+        while True:
+            yield "x"
+            await asyncio.sleep(0)
+
+    async with asyncio.timeout(SECONDS):
+        assert {text async for text in stream.while_allowed(endless())} == {"x"}
+
+
+async def test_a_place_that_was_never_used_is_free_again():
+    streams = Streams(set)
+    stream = streams.join(Ticket("s", 1, "tn"))
+    for _ in range(STREAMS_PER_USER_MAX - 1):
+        streams.join(Ticket("s", 1, "tn"))
+    with pytest.raises(TooManyRequests) as refused:
+        streams.join(Ticket("s", 1, "tn"))
+    assert refused.value.retry_after_s
+    for _ in range(3):
+        stream.close()
+    streams.join(Ticket("s", 1, "tn"))
+
+
+def test_rights_of_many_streams_cost_a_fixed_number_of_statements(
+    monkeypatch, django_assert_max_num_queries
+):
+    monkeypatch.setattr("console.streams.connection.close", lambda: None)
+    tickets = [Ticket(f"s{at}", at, "tn") for at in range(100)]
+    with django_assert_max_num_queries(3):
+        assert allowed(tickets) == set()
+
+
+def test_the_topics_are_those_that_the_frontend_asks_for():
+    assert set(events.TOPICS) == {"operations", "clusters"}

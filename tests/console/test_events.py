@@ -7,8 +7,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from console import events
-from console.feeds import Feed
 from console.event_shapes import STREAMS
+from console.feeds import Feed
 from controlplane.operations.selectors import operation_get
 from tests.controlplane.rest.surface import document
 

@@ -3,7 +3,8 @@
 Behaviour: needs Alter on the cluster. The client sends a salted password; only the keys derived
 from it are stored. One result per user: all changes of a user happen, or none. Taken by any broker.
 Checked is what Kafka checks: name, mechanism, iterations (4096 to 16384); any salt and any salted
-password that is not empty are taken.
+password that is not empty are taken. Unlike Kafka, credentials of a super user, the brokers' own
+included, are a super user's to change: who may alter users does not become one of those by it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataplane.handlers.acl_codes import require_cluster
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.coordinator import CoordinatorError
 from dataplane.security.acl import AclOperation
+from dataplane.security.principal import Principal
 from dataplane.security.scram import (
     ITERATIONS_MAX,
     ITERATIONS_MIN,
@@ -53,7 +55,13 @@ async def _alter(
     result = AlterUserScramCredentialsResult(user=user)
     try:
         require_cluster(context, AclOperation.ALTER)
-        await context.broker.authorizer.scram.alter(user, _changes(user, asked))
+        authorizer = context.broker.authorizer
+        if authorizer.is_super_user(Principal.user(user)) and not context.is_super_user:
+            raise KafkaError(
+                ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+                "Only a super user may change the credentials of a super user",
+            )
+        await authorizer.scram.alter(user, _changes(user, asked))
     except KafkaError as error:
         result.error_code, result.error_message = error.code, error.message
     except CoordinatorError as error:

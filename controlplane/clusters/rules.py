@@ -95,7 +95,7 @@ def config_warnings(
 
     Args:
         effective: every setting of brokers and every default of topics, typed.
-        chosen: the keys that the tenant set: what he left alone is not held against him.
+        chosen: the keys that the tenant set; nothing is said of the others.
         broker_count: how many brokers the cluster will have.
     """
     return [

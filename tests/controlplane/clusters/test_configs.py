@@ -1,4 +1,4 @@
-"""What a tenant may say about a broker's configuration: only what is his, within his bounds."""
+"""What a tenant may say about a broker's configuration: a tenant's keys, within a tenant's bounds."""
 
 import json
 import re
@@ -235,7 +235,7 @@ def test_a_cluster_planned_before_the_table_brings_nothing_along(world):
 
 @pytest.mark.django_db
 def test_an_address_stays_data_in_what_clients_copy(world):
-    """A tenant's address is read by other members of his tenant, as code and as a file."""
+    """A registered address is read by other members of the tenant, as code and as a file."""
     address = 'x"+__import__("os").getpid()+"\\:1'
     cluster = cluster_make(world.tenant, name="foreign", bootstrap_servers=address)
     shown = client_config(cluster)

@@ -79,12 +79,12 @@ def test_bounds_of_a_tenant_hold() -> None:
 
 
 @pytest.mark.parametrize("name", ["log.dirs", "super.users", "background.threads"])
-def test_what_is_not_a_tenants_has_no_bounds_for_him(name: str) -> None:
+def test_what_is_not_a_tenants_has_no_bounds_for_tenants(name: str) -> None:
     with pytest.raises(ConfigError, match="not a tenant's"):
         BROKER_CONFIGS[name].for_tenant()
 
 
-def test_what_a_tenant_may_set_on_a_topic_he_may_set_for_all() -> None:
+def test_what_a_tenant_may_set_on_one_topic_may_be_set_for_all() -> None:
     """Except the pace of the scheduler, at which a host would spin."""
     differing = {
         broker_key

@@ -69,7 +69,7 @@ async def test_what_the_controller_knows_is_counted_on_it_alone(cluster) -> None
     for broker in brokers:
         one = OneBroker(controller=broker.host)
         register(one, listeners_of())
-        pages[broker] = functools.partial(_of_controller, one.metrics.registry.get_sample_value)
+        pages[broker] = functools.partial(_of_controller, functools.partial(sample, one.metrics))
     counts = {"globaltopiccount": 2, "globalpartitioncount": 3, "offlinepartitionscount": 0}
     assert pages[leader](*counts) == counts
     assert pages[other](*counts) == dict.fromkeys(counts, 0)

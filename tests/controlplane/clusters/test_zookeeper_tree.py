@@ -204,15 +204,15 @@ def test_open_nodes_of_before_are_closed_with_all_below_them(stage):
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("access", "words"),
     [
         ({}, "SessionClosedRequireSaslError"),
         ({**CONTROL_PLANE, keys.SASL_PASSWORD: "not-the-password"}, "login of controlplane"),
         (CONNECTION, "ACLs do not let the control plane"),
     ],
 )
-def test_a_control_plane_without_its_login_says_so(stage, settings, words):
-    door = ZooKeeperHosts(stage.server.connect_string, ZooKeeperAccess.parse(settings))
+def test_a_control_plane_without_its_login_says_so(stage, access, words):
+    door = ZooKeeperHosts(stage.server.connect_string, ZooKeeperAccess.parse(access))
     try:
         with pytest.raises(HostsUnavailableError, match=words) as error:
             door.hosts()

@@ -64,7 +64,7 @@ async def events_view(request: HttpRequest) -> HttpResponseBase:
         return problem_response(request, Unavailable("Too many live streams.", code="too-many"))
     except Problem as problem:
         return problem_response(request, problem)
-    return EventStream(stream, _merged(feeds))
+    return EventStream(stream, merged_changes(feeds))
 
 
 async def operation_events_view(request: HttpRequest, operation_id: str) -> HttpResponseBase:
@@ -84,7 +84,7 @@ async def operation_events_view(request: HttpRequest, operation_id: str) -> Http
         return problem_response(request, Unavailable("Too many live streams.", code="too-many"))
     except (NotFound, Problem) as problem:
         return problem_response(request, problem)
-    return EventStream(stream, _operation(feed))
+    return EventStream(stream, operation_changes(feed))
 
 
 def _ticket(request: HttpRequest, tenant: Tenant) -> Ticket:
@@ -102,7 +102,7 @@ def _only_get(request: HttpRequest) -> HttpResponseBase:
     return response
 
 
-async def _merged(feeds: dict[str, Feed]) -> AsyncGenerator[str, None]:
+async def merged_changes(feeds: dict[str, Feed]) -> AsyncGenerator[str, None]:
     """All feeds in one stream; the first value of each only says where we start."""
     queue: asyncio.Queue[str] = asyncio.Queue(maxsize=64)
 
@@ -127,7 +127,7 @@ async def _merged(feeds: dict[str, Feed]) -> AsyncGenerator[str, None]:
             task.cancel()
 
 
-async def _operation(feed: Feed) -> AsyncGenerator[str, None]:
+async def operation_changes(feed: Feed) -> AsyncGenerator[str, None]:
     ends_s = time.monotonic() + STREAM_S
     subscription = feed.subscribe()
     try:

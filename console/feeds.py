@@ -21,7 +21,7 @@ FEEDS_MAX = 256
 
 Read = Callable[[], Any]
 
-_THREAD = ThreadPoolExecutor(1, thread_name_prefix="live-feed")
+THREAD = ThreadPoolExecutor(1, thread_name_prefix="live-feed")
 
 
 class TooManyFeeds(Exception):  # noqa: N818 - a refusal, not a fault
@@ -73,7 +73,7 @@ class Feed:
         loop = asyncio.get_running_loop()
         while True:
             try:
-                value = await loop.run_in_executor(_THREAD, _read, self._read)
+                value = await loop.run_in_executor(THREAD, _read, self._read)
             except Exception:
                 log.exception("a live feed could not read its subject")
             else:

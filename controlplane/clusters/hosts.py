@@ -222,6 +222,14 @@ class ZooKeeperHosts:
         except (KazooTimeoutError, KazooException) as error:
             raise HostsUnavailableError(f"{type(error).__name__}: {error}") from error
 
+    def close(self) -> None:
+        """End the session; the next question opens another."""
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.stop()
+            client.close()
+
     def _connected(self) -> "KazooClient":
         with self._lock:
             if self._client is None:

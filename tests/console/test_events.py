@@ -48,7 +48,7 @@ def changing(name):
 
 
 def test_a_change_is_named_as_documented():
-    seen = read_events(events._merged({name: changing(name) for name in events.TOPICS}), 6)
+    seen = read_events(events.merged_changes({name: changing(name) for name in events.TOPICS}), 6)
     assert {name for name, _ in seen} == set(events.TOPICS)
     assert [(name, data) for name, data in seen if data != {"topic": name}] == []
     assert [faults("ChangeEvents", name, data) for name, data in seen] == [[]] * len(seen)
@@ -60,7 +60,7 @@ def test_an_operation_is_sent_as_documented_until_it_ends(world):
     shown = operation_get(world.tenant, operation.id)
     texts = iter([{**shown, "state": "running"}, shown])
     feed = Feed(lambda: next(texts, shown), poll_s=0.01)
-    seen = read_events(events._operation(feed), 10)
+    seen = read_events(events.operation_changes(feed), 10)
     assert [(name, data["state"]) for name, data in seen] == [
         ("operation", "running"),
         ("operation", "succeeded"),

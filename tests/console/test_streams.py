@@ -80,7 +80,7 @@ async def listen():
     for listener in made:
         await listener.leave()
     await asyncio.sleep(0)
-    await asyncio.get_running_loop().run_in_executor(feeds._THREAD, connections.close_all)
+    await asyncio.get_running_loop().run_in_executor(feeds.THREAD, connections.close_all)
     await sync_to_async(connections.close_all)()
 
 

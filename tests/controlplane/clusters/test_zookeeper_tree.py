@@ -61,9 +61,10 @@ class Stage:
         )
 
     def stop(self):
-        for client in [*self.clients, *filter(None, [self.hosts._client])]:
+        for client in self.clients:
             client.stop()
             client.close()
+        self.hosts.close()
         self.server.stop()
 
 
@@ -191,7 +192,7 @@ def test_a_host_that_is_admitted_again_has_another_login(stage):
 def test_open_nodes_of_before_are_closed_with_all_below_them(stage):
     anybody = stage.connect(ZooKeeperAccess(sasl=Login("member", USERS["member"])))
     chroot = "/penstock/clusters/kc_old"
-    stage.hosts._client.create(chroot, acl=OPEN_ACL_UNSAFE)
+    stage.connect(ZooKeeperAccess.parse(CONTROL_PLANE)).create(chroot, acl=OPEN_ACL_UNSAFE)
     for path in ("/brokers/ids/1", "/brokers/topics/t/partitions/0", "/config/users/a"):
         anybody.create(chroot + path, b"open", makepath=True)
     assert stage.hosts.protect_chroot(chroot, login("kc_old").owner()) == 11
@@ -218,9 +219,7 @@ def test_a_control_plane_without_its_login_says_so(stage, access, words):
             door.hosts()
         assert "not-the-password" not in str(error.value)
     finally:
-        if door._client is not None:
-            door._client.stop()
-            door._client.close()
+        door.close()
 
 
 @pytest.fixture

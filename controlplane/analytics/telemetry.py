@@ -15,12 +15,12 @@ from controlplane.gateway.records import RecordProducer, values_since
 from controlplane.gateway.types import NewTopic
 from spark_analytics.contracts.telemetry import (
     TELEMETRY_PARTITIONS,
+    TELEMETRY_REPLICAS_MAX,
     TELEMETRY_RETENTION_MS,
     TELEMETRY_TOPIC,
 )
 
 DELIVERY_TIMEOUT_S = 5.0
-REPLICAS_WANTED = 3
 # The sample is stamped a moment before its record is appended; broken clocks are rejected anyway.
 MARGIN_MS = 60_000
 
@@ -56,7 +56,7 @@ def ensure_topic(gateway: ClusterGateway) -> None:
     if TELEMETRY_TOPIC in gateway.describe_topics([TELEMETRY_TOPIC]):
         return
     brokers = len(gateway.describe_cluster().brokers)
-    replicas = max(1, min(REPLICAS_WANTED, brokers))
+    replicas = max(1, min(TELEMETRY_REPLICAS_MAX, brokers))
     topic = NewTopic(
         name=TELEMETRY_TOPIC,
         partitions=TELEMETRY_PARTITIONS,

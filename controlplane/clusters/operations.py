@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from controlplane.clusters import services
-from controlplane.clusters.connections import drop_gateway, gateway_for
+from controlplane.clusters.connections import gateway_for
 from controlplane.clusters.hosts import Host, HostsUnavailableError, hosts
 from controlplane.clusters.inputs import ClusterCreateInputs, ClusterRegisterInputs, NoInputs
 from controlplane.clusters.models import (
@@ -23,7 +23,7 @@ from controlplane.clusters.models import (
 )
 from controlplane.clusters.operations_base import ClusterOperationKind, cluster_of
 from controlplane.clusters.rules import NoCapacityError, Placement, config_warnings, place
-from controlplane.clusters.selectors import deletion_extents
+from controlplane.clusters.selectors import deletion_extents, own_extents
 from controlplane.clusters.specs import (
     ADMIN_MECHANISM,
     ADMIN_USER,
@@ -50,6 +50,22 @@ from controlplane.operations.operations import (
 from controlplane.operations.risks import Risk
 from controlplane.operations.states import ACTIVE_STATES, CANCELLED, SUCCEEDED
 from controlplane.tenants.models import Tenant
+from spark_analytics.contracts.telemetry import (
+    TELEMETRY_PARTITIONS,
+    TELEMETRY_REPLICAS_MAX,
+    TELEMETRY_RETENTION_MS,
+    TELEMETRY_TOPIC,
+)
+
+DAY_MS = 86_400_000
+
+WRITTEN_TO_REGISTERED = (
+    f"Penstock writes to this cluster: its telemetry to the topic {TELEMETRY_TOPIC}"
+    f" ({TELEMETRY_PARTITIONS} partitions, at most {TELEMETRY_REPLICAS_MAX} replicas,"
+    f" kept for {TELEMETRY_RETENTION_MS // DAY_MS} days), and throttle settings of brokers and"
+    " topics while partitions move. Else it changes only what a confirmed plan says. Letting the"
+    " cluster go removes the topic."
+)
 
 
 class _AddsCluster(OperationKind):
@@ -80,19 +96,19 @@ class _RemovesBrokers(OperationKind):
     def remove(self, context: StepContext) -> Done:
         cluster = cluster_of(context)
         if cluster.kind == REGISTERED:
-            return _let_go(cluster)
+            return services.let_go(cluster)
         return services.write_desired(cluster, state="deleted")
 
     def await_removed(self, context: StepContext) -> Done | Wait:
         cluster = cluster_of(context)
         if cluster.kind == REGISTERED:
-            return _let_go(cluster)
+            return services.let_go(cluster)
         return services.await_deleted(cluster)
 
     def purge(self, context: StepContext) -> Done:
         cluster = cluster_of(context)
         if cluster.kind == REGISTERED:
-            return _let_go(cluster)
+            return services.let_go(cluster)
         return services.purge(cluster)
 
 
@@ -216,6 +232,7 @@ class ClusterRegister(_AddsCluster):
             diff={"before": None, "after": {"bootstrap_servers": inputs["bootstrap_servers"]}},
             summary=f"Govern the cluster at {inputs['bootstrap_servers']}.",
             preconditions={"name": inputs["name"]},
+            warnings=[warning("writes-there", WRITTEN_TO_REGISTERED)],
         )
 
     def prepare(self, operation: Operation, plan: Plan) -> None:
@@ -278,15 +295,14 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
             else "Stop governing this cluster; it goes on running.",
             preconditions={"brokers": brokers},
             warnings=[_deletion_warning(managed=managed)],
-            blast_radius=deletion_extents(cluster) if managed else [],
+            blast_radius=_reached(cluster),
         )
 
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:  # noqa: ARG002 - a hook
         return {"brokers": [broker.key for broker in cluster_of(context).brokers.all()]}
 
     def blast_radius_now(self, context: PlanContext, plan: Plan) -> list[Extent]:  # noqa: ARG002 - a hook
-        cluster = cluster_of(context)
-        return deletion_extents(cluster) if cluster.kind == MANAGED else []
+        return _reached(cluster_of(context))
 
     def lock(self, plan: Plan) -> str | None:
         return f"{plan.cluster_id}:cluster"
@@ -319,6 +335,10 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
     )
 
 
+def _reached(cluster: Cluster) -> list[Extent]:
+    return deletion_extents(cluster) if cluster.kind == MANAGED else own_extents(cluster)
+
+
 def _deletion_warning(*, managed: bool) -> dict[str, str]:
     if managed:
         return warning(
@@ -329,14 +349,10 @@ def _deletion_warning(*, managed: bool) -> dict[str, str]:
         )
     return warning(
         "credentials-forgotten",
-        "Its credentials are forgotten: to govern it again they must be given again.",
+        "Its credentials are forgotten: to govern it again they must be given again."
+        f" {TELEMETRY_TOPIC} is removed from it, where it answers.",
         risk=Risk.LOSES_ACCESS,
     )
-
-
-def _let_go(cluster: Cluster) -> Done:
-    drop_gateway(cluster.id)
-    return Done(detail="it is not ours to stop")
 
 
 def mark_deleted(cluster_id: str | None) -> None:

@@ -30,6 +30,7 @@ from controlplane.gateway.readings import (
 from controlplane.gateway.types import ClusterDescription
 from controlplane.operations.blast_radius import Extent, amount, listed
 from controlplane.tenants.models import Tenant
+from spark_analytics.contracts.telemetry import TELEMETRY_TOPIC
 
 ObservedBrokers = dict[BrokerKey, Observed]
 
@@ -170,6 +171,17 @@ def deletion_extents(cluster: Cluster) -> list[Extent]:
         groups=groups,
         users=_own_users(gateway),
     )
+
+
+def own_extents(cluster: Cluster) -> list[Extent]:
+    """What the service itself wrote to a registered cluster, which goes when it is let go."""
+    title = f"topics of the service ({TELEMETRY_TOPIC})"
+    try:
+        names = sorted(gateway_for(cluster).describe_topics([TELEMETRY_TOPIC]))
+    except GatewayError as error:
+        away = Gap(f"the cluster {'did not answer' if error.retriable else 'refused'}")
+        return [listed("own_topics", title, "topic", [], (away,))]
+    return [listed("own_topics", title, "topic", names)]
 
 
 def _gone_with_cluster(

@@ -24,7 +24,9 @@ from controlplane.clusters.zookeeper_tree import administrators
 from controlplane.common.crypto import seal, unseal
 from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.port import ClusterGateway
 from controlplane.operations.operations import Done, Progress, StepFailedError, StepRetryError, Wait
+from spark_analytics.contracts.telemetry import TELEMETRY_TOPIC
 from zookeeper_access import keys
 from zookeeper_access.settings import AccessError, Login
 
@@ -184,6 +186,26 @@ def purge(cluster: Cluster) -> Done:
         hosts().remove_chroot(cluster.zookeeper_path)
     drop_gateway(cluster.id)
     return Done(detail="no trace in ZooKeeper")
+
+
+def let_go(cluster: Cluster) -> Done:
+    """Remove what the service wrote to a registered cluster; one that is away keeps it.
+
+    The cluster goes on running without us either way, so a refusal ends nothing.
+    """
+    try:
+        detail = _remove_own_topic(gateway_for(cluster))
+    except GatewayError as error:
+        detail = f"{TELEMETRY_TOPIC} may stay there ({error.code})"
+    drop_gateway(cluster.id)
+    return Done(detail=detail)
+
+
+def _remove_own_topic(gateway: ClusterGateway) -> str:
+    if not gateway.describe_topics([TELEMETRY_TOPIC]):
+        return f"{TELEMETRY_TOPIC} is not there"
+    gateway.delete_topic(TELEMETRY_TOPIC)
+    return f"{TELEMETRY_TOPIC} removed"
 
 
 @contextlib.contextmanager

@@ -13,6 +13,7 @@ from typing import Final
 
 TELEMETRY_TOPIC: Final = "__penstock_telemetry"
 TELEMETRY_PARTITIONS: Final = 4
+TELEMETRY_REPLICAS_MAX: Final = 3
 TELEMETRY_RETENTION_MS: Final = 7 * 24 * 3600 * 1000
 TELEMETRY_VERSION: Final = 1
 SAMPLE_INTERVAL_S: Final = 10.0

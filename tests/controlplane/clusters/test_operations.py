@@ -9,7 +9,8 @@ from controlplane.common.problems import Conflict, NotFound, Problem
 from controlplane.gateway.errors import unreachable
 from controlplane.gateway.types import TP
 from controlplane.operations.services import operation_cancel
-from tests.controlplane.support import ACTOR, drive
+from spark_analytics.contracts.telemetry import TELEMETRY_TOPIC
+from tests.controlplane.support import ACTOR, drive, step
 from zookeeper_access import files, keys
 from zookeeper_access.settings import ZooKeeperAccess
 
@@ -270,10 +271,41 @@ def test_what_came_to_a_cluster_since_the_plan_refuses_its_deletion(full, change
     ]
 
 
-def test_letting_go_of_a_registered_cluster_takes_nothing_of_it(full):
+@pytest.fixture
+def registered(full):
     operation = full.run("cluster.register", None, name="old", bootstrap_servers="a:1")
-    plan = full.plan("cluster.delete", operation.cluster_id)
-    assert plan.impact["blast_radius"] == []
+    full.gateway.add_topic(TELEMETRY_TOPIC, records=3)
+    full.old = operation.cluster_id
+    return full
+
+
+def test_registering_says_what_is_written_there(world):
+    plan = world.plan("cluster.register", None, name="old", bootstrap_servers="a:1")
+    (said,) = [row for row in plan.impact["warnings"] if row["code"] == "writes-there"]
+    assert TELEMETRY_TOPIC in said["text"]
+    assert "4 partitions, at most 3 replicas, kept for 7 days" in said["text"]
+    assert "Letting the cluster go removes the topic." in said["text"]
+
+
+def test_letting_go_removes_what_the_service_wrote_and_nothing_else(registered):
+    plan = registered.plan("cluster.delete", registered.old)
+    assert reach(plan) == {"own_topics": (1, [TELEMETRY_TOPIC])}
+    assert plan.confirm_phrase == "old"
+    operation = drive(registered.start(plan))
+    assert operation.state == "succeeded"
+    assert set(registered.gateway.topics) == {"orders", "__consumer_offsets"}
+    assert registered.gateway.groups
+    assert step(operation, "remove").detail == f"{TELEMETRY_TOPIC} removed"
+    assert step(operation, "purge").detail == f"{TELEMETRY_TOPIC} is not there"
+
+
+def test_a_registered_cluster_that_is_away_is_let_go_and_what_may_stay_is_said(registered):
+    registered.gateway.offline = True
+    plan = registered.plan("cluster.delete", registered.old)
+    assert reach(plan) == {"own_topics": (None, [])}
+    operation = drive(registered.start(plan))
+    assert operation.state == "succeeded"
+    assert step(operation, "purge").detail == f"{TELEMETRY_TOPIC} may stay there (unreachable)"
 
 
 def test_delete_waits_for_operations_under_way(world):

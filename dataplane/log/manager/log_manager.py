@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import logging
 from typing import TYPE_CHECKING
 
@@ -83,6 +84,11 @@ class LogManager:
         self._on_failure: list[Callable[[str, list[TopicPartition]], None]] = []
         self._checkpoints = Checkpoints(background, self._current, self.fail_directory)
         self.full_disks = FullDisks(clock)
+        # The logs of a directory share one: there may be thousands.
+        self._on_storage_error = {
+            each.path: self.full_disks.watcher(functools.partial(self._storage_failed, each))
+            for each in self._directories
+        }
         self.future_replicas = FutureReplicas(self, fs, entropy)
         self.previous_broker_epoch = -1
         self.progress = Progress()
@@ -194,9 +200,7 @@ class LogManager:
             config,
             checkpointed=checkpointed,
             listeners=LogListeners(
-                on_storage_error=self.full_disks.watcher(
-                    lambda error: self._storage_failed(directory, error)
-                ),
+                on_storage_error=self._on_storage_error[directory.path],
                 on_recovery_point_lowered=lambda: self._recovery_point_lowered(tp, directory),
             ),
             progress=progress or self.progress.later,

@@ -1,5 +1,6 @@
 """user.create, user.delete, user.rotate, acl.create, acl.delete."""
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -21,6 +22,7 @@ from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import AclBinding
 from controlplane.operations.blast_radius import Extent, listed
+from controlplane.operations.locks import Resource
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -38,7 +40,14 @@ from controlplane.operations.services import secret_keep, secret_peek
 SERVICE_PREFIX = "penstock-"
 
 
-class UserCreate(ClusterOperationKind):
+class _UserKind(ClusterOperationKind):
+    def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
+        if resource is Resource.USER:
+            return [plan.inputs["username"]]
+        return super().lock_names(resource, plan)
+
+
+class UserCreate(_UserKind):
     """A new user with a generated password, and its first ACLs."""
 
     name = "user.create"
@@ -101,7 +110,7 @@ class UserCreate(ClusterOperationKind):
     )
 
 
-class UserDelete(ClusterOperationKind):
+class UserDelete(_UserKind):
     """Remove a user in every mechanism, and every rule about it."""
 
     name = "user.delete"
@@ -156,7 +165,7 @@ class UserDelete(ClusterOperationKind):
     )
 
 
-class UserRotate(ClusterOperationKind):
+class UserRotate(_UserKind):
     """A new password for an existing user; open connections go on."""
 
     name = "user.rotate"
@@ -207,13 +216,18 @@ class UserRotate(ClusterOperationKind):
 
 
 class _AclKind(ClusterOperationKind):
-    """What adding and removing rules share."""
+    """What adding and removing rules share.
+
+    Rules about one user do not exclude each other, but they need the user to stay.
+    """
 
     inputs = AclInputs
     diff_shape = AclDiffSerializer
 
-    def lock(self, plan: Plan) -> str | None:  # noqa: ARG002 - rules do not exclude each other
-        return None
+    def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
+        if resource is Resource.USER:
+            return [row["principal"].removeprefix("User:") for row in plan.inputs["bindings"]]
+        return super().lock_names(resource, plan)
 
 
 class AclCreate(_AclKind):

@@ -1,6 +1,7 @@
 """cluster.create, cluster.register, cluster.delete."""
 
 import secrets
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -35,6 +36,7 @@ from controlplane.common.crypto import new_password, seal
 from controlplane.common.problems import Conflict, Unavailable, field_problem
 from controlplane.common.words import counted
 from controlplane.operations.blast_radius import Extent
+from controlplane.operations.locks import Resource
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -48,7 +50,7 @@ from controlplane.operations.operations import (
     warning,
 )
 from controlplane.operations.risks import Risk
-from controlplane.operations.states import ACTIVE_STATES, CANCELLED, SUCCEEDED
+from controlplane.operations.states import CANCELLED, SUCCEEDED
 from controlplane.tenants.models import Tenant
 from spark_analytics.contracts.telemetry import (
     TELEMETRY_PARTITIONS,
@@ -71,8 +73,10 @@ WRITTEN_TO_REGISTERED = (
 class _AddsCluster(OperationKind):
     """A kind whose cluster has no row before its operation: the tenant's names are the lock."""
 
-    def lock(self, plan: Plan) -> str | None:
-        return f"{plan.tenant_id}:{plan.resource}"
+    def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
+        if resource is Resource.CLUSTER_NAME:
+            return [plan.inputs["name"]]
+        return super().lock_names(resource, plan)
 
     def add_row(self, operation: Operation, plan: Plan, **columns: Any) -> Cluster:
         """The cluster's row, on which the operation's steps work from now on."""
@@ -304,20 +308,7 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
     def blast_radius_now(self, context: PlanContext, plan: Plan) -> list[Extent]:  # noqa: ARG002 - a hook
         return _reached(cluster_of(context))
 
-    def lock(self, plan: Plan) -> str | None:
-        return f"{plan.cluster_id}:cluster"
-
-    def prepare(self, operation: Operation, plan: Plan) -> None:
-        busy = (
-            Operation.objects.filter(cluster_id=plan.cluster_id, state__in=ACTIVE_STATES)
-            .exclude(pk=operation.pk)
-            .first()
-        )
-        if busy is not None:
-            raise Conflict(
-                f"{busy.kind} {busy.id} is under way on this cluster.",
-                code="operation-in-progress",
-            )
+    def prepare(self, operation: Operation, plan: Plan) -> None:  # noqa: ARG002 - a hook
         Cluster.objects.filter(pk=plan.cluster_id).update(phase=DELETING)
 
     def finish(self, operation: Operation) -> None:

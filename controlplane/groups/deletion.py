@@ -6,7 +6,6 @@ read back. The coordinator is the last guard: it refuses to delete a group with 
 
 from typing import Any
 
-from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.problems import NotFound
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
@@ -15,6 +14,7 @@ from controlplane.gateway.readings import ClusterReader, Gap, Reading
 from controlplane.gateway.types import TP, CommittedOffset
 from controlplane.groups.group_state import (
     CHECK_TITLE,
+    GroupOperationKind,
     Targets,
     check_idle,
     last_guard,
@@ -42,7 +42,7 @@ from controlplane.operations.risks import Risk
 GONE = "GROUP_ID_NOT_FOUND"
 
 
-class GroupDelete(ClusterOperationKind):
+class GroupDelete(GroupOperationKind):
     name = "group.delete"
     risks = frozenset({Risk.SKIPS_RECORDS})
     restores = "the offsets are committed again where their partitions are still there"

@@ -1,14 +1,17 @@
 """Whether a group is idle and its offsets are where a plan saw them: every kind on groups asks."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.problems import Conflict
 from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import TP, CommittedOffset, partitions_by_tp
+from controlplane.operations.locks import Resource
+from controlplane.operations.models import Plan
 from controlplane.operations.operations import StepFailedError
 
 CHECK_TITLE = "The group is empty and where the plan saw it"
@@ -17,6 +20,15 @@ MEMBER_ERRORS = frozenset(
 )
 IDLE_STATES = frozenset({"Empty", "Dead"})
 Targets = dict[TP, int | None]
+
+
+class GroupOperationKind(ClusterOperationKind):
+    """A kind that changes one group."""
+
+    def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
+        if resource is Resource.GROUP:
+            return [plan.inputs["group"]]
+        return super().lock_names(resource, plan)
 
 
 def check_idle(gateway: ClusterGateway, group: str) -> bool:

@@ -5,9 +5,9 @@ back. The coordinator is the last guard: it refuses a commit to a group with mem
 """
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any
 
-from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.problems import Conflict, NotFound, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.port import ClusterGateway
@@ -15,6 +15,7 @@ from controlplane.gateway.types import EARLIEST, LATEST, TP, CommittedOffset, Of
 from controlplane.groups import rules
 from controlplane.groups.group_state import (
     CHECK_TITLE,
+    GroupOperationKind,
     Targets,
     check_idle,
     last_guard,
@@ -28,6 +29,7 @@ from controlplane.groups.group_state import (
 from controlplane.groups.inputs import OffsetResetInputs, OffsetRestoreInputs
 from controlplane.groups.rules import PartitionFacts, PlannedOffset
 from controlplane.groups.serializers import OffsetDiffSerializer
+from controlplane.operations.locks import Resource
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
@@ -43,7 +45,7 @@ from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.risks import Risk
 
 
-class _OffsetKind(ClusterOperationKind):
+class _OffsetKind(GroupOperationKind):
     """What resetting and restoring share: everything but how the targets are found."""
 
     diff_shape = OffsetDiffSerializer
@@ -99,6 +101,11 @@ class _OffsetKind(ClusterOperationKind):
         committed = gateway.group_offsets([group]).get(group, {})
         in_scope = [TP(row["topic"], row["partition"]) for row in plan.diff["partitions"]]
         return preconditions_of({tp: offset_of(committed.get(tp)) for tp in in_scope})
+
+    def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
+        if resource is Resource.TOPIC:
+            return [row["topic"] for row in plan.diff["partitions"]]
+        return super().lock_names(resource, plan)
 
     def check(self, context: StepContext) -> Done:
         return _check(self.gateway(context), context.inputs["group"], *_targets(context.diff))

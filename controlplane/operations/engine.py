@@ -297,9 +297,9 @@ def _finish(operation: Operation, kind: OperationKind, token: str, state: str) -
             return
         row.move_to(state)
         row.finished_at = timezone.now()
-        row.lock_key = None
         row.drop_lease()
         row.save()
+        row.locks.all().delete()
         kind.finish(row)
         Plan.objects.filter(pk=row.plan_id).update(secret_token="")
         _mark_reverted(row)

@@ -1,9 +1,10 @@
-"""Plan, Operation with its Steps, the one-time secret, and the outbox."""
+"""Plan, Operation with its Steps and locks, the one-time secret, and the outbox."""
 
 from django.db import models
 
 from controlplane.common.ids import new_id
 from controlplane.common.models import Leased, Stateful
+from controlplane.operations.locks import EXCLUSIVE, Mode, Resource
 from controlplane.operations.states import (
     OPERATION_MOVES,
     PENDING,
@@ -76,7 +77,6 @@ class Operation(Stateful, Leased):
     reverts = models.ForeignKey(
         "self", null=True, on_delete=models.SET_NULL, related_name="reverted_by"
     )
-    lock_key = models.CharField(max_length=500, null=True, unique=True)  # noqa: DJ001 - absent, not empty
     next_run_at = models.DateTimeField(auto_now_add=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -126,6 +126,36 @@ class Step(Stateful):
 
     def __str__(self) -> str:
         return f"{self.operation_id}[{self.index}] {self.name} {self.state}"
+
+
+class OperationLock(models.Model):
+    """What an operation holds until it has ended; `locks` has the table, `services` takes them."""
+
+    operation = models.ForeignKey(Operation, on_delete=models.CASCADE, related_name="locks")
+    scope = models.CharField(max_length=40)
+    resource = models.CharField(
+        max_length=20, choices=[(str(each), str(each)) for each in Resource]
+    )
+    name = models.CharField(max_length=300, blank=True)
+    mode = models.CharField(max_length=10, choices=[(str(each), str(each)) for each in Mode])
+
+    class Meta:
+        ordering = ["resource", "name"]
+        indexes = [models.Index(fields=["scope"], name="operation_lock_scope")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["operation", "scope", "resource", "name"], name="one_lock_per_operation"
+            ),
+            # The services refuse first; this holds whatever they do.
+            models.UniqueConstraint(
+                fields=["scope", "resource", "name"],
+                condition=models.Q(mode=str(EXCLUSIVE)),
+                name="one_exclusive_holder",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.operation_id}: {self.resource} {self.name} {self.mode}"
 
 
 class OperationSecret(models.Model):

@@ -6,7 +6,7 @@ most one idempotent thing and says Done or Wait. Whatever a step must remember g
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, ClassVar
@@ -17,6 +17,7 @@ from controlplane.audit.services import Actor
 from controlplane.common.problems import field_problem
 from controlplane.operations.blast_radius import Extent
 from controlplane.operations.diffs import ChangeDiffSerializer
+from controlplane.operations.locks import LOCKS, Lock, Resource
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.risks import Risk
 from controlplane.tenants.models import Tenant
@@ -186,9 +187,24 @@ class OperationKind(ABC):
             return []
         return self.plan(context, plan.inputs).blast_radius
 
-    def lock(self, plan: Plan) -> str | None:
-        """Only one operation at a time may hold this name; None needs no lock."""
-        return f"{plan.cluster_id}:{plan.resource}"
+    def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
+        """Which things of `resource` the plan is about; the table `LOCKS` says in which mode.
+
+        A cluster and its placement of replicas have no name within the cluster.
+        """
+        if resource in {Resource.CLUSTER, Resource.PLACEMENT}:
+            return [""]
+        raise NotImplementedError(f"{self.name} names no {resource} of {plan.resource}")
+
+    def locks(self, plan: Plan, cluster_id: str | None) -> list[Lock]:
+        """What the table has the kind take; nothing on a cluster that is not there yet."""
+        scopes = {Resource.CLUSTER_NAME: plan.tenant_id}
+        return [
+            Lock(scope, resource, name, mode)
+            for resource, mode in LOCKS[self.name].items()
+            if (scope := scopes.get(resource, cluster_id)) is not None
+            for name in sorted(set(self.lock_names(resource, plan)))
+        ]
 
     def prepare(self, operation: Operation, plan: Plan) -> None:  # noqa: B027 - optional hook
         """Rows that must exist with the operation, in its transaction."""
@@ -218,13 +234,16 @@ def register(kind: OperationKind) -> None:
     """Offer a kind.
 
     Raises:
-        ValueError: another kind has its name, or two of its steps have one name.
+        ValueError: another kind has its name, two of its steps have one name, or it has no row in
+            the table of locks.
     """
     if kind.name in _KINDS and type(_KINDS[kind.name]) is not type(kind):
         raise ValueError(f"two kinds are called {kind.name}")
     names = [spec.name for spec in kind.steps]
     if len(set(names)) < len(names):
         raise ValueError(f"two steps of {kind.name} have one name: {', '.join(names)}")
+    if kind.name not in LOCKS:
+        raise ValueError(f"{kind.name} has no row in the table of locks")
     _KINDS[kind.name] = kind
 
 

@@ -7,11 +7,13 @@ from django.utils import timezone
 
 from controlplane.common.problems import NotFound, field_problem
 from controlplane.common.times import iso
-from controlplane.operations.models import Operation, Plan, Step
+from controlplane.operations.models import Operation, OperationLock, Plan, Step
 from controlplane.operations.operations import required_kind
 from controlplane.operations.rules import eta_s, fraction_done, is_cancellable, plan_state
 from controlplane.operations.states import ACTIVE_STATES, OPERATION_MOVES, STEP_RUNNING, SUCCEEDED
 from controlplane.tenants.models import Tenant
+
+LOCKS_SHOWN = 20
 
 
 def operations(tenant: Tenant) -> QuerySet[Operation]:
@@ -21,6 +23,11 @@ def operations(tenant: Tenant) -> QuerySet[Operation]:
         .select_related("plan", "secret")
         .prefetch_related(
             "steps",
+            Prefetch(
+                "locks",
+                queryset=OperationLock.objects.order_by("resource", "name")[:LOCKS_SHOWN],
+                to_attr="shown_locks",
+            ),
             Prefetch("reverted_by", queryset=Operation.objects.order_by("-pk")),
         )
     )
@@ -82,6 +89,7 @@ def operation_dict(operation: Operation) -> dict[str, Any]:
         "progress": {"done": done, "total": total, "unit": "steps"},
         "eta_seconds": _eta(steps) if operation.state in ACTIVE_STATES else None,
         "error": operation.error,
+        "locks": [lock_dict(lock) for lock in _shown_locks(operation)],
         "cancellable": is_cancellable(
             state=operation.state,
             rolling_back=operation.rolling_back,
@@ -98,6 +106,14 @@ def operation_dict(operation: Operation) -> dict[str, Any]:
         "started_at": iso(operation.started_at),
         "finished_at": iso(operation.finished_at),
     }
+
+
+def _shown_locks(operation: Operation) -> list[OperationLock]:
+    return operation.shown_locks  # type: ignore[attr-defined,no-any-return] # by `operations`
+
+
+def lock_dict(lock: OperationLock) -> dict[str, Any]:
+    return {"resource": lock.resource, "name": lock.name, "mode": lock.mode}
 
 
 def step_dict(step: Step) -> dict[str, Any]:

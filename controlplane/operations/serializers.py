@@ -1,6 +1,7 @@
 from rest_framework import serializers
 
 from controlplane.common.serializers import ProblemCoreSerializer, Shape, page_serializer
+from controlplane.operations.locks import Mode, Resource
 from controlplane.operations.risks import RISK_CHOICES
 from controlplane.operations.states import (
     PLAN_STATE_CHOICES,
@@ -28,6 +29,14 @@ class StepSerializer(Shape):
     unit = serializers.CharField(allow_blank=True)
     started_at = serializers.DateTimeField(allow_null=True)
     finished_at = serializers.DateTimeField(allow_null=True)
+
+
+class LockSerializer(Shape):
+    """A lock that the operation holds; a cluster and its placement have no name."""
+
+    resource = serializers.ChoiceField([str(each) for each in Resource])
+    name = serializers.CharField(allow_blank=True)
+    mode = serializers.ChoiceField([str(each) for each in Mode])
 
 
 class ProgressSerializer(Shape):
@@ -59,6 +68,7 @@ class OperationSerializer(Shape):
     progress = ProgressSerializer()
     eta_seconds = serializers.FloatField(allow_null=True)
     error = OperationErrorSerializer(allow_null=True)
+    locks = LockSerializer(many=True, help_text="Until it has ended; the first 20 of them.")
     cancellable = serializers.BooleanField()
     revertible = serializers.BooleanField()
     reverts = serializers.CharField(allow_null=True)

@@ -7,7 +7,14 @@ from controlplane.audit.services import Actor, audit_record
 from controlplane.common.crypto import seal, unseal
 from controlplane.common.problems import Conflict, Gone, NotFound
 from controlplane.operations import outbox
-from controlplane.operations.models import Operation, OperationSecret, Plan, Step
+from controlplane.operations.locks import Lock, Mode, Resource, in_the_way
+from controlplane.operations.models import (
+    Operation,
+    OperationLock,
+    OperationSecret,
+    Plan,
+    Step,
+)
 from controlplane.operations.operations import required_kind
 from controlplane.operations.plans import (
     check_confirmable,
@@ -41,24 +48,51 @@ def operation_start(
         with transaction.atomic():
             return _start(plan, actor=actor, reason=reason)
     except IntegrityError as error:
-        raise _in_progress(plan) from error
+        # It ended between the look at the world and the locks.
+        raise Conflict(
+            f"Another operation has just changed {plan.resource}. Make a new plan.",
+            code="plan-stale",
+        ) from error
 
 
-def _in_progress(plan: Plan) -> Conflict:
-    """Who holds the plan's lock: it may have let go in the meantime."""
-    lock = required_kind(plan.kind).lock(plan)
-    busy = Operation.objects.filter(tenant_id=plan.tenant_id, lock_key=lock).first()
-    holder = f"{busy.kind} {busy.id}" if busy else "Another operation"
+def _take_turns(tenant_id: str) -> None:
+    """Until this transaction ends, no other one of the tenant looks at its locks.
+
+    Rows that refer to the tenant can be written meanwhile. SQLite has one writer anyway.
+    """
+    Tenant.objects.select_for_update(no_key=True).get(pk=tenant_id)
+
+
+def _acquire(operation: Operation, wanted: list[Lock]) -> None:
+    """Take all of them, or say who is in the way. After `_take_turns`."""
+    scopes = {lock.scope for lock in wanted}
+    rows = OperationLock.objects.filter(scope__in=scopes).exclude(operation=operation)
+    holders: dict[Lock, str] = {}
+    for holder, *lock in rows.values_list("operation_id", "scope", "resource", "name", "mode"):
+        scope, resource, name, mode = lock
+        holders.setdefault(Lock(scope, Resource(resource), name, Mode(mode)), holder)
+    found = in_the_way(wanted, holders)
+    if found is not None:
+        raise _in_progress(Operation.objects.get(pk=holders[found]), found)
+    OperationLock.objects.bulk_create(
+        OperationLock(operation=operation, **lock._asdict()) for lock in wanted
+    )
+
+
+def _in_progress(holder: Operation, lock: Lock) -> Conflict:
     return Conflict(
-        f"{holder} on {plan.resource} is under way.",
+        f"{holder.kind} {holder.id} on {holder.resource} is under way; it holds {lock}"
+        f" ({lock.mode}).",
         code="operation-in-progress",
-        operation_id=busy.id if busy else None,
+        operation_id=holder.id,
+        lock={"resource": lock.resource, "name": lock.name, "mode": lock.mode},
         retryable=True,
     )
 
 
 def _start(plan: Plan, *, actor: Actor, reason: str) -> Operation:
     kind = required_kind(plan.kind)
+    _take_turns(plan.tenant_id)
     if not plan.leave_open(PLAN_USED):
         raise Conflict(f"The plan {plan.id} was confirmed already.", code="plan-used")
     operation = Operation.objects.create(
@@ -70,13 +104,16 @@ def _start(plan: Plan, *, actor: Actor, reason: str) -> Operation:
         actor=actor.name,
         reason=reason,
         reverts_id=plan.reverts,
-        lock_key=kind.lock(plan),
     )
+    wanted = kind.locks(plan, operation.cluster_id)
+    _acquire(operation, wanted)
     Step.objects.bulk_create(
         Step(operation=operation, index=index, name=spec.name, title=spec.title, phase=spec.phase)
         for index, spec in enumerate(kind.steps)
     )
     kind.prepare(operation, plan)
+    if operation.cluster_id != plan.cluster_id:  # it is about a cluster that it has just made
+        _acquire(operation, [*set(kind.locks(plan, operation.cluster_id)) - set(wanted)])
     audit_record(
         tenant_id=plan.tenant_id,
         actor=actor,

@@ -4,6 +4,7 @@ Cancelled, it stops what is under way and moves back what had arrived; failed, i
 is under way. The throttle goes on every way out.
 """
 
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -15,6 +16,7 @@ from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.readings import Gap, Reading
 from controlplane.gateway.types import TP, PartitionDescription, partitions_by_tp
 from controlplane.operations.blast_radius import Extent, amount
+from controlplane.operations.locks import Resource
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
@@ -93,8 +95,10 @@ class Reassignment(ClusterOperationKind):
             typed_name=topics[0] if len(topics) == 1 else cluster_of(context).name,
         )
 
-    def lock(self, plan: Plan) -> str | None:
-        return f"{plan.cluster_id}:reassignment"
+    def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
+        if resource is Resource.TOPIC:
+            return [row["topic"] for row in plan.diff["partitions"]]
+        return super().lock_names(resource, plan)
 
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
         """The same partitions' replicas now; sizes may grow meanwhile."""

@@ -1,6 +1,6 @@
 """topic.create, topic.update, topic.partitions, topic.delete."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from controlplane.clusters.operations_base import ClusterOperationKind
@@ -11,6 +11,7 @@ from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import SET_ON_TOPIC, NewTopic, TopicDescription
 from controlplane.operations.blast_radius import Extent
+from controlplane.operations.locks import Resource
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
@@ -46,7 +47,14 @@ WHOLE = "Every partition has a leader and all its replicas"
 WHOLE_DEADLINE_S = 60.0
 
 
-class TopicCreate(ClusterOperationKind):
+class _TopicKind(ClusterOperationKind):
+    def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
+        if resource in {Resource.TOPIC, Resource.TOPIC_CONFIG}:
+            return [plan.inputs["name"]]
+        return super().lock_names(resource, plan)
+
+
+class TopicCreate(_TopicKind):
     name = "topic.create"
     restores = "the topic is deleted, with all that was written to it"
     inputs = TopicCreateInputs
@@ -108,7 +116,7 @@ class TopicCreate(ClusterOperationKind):
     )
 
 
-class TopicUpdate(ClusterOperationKind):
+class TopicUpdate(_TopicKind):
     """Change settings; null puts a key back to its default. Other keys stay."""
 
     name = "topic.update"
@@ -185,7 +193,7 @@ class TopicUpdate(ClusterOperationKind):
     )
 
 
-class TopicPartitions(ClusterOperationKind):
+class TopicPartitions(_TopicKind):
     name = "topic.partitions"
     final = "partitions can be added, never removed"
     inputs = TopicPartitionsInputs
@@ -241,7 +249,7 @@ class TopicPartitions(ClusterOperationKind):
     )
 
 
-class TopicDelete(ClusterOperationKind):
+class TopicDelete(_TopicKind):
     name = "topic.delete"
     risks = frozenset({Risk.LOSES_DATA})
     final = "the records are gone with the topic"

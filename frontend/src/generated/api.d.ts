@@ -1692,6 +1692,11 @@ export interface components {
             reason: string | null;
             status: components["schemas"]["PartStatusEnum"];
         };
+        Lock: {
+            mode: components["schemas"]["ModeEnum"];
+            name: string;
+            resource: components["schemas"]["ResourceEnum"];
+        };
         LoginRequest: {
             password: string;
             username: string;
@@ -1707,6 +1712,8 @@ export interface components {
         MechanismEnum: "SCRAM-SHA-256" | "SCRAM-SHA-512";
         /** @enum {string} */
         MethodEnum: "caught_up" | "exact" | "interpolated" | "out_of_history" | "no_commit";
+        /** @enum {string} */
+        ModeEnum: "shared" | "exclusive";
         Move: {
             after: number[];
             before: number[];
@@ -1854,6 +1861,8 @@ export interface components {
             has_secret: boolean;
             id: string;
             kind: components["schemas"]["OperationKindEnum"];
+            /** @description Until it has ended; the first 20 of them. */
+            locks: components["schemas"]["Lock"][];
             outcome: components["schemas"]["Outcome"] | null;
             plan_id: string;
             progress: components["schemas"]["Progress"];
@@ -2081,6 +2090,8 @@ export interface components {
              */
             kind: "reassignment";
         };
+        /** @enum {string} */
+        ResourceEnum: "cluster-name" | "cluster" | "placement" | "topic" | "topic-config" | "group" | "user";
         /** @enum {string} */
         ResourceTypeEnum: "TOPIC" | "GROUP" | "CLUSTER" | "TRANSACTIONAL_ID";
         RestoredPartitionInputs: {

@@ -228,6 +228,7 @@ export const operation = over<Operation>({
   id: "op_1",
   kind: "topic.create",
   state: "succeeded",
+  rolling_back: false,
   cluster_id: "c1",
   resource: "topic/sales",
   summary: "Create topic sales",
@@ -236,6 +237,7 @@ export const operation = over<Operation>({
   progress: { done: 1, total: 1, unit: "steps" },
   eta_seconds: null,
   error: null,
+  locks: [],
   cancellable: false,
   revertible: false,
   reverts: null,
@@ -247,7 +249,7 @@ export const operation = over<Operation>({
   created_at: AT,
   started_at: AT,
   finished_at: "2026-11-21T10:00:05Z",
-} as Operation);
+});
 export const event = over<AuditEvent>({
   id: "ev_1",
   at: AT,

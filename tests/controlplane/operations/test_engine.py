@@ -160,7 +160,7 @@ def test_a_refusal_ends_the_operation_with_kafkas_name(world, operation):
     assert drive(operation).state == "failed"
     assert operation.error["kafka_error"] == "POLICY_VIOLATION"
     assert operation.error["step"] == "create"
-    assert operation.lock_key is None
+    assert not operation.locks.exists()
 
 
 def test_a_step_that_never_ends_fails_at_its_deadline(world, operation):

@@ -119,3 +119,88 @@ def test_a_topic_that_is_called_grants_keeps_its_name(at):
     row = at("0004_users_and_acls").get_model("operations", "Operation").objects.get()
     assert (row.resource, row.error["step"]) == ("topic/grants", "grants")
     assert row.plan.inputs == {"name": "grants"}
+
+
+def held(apps):
+    rows = apps.get_model("operations", "OperationLock").objects.order_by("resource", "name")
+    return [(row.scope, row.resource, row.name, row.mode) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields", "key", "locks"),
+    [
+        (
+            "topic.update",
+            {"inputs": {"name": "t"}},
+            "cl_1:topic/t",
+            [("topic", "t", "shared"), ("topic-config", "t", "exclusive")],
+        ),
+        (
+            "topic.delete",
+            {"inputs": {"name": "t"}, "diff": {"before": {"partitions": 3}}},
+            "cl_1:topic/t",
+            [("topic", "t", "exclusive")],
+        ),
+        (
+            "reassignment",
+            {"diff": {"partitions": [{"topic": "b"}, {"topic": "a"}, {"topic": "b"}]}},
+            "cl_1:reassignment",
+            [("placement", "", "exclusive"), ("topic", "a", "shared"), ("topic", "b", "shared")],
+        ),
+        (
+            "offset.reset",
+            {"inputs": {"group": "g"}, "diff": {"partitions": [{"topic": "a"}]}},
+            "cl_1:group/g",
+            [("group", "g", "exclusive"), ("topic", "a", "shared")],
+        ),
+        ("group.delete", {"inputs": {"group": "g"}}, "cl_1:group/g", [("group", "g", "exclusive")]),
+        (
+            "user.rotate",
+            {"inputs": {"username": "u"}, "resource": "user/u"},
+            "cl_1:user/u",
+            [("user", "u", "exclusive")],
+        ),
+        (
+            "acl.create",
+            {"inputs": {"bindings": [{"principal": "User:b"}, {"principal": "User:a"}]}},
+            None,
+            [("user", "a", "shared"), ("user", "b", "shared")],
+        ),
+    ],
+)
+def test_what_is_under_way_keeps_its_locks(at, kind, fields, key, locks):
+    old = at("0004_users_and_acls")
+    plan = plan_of(old, kind=kind, preconditions={}, cluster_id="cl_1", **fields)
+    operation_of(old, plan, cluster_id="cl_1", lock_key=key, state="running")
+    expected = [("cl_1", "cluster", "", "shared"), *(("cl_1", *lock) for lock in locks)]
+    assert held(at("0005_locks")) == expected
+    row = at("0004_users_and_acls").get_model("operations", "Operation").objects.get()
+    assert row.lock_key == key
+    assert held(at("0005_locks")) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "locks"),
+    [
+        (
+            "cluster.create",
+            "tn_1:cluster/new",
+            [("cl_1", "cluster", "", "exclusive"), ("tn_1", "cluster-name", "new", "exclusive")],
+        ),
+        ("cluster.delete", "cl_1:cluster", [("cl_1", "cluster", "", "exclusive")]),
+    ],
+)
+def test_a_cluster_under_way_keeps_its_locks(at, kind, key, locks):
+    old = at("0004_users_and_acls")
+    plan = plan_of(old, kind=kind, resource="cluster/new", preconditions={}, inputs={"name": "new"})
+    operation_of(old, plan, cluster_id="cl_1", lock_key=key)
+    assert held(at("0005_locks")) == locks
+    row = at("0004_users_and_acls").get_model("operations", "Operation").objects.get()
+    assert row.lock_key == key
+
+
+def test_what_has_ended_holds_nothing(at):
+    old = at("0004_users_and_acls")
+    plan = plan_of(old, kind="topic.delete", preconditions={}, inputs={"name": "t"})
+    operation_of(old, plan, cluster_id="cl_1", state="succeeded")
+    assert held(at("0005_locks")) == []

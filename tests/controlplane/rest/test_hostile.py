@@ -13,7 +13,7 @@ from console.feeds import Feed
 from controlplane.tenants.services import api_key_create
 from tests.controlplane.rest.asgi import AsgiClient, in_this_thread
 from tests.controlplane.rest.surface import IDS
-from tests.controlplane.rest.test_doors import served
+from tests.controlplane.rest.test_endpoints import served
 from tests.controlplane.support import ACTOR, client_for
 
 pytestmark = pytest.mark.django_db

@@ -15,15 +15,16 @@ import signal
 import socket
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dataplane.config import format_properties
 from dataplane.runtime import embedded_zookeeper
+from dataplane.runtime.embedded_zookeeper import ServerTls
 from dataplane.runtime.parent_death import die_with_parent
 from tests.ports import free_row
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 HOST = "127.0.0.1"
 SERVERS = 3
@@ -33,15 +34,30 @@ STANDALONE = "org.apache.zookeeper.server.ZooKeeperServerMain"
 QUORUM = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 
 
+class Secured(NamedTuple):
+    """Logins that the servers ask for, and their TLS, among each other and towards clients."""
+
+    users: Mapping[str, str]
+    key_store: pathlib.Path
+    trust_store: pathlib.Path
+
+
 class ZooKeeperEnsemble:
     """Servers are numbered from 1, as in their `myid`."""
 
-    def __init__(self, directory: pathlib.Path, servers: int = SERVERS) -> None:
+    def __init__(
+        self,
+        directory: pathlib.Path,
+        servers: int = SERVERS,
+        *,
+        secured: Secured | None = None,
+    ) -> None:
         self._directory = directory
+        self._secured = secured
         self._numbers = range(1, servers + 1)
-        first = free_row(servers * 3)
+        first = free_row(servers * 4)
         self._ports = {
-            number: (first + 3 * place, first + 3 * place + 1, first + 3 * place + 2)
+            number: (first + 4 * place, first + 4 * place + 1, first + 4 * place + 2)
             for place, number in enumerate(self._numbers)
         }
         self._processes: dict[int, subprocess.Popen[bytes]] = {}
@@ -51,6 +67,10 @@ class ZooKeeperEnsemble:
         return ",".join(f"{HOST}:{client}" for client, _, _ in self._ports.values())
 
     @property
+    def secure_connect_string(self) -> str:
+        return ",".join(f"{HOST}:{_secure_port(client)}" for client, _, _ in self._ports.values())
+
+    @property
     def pids(self) -> dict[int, int]:
         return {number: process.pid for number, process in self._processes.items()}
 
@@ -58,13 +78,29 @@ class ZooKeeperEnsemble:
         """Start a server; it serves once it has found the others (`wait_until_serving`)."""
         home = self._directory / f"zookeeper-{number}"
         client, _, _ = self._ports[number]
+        secured = self._secured
         command = embedded_zookeeper.command(
-            home, port=client, host=HOST, tick_time_ms=TICK_MS, heap_mib=64
+            home,
+            port=client,
+            host=HOST,
+            tick_time_ms=TICK_MS,
+            heap_mib=64,
+            users=secured.users if secured else None,
+            tls=ServerTls(
+                port=_secure_port(client),
+                key_store=secured.key_store,
+                trust_store=secured.trust_store,
+                client_auth="need",
+            )
+            if secured
+            else None,
         )
         peers = {
             f"server.{other}": f"{HOST}:{peer}:{election}"
             for other, (_, peer, election) in self._ports.items()
         }
+        if secured:
+            peers |= _quorum_tls(secured)
         with (home / "zoo.cfg").open("a") as config:
             config.write(format_properties({"initLimit": "20", "syncLimit": "10", **peers}))
         (home / "myid").write_text(f"{number}\n")
@@ -114,6 +150,20 @@ class ZooKeeperEnsemble:
             self.kill(number)
 
 
+def _secure_port(client: int) -> int:
+    return client + 3
+
+
+def _quorum_tls(secured: Secured) -> dict[str, str]:
+    return {
+        "sslQuorum": "true",
+        "ssl.quorum.keyStore.location": str(secured.key_store),
+        "ssl.quorum.keyStore.type": "PEM",
+        "ssl.quorum.trustStore.location": str(secured.trust_store),
+        "ssl.quorum.trustStore.type": "PEM",
+    }
+
+
 def _mode(port: int) -> str:
     with contextlib.suppress(OSError), socket.create_connection((HOST, port), timeout=1) as asked:
         asked.sendall(b"srvr")
@@ -124,9 +174,11 @@ def _mode(port: int) -> str:
 
 
 @contextlib.contextmanager
-def ensemble(directory: pathlib.Path, servers: int = SERVERS) -> Iterator[ZooKeeperEnsemble]:
+def ensemble(
+    directory: pathlib.Path, servers: int = SERVERS, *, secured: Secured | None = None
+) -> Iterator[ZooKeeperEnsemble]:
     """A running ensemble; nothing of it is left afterwards."""
-    made = ZooKeeperEnsemble(directory, servers)
+    made = ZooKeeperEnsemble(directory, servers, secured=secured)
     try:
         for number in range(1, servers + 1):
             made.start(number)

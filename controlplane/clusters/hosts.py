@@ -13,6 +13,7 @@ its own host alone, and what is desired of it is only read there.
 import contextlib
 import json
 import logging
+import re
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -33,6 +34,11 @@ if TYPE_CHECKING:
     from kazoo.client import KazooClient
 
 R = TypeVar("R")
+# What agents write ends in pages and in brokers' configuration: of bounded size, and plain names.
+MESSAGE_MAX, LINES_MAX, LINE_MAX, VERSION_MAX = 1_000, 50, 500, 50
+PORT_MAX = 65_535
+_ADDRESS = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.:_-]{0,98}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\]")
+_RACK = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/-]{0,99}")
 
 
 class HostsUnavailableError(Exception):
@@ -192,6 +198,7 @@ class ZooKeeperHosts:
             return []
         pending = [
             (
+                name,
                 client.get_async(f"{ROOT}/{name}"),
                 client.exists_async(f"{ROOT}/{name}/alive"),
                 client.get_children_async(f"{ROOT}/{name}/desired"),
@@ -199,7 +206,7 @@ class ZooKeeperHosts:
             for name in sorted(names)
         ]
         found = []
-        for described, alive, brokers in pending:
+        for name, described, alive, brokers in pending:
             try:
                 data, _ = described.get(timeout=ANSWER_TIMEOUT_S)
             except NoNodeError:
@@ -209,7 +216,7 @@ class ZooKeeperHosts:
             except NoNodeError:
                 keys = ()
             is_alive = alive.get(timeout=ANSWER_TIMEOUT_S) is not None
-            host = parse_host(data, alive=is_alive, brokers=keys)
+            host = parse_host(name, data, alive=is_alive, brokers=keys)
             if host is not None:
                 found.append(host)
         return found
@@ -257,23 +264,39 @@ class ZooKeeperHosts:
             return self._client
 
 
-def parse_host(data: bytes, *, alive: bool, brokers: tuple[str, ...]) -> Host | None:
-    """A host's own description; None when it is not one (an agent half-way through)."""
+def parse_host(name: str, data: bytes, *, alive: bool, brokers: tuple[str, ...]) -> Host | None:
+    """What the host called `name` says of itself; None when it is no description of it.
+
+    That is an agent half-way through, or one that gives itself out for another host: whose node
+    this is, ZooKeeper has checked, and what stands in it nobody.
+    """
     try:
         row = json.loads(data)
         first, last = row["port_range"]
-        return Host(
-            host_id=row["host_id"],
-            rack=row.get("rack") or row["host_id"],
-            address=row["address"],
-            port_first=int(first),
-            port_last=int(last),
-            agent_version=str(row.get("agent_version", "")),
-            alive=alive,
-            brokers=brokers,
-        )
-    except (ValueError, KeyError, TypeError):
+        rack, address = row.get("rack") or name, row["address"]
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
+    is_usable = (
+        row.get("host_id") == name
+        and isinstance(address, str)
+        and _ADDRESS.fullmatch(address)
+        and isinstance(rack, str)
+        and _RACK.fullmatch(rack)
+        and all(type(port) is int for port in (first, last))
+        and 0 < first <= last <= PORT_MAX
+    )
+    if not is_usable:
+        return None
+    return Host(
+        host_id=name,
+        rack=rack,
+        address=address,
+        port_first=first,
+        port_last=last,
+        agent_version=_text(row, "agent_version")[:VERSION_MAX],
+        alive=alive,
+        brokers=brokers,
+    )
 
 
 def parse_observed(data: bytes) -> Observed:
@@ -292,10 +315,12 @@ def parse_observed(data: bytes) -> Observed:
         restarts=_whole(row, "restarts") or 0,
         since_ms=_whole(row, "since_ms"),
         exit_code=_whole(row, "exit_code"),
-        message=_text(row, "message"),
-        log_tail=tuple(line for line in tail if isinstance(line, str))
-        if isinstance(tail, list)
-        else (),
+        message=_text(row, "message")[:MESSAGE_MAX],
+        log_tail=tuple(
+            line[:LINE_MAX]
+            for line in (tail if isinstance(tail, list) else [])[-LINES_MAX:]
+            if isinstance(line, str)
+        ),
     )
 
 

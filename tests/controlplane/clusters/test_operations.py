@@ -1,6 +1,8 @@
+import json
+
 import pytest
 
-from controlplane.clusters.hosts import Observed, parse_observed
+from controlplane.clusters.hosts import Observed, parse_host, parse_observed
 from controlplane.clusters.models import Broker, Cluster
 from controlplane.clusters.selectors import cluster_get
 from controlplane.clusters.services import write_desired
@@ -123,6 +125,63 @@ def test_whatever_an_agent_writes_is_read_as_the_types_that_are_promised(data):
     assert report.pid is None
     assert report.log_tail == ()
     assert report.disagreement(1)
+
+
+def described(**changed):
+    row = {
+        "host_id": "host-1",
+        "rack": "rack-a",
+        "address": "10.0.0.11",
+        "port_range": [9092, 9191],
+        "agent_version": "0.1.0",
+        **changed,
+    }
+    return parse_host("host-1", json.dumps(row).encode(), alive=True, brokers=())
+
+
+def test_a_host_is_what_it_says_of_itself():
+    host = described()
+    assert (host.host_id, host.rack, host.address) == ("host-1", "rack-a", "10.0.0.11")
+    assert (host.port_first, host.port_last) == (9092, 9191)
+    assert described(rack=None).rack == "host-1"
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"host_id": "host-2"},
+        {"host_id": None},
+        {"address": "a\nlog.dirs=/"},
+        {"address": "a,b:1"},
+        {"address": ""},
+        {"address": 7},
+        {"rack": "a\u2028b"},
+        {"rack": ["a"]},
+        {"port_range": [9191, 9092]},
+        {"port_range": [0, 9]},
+        {"port_range": [1, 70_000]},
+        {"port_range": [True, 9]},
+        {"port_range": ["1", "9"]},
+        {"port_range": [1]},
+        {"port_range": 7},
+    ],
+)
+def test_a_host_that_gives_itself_out_for_another_or_for_what_cannot_be_is_none(changed):
+    """Its agent may write its own node, and anything into it."""
+    assert described(**changed) is None
+
+
+def test_what_an_agent_writes_is_of_bounded_size():
+    row = {
+        "state": "failed",
+        "generation": 1,
+        "message": "x" * 10**6,
+        "log_tail": ["y" * 10**5] * 999,
+    }
+    report = parse_observed(json.dumps(row).encode())
+    assert len(report.message) == 1_000
+    assert len(report.log_tail) == 50
+    assert {len(line) for line in report.log_tail} == {500}
 
 
 def test_a_cluster_gets_a_zookeeper_login_of_its_own_and_no_tenant_sets_it(

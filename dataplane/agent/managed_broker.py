@@ -71,11 +71,10 @@ class ManagedBroker:
         self._changed.set()
 
     def refuse(self, message: str, generation: int) -> None:
-        """What is wanted cannot be understood: what runs is left as it is."""
+        """What is wanted cannot be understood: what runs is left as it is, which is not that."""
         log.warning("%s: %s", self.key, message)
-        state = self._supervisor.report.state if self._supervisor else BrokerState.FAILED
-        report = Report(state=state, message=message, since_ms=self._clock.realtime_ms())
-        self._publish(report, generation)
+        now_ms = self._clock.realtime_ms()
+        self._publish(Report(BrokerState.FAILED, message=message, since_ms=now_ms), generation)
 
     async def close(self, *, keep_running: bool) -> None:
         """The agent ends. With `keep_running` the process stays, for the next agent to take up."""

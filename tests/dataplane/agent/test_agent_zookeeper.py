@@ -254,7 +254,8 @@ async def test_what_still_runs_is_reported_as_of_its_own_generation(tmp_path):
         await broker.close(keep_running=False)
 
 
-async def test_an_unreadable_desired_state_is_refused_by_its_own_generation(tmp_path):
+async def test_an_unreadable_desired_state_has_failed_although_a_process_runs(tmp_path):
+    """What runs is of the generation before: it is no proof that this one was understood."""
     reports = []
     broker = ManagedBroker(
         KEY,
@@ -264,9 +265,14 @@ async def test_an_unreadable_desired_state_is_refused_by_its_own_generation(tmp_
         unseal=lambda _token: {},
         report=lambda _key, data: reports.append(json.loads(data)),
     )
-    broker.refuse("it cannot be understood", 5)
-    assert (reports[0]["state"], reports[0]["generation"]) == ("failed", 5)
-    await broker.close(keep_running=False)
+    config = {"zookeeper.connect": "127.0.0.1:1", "listeners": "PLAINTEXT://127.0.0.1:0"}
+    try:
+        broker.want(DesiredBroker(KEY, "kc_test", 7, 1, Wanted.RUNNING, config))
+        await until(lambda: any(report["pid"] for report in reports), lambda: str(reports))
+        broker.refuse("it cannot be understood", 5)
+        assert (reports[-1]["state"], reports[-1]["generation"]) == ("failed", 5)
+    finally:
+        await broker.close(keep_running=False)
 
 
 async def test_an_open_zookeeper_asks_an_agent_for_nothing(tmp_path):

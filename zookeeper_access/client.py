@@ -50,6 +50,10 @@ class AccessClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
     def _refuse(self, why: str) -> None:
         self.refusal = why
 
+    def remember(self, login: Login) -> None:
+        """Also act as `login` on every connection from the next one on."""
+        self.auth_data.add(("digest", f"{login.username}:{login.password}"))
+
     def authenticate(self, login: Login) -> Any:
         """Also act as `login`, now and after every reconnect. kazoo's asynchronous result."""
         return self.add_auth_async("digest", f"{login.username}:{login.password}")

@@ -8,6 +8,7 @@ network and many requests travel at once.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from typing import TYPE_CHECKING, Any, Self
@@ -75,7 +76,7 @@ def translate(error: BaseException, failed_index: int = -1) -> CoordinatorError:
     """The port's error for one of kazoo."""
     for theirs, ours in _ERRORS:
         if isinstance(error, theirs):
-            return ours(str(error), failed_index=failed_index)
+            return ours(str(error) or type(error).__name__, failed_index=failed_index)
     return CoordinatorError(f"{type(error).__name__}: {error}", failed_index=failed_index)
 
 
@@ -145,8 +146,11 @@ class ZooKeeperCoordinator:
             root = "/" + chroot.strip("/")
             try:
                 await coordinator._make_persistent(root)
-            except CoordinatorError:
+            except CoordinatorError as error:
                 await coordinator.close()
+                if isinstance(error, NotAuthorizedError):
+                    why = f"ZooKeeper gives this login no right to {root}"
+                    raise NotAuthorizedError(why) from error
                 raise
             client.chroot = root
         return coordinator
@@ -159,8 +163,14 @@ class ZooKeeperCoordinator:
         await asyncio.to_thread(_dispose, self._client)
 
     async def authenticate(self, login: Login) -> None:
-        """Act as `login` too, from now on and after every reconnect. Raises CoordinatorError."""
-        await self._await(self._client.authenticate(login))
+        """Act as `login` too, from now on and after every reconnect. Raises CoordinatorError.
+
+        Without a connection it counts from the next one on, before anything else is asked there.
+        """
+        self._client.remember(login)
+        if self._connected.is_set():
+            with contextlib.suppress(ConnectionLossError, SessionExpiredError):
+                await self._await(self._client.authenticate(login))
 
     @property
     def session_id(self) -> int:

@@ -163,7 +163,7 @@ def test_no_secret_is_in_a_log_or_in_a_processs_arguments_or_environment(stage):
     [
         ({}, 1, "asks for a login"),
         ({keys.SASL_USERNAME: "member", keys.SASL_PASSWORD: "not-the-password"}, 1, "of member"),
-        (login("kc_b"), 1, ""),
+        (login("kc_b"), 1, "no right to /kc_a"),
         ({keys.SET_ACL: "true"}, 2, keys.SET_ACL),
         ({keys.SASL_USERNAME: "member", keys.SASL_PASSWORD: "short"}, 2, "[hidden]"),
     ],

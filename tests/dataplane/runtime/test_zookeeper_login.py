@@ -163,6 +163,27 @@ async def test_an_identity_is_added_to_a_session_and_kept_over_a_reconnect(conne
     assert (await agent.get("/kc_f/topics"))[0] == b"mine"
 
 
+async def test_an_identity_that_is_added_without_a_connection_counts_with_the_next(
+    zookeeper, connect
+):
+    ours = await connect(as_cluster("kc_j"), "/kc_j")
+    await ours.create("/one", b"1")
+    agent = await connect(ZooKeeperAccess(sasl=Login("member", USERS["member"])))
+    await refused(agent.get("/kc_j/one"))
+    states = []
+    agent.on_session(states.append)
+    zookeeper.stop()
+    async with asyncio.timeout(10):
+        while SessionState.SUSPENDED not in states:
+            await asyncio.sleep(0.01)
+    try:
+        await agent.authenticate(Login("kc_j", "kc_j-secret-1"))
+    finally:
+        zookeeper.start()
+    async with asyncio.timeout(20):
+        assert (await agent.get("/kc_j/one"))[0] == b"1"
+
+
 async def test_an_identity_is_added_while_other_requests_are_under_way(connect):
     """The server answers a login before requests that it has taken earlier."""
     session = await connect(as_cluster("kc_i"), "/kc_i")

@@ -2,18 +2,17 @@
 
 import os
 
-from django.conf import settings
 from django.core.asgi import get_asgi_application
 from django.db import connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 _django = get_asgi_application()
 
-from controlplane.common.edge import RequestEdge, behind_proxies  # noqa: E402 - settings have to be loaded
+from controlplane.common.edge import guarded  # noqa: E402 - settings have to be loaded
 from controlplane.operations import outbox  # noqa: E402 - models need the applications loaded
 
 # Every request has a thread of its own: a connection that is kept is never used again, only kept.
 for _database in connections.settings.values():
     _database["CONN_MAX_AGE"] = 0
-application = behind_proxies(RequestEdge(_django), settings.TRUSTED_PROXIES)
+application = guarded(_django)
 outbox.drain_in_background()

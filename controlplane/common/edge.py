@@ -10,6 +10,7 @@ import json
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping, Sequence
 from typing import Any
 
+from django.conf import settings
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from controlplane.common.exception_handler import MEDIA_TYPE
@@ -38,6 +39,11 @@ def behind_proxies(app: App, networks: Sequence[str]) -> App:
     headers has to be off (`uvicorn --no-proxy-headers`): it would believe all of this machine.
     """
     return ProxyHeadersMiddleware(app, trusted_hosts=list(networks)) if networks else app
+
+
+def guarded(app: App) -> App:
+    """`app` as the web process serves it."""
+    return behind_proxies(RequestEdge(app), settings.TRUSTED_PROXIES)
 
 
 class BodyTooLarge(Problem):

@@ -14,10 +14,10 @@ from prometheus_client import REGISTRY
 
 from console import events, feeds
 from console.streams import STREAMS_PER_USER_MAX, Streams, Ticket, allowed
-from controlplane.asgi import application
 from controlplane.common.problems import TooManyRequests
 from controlplane.tenants.models import Membership
 from controlplane.tenants.services import api_key_create
+from tests.controlplane.rest.asgi import application
 from tests.controlplane.support import ACTOR, tenant_make
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -66,7 +66,10 @@ class Listener:
 
 
 @pytest.fixture
-async def listen():
+async def listen(monkeypatch):
+    monkeypatch.setitem(
+        connections.settings["default"], "CONN_MAX_AGE", 0
+    )  # as in controlplane.asgi
     made = []
 
     async def open_one(session_key, target="/console/events"):

@@ -1,6 +1,7 @@
 """A client of the application as a server calls it: bytes in, bytes out, no socket between.
 
-Django's own test client skips `controlplane.asgi`, and puts requests together that no server would.
+Django's own test client skips what `controlplane.asgi` puts around Django, and puts requests together
+that no server would. The module itself is not imported: it starts the thread that empties the outbox.
 """
 
 import asyncio
@@ -12,11 +13,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from asgiref.sync import async_to_sync
+from django.core.asgi import get_asgi_application
 from django.core.handlers import asgi as django_asgi
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections
 
-from controlplane.asgi import application
+from controlplane.common.edge import guarded
+
+application = guarded(get_asgi_application())
 
 
 @dataclass

@@ -30,14 +30,18 @@ from spark_analytics.contracts.statuses import Severity
 PART_STATUS_CHOICES = [OK, STALE, UNAVAILABLE]
 ATTENTION_SEVERITY_CHOICES = [Severity.DANGER.value, Severity.WARNING.value]
 
+TYPED_MAX = 8_192
+"""What is typed at sign-in: far above any name or password, so that a wrong one is just wrong."""
+SLUG_MAX = 60
+
 ShapeClass = type[serializers.Serializer[Any]]
 
 
 class TextField(serializers.CharField):
     """Text as it was typed: nothing is trimmed, and a number is no text."""
 
-    def __init__(self, **kwargs: Any) -> None:
-        super().__init__(trim_whitespace=False, **kwargs)
+    def __init__(self, max_length: int) -> None:
+        super().__init__(trim_whitespace=False, max_length=max_length)
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -46,12 +50,12 @@ class TextField(serializers.CharField):
 
 
 class LoginSerializer(Shape):
-    username = TextField()
-    password = TextField()
+    username = TextField(TYPED_MAX)
+    password = TextField(TYPED_MAX)
 
 
 class TenantChoiceSerializer(Shape):
-    slug = TextField()
+    slug = TextField(SLUG_MAX)
 
 
 class SessionUserSerializer(Shape):

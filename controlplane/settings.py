@@ -270,6 +270,7 @@ if "controlplane.analytics" in OPTIONAL_APPS and importlib.util.find_spec(
 
 # -- the engine's bounds ----------------------------------------------------------------------
 PLAN_LIFETIME_S = 15 * 60
+PLANS_OPEN_MAX = env.int("PENSTOCK_PLANS_OPEN_MAX", default=200)  # of one tenant
 OPERATION_LEASE_S = env.float("PENSTOCK_OPERATION_LEASE_S", default=20.0)
 GATEWAY_TIMEOUT_S = env.float("PENSTOCK_GATEWAY_TIMEOUT_S", default=10.0)
 

@@ -62,7 +62,9 @@ class UpperChoice(serializers.ChoiceField):
 
 
 class BindingInputs(Shape):
-    principal = serializers.RegexField(r"^User:[^\s,;]{1,200}$", help_text="`User:<name>`")
+    principal = serializers.RegexField(
+        r"^User:[^\s,;]{1,200}$", max_length=205, help_text="`User:<name>`"
+    )
     host = serializers.CharField(default="*", max_length=200)
     operation = UpperChoice(OPERATIONS)
     permission = UpperChoice(PERMISSIONS, default="ALLOW")
@@ -85,7 +87,9 @@ class BindingInputs(Shape):
 
 def username_field() -> serializers.RegexField:
     return serializers.RegexField(
-        r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$", help_text="Letters, digits, dot, hyphen."
+        r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$",
+        max_length=100,
+        help_text="Letters, digits, dot, hyphen.",
     )
 
 

@@ -8,12 +8,15 @@ from controlplane.clusters.models import MECHANISM_CHOICES, SECURITY_CHOICES
 from controlplane.common.serializers import Shape
 
 NAME = re.compile(r"^[a-z][a-z0-9-]{0,62}$")
+NAME_MAX = 63
 BROKERS_MAX = 30
 CONFIG_VALUE_MAX = 10_000
 
 
 class ClusterCreateInputs(Shape):
-    name = serializers.RegexField(NAME, help_text="Lower-case letters, digits, hyphens.")
+    name = serializers.RegexField(
+        NAME, max_length=NAME_MAX, help_text="Lower-case letters, digits, hyphens."
+    )
     broker_count = serializers.IntegerField(min_value=1, max_value=BROKERS_MAX, default=3)
     host_ids = serializers.ListField(
         child=serializers.CharField(max_length=100), required=False, max_length=1_000
@@ -24,7 +27,7 @@ class ClusterCreateInputs(Shape):
 
 
 class ClusterRegisterInputs(Shape):
-    name = serializers.RegexField(NAME)
+    name = serializers.RegexField(NAME, max_length=NAME_MAX)
     bootstrap_servers = serializers.RegexField(
         r"^[^\s,:]+:\d{1,5}(,[^\s,:]+:\d{1,5})*$", max_length=2000
     )

@@ -29,7 +29,7 @@ class PlansView(TenantView):
     @documented(
         "plan_create",
         body=PLAN_INPUT,
-        answers={201: PLAN},
+        answers={201: PLAN, (429, _PROBLEM): PROBLEM},
         tag=TAG,
         summary="Say what would be done",
     )

@@ -1,5 +1,6 @@
 """Making a plan and checking whether it still holds."""
 
+import math
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any
@@ -10,13 +11,20 @@ from django.utils import timezone
 from controlplane.audit.services import Actor
 from controlplane.common.crypto import seal, unseal
 from controlplane.common.hashing import content_hash
-from controlplane.common.problems import Conflict, Gone, Invalid, NotFound, field_problem
+from controlplane.common.problems import (
+    Conflict,
+    Gone,
+    Invalid,
+    NotFound,
+    TooManyRequests,
+    field_problem,
+)
 from controlplane.operations.blast_radius import grown, growth_text, unknown_texts
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import OperationKind, PlanContext, required_kind, warning
 from controlplane.operations.risks import STAYS, Risk, risks_of
 from controlplane.operations.rules import plan_state
-from controlplane.operations.states import PLAN_EXPIRED, PLAN_STALE, PLAN_USED
+from controlplane.operations.states import PLAN_EXPIRED, PLAN_OPEN, PLAN_STALE, PLAN_USED
 from controlplane.tenants.models import Tenant
 
 
@@ -29,13 +37,18 @@ def plan_create(
     inputs: dict[str, Any],
     reverts: Operation | None = None,
 ) -> Plan:
-    """Validate the inputs, let the kind decide, store its decision for 15 minutes."""
+    """Validate the inputs, let the kind decide, store its decision for 15 minutes.
+
+    Raises:
+        TooManyRequests: so many plans of the tenant are open that none more may be.
+    """
     kind = required_kind(kind_name)
     if kind.on_cluster and not cluster_id:
         raise field_problem("/cluster_id", f"A {kind.name} needs a cluster_id.", "required")
     if cluster_id and not kind.on_cluster:
         raise field_problem("/cluster_id", f"A {kind.name} takes no cluster_id.", "unknown")
     checked, secrets = _checked_inputs(kind, inputs)
+    _check_open_plans(tenant)
     context = PlanContext(tenant=tenant, cluster_id=cluster_id, actor=actor, secrets=secrets)
     draft = kind.plan(context, checked)
     radius = [extent.as_row() for extent in draft.blast_radius]
@@ -104,6 +117,23 @@ def _final(kind: OperationKind, *, is_undo: bool) -> dict[str, str]:
     if is_undo:
         return warning("undo-is-final", f"The undo itself is final: {kind.final}.")
     return warning("no-undo", f"This cannot be undone: {kind.final}.")
+
+
+def _check_open_plans(tenant: Tenant) -> None:
+    """Before the brokers are asked: a plan costs them and us the most when it is made."""
+    now = timezone.now()
+    ends = list(
+        Plan.objects.filter(tenant=tenant, state=PLAN_OPEN, expires_at__gt=now)
+        .order_by("expires_at")
+        .values_list("expires_at", flat=True)[: settings.PLANS_OPEN_MAX]
+    )
+    if len(ends) < settings.PLANS_OPEN_MAX:
+        return
+    raise TooManyRequests(
+        f"{len(ends)} plans are open; confirm some, or wait until they expire.",
+        code="too-many-plans",
+        retry_after_s=math.ceil((ends[0] - now).total_seconds()),
+    )
 
 
 def check_confirmable(plan: Plan, *, plan_hash: str, confirm: str) -> None:

@@ -14,7 +14,7 @@ from controlplane.operations.states import ACTIVE_STATES, PLAN_EXPIRED
 
 # A tick that is due for longer than this was lost with its worker or its queue.
 LOST_AFTER = timedelta(seconds=2)
-PLANS_KEPT = timedelta(days=30)
+PLANS_KEPT = timedelta(days=2)
 
 
 @shared_task(name=outbox.TICK)

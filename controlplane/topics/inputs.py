@@ -11,7 +11,7 @@ CONFIG_VALUE_MAX = 10_000
 
 def name_field() -> serializers.RegexField:
     return serializers.RegexField(
-        NAME, help_text="1 to 249 of letters, digits, dot, underscore, hyphen."
+        NAME, max_length=249, help_text="1 to 249 of letters, digits, dot, underscore, hyphen."
     )
 
 

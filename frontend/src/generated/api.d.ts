@@ -4928,6 +4928,15 @@ export interface operations {
                 };
             };
             /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
             503: {
                 headers: {
                     [name: string]: unknown;

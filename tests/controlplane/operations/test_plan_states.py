@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 
-from controlplane.common.problems import Conflict, Gone
+from controlplane.common.problems import Conflict, Gone, TooManyRequests
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.services import operation_start
 from controlplane.operations.states import (
@@ -90,3 +90,20 @@ def test_the_database_knows_no_other_state_of_an_operation(world):
         cursor.execute(
             "UPDATE operations_operation SET state = 'odd' WHERE id = %s", [operation.id]
         )
+
+
+def test_a_tenant_has_so_many_open_plans_and_old_ones_give_their_places_back(world, settings):
+    settings.PLANS_OPEN_MAX = 3
+    plans = [world.plan("topic.create", name=f"t{at}") for at in range(3)]
+    asked = len(world.gateway.calls)
+    with pytest.raises(TooManyRequests) as refused:
+        world.plan("topic.create", name="one-more")
+    assert len(world.gateway.calls) == asked, "the brokers are not asked for a plan that cannot be"
+    assert refused.value.code == "too-many-plans"
+    assert 0 < refused.value.retry_after_s <= settings.PLAN_LIFETIME_S
+    world.start(plans[0])
+    world.plan("topic.create", name="in-its-place")
+    with pytest.raises(TooManyRequests):
+        world.plan("topic.create", name="one-more")
+    Plan.objects.filter(pk=plans[1].pk).update(expires_at=timezone.now())
+    world.plan("topic.create", name="after-one-expired")

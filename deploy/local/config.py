@@ -15,7 +15,7 @@ HOST_ID = "host-1"
 # Three brokers with a listener for clients and one for each other.
 DEMO_PORTS = 6
 # Numbers that the parts read by themselves; a bad one would end them one by one, far from here.
-WHOLE_NUMBERS = ("PENSTOCK_WORKER_CONCURRENCY",)
+WHOLE_NUMBERS = ("PENSTOCK_WORKER_CONCURRENCY", "PENSTOCK_HSTS_S", "PENSTOCK_PLANS_OPEN_MAX")
 NUMBERS = (
     "PENSTOCK_OPERATION_SWEEP_S",
     "PENSTOCK_OPERATION_LEASE_S",

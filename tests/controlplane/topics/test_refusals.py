@@ -14,7 +14,7 @@ APACHES_WORDS = (
 
 
 @pytest.mark.parametrize(
-    ("detail", "settings", "named"),
+    ("detail", "keys", "named"),
     [
         (APACHES_WORDS, ["retention.bytes", "retention.ms", "segment.ms"], "retention.ms"),
         ("Unknown topic config name: no.such", ["no.such", "segment.ms"], "no.such"),
@@ -25,8 +25,8 @@ APACHES_WORDS = (
         ("no words about it", [], None),
     ],
 )
-def test_the_setting_that_a_text_is_about(detail, settings, named):
-    assert setting_named(detail, settings) == named
+def test_the_setting_that_a_text_is_about(detail, keys, named):
+    assert setting_named(detail, keys) == named
 
 
 @pytest.mark.django_db

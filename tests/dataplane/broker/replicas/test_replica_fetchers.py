@@ -185,7 +185,7 @@ async def test_an_isr_that_changes_is_counted_once_however_many_replicas_it_is_a
         return answer
 
     broker.controller_client.answer = accept
-    propose = broker.partitions.alter_partition_manager.propose
+    propose = broker.replica_manager.alter_partition_manager.propose
     counted = []
     for isr in ((ME,), (ME, PEER), (ME, PEER, THIRD)):
         propose(partition, ProposeIsr(isr, partition.core.partition_epoch))

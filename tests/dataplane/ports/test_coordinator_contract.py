@@ -20,6 +20,7 @@ from dataplane.ports.coordinator import (
     SetData,
 )
 from dataplane.ports.fakes.coordinator import FakeZooKeeper
+from tests.zookeeper_proxy import ZooKeeperProxy
 
 
 @pytest.fixture(scope="module")
@@ -180,37 +181,34 @@ async def test_a_child_that_is_removed_and_created_again_is_reported(connect):
 
 
 @pytest.mark.cluster
-async def test_real_session_expiry_is_reported_and_renewed(zookeeper, monkeypatch):
+async def test_real_session_expiry_is_reported_and_renewed(zookeeper):
     """Another connection with the same session id that closes is how a server ends a session."""
     from kazoo.client import KazooClient
 
-    from dataplane.runtime import zookeeper as module
     from dataplane.runtime.zookeeper import ZooKeeperCoordinator
 
-    clients = []
-
-    def make(*args, **keywords):
-        clients.append(KazooClient(*args, **keywords))
-        return clients[-1]
-
-    monkeypatch.setattr(module, "KazooClient", make)
-    zk = await ZooKeeperCoordinator.connect(zookeeper.connect_string, session_timeout_ms=4000)
-    states, ids = [], []
-    zk.on_session(states.append)
-    await zk.create("/expiry", make_parents=True)
-    await zk.create("/expiry/e", ephemeral=True)
-    zk.watch_children("/expiry", ids.append)
-    await until(lambda: ids == [["e"]])
-    first = zk.session_id
-    twin = KazooClient(zookeeper.connect_string, client_id=clients[0].client_id)
-    await asyncio.to_thread(twin.start)
-    await asyncio.to_thread(twin.stop)
-    await until(lambda: SessionState.EXPIRED in states and states[-1] is SessionState.CONNECTED, 15)
-    await until(lambda: ids[-1] == [])
-    assert zk.session_id != first
-    await zk.create("/expiry/f", ephemeral=True)
-    await until(lambda: ids[-1] == ["f"])
-    await zk.close()
+    async with ZooKeeperProxy(zookeeper.host, zookeeper.port) as proxy:
+        zk = await ZooKeeperCoordinator.connect(proxy.address, session_timeout_ms=4000)
+        states, ids = [], []
+        zk.on_session(states.append)
+        await zk.create("/expiry", make_parents=True)
+        await zk.create("/expiry/e", ephemeral=True)
+        zk.watch_children("/expiry", ids.append)
+        await until(lambda: ids == [["e"]])
+        first = zk.session_id
+        session = proxy.connections[0].session()
+        assert session[0] == first
+        twin = KazooClient(zookeeper.connect_string, client_id=session)
+        await asyncio.to_thread(twin.start)
+        await asyncio.to_thread(twin.stop)
+        await until(
+            lambda: SessionState.EXPIRED in states and states[-1] is SessionState.CONNECTED, 15
+        )
+        await until(lambda: ids[-1] == [])
+        assert zk.session_id != first
+        await zk.create("/expiry/f", ephemeral=True)
+        await until(lambda: ids[-1] == ["f"])
+        await zk.close()
 
 
 @pytest.mark.cluster

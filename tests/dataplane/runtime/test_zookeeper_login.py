@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import socket
-import threading
 from pathlib import Path
 
 import pytest
-from kazoo.security import ACL, Id, Permissions
+from kazoo.exceptions import NoAuthError
+from kazoo.security import OPEN_ACL_UNSAFE
 
 from dataplane.ports.coordinator import (
     Check,
@@ -22,6 +21,9 @@ from dataplane.ports.coordinator import (
 )
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper, jaas, jaas_file
 from dataplane.runtime.zookeeper import ZooKeeperCoordinator
+from tests.waiting import until
+from tests.zookeeper_proxy import CONNECT, SASL, ZooKeeperProxy
+from zookeeper_access.client import AccessClient
 from zookeeper_access.settings import Login, ZooKeeperAccess
 
 pytestmark = pytest.mark.cluster
@@ -72,6 +74,18 @@ async def connect(zookeeper):
         await session.close()
 
 
+def by_kazoo(zookeeper, access, work):
+    """What `work(client)` answers: for requests that a coordinator does not offer. Blocking."""
+    logger = logging.getLogger("kazoo.client")
+    client = AccessClient(zookeeper.connect_string, access, logger=logger)
+    try:
+        client.start(10)
+        return work(client)
+    finally:
+        client.stop()
+        client.close()
+
+
 async def refused(attempt):
     with pytest.raises(NotAuthorizedError):
         await attempt
@@ -107,15 +121,31 @@ async def test_one_cluster_neither_reads_nor_writes_anothers_nodes(connect):
         await refused(theirs.multi([Get(path)]))
         await refused(theirs.multi([SetData(path, b"x")]))
         await refused(theirs.multi([Create(f"{path}/intruder")]))
-        client = theirs._client
-        world = [ACL(Permissions.ALL, Id("world", "anyone"))]
-        for attempt in (client.set_acls_async(path, world), client.get_acls_async(path)):
-            await refused(theirs._await(attempt))
     await refused(theirs.delete("/kc_a/controller"))
     await refused(theirs.delete("/kc_a/brokers/ids"))
     await refused(theirs.multi([Check("/kc_a/controller", 0), Delete("/kc_a/controller")]))
     assert (await ours.get("/controller"))[0] == b"1"
     assert await ours.children("/brokers") == ["ids"]
+
+
+async def test_one_cluster_neither_reads_nor_changes_anothers_acls(connect, zookeeper):
+    ours = await connect(as_cluster("kc_j"), "/kc_j")
+    await ours.create("/controller", b"1", ephemeral=True)
+
+    def attempts(client):
+        for path in ("/kc_j", "/kc_j/controller"):
+            with pytest.raises(NoAuthError):
+                client.get_acls(path)
+            with pytest.raises(NoAuthError):
+                client.set_acls(path, OPEN_ACL_UNSAFE)
+
+    await asyncio.to_thread(by_kazoo, zookeeper, as_cluster("kc_b"), attempts)
+
+    def own(client):
+        return [client.get_acls(path)[0] for path in ("/kc_j", "/kc_j/controller")]
+
+    found = await asyncio.to_thread(by_kazoo, zookeeper, as_cluster("kc_j"), own)
+    assert found == [as_cluster("kc_j").acl()] * 2
 
 
 async def test_the_admission_login_alone_reaches_no_node(connect):
@@ -147,20 +177,22 @@ async def test_administrators_and_the_super_user_reach_every_node(connect):
     assert await ours.children("/") == []
 
 
-async def test_an_identity_is_added_to_a_session_and_kept_over_a_reconnect(connect):
+async def test_an_identity_is_added_to_a_session_and_kept_over_a_reconnect(connect, zookeeper):
     ours = await connect(as_cluster("kc_f"), "/kc_f")
     await ours.create("/topics", b"mine")
-    agent = await connect(ZooKeeperAccess(sasl=Login("member", USERS["member"])))
-    await refused(agent.get("/kc_f/topics"))
-    await agent.authenticate(Login("kc_f", "kc_f-secret-1"))
-    assert (await agent.get("/kc_f/topics"))[0] == b"mine"
-    states = []
-    agent.on_session(states.append)
-    agent._client._connection._socket.shutdown(socket.SHUT_RDWR)
-    async with asyncio.timeout(10):
-        while states[-1:] != [SessionState.CONNECTED]:
-            await asyncio.sleep(0.01)
-    assert (await agent.get("/kc_f/topics"))[0] == b"mine"
+    async with ZooKeeperProxy(zookeeper.host, zookeeper.port) as proxy:
+        let_in = ZooKeeperAccess(sasl=Login("member", USERS["member"]))
+        agent = await ZooKeeperCoordinator.connect(proxy.address, access=let_in)
+        await refused(agent.get("/kc_f/topics"))
+        await agent.authenticate(Login("kc_f", "kc_f-secret-1"))
+        assert (await agent.get("/kc_f/topics"))[0] == b"mine"
+        states = []
+        agent.on_session(states.append)
+        proxy.drop()
+        await until(lambda: states == [SessionState.SUSPENDED, SessionState.CONNECTED])
+        assert len(proxy.connections) == 2
+        assert (await agent.get("/kc_f/topics"))[0] == b"mine"
+        await agent.close()
 
 
 async def test_an_identity_that_is_added_without_a_connection_counts_with_the_next(
@@ -199,61 +231,30 @@ async def test_an_identity_is_added_while_other_requests_are_under_way(connect):
         assert (await session.get("/one"))[0] == b"1"
 
 
-async def test_a_connection_that_ends_in_the_middle_of_a_login_is_tried_again(zookeeper):
+@pytest.mark.parametrize("said", [[CONNECT], [CONNECT, SASL], [CONNECT, SASL, SASL]])
+async def test_a_connection_that_ends_in_the_middle_of_a_login_is_tried_again(zookeeper, said):
     """kazoo's own login would give the session up for good."""
-    dropped = threading.Event()
-    with socket.create_server(("127.0.0.1", 0)) as door:
-        host, port = door.getsockname()
+    cut = []
 
-        def let_through():
-            while True:
-                try:
-                    inner, _ = door.accept()
-                except OSError:
-                    return
-                if not dropped.is_set():
-                    inner.recv(1)  # it speaks, and is hung up on
-                    dropped.set()
-                    inner.close()
-                    continue
-                outer = socket.create_connection((zookeeper.host, zookeeper.port))
-                for source, target in ((inner, outer), (outer, inner)):
-                    threading.Thread(target=pump, args=(source, target), daemon=True).start()
+    def once(connection):
+        if not cut and connection.request_types() == said:
+            cut.append(connection)
+        return connection in cut
 
-        threading.Thread(target=let_through, daemon=True).start()
-        session = await ZooKeeperCoordinator.connect(f"{host}:{port}", access=as_user("member"))
-        assert dropped.is_set()
+    async with ZooKeeperProxy(zookeeper.host, zookeeper.port) as proxy:
+        proxy.hangs_up = once
+        session = await ZooKeeperCoordinator.connect(proxy.address, access=as_user("member"))
+        assert cut == proxy.connections[:1]
         await session.create("/after_all")
-        cut_after_the_session_answer(session)
+        session_id = session.session_id
+        cut.clear()
+        proxy.drop()
         async with asyncio.timeout(10):
             assert (await session.get("/after_all"))[0] == b""
+        assert cut == proxy.connections[2:3]
+        assert session.session_id == session_id
         await session.delete("/after_all")
         await session.close()
-
-
-def cut_after_the_session_answer(session):
-    """The next login's connection breaks once, between the challenge and the response."""
-    connection = session._client._connection
-    ask, left = connection._ask, [1]
-
-    def cutting(token, xid, timeout):
-        if token and left:
-            left.clear()
-            connection._socket.shutdown(socket.SHUT_RDWR)
-        return ask(token, xid, timeout)
-
-    connection._ask = cutting
-    connection._socket.shutdown(socket.SHUT_RDWR)
-
-
-def pump(source, target):
-    try:
-        while data := source.recv(65_536):
-            target.sendall(data)
-    except OSError:
-        pass
-    finally:
-        target.close()
 
 
 async def test_no_log_line_holds_a_credential(connect, caplog):

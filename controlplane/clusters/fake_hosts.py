@@ -70,6 +70,9 @@ class FakeHosts:
         self.chroots[path] = owner
         return 1
 
+    def close(self) -> None:
+        """It has no session."""
+
     def _answer(self) -> None:
         if self.is_away:
             raise HostsUnavailableError("the fake ZooKeeper is off")

@@ -109,6 +109,10 @@ class Hosts(Protocol):
         """Set the ACL of every node of a cluster; how many there were."""
         ...
 
+    def close(self) -> None:
+        """End the session, if there is one; the next call opens another."""
+        ...
+
 
 class ZooKeeperHosts:
     """By kazoo; one session per process, opened on first use."""
@@ -191,6 +195,13 @@ class ZooKeeperHosts:
     def protect_chroot(self, path: str, owner: str) -> int:
         return self._bounded(lambda client: tree.protect(client, self._access, path, owner))
 
+    def close(self) -> None:
+        with self._lock:
+            client, self._client = self._client, None
+        if client is not None:
+            client.stop()
+            client.close()
+
     def _read_hosts(self, client: "KazooClient") -> list[Host]:
         try:
             names = client.get_children_async(ROOT).get(timeout=ANSWER_TIMEOUT_S)
@@ -228,14 +239,6 @@ class ZooKeeperHosts:
             raise HostsUnavailableError("its ACLs do not let the control plane do that") from error
         except (KazooTimeoutError, KazooException) as error:
             raise HostsUnavailableError(f"{type(error).__name__}: {error}") from error
-
-    def close(self) -> None:
-        """End the session; the next question opens another."""
-        with self._lock:
-            client, self._client = self._client, None
-        if client is not None:
-            client.stop()
-            client.close()
 
     def _connected(self) -> "KazooClient":
         with self._lock:

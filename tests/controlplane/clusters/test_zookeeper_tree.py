@@ -3,6 +3,8 @@
 import io
 import json
 import logging
+import socket
+import time
 
 import pytest
 from django.core.management import call_command
@@ -191,8 +193,9 @@ def test_a_host_that_is_admitted_again_has_another_login(stage):
 
 def test_open_nodes_of_before_are_closed_with_all_below_them(stage):
     anybody = stage.connect(ZooKeeperAccess(sasl=Login("member", USERS["member"])))
+    administrator = stage.connect(ZooKeeperAccess.parse(CONTROL_PLANE))
     chroot = "/penstock/clusters/kc_old"
-    stage.connect(ZooKeeperAccess.parse(CONTROL_PLANE)).create(chroot, acl=OPEN_ACL_UNSAFE)
+    administrator.create(chroot, acl=OPEN_ACL_UNSAFE)
     for path in ("/brokers/ids/1", "/brokers/topics/t/partitions/0", "/config/users/a"):
         anybody.create(chroot + path, b"open", makepath=True)
     assert stage.hosts.protect_chroot(chroot, login("kc_old").owner()) == 11
@@ -252,6 +255,27 @@ def test_a_host_is_admitted_by_command_and_gets_a_private_file(stage, command):
     agent = stage.connect(ZooKeeperAccess.parse(settings))
     agent.set("/penstock/hosts/host-5", b"{}")
     refused(*every_attempt(agent, "/penstock/hosts/host-1"))
+
+
+def sessions_of(server):
+    """How many clients the server serves; this question is one of them."""
+    with socket.create_connection((server.host, server.port), timeout=5) as connection:
+        connection.sendall(b"mntr")
+        lines = connection.makefile().read().splitlines()
+    [count] = [line.split()[1] for line in lines if line.startswith("zk_num_alive_connections")]
+    return int(count)
+
+
+def test_the_command_ends_its_session(stage, command):
+    stage.hosts.hosts()
+    before = sessions_of(stage.server)
+    command("prepare")
+    # The server counts a moment later; without a close it would count the session for 10 s.
+    deadline_s = time.monotonic() + 3
+    while sessions_of(stage.server) != before - 1:
+        assert time.monotonic() < deadline_s
+        time.sleep(0.02)
+    assert stage.hosts.hosts()
 
 
 @pytest.mark.parametrize("name", ["a/b", "a:b", "..", "", "x" * 101, "a b"])

@@ -1,5 +1,6 @@
 """`manage.py zookeeper prepare|host|protect`: whose the nodes in ZooKeeper are."""
 
+import contextlib
 import json
 from argparse import ArgumentParser
 from pathlib import Path
@@ -66,13 +67,8 @@ class Command(BaseCommand):
                     f"PENSTOCK_ZOOKEEPER_CONFIG names no file with {keys.SET_ACL}=true and a"
                     f" {keys.SASL_USERNAME}"
                 )
-            if action == "prepare":
-                hosts().prepare(whole_server=options["whole_server"])
-                self.stdout.write("the nodes above hosts and clusters are closed")
-            elif action == "protect":
-                self._protect(options["cluster_id"], options["stopped"], options["timeout_s"])
-            else:
-                self._admit(access, options["host_id"], options["connection"], options["file"])
+            with contextlib.closing(hosts()):
+                self._carry_out(action, access, options)
         except AccessError as error:
             raise CommandError(str(error)) from error
         except (HostsUnavailableError, StepRetryError) as error:
@@ -81,6 +77,15 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}") from error
+
+    def _carry_out(self, action: str, access: ZooKeeperAccess, options: dict[str, Any]) -> None:
+        if action == "prepare":
+            hosts().prepare(whole_server=options["whole_server"])
+            self.stdout.write("the nodes above hosts and clusters are closed")
+        elif action == "protect":
+            self._protect(options["cluster_id"], options["stopped"], options["timeout_s"])
+        else:
+            self._admit(access, options["host_id"], options["connection"], options["file"])
 
     def _protect(self, wanted: list[str], is_stopped: bool, timeout_s: float) -> None:
         rows = Cluster.objects.filter(kind=MANAGED, deleted_at=None).order_by("pk")

@@ -1,9 +1,12 @@
 """The control plane's world and its one of everything, for pages that read them."""
 
+import asyncio
+
 import pytest
 from django.core.cache import caches
 
 from controlplane.common.counts import COUNTS
+from tests.console.listening import SECONDS, Listener, close_databases
 from tests.controlplane.conftest import no_rate_limits, world
 from tests.controlplane.rest.conftest import ids, pages_read_in_place
 
@@ -27,3 +30,21 @@ def own_caches(settings):
 def quick_passwords(settings):
     """A sign-in costs microseconds: how passwords are kept is Django's to test."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+
+
+@pytest.fixture
+async def listen():
+    made = []
+
+    async def open_one(session_key, target="/console/events"):
+        cookie = f"penstock_session={session_key}".encode()
+        listener = Listener(target, [(b"cookie", cookie)])
+        made.append(listener)
+        await asyncio.wait_for(listener.opened.wait(), SECONDS)
+        return listener
+
+    yield open_one
+    for listener in made:
+        await listener.leave()
+    await asyncio.sleep(0)
+    await close_databases()

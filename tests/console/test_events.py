@@ -1,35 +1,19 @@
 """The live streams: what they send, in the words of the OpenAPI document."""
 
 import asyncio
+import itertools
 import json
 
 import pytest
+from asgiref.sync import sync_to_async
 from jsonschema import Draft202012Validator
 
 from console import events
 from console.event_shapes import STREAMS
-from console.feeds import Feed
-from controlplane.operations.selectors import operation_get
+from tests.console.listening import SECONDS, sign_in
 from tests.controlplane.rest.surface import document
-
-SECONDS_MAX = 5
-
-
-def read_events(stream, count):
-    """The first `count` events as (name, data); comments are passed over."""
-
-    async def read():
-        found = []
-        async for text in stream:
-            if not text.startswith(":"):
-                name, data = text.rstrip("\n").split("\n")
-                found.append((name.removeprefix("event: "), data.removeprefix("data: ")))
-            if len(found) == count:
-                break
-        await stream.aclose()
-        return [(name, json.loads(data)) for name, data in found]
-
-    return asyncio.run(asyncio.wait_for(read(), SECONDS_MAX))
+from tests.controlplane.support import cluster_make, drive
+from tests.waiting import until
 
 
 def faults(stream, name, data):
@@ -41,31 +25,52 @@ def faults(stream, name, data):
     return [error.message for error in Draft202012Validator(schema).iter_errors(data)]
 
 
-def changing(name):
-    """A feed whose subject is another one at every look."""
-    looks = iter(range(1000))
-    return Feed(lambda: [name, next(looks)], poll_s=0.01)
+async def until_sent(listener, name, change):
+    """Change again and again: a feed's first look may come after a change."""
+    async with asyncio.timeout(SECONDS):
+        for number in itertools.count():
+            if name in {sent for sent, _ in listener.events()}:
+                return
+            await sync_to_async(change)(number)
+            await asyncio.sleep(0.1)
 
 
-def test_a_change_is_named_as_documented():
-    seen = read_events(events.merged_changes({name: changing(name) for name in events.TOPICS}), 6)
+@pytest.mark.django_db(transaction=True)
+async def test_a_change_is_named_as_documented(listen, world):
+    _, key = await sign_in()
+    listener = await listen(key, f"/console/events?topics={','.join(events.TOPICS)}")
+
+    def start(number):
+        world.start(world.plan("topic.create", name=f"orders-{number}"))
+
+    await until_sent(listener, "operations", start)
+    assert {name for name, _ in listener.events()} == {"operations"}
+    await until_sent(
+        listener, "clusters", lambda number: cluster_make(world.tenant, f"another-{number}")
+    )
+    seen = listener.events()
     assert {name for name, _ in seen} == set(events.TOPICS)
     assert [(name, data) for name, data in seen if data != {"topic": name}] == []
     assert [faults("ChangeEvents", name, data) for name, data in seen] == [[]] * len(seen)
 
 
-@pytest.mark.django_db
-def test_an_operation_is_sent_as_documented_until_it_ends(world):
-    operation = world.run("topic.create", name="orders")
-    shown = operation_get(world.tenant, operation.id)
-    texts = iter([{**shown, "state": "running"}, shown])
-    feed = Feed(lambda: next(texts, shown), poll_s=0.01)
-    seen = read_events(events.operation_changes(feed), 10)
-    assert [(name, data["state"]) for name, data in seen] == [
-        ("operation", "running"),
-        ("operation", "succeeded"),
-    ]
-    assert [faults("OperationEvents", name, data) for name, data in seen] == [[], []]
+@pytest.mark.django_db(transaction=True)
+async def test_an_operation_is_sent_as_documented_until_it_ends(listen, world):
+    _, key = await sign_in()
+    operation = await sync_to_async(
+        lambda: world.start(world.plan("topic.create", name="orders"))
+    )()
+    first_state = operation.state
+    listener = await listen(key, f"/console/events/operations/{operation.id}")
+    assert listener.status == 200
+    await until(listener.events, "the operation is sent")
+    assert not listener.ended.is_set()
+    await sync_to_async(drive)(operation)
+    await asyncio.wait_for(listener.ended.wait(), SECONDS)
+    seen = listener.events()
+    assert [data["state"] for _, data in seen][:: len(seen) - 1] == [first_state, "succeeded"]
+    assert {(name, data["id"]) for name, data in seen} == {("operation", operation.id)}
+    assert [faults("OperationEvents", name, data) for name, data in seen] == [[]] * len(seen)
 
 
 def test_every_stream_of_the_document_says_where_it_is_read():

@@ -7,96 +7,19 @@ import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
-from django.db import connections
 from django.test import Client
 from django.utils import timezone
 from prometheus_client import REGISTRY
 
-from console import events, feeds
+from console import events
 from console.streams import STREAMS_PER_USER_MAX, Streams, Ticket, allowed
 from controlplane.common.problems import TooManyRequests
 from controlplane.tenants.models import Membership
 from controlplane.tenants.services import api_key_create
-from tests.controlplane.rest.asgi import application
+from tests.console.listening import SECONDS, Listener, sign_in
 from tests.controlplane.support import ACTOR, tenant_make
 
 pytestmark = pytest.mark.django_db(transaction=True)
-SECONDS = 5.0
-
-
-class Listener:
-    """One GET of a stream over ASGI, as the server would run it."""
-
-    def __init__(self, target, headers):
-        self.status, self.headers, self.content = None, {}, b""
-        self.opened, self.ended = asyncio.Event(), asyncio.Event()
-        self._gone = asyncio.Event()
-        path, _, query = target.partition("?")
-        scope = {
-            "type": "http", "method": "GET", "path": path, "query_string": query.encode(),
-            "headers": [(b"host", b"localhost"), *headers], "client": ("127.0.0.1", 1),
-            "server": ("127.0.0.1", 8400), "scheme": "http", "http_version": "1.1",
-            "root_path": "", "asgi": {"version": "3.0"},
-        }  # fmt: skip
-        self.task = asyncio.create_task(application(scope, self._receive(), self._send))
-
-    def _receive(self):
-        first = [{"type": "http.request", "body": b"", "more_body": False}]
-
-        async def receive():
-            if first:
-                return first.pop()
-            await self._gone.wait()
-            return {"type": "http.disconnect"}
-
-        return receive
-
-    async def _send(self, message):
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            return
-        self.content += message.get("body", b"")
-        self.opened.set()
-        if not message.get("more_body", False):
-            self.ended.set()
-
-    async def leave(self):
-        self._gone.set()
-        await asyncio.wait_for(self.task, SECONDS)
-
-
-@pytest.fixture
-async def listen(monkeypatch):
-    monkeypatch.setitem(
-        connections.settings["default"], "CONN_MAX_AGE", 0
-    )  # as in controlplane.asgi
-    made = []
-
-    async def open_one(session_key, target="/console/events"):
-        cookie = f"penstock_session={session_key}".encode()
-        listener = Listener(target, [(b"cookie", cookie)])
-        made.append(listener)
-        await asyncio.wait_for(listener.opened.wait(), SECONDS)
-        return listener
-
-    yield open_one
-    for listener in made:
-        await listener.leave()
-    await asyncio.sleep(0)
-    await asyncio.get_running_loop().run_in_executor(feeds.THREAD, connections.close_all)
-    await sync_to_async(connections.close_all)()
-
-
-@sync_to_async
-def sign_in(name="ada"):
-    """(user, session key): a member of the tenant acme."""
-    user = User.objects.filter(username=name).first() or User.objects.create_user(
-        name, password="x"
-    )
-    Membership.objects.get_or_create(tenant=tenant_make(), user=user, defaults={"role": "viewer"})
-    client = Client()
-    client.force_login(user)
-    return user, client.cookies["penstock_session"].value
 
 
 def sign_out(user, key):

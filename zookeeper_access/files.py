@@ -35,6 +35,18 @@ def read(path: Path) -> dict[str, str]:
     return _parse(path, text)
 
 
+def read_login(path: Path) -> dict[str, str]:
+    """As `read`, of a file by which a process makes nodes: it says whether these are closed.
+
+    `write` puts that key last, so that a file that was cut short, or is empty, does not leave open
+    what its whole would close. Raises AccessError.
+    """
+    found = read(path)
+    if keys.SET_ACL not in found:
+        raise AccessError(str(path), f"does not say {keys.SET_ACL}; is it whole?")
+    return found
+
+
 def _parse(path: Path, text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for number, line in enumerate(text.split("\n"), 1):
@@ -53,11 +65,17 @@ def _parse(path: Path, text: str) -> dict[str, str]:
 
 
 def write(path: Path, settings: Mapping[str, str]) -> None:
-    """Replace the file; it is readable by this user alone from its first byte. Raises OSError."""
+    """Replace the file; it is readable by this user alone from its first byte. Raises OSError.
+
+    A machine that fails meanwhile leaves the old file or the whole new one.
+    """
+    in_order = sorted(settings.items(), key=lambda pair: (pair[0] == keys.SET_ACL, pair[0]))
     temporary = path.with_name(f"{path.name}.tmp")
     with contextlib.suppress(FileNotFoundError):
         temporary.unlink()
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write("".join(f"{key}={value}\n" for key, value in sorted(settings.items())))
+        file.write("".join(f"{key}={value}\n" for key, value in in_order))
+        file.flush()
+        os.fsync(file.fileno())
     temporary.replace(path)

@@ -354,7 +354,7 @@ def hosts() -> Hosts:
 def zookeeper_access() -> ZooKeeperAccess:
     """How the control plane logs in to ZooKeeper. Raises AccessError."""
     file = settings.ZOOKEEPER_CONFIG
-    return ZooKeeperAccess.parse(files.read(Path(file)) if file else {})
+    return ZooKeeperAccess.parse(files.read_login(Path(file)) if file else {})
 
 
 def use_hosts(replacement: Hosts | None) -> None:

@@ -36,6 +36,6 @@ def read_access(file: str | None) -> tuple[ZooKeeperAccess, dict[str, str]]:
     """The agent's own access, and what of it brokers get; no file is no login. AccessError."""
     if not file:
         return ZooKeeperAccess(), {}
-    settings = files.read(Path(file))
+    settings = files.read_login(Path(file))
     access = ZooKeeperAccess.parse(settings)
     return access, {key: settings[key] for key in settings.keys() & keys.CONNECTION}

@@ -292,6 +292,15 @@ def test_without_settings_the_command_says_what_is_missing(command, settings):
         command("prepare")
 
 
+def test_a_settings_file_that_is_empty_opens_no_session_without_a_login(command):
+    files.write(command.directory / "controlplane.properties", {})
+    hosts_module.use_hosts(None)
+    with pytest.raises(HostsUnavailableError, match="is it whole"):
+        hosts_module.hosts()
+    with pytest.raises(CommandError, match="is it whole"):
+        command("prepare")
+
+
 def test_a_settings_file_that_everybody_may_read_is_refused(command, settings):
     (command.directory / "controlplane.properties").chmod(0o644)
     with pytest.raises(CommandError, match="0600"):

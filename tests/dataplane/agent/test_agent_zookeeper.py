@@ -237,7 +237,10 @@ async def test_what_still_runs_is_reported_as_of_its_own_generation(tmp_path):
     )
 
     def want(generation, wanted):
-        config = {"zookeeper.connect": "127.0.0.1:1", "listeners": "PLAINTEXT://127.0.0.1:0"}
+        config = {
+            "zookeeper.connect": f"127.0.0.1:1{CHROOT}",
+            "listeners": "PLAINTEXT://127.0.0.1:0",
+        }
         broker.want(DesiredBroker(KEY, "kc_test", 7, generation, wanted, config))
 
     try:

@@ -203,10 +203,15 @@ def test_an_agent_that_is_not_who_it_says_ends_with_one_line(
     assert "a-guess-of-mine" not in log
 
 
-def test_an_agents_file_that_everybody_may_read_is_refused(tmp_path):
+@pytest.mark.parametrize(
+    ("settings", "mode", "words"), [(CLUSTER, 0o644, "0600"), ({}, 0o600, "is it whole")]
+)
+def test_an_agents_file_that_everybody_may_read_or_that_is_empty_is_refused(
+    tmp_path, settings, mode, words
+):
     file = tmp_path / "agent.properties"
-    files.write(file, CLUSTER)
-    file.chmod(0o644)
+    files.write(file, settings)
+    file.chmod(mode)
     (tmp_path / "key").write_bytes(Fernet.generate_key())
     done = subprocess.run(
         [
@@ -220,7 +225,7 @@ def test_an_agents_file_that_everybody_may_read_is_refused(tmp_path):
         check=False,
     )
     assert done.returncode == 2
-    assert "0600" in done.stderr
+    assert words in done.stderr
     assert done.stderr.count("\n") == 1
 
 

@@ -39,10 +39,12 @@ class ApiKeyAuthentication(BaseAuthentication):
             return None
         key = find_key(token.strip())
         if key is None:
-            raise AuthenticationFailed("The API key is not known, or it was revoked.")
+            raise AuthenticationFailed("The API key is not known, has expired, or was revoked.")
         now = timezone.now()
-        if key.last_used_at is None or now - key.last_used_at > LAST_USED_GRAIN:
-            ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
+        if key.last_used_at is None or now - key.last_used_at >= LAST_USED_GRAIN:
+            # Of requests beside each other one writes.
+            seen = ApiKey.objects.filter(pk=key.pk, last_used_at=key.last_used_at)
+            seen.update(last_used_at=now)
         return KeyUser(key), key
 
     def authenticate_header(self, request: Request) -> str:  # noqa: ARG002 - DRF's hook
@@ -61,7 +63,8 @@ def find_key(token: str) -> ApiKey | None:
     found = ApiKey.objects.select_related("tenant").filter(lookup=lookup, revoked_at=None).first()
     if found is None or not hmac.compare_digest(found.secret_hash, secret_hash(secret)):
         return None
-    return found
+    has_expired = found.expires_at is not None and found.expires_at <= timezone.now()
+    return None if has_expired else found
 
 
 def secret_hash(secret: str) -> str:

@@ -55,5 +55,6 @@ def api_key_dict(key: ApiKey) -> dict[str, Any]:
         "created_by": key.created_by,
         "created_at": iso(key.created_at),
         "last_used_at": iso(key.last_used_at),
+        "expires_at": iso(key.expires_at),
         "revoked_at": iso(key.revoked_at),
     }

@@ -1,7 +1,12 @@
+from datetime import datetime, timedelta
+
+from django.utils import timezone
 from rest_framework import serializers
 
 from controlplane.common.serializers import Shape, page_serializer
 from controlplane.tenants.models import ROLE_CHOICES, SCOPE_CHOICES
+
+KEY_LIFETIME_MAX = timedelta(days=5 * 366)
 
 
 class TenantSerializer(Shape):
@@ -36,7 +41,10 @@ class ApiKeySerializer(Shape):
     prefix = serializers.CharField()
     created_by = serializers.CharField()
     created_at = serializers.DateTimeField()
-    last_used_at = serializers.DateTimeField(allow_null=True)
+    last_used_at = serializers.DateTimeField(
+        allow_null=True, help_text="Written at most once a minute."
+    )
+    expires_at = serializers.DateTimeField(allow_null=True)
     revoked_at = serializers.DateTimeField(allow_null=True)
 
 
@@ -47,6 +55,17 @@ class ApiKeyCreatedSerializer(ApiKeySerializer):
 class ApiKeyInputSerializer(Shape):
     name = serializers.CharField(max_length=100)
     scope = serializers.ChoiceField(SCOPE_CHOICES, default="read")
+    expires_at = serializers.DateTimeField(
+        allow_null=True,
+        default=None,
+        help_text="In the future, at most five years off; null: until it is revoked.",
+    )
+
+    def validate_expires_at(self, value: datetime | None) -> datetime | None:
+        now = timezone.now()
+        if value is not None and not now < value <= now + KEY_LIFETIME_MAX:
+            raise serializers.ValidationError("It is a moment within the next five years.")
+        return value
 
 
 ApiKeyPageSerializer = page_serializer(ApiKeySerializer)

@@ -1,6 +1,7 @@
 """Writes: tenants, members, API keys."""
 
 import secrets
+from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import transaction
@@ -8,6 +9,7 @@ from django.utils import timezone
 
 from controlplane.audit.services import Actor, audit_record
 from controlplane.common.problems import NotFound
+from controlplane.common.times import iso
 from controlplane.tenants.authentication import PREFIX, secret_hash
 from controlplane.tenants.models import ApiKey, Membership, Tenant
 
@@ -21,7 +23,9 @@ def membership_ensure(*, tenant: Tenant, user: User, role: str) -> Membership:
 
 
 @transaction.atomic
-def api_key_create(*, tenant: Tenant, name: str, scope: str, actor: Actor) -> tuple[ApiKey, str]:
+def api_key_create(
+    *, tenant: Tenant, name: str, scope: str, actor: Actor, expires_at: datetime | None = None
+) -> tuple[ApiKey, str]:
     """A new key and its full text, which is shown this once."""
     lookup, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
     key = ApiKey.objects.create(
@@ -31,13 +35,14 @@ def api_key_create(*, tenant: Tenant, name: str, scope: str, actor: Actor) -> tu
         lookup=lookup,
         secret_hash=secret_hash(secret),
         created_by=actor.name,
+        expires_at=expires_at,
     )
     audit_record(
         tenant_id=tenant.id,
         actor=actor,
         action="api-key.create",
         resource=f"api-key/{key.id}",
-        data={"name": name, "scope": scope},
+        data={"name": name, "scope": scope, "expires_at": iso(expires_at)},
     )
     return key, f"{PREFIX}{lookup}_{secret}"
 

@@ -927,8 +927,13 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             created_by: string;
-            id: string;
             /** Format: date-time */
+            expires_at: string | null;
+            id: string;
+            /**
+             * Format: date-time
+             * @description Written at most once a minute.
+             */
             last_used_at: string | null;
             name: string;
             prefix: string;
@@ -940,10 +945,15 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             created_by: string;
+            /** Format: date-time */
+            expires_at: string | null;
             id: string;
             /** @description The whole key, shown this once. */
             key: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description Written at most once a minute.
+             */
             last_used_at: string | null;
             name: string;
             prefix: string;
@@ -952,6 +962,11 @@ export interface components {
             scope: components["schemas"]["ScopeEnum"];
         };
         ApiKeyInputRequest: {
+            /**
+             * Format: date-time
+             * @description In the future, at most five years off; null: until it is revoked.
+             */
+            expires_at?: string | null;
             name: string;
             /** @default read */
             scope?: components["schemas"]["ScopeEnum"];

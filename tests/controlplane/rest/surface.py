@@ -74,7 +74,7 @@ IDS = {
 
 # A body that is served, with ids of the `ids` fixture in braces.
 BODIES: dict[str, dict[str, Any]] = {
-    "post /api-keys": {"name": "ci", "scope": "read"},
+    "post /api-keys": {"name": "ci", "scope": "read", "expires_at": None},
     "post /clusters": {
         "name": "fresh",
         "broker_count": 3,

@@ -1,6 +1,11 @@
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 from rest_framework.test import APIClient
 
+from controlplane.common.times import iso
+from controlplane.tenants.models import ApiKey
 from tests.controlplane.support import ACTOR, client_for, drive, tenant_make
 
 API = "/api/v1"
@@ -195,3 +200,46 @@ def test_the_whole_way_over_rest(world):
     undo = client.post(f"{API}/operations/{started['id']}/undo-plan").json()
     assert undo["kind"] == "topic.delete"
     assert undo["reverts"] == started["id"]
+
+
+def test_a_key_ends_when_it_says(world):
+    owner = client_for(world.tenant)
+    soon = timezone.now() + timedelta(hours=1)
+    body = {"name": "ci", "scope": "read", "expires_at": iso(soon)}
+    made = owner.post(f"{API}/api-keys", body, format="json").json()
+    assert made["expires_at"] == iso(soon)
+    client = APIClient()
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {made['key']}")
+    assert client.get(f"{API}/me").status_code == 200
+    ApiKey.objects.filter(pk=made["id"]).update(expires_at=timezone.now())
+    answer = client.get(f"{API}/me")
+    assert (answer.status_code, answer.json()["code"]) == (401, "unauthenticated")
+    assert owner.get(f"{API}/api-keys").json()["data"][0]["revoked_at"] is None
+
+
+@pytest.mark.parametrize("text", ["2001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "soon", 5, ""])
+def test_a_key_that_would_end_at_no_good_time_is_not_made(world, text):
+    body = {"name": "ci", "scope": "read", "expires_at": text}
+    answer = client_for(world.tenant).post(f"{API}/api-keys", body, format="json")
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == "/expires_at"
+    assert not ApiKey.objects.exists()
+
+
+def test_the_last_use_is_written_once_a_minute(world, monkeypatch):
+    client = key_client(world, "read")
+    client.get(f"{API}/me")
+    first = ApiKey.objects.get().last_used_at
+    assert first is not None
+    client.get(f"{API}/me")
+    assert ApiKey.objects.get().last_used_at == first
+    ApiKey.objects.update(last_used_at=first - timedelta(minutes=1))
+    client.get(f"{API}/me")
+    assert ApiKey.objects.get().last_used_at > first
+
+
+def test_a_key_is_kept_as_a_hash(world):
+    made = client_for(world.tenant).post(f"{API}/api-keys", {"name": "ci"}, format="json").json()
+    kept = ApiKey.objects.filter(pk=made["id"]).values().get()
+    secret = made["key"].split("_", 2)[2]
+    assert all(secret not in str(value) for value in kept.values())

@@ -30,20 +30,25 @@ class PlansView(TenantView):
         "plan_create",
         body=PLAN_INPUT,
         answers={201: PLAN, (429, _PROBLEM): PROBLEM},
+        parameters=[IDEMPOTENCY],
         tag=TAG,
         summary="Say what would be done",
     )
     def post(self, request: Request) -> Response:
         given = PlanInputSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        plan = plans.plan_create(
-            tenant=self.tenant,
-            actor=self.access.actor,
-            kind_name=given.validated_data["kind"],
-            cluster_id=given.validated_data["cluster_id"],
-            inputs=given.validated_data["inputs"],
-        )
-        return Response(selectors.plan_dict(plan), status=status.HTTP_201_CREATED)
+
+        def make() -> tuple[int, dict[str, Any]]:
+            plan = plans.plan_create(
+                tenant=self.tenant,
+                actor=self.access.actor,
+                kind_name=given.validated_data["kind"],
+                cluster_id=given.validated_data["cluster_id"],
+                inputs=given.validated_data["inputs"],
+            )
+            return status.HTTP_201_CREATED, selectors.plan_dict(plan)
+
+        return run_idempotently(request, self.tenant.id, make)
 
 
 class PlanView(TenantView):
@@ -127,15 +132,19 @@ class CancellationView(TenantView):
 class UndoPlanView(TenantView):
     @documented(
         "operation_undo_plan",
-        answers={201: PLAN},
+        answers={201: PLAN, (429, _PROBLEM): PROBLEM},
+        parameters=[IDEMPOTENCY],
         tag=TAG,
         summary="A plan that puts back what the operation changed",
     )
     def post(self, request: Request, operation_id: str) -> Response:
-        plan = services.undo_plan_create(
-            tenant=self.tenant, actor=self.access.actor, operation_id=operation_id
-        )
-        return Response(selectors.plan_dict(plan), status=status.HTTP_201_CREATED)
+        def make() -> tuple[int, dict[str, Any]]:
+            plan = services.undo_plan_create(
+                tenant=self.tenant, actor=self.access.actor, operation_id=operation_id
+            )
+            return status.HTTP_201_CREATED, selectors.plan_dict(plan)
+
+        return run_idempotently(request, self.tenant.id, make)
 
 
 class SecretView(TenantView):

@@ -4784,7 +4784,10 @@ export interface operations {
     operation_undo_plan: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same key and body gets the first answer again, for a day. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 operation_id: string;
             };
@@ -4838,6 +4841,24 @@ export interface operations {
                 };
             };
             /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -4851,7 +4872,10 @@ export interface operations {
     plan_create: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same key and body gets the first answer again, for a day. */
+                "Idempotency-Key"?: string;
+            };
             path?: never;
             cookie?: never;
         };

@@ -82,6 +82,20 @@ def test_idempotency(world):
     assert without.json()["code"] == "plan-used"
 
 
+def test_a_plan_asked_for_twice_with_one_key_is_one_plan(world):
+    client = key_client(world, "write")
+    body = {"kind": "topic.create", "cluster_id": world.cluster.id, "inputs": {"name": "t"}}
+    undo = f"{API}/operations/{world.run('topic.create', name='done').id}/undo-plan"
+    for path, given in ((f"{API}/plans", body), (undo, {})):
+        headers = {"Idempotency-Key": f"once for {path}"}
+        first, second = (client.post(path, given, format="json", headers=headers) for _ in range(2))
+        assert first.status_code == second.status_code == 201
+        assert first.json() == second.json()
+        assert second["Idempotency-Replayed"] == "true"
+        another = client.post(path, given, format="json").json()
+        assert another["id"] != first.json()["id"]
+
+
 def test_a_refused_request_frees_its_key(world):
     client = key_client(world, "write")
     headers = {"Idempotency-Key": "again"}

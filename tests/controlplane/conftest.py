@@ -1,4 +1,5 @@
 import pytest
+from django.conf import settings as configured
 from hypothesis import settings
 
 from controlplane.clusters.connections import use_gateways
@@ -14,9 +15,9 @@ settings.load_profile("controlplane")
 
 
 @pytest.fixture(autouse=True)
-def no_rate_limits(settings):
+def no_rate_limits(monkeypatch):
     """Tests ask more often than people; those of the limits set their own."""
-    settings.RATE_LIMITS = {}
+    monkeypatch.setattr(configured, "RATE_LIMITS", {})
 
 
 @pytest.fixture

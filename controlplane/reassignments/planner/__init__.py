@@ -1,0 +1,1 @@
+"""The rebalance planner: racks first, then bytes, replicas, leaders. Pure; see README.md."""

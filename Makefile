@@ -85,7 +85,7 @@ fix: ## Format and mend what can be mended by machine
 	@cd frontend && npm run --silent format
 
 ##@ Measure it
-.PHONY: bench-startup bench-dataplane bench-timing
+.PHONY: bench-startup bench-dataplane bench-timing bench-controlplane
 bench-startup: ## Start-up, memory and failover, as a table
 	@deploy/local/setup.sh test
 	@$(PY) -m tests.bench.startup
@@ -95,6 +95,8 @@ bench-dataplane: ## The brokers beside a real Apache Kafka, ONLY=figure,… ROUN
 	@$(PY) -m tests.bench.dataplane $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(ARGS)
 bench-timing: ## The timing wheel beside asyncio.call_later at 10k, 100k and 1M pending timers
 	@$(PY) -m tests.bench.bench_timing
+bench-controlplane: ## What a rebalance plan of 30,000 and 100,000 partitions costs
+	@$(PY) -m tests.bench.controlplane
 
 ##@ Maintain it
 .PHONY: lock openapi

@@ -273,11 +273,13 @@ def parse_host(name: str, data: bytes, *, alive: bool, brokers: tuple[str, ...])
     That is an agent half-way through, or one that gives itself out for another host: whose node
     this is, ZooKeeper has checked, and what stands in it nobody.
     """
+    row = _object(data)
+    if row is None:
+        return None
     try:
-        row = json.loads(data)
         first, last = row["port_range"]
         rack, address = row.get("rack") or name, row["address"]
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError):
         return None
     is_usable = (
         row.get("host_id") == name
@@ -304,11 +306,8 @@ def parse_host(name: str, data: bytes, *, alive: bool, brokers: tuple[str, ...])
 
 def parse_observed(data: bytes) -> Observed:
     """An agent's word. Whatever it may have written, the answer has the types that are promised."""
-    try:
-        row = json.loads(data)
-    except ValueError:
-        row = None
-    if not isinstance(row, dict):
+    row = _object(data)
+    if row is None:
         return Observed(state="unknown", message="the agent's report cannot be read")
     tail = row.get("log_tail")
     return Observed(
@@ -320,16 +319,30 @@ def parse_observed(data: bytes) -> Observed:
         exit_code=_whole(row, "exit_code"),
         message=_text(row, "message")[:MESSAGE_MAX],
         log_tail=tuple(
-            line[:LINE_MAX]
+            _storable(line)[:LINE_MAX]
             for line in (tail if isinstance(tail, list) else [])[-LINES_MAX:]
             if isinstance(line, str)
         ),
     )
 
 
+def _object(data: bytes) -> dict[str, Any] | None:
+    """None for what is no JSON object; nesting too deep to read is none either."""
+    try:
+        row = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
+
+
 def _text(row: dict[str, Any], name: str) -> str:
     value = row.get(name)
-    return value if isinstance(value, str) else ""
+    return _storable(value) if isinstance(value, str) else ""
+
+
+def _storable(text: str) -> str:
+    """With `?` for what neither UTF-8 nor PostgreSQL keeps: half surrogate pairs and nulls."""
+    return text.encode(errors="replace").decode().replace("\0", "?")
 
 
 def _whole(row: dict[str, Any], name: str) -> int | None:

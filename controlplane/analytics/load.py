@@ -122,7 +122,7 @@ def _insert(
     model: type[models.Model], columns: tuple[str, ...], rows: Iterable[tuple[Any, ...]]
 ) -> int:
     quote = connection.ops.quote_name
-    table = quote(model._meta.db_table)  # noqa: SLF001 - Django's documented name
+    table = quote(model._meta.db_table)
     # No field of a gold table is named other than its column.
     names = ", ".join(quote(column) for column in columns)
     count = 0

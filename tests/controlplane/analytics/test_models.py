@@ -23,7 +23,7 @@ def test_every_gold_table_has_its_model():
 
 @pytest.mark.parametrize("table", GOLD_TABLES.values(), ids=lambda table: table.name)
 def test_a_gold_model_has_the_columns_of_the_contract(table):
-    found = {field.name: field for field in MODELS[table.name]._meta.concrete_fields}  # noqa: SLF001 - Django's documented name
+    found = {field.name: field for field in MODELS[table.name]._meta.concrete_fields}
     assert found.keys() - OF_SQL_ALONE == set(table.column_names)
     assert {
         name: (type(field), field.column, field.null, field.max_length)
@@ -37,5 +37,5 @@ def test_a_gold_model_has_the_columns_of_the_contract(table):
 
 @pytest.mark.parametrize("table", GOLD_TABLES.values(), ids=lambda table: table.name)
 def test_a_gold_model_has_one_row_a_key(table):
-    (once,) = MODELS[table.name]._meta.constraints  # noqa: SLF001 - Django's documented name
+    (once,) = MODELS[table.name]._meta.constraints
     assert sorted(once.fields) == sorted(table.key)

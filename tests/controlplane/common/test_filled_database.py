@@ -35,6 +35,7 @@ REWORDED = {
     },
     ("operations.step", "name"): "acls",
 }
+TURNED_TO_ROWS = {("operations.operation", "lock_key")}
 
 
 @pytest.fixture
@@ -84,8 +85,15 @@ def test_every_value_is_kept_by_the_newest_migrations(filled):
     for label, values in FIXTURE["rows"].items():
         (row,) = newest.get_model(label).objects.all()
         for name, value in values.items():
+            if (label, name) in TURNED_TO_ROWS:
+                continue
             now = RENAMED.get(label, {}).get(name, name)
             expected = REWORDED.get((label, name), value)
             if is_time(type(row), now):
                 expected = parse_datetime(value)
             assert getattr(row, now) == expected, (label, name)
+    locks = newest.get_model("operations.operationlock").objects
+    assert set(locks.values_list("operation_id", "scope", "resource", "name", "mode")) == {
+        ("operation.id ä", "operation.cluster_id ä", "cluster", "", "shared"),
+        ("operation.id ä", "operation.cluster_id ä", "user", "app", "exclusive"),
+    }

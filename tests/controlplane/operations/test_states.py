@@ -120,7 +120,7 @@ def test_an_illegal_move_of_a_row_that_is_not_read_changes_nothing(saved, moves,
 def test_a_model_takes_the_states_of_its_table_and_begins_with_the_first(moves):
     model = MODELS[moves]
     assert model.moves is moves
-    field = model._meta.get_field("state")  # noqa: SLF001 - Django's documented name
+    field = model._meta.get_field("state")
     assert field.choices == moves.choices
     assert field.default == FIRST[moves] == moves.states[0]
 

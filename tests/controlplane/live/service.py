@@ -87,8 +87,9 @@ class LiveService:
         if self.is_protected:
             self.admit_host()
         else:
-            login = files.read(self.logins / "controlplane.properties")
-            files.write(self.logins / "controlplane.properties", {**login, keys.SET_ACL: "false"})
+            for name in ("controlplane", "member"):
+                file = self.logins / f"{name}.properties"
+                files.write(file, {**files.read(file), keys.SET_ACL: "false"})
         self.spawn(
             "web",
             *python("-m", "uvicorn"),

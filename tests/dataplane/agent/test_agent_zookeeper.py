@@ -273,7 +273,7 @@ async def test_an_unreadable_desired_state_has_failed_although_a_process_runs(tm
         unseal=lambda _token: {},
         report=lambda _key, data: reports.append(json.loads(data)),
     )
-    config = {"zookeeper.connect": "127.0.0.1:1", "listeners": "PLAINTEXT://127.0.0.1:0"}
+    config = {"zookeeper.connect": f"127.0.0.1:1{CHROOT}", "listeners": "PLAINTEXT://127.0.0.1:0"}
     try:
         broker.want(DesiredBroker(KEY, "kc_test", 7, 1, Wanted.RUNNING, config))
         await until(lambda: any(report["pid"] for report in reports), lambda: str(reports))

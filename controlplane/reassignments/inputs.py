@@ -1,4 +1,7 @@
-"""What users may say: exact moves, or topics and the brokers they should be on."""
+"""What users may say: exact moves, or topics and the brokers they should be on.
+
+A plan that the planner makes changes at most `PARTITIONS_MAX` partitions, and says so.
+"""
 
 from typing import Any
 
@@ -32,10 +35,17 @@ class ReassignmentInputs(Shape):
     topics = serializers.ListField(
         child=serializers.CharField(max_length=249), required=False, max_length=1_000
     )
+    all_topics = serializers.BooleanField(default=False)
     target_brokers = serializers.ListField(
         child=serializers.IntegerField(min_value=0, max_value=INT32_MAX),
         required=False,
         max_length=1_000,
+    )
+    excluded_brokers = serializers.ListField(
+        child=serializers.IntegerField(min_value=0, max_value=INT32_MAX),
+        required=False,
+        max_length=1_000,
+        help_text="They keep what they have and get nothing; every other non-target is emptied.",
     )
     throttle_bytes_per_s = serializers.IntegerField(
         min_value=THROTTLE_MIN_BYTES_PER_S, max_value=INT64_MAX, required=False, allow_null=True
@@ -44,10 +54,17 @@ class ReassignmentInputs(Shape):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         by_moves = bool(attrs.get("moves"))
-        by_topics = bool(attrs.get("topics")) and bool(attrs.get("target_brokers"))
-        if by_moves == by_topics:
+        by_topics = bool(attrs.get("topics")) != attrs["all_topics"]
+        if by_moves == (by_topics and bool(attrs.get("target_brokers"))) or (
+            by_moves and attrs["all_topics"]
+        ):
             raise serializers.ValidationError(
-                "Give either moves, or topics together with target_brokers."
+                "Give either moves, or topics (or all_topics) together with target_brokers."
+            )
+        both = set(attrs.get("target_brokers", [])) & set(attrs.get("excluded_brokers", []))
+        if both:
+            raise serializers.ValidationError(
+                {"excluded_brokers": f"Broker {min(both)} is a target too."}
             )
         seen = [(move["topic"], move["partition"]) for move in attrs.get("moves", [])]
         if len(set(seen)) != len(seen):

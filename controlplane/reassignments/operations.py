@@ -4,8 +4,8 @@ Cancelled, it stops what is under way and moves back what had arrived; failed, i
 is under way. The throttle goes on every way out.
 """
 
-from collections.abc import Iterable
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from controlplane.clusters.operations_base import ClusterOperationKind, cluster_of
@@ -31,7 +31,18 @@ from controlplane.operations.operations import (
 )
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.reassignments import rules
-from controlplane.reassignments.inputs import ReassignmentInputs
+from controlplane.reassignments.inputs import PARTITIONS_MAX, ReassignmentInputs
+from controlplane.reassignments.planner.plan import changes_of, rebalance
+from controlplane.reassignments.planner.types import (
+    BYTES_TOLERANCE,
+    LEADERS_TOLERANCE,
+    REPLICAS_TOLERANCE,
+    Basis,
+    BrokerChange,
+    Limit,
+    Role,
+    UnplannableError,
+)
 from controlplane.reassignments.rules import Move, Replicas, Survey
 from controlplane.reassignments.selectors import Truth, read_truth
 from controlplane.reassignments.serializers import ReassignmentDiffSerializer
@@ -51,14 +62,13 @@ class Reassignment(ClusterOperationKind):
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway = self.gateway(context)
-        topics = sorted(
-            {move["topic"] for move in inputs.get("moves", [])} | set(inputs.get("topics", []))
-        )
+        topics = _topics(inputs)
         truth = read_truth(gateway, topics)
-        wanted = _wanted(inputs, truth)
-        moves = rules.moves_of(truth.assignment, wanted, truth.sizes)
+        outcome = _wanted(inputs, truth)
+        moves = rules.moves_of(truth.assignment, outcome.wanted, truth.sizes)
         if not moves:
-            raise Conflict("Every partition is where it should be.", code="nothing-to-do")
+            remains = "".join(f" {limit.text}" for limit in outcome.limits)
+            raise Conflict(f"No move would help.{remains}", code="nothing-to-do")
         touched = {move.tp for move in moves}
         ongoing = sorted(row.tp for row in gateway.list_reassignments() if row.tp in touched)
         if ongoing:
@@ -68,17 +78,13 @@ class Reassignment(ClusterOperationKind):
             )
         throttle = inputs.get("throttle_bytes_per_s")
         to_move = _to_move(moves, truth)
-        loads = rules.broker_loads(
-            moves,
-            brokers=truth.racks,
-            bytes_now=truth.bytes_by_broker,
-            replicas_now=truth.replicas_by_broker,
-        )
         return PlanDraft(
             resource=_resource(moves),
             diff={
                 "partitions": [move_dict(move) for move in moves],
-                "brokers": [asdict(load) for load in loads],
+                "brokers": [_load_dict(change) for change in outcome.brokers],
+                "balance": outcome.balance,
+                "limits": [asdict(limit) for limit in outcome.limits],
             },
             summary=f"Move {counted(len(moves), 'partition')}, {to_move.said()}.",
             preconditions={
@@ -92,7 +98,7 @@ class Reassignment(ClusterOperationKind):
                 ),
             },
             blast_radius=[to_move],
-            typed_name=topics[0] if len(topics) == 1 else cluster_of(context).name,
+            typed_name=topics[0] if topics and len(topics) == 1 else cluster_of(context).name,
         )
 
     def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
@@ -149,9 +155,8 @@ class Reassignment(ClusterOperationKind):
         batch = rules.next_batch(found, batch_size=context.inputs["batch_size"])
         if batch:
             gateway.reassign({move.tp: move.after for move in batch})
-        arrived, total = rules.bytes_arrived(moves, _sizes_now(gateway, moves))
         settled = len(found.done) == len(moves)
-        progress = Progress(done=total if settled else arrived, total=total, unit="bytes")
+        progress = _progress(gateway, moves, found)
         detail = f"{len(found.done)} of {len(moves)} partitions are there"
         waiting = None if settled else detail
         return read_back(waiting, detail=detail, progress=progress, poll_s=POLL_S)
@@ -185,7 +190,7 @@ class Reassignment(ClusterOperationKind):
 
 
 def _to_move(moves: list[Move], truth: Truth) -> Extent:
-    unsized = sum(move.size_bytes is None and bool(move.adding) for move in moves)
+    unsized = sum(move.is_unsized for move in moves)
     not_said = Gap(f"the size of {counted(unsized, 'partition')} was not given")
     known = Reading(
         known=sum(move.bytes_to_move for move in moves),
@@ -200,7 +205,7 @@ def move_dict(move: Move) -> dict[str, Any]:
         "partition": move.tp.partition,
         "before": list(move.before),
         "after": list(move.after),
-        "bytes": None if move.size_bytes is None and move.adding else move.bytes_to_move,
+        "bytes": None if move.is_unsized else move.bytes_to_move,
         "size_bytes": move.size_bytes,
     }
 
@@ -228,17 +233,68 @@ def survey_now(gateway: ClusterGateway, moves: list[Move]) -> Survey:
     return rules.survey(moves, now=assignment_now(gateway, moves), ongoing=ongoing)
 
 
-def _wanted(inputs: dict[str, Any], truth: Truth) -> dict[TP, Replicas]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """Where replicas should be, and what that does. `balance` is None for exact moves."""
+
+    wanted: Mapping[TP, Replicas]
+    brokers: tuple[BrokerChange, ...]
+    balance: dict[str, Any] | None = None
+    limits: tuple[Limit, ...] = ()
+
+
+def _topics(inputs: dict[str, Any]) -> list[str] | None:
+    if inputs["all_topics"]:
+        return None
+    return sorted(
+        {move["topic"] for move in inputs.get("moves", [])} | set(inputs.get("topics", []))
+    )
+
+
+def _wanted(inputs: dict[str, Any], truth: Truth) -> Outcome:
     if inputs.get("moves"):
-        return _wanted_by_moves(inputs["moves"], truth)
-    for index, broker in enumerate(inputs["target_brokers"]):
-        _check_alive(broker, truth, f"/inputs/target_brokers/{index}")
-    try:
-        return rules.spread(
-            truth.assignment, targets=set(inputs["target_brokers"]), racks=truth.racks
+        wanted = _wanted_by_moves(inputs["moves"], truth)
+        brokers = truth.brokers(lambda _: Role.TARGET)
+        return Outcome(
+            wanted=wanted, brokers=changes_of(truth.chosen_partitions(), brokers, wanted)
         )
-    except rules.UnplannableError as error:
+    targets, excluded = inputs["target_brokers"], inputs.get("excluded_brokers", [])
+    for name, brokers_named in (("target_brokers", targets), ("excluded_brokers", excluded)):
+        for index, broker in enumerate(brokers_named):
+            _check_alive(broker, truth, f"/inputs/{name}/{index}")
+    roles = dict.fromkeys(targets, Role.TARGET) | dict.fromkeys(excluded, Role.KEEP)
+    try:
+        found = rebalance(
+            truth.chosen_partitions(),
+            truth.brokers(lambda broker: roles.get(broker, Role.DRAIN)),
+            changes_max=PARTITIONS_MAX,
+        )
+    except UnplannableError as error:
         raise field_problem("/inputs/target_brokers", f"{error}.") from error
+    by_bytes = found.basis is Basis.BYTES
+    balance = {
+        "basis": found.basis.value,
+        "bytes_tolerance": BYTES_TOLERANCE if by_bytes else None,
+        "replicas_tolerance": REPLICAS_TOLERANCE if by_bytes else 0.0,
+        "leaders_tolerance": LEADERS_TOLERANCE,
+    }
+    return Outcome(wanted=found.wanted, brokers=found.brokers, balance=balance, limits=found.limits)
+
+
+def _load_dict(change: BrokerChange) -> dict[str, Any]:
+    figures = (("before", change.before), ("after", change.after))
+    return {"id": change.id} | {
+        f"{when}_{name}": value for when, of in figures for name, value in asdict(of).items()
+    }
+
+
+def _progress(gateway: ClusterGateway, moves: list[Move], found: Survey) -> Progress:
+    """By bytes; by partitions where the plan did not know the size of what moves."""
+    if any(move.is_unsized for move in moves):
+        return Progress(done=len(found.done), total=len(moves), unit="partitions")
+    arrived, total = rules.bytes_arrived(moves, _sizes_now(gateway, moves))
+    settled = len(found.done) == len(moves)
+    return Progress(done=total if settled else arrived, total=total, unit="bytes")
 
 
 def _wanted_by_moves(moves: list[dict[str, Any]], truth: Truth) -> dict[TP, Replicas]:

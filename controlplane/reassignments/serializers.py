@@ -30,8 +30,33 @@ class BrokerLoadSerializer(Shape):
     after_bytes = serializers.IntegerField(allow_null=True)
     before_replicas = serializers.IntegerField(allow_null=True)
     after_replicas = serializers.IntegerField(allow_null=True)
+    before_leaders = serializers.IntegerField(help_text="Partitions that prefer it as leader.")
+    after_leaders = serializers.IntegerField()
+    before_rack_violations = serializers.IntegerField(
+        help_text="Its replicas of the chosen topics beside another of their partition in one rack."
+    )
+    after_rack_violations = serializers.IntegerField()
+
+
+class BalanceSerializer(Shape):
+    """What a rebalance went by; shares of the mean, both ways."""
+
+    basis = serializers.ChoiceField(choices=["bytes", "replicas"])
+    bytes_tolerance = serializers.FloatField(allow_null=True)
+    replicas_tolerance = serializers.FloatField()
+    leaders_tolerance = serializers.FloatField()
+
+
+class LimitSerializer(Shape):
+    """What the plan does not reach, and why."""
+
+    code = serializers.CharField()
+    broker = serializers.IntegerField(allow_null=True)
+    text = serializers.CharField()
 
 
 class ReassignmentDiffSerializer(Shape):
     partitions = MoveSerializer(many=True)
     brokers = BrokerLoadSerializer(many=True)
+    balance = BalanceSerializer(allow_null=True, help_text="Null when exact moves were given.")
+    limits = LimitSerializer(many=True)

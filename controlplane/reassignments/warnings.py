@@ -86,7 +86,7 @@ def _out_of_sync(moves: Sequence[Move], truth: Truth) -> int:
 
 def _leftover_throttle(gateway: ClusterGateway, truth: Truth) -> tuple[list[int], list[int]]:
     """(brokers with a throttle, brokers of which nobody knows)."""
-    answering = sorted(truth.bytes_by_broker)
+    answering = sorted(truth.held)
     throttled = [
         broker
         for broker, entries in gateway.broker_configs(answering).items()

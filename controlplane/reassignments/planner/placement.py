@@ -25,7 +25,8 @@ class Placement:
         given = {broker.id: broker for broker in brokers}
         named = {broker for part in partitions for broker in part.replicas}
         self.brokers = [
-            given.get(id_) or Broker(id=id_, role=Role.DRAIN) for id_ in sorted(named | set(given))
+            given.get(id_) or Broker(id=id_, role=Role.DRAIN, fixed_bytes=None)
+            for id_ in sorted(named | set(given))
         ]
         index = {broker.id: i for i, broker in enumerate(self.brokers)}
         self.partitions = partitions

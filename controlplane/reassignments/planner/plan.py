@@ -4,8 +4,10 @@ Near-linear: a pass looks once at each replica of the brokers that are out of th
 finds the least loaded broker in a sorted list of brokers.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from controlplane.gateway.types import TP
 from controlplane.reassignments.planner.balance import balance_bytes, balance_replicas
 from controlplane.reassignments.planner.drain import drain, spread_over_racks
 from controlplane.reassignments.planner.exchange import exchange_for_bytes
@@ -56,13 +58,11 @@ def rebalance(
     settled = _settle(placement)
     violations = placement.rack_violations()
     after = _figures(placement, violations)
-    ids = [broker.id for broker in placement.brokers]
+    wanted = {rows[number].tp: _ids(placement, number) for number in sorted(placement.changed)}
     return Rebalance(
-        wanted={rows[number].tp: _ids(placement, number) for number in sorted(placement.changed)},
+        wanted=wanted,
         basis=placement.basis,
-        brokers=tuple(
-            BrokerChange(id=ids[i], before=before[i], after=after[i]) for i in range(len(ids))
-        ),
+        brokers=_compared(placement, wanted, before, after),
         bytes_to_move=_bytes_to_move(placement),
         limits=limits_of(
             placement,
@@ -71,6 +71,51 @@ def rebalance(
             violations=violations,
         ),
     )
+
+
+def changes_of(
+    partitions: Iterable[Partition], brokers: Sequence[Broker], wanted: Mapping[TP, Replicas]
+) -> tuple[BrokerChange, ...]:
+    """What somebody else's wish does to every broker, in the figures of a plan."""
+    before = sorted(partitions, key=lambda part: part.tp)
+    after = [replace(part, replicas=wanted.get(part.tp, part.replicas)) for part in before]
+    named = {broker for part in (*before, *after) for broker in part.replicas}
+    known = {broker.id for broker in brokers}
+    everyone = [*brokers, *(Broker(id=id_, fixed_bytes=None) for id_ in sorted(named - known))]
+    placements = [Placement(rows, everyone, changes_max=None) for rows in (before, after)]
+    figures = [_figures(placement, placement.rack_violations()) for placement in placements]
+    return _compared(placements[0], wanted, *figures)
+
+
+def _compared(
+    placement: Placement,
+    wanted: Mapping[TP, Replicas],
+    before: list[BrokerFigures],
+    after: list[BrokerFigures],
+) -> tuple[BrokerChange, ...]:
+    """Where a broker said what it holds, its word goes before the sum of the sizes."""
+    gains = _gains(placement.partitions, wanted)
+    found = []
+    for broker, was, becomes in zip(placement.brokers, before, after, strict=True):
+        said, gain = broker.said_bytes, gains.get(broker.id, 0)
+        if said is not None:
+            was = replace(was, bytes=said)
+            becomes = replace(becomes, bytes=None if gain is None else max(said + gain, 0))
+        found.append(BrokerChange(id=broker.id, before=was, after=becomes))
+    return tuple(found)
+
+
+def _gains(partitions: Iterable[Partition], wanted: Mapping[TP, Replicas]) -> dict[int, int | None]:
+    """Bytes that each broker gets more, or less; None where one of the sizes is unknown."""
+    gains: dict[int, int | None] = {}
+    for part in partitions:
+        old, new = set(part.replicas), set(wanted.get(part.tp, part.replicas))
+        for broker in old ^ new:
+            gain, size = gains.get(broker, 0), part.size_bytes
+            known = gain is not None and size is not None
+            sign = 1 if broker in new else -1
+            gains[broker] = (gain or 0) + sign * (size or 0) if known else None
+    return gains
 
 
 def _settle(placement: Placement) -> bool:

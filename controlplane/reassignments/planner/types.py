@@ -46,12 +46,15 @@ class Broker:
     Attributes:
         rack: None when it has none; brokers without a rack count as being in one place.
         capacity_bytes: the broker's weight; used when every target has one.
+        said_bytes: all that it holds by its own word, which stands although the sizes of some
+            partitions are unknown. None: what it has is the sum of the sizes.
     """
 
     id: int
     rack: str | None = None
     role: Role = Role.TARGET
     capacity_bytes: int | None = None
+    said_bytes: int | None = None
     fixed_bytes: int | None = 0
     fixed_replicas: int = 0
     fixed_leaders: int = 0

@@ -1016,6 +1016,17 @@ export interface components {
             data: components["schemas"]["AuditEvent"][];
             page: components["schemas"]["Page"];
         };
+        Balance: {
+            basis: components["schemas"]["BasisEnum"];
+            /** Format: double */
+            bytes_tolerance: number | null;
+            /** Format: double */
+            leaders_tolerance: number;
+            /** Format: double */
+            replicas_tolerance: number;
+        };
+        /** @enum {string} */
+        BasisEnum: "bytes" | "replicas";
         BindingInputs: {
             /** @default * */
             host?: string;
@@ -1057,9 +1068,15 @@ export interface components {
         };
         BrokerLoad: {
             after_bytes: number | null;
+            after_leaders: number;
+            after_rack_violations: number;
             after_replicas: number | null;
             /** @description null: it did not say */
             before_bytes: number | null;
+            /** @description Partitions that prefer it as leader. */
+            before_leaders: number;
+            /** @description Its replicas of the chosen topics beside another of their partition in one rack. */
+            before_rack_violations: number;
             before_replicas: number | null;
             id: number;
         };
@@ -1686,6 +1703,11 @@ export interface components {
         };
         /** @enum {string} */
         LagPointStatusEnum: "CAUGHT_UP" | "NO_COMMIT" | "UNKNOWN" | "CATCHING_UP" | "LAGGING" | "REWOUND" | "FALLING_BEHIND" | "STALLED" | "STOPPED" | "DATA_LOST";
+        Limit: {
+            broker: number | null;
+            code: string;
+            text: string;
+        };
         /** @enum {string} */
         LiveTopicEnum: "operations" | "clusters";
         Load: {
@@ -2037,12 +2059,19 @@ export interface components {
             topic: string;
         };
         ReassignmentDiff: {
+            /** @description Null when exact moves were given. */
+            balance: components["schemas"]["Balance"] | null;
             brokers: components["schemas"]["BrokerLoad"][];
+            limits: components["schemas"]["Limit"][];
             partitions: components["schemas"]["Move"][];
         };
         ReassignmentInputs: {
+            /** @default false */
+            all_topics?: boolean;
             /** @default 10 */
             batch_size?: number;
+            /** @description They keep what they have and get nothing; every other non-target is emptied. */
+            excluded_brokers?: number[];
             moves?: components["schemas"]["MoveInputs"][];
             target_brokers?: number[];
             /** Format: int64 */
@@ -2050,8 +2079,12 @@ export interface components {
             topics?: string[];
         };
         ReassignmentInputsRequest: {
+            /** @default false */
+            all_topics?: boolean;
             /** @default 10 */
             batch_size?: number;
+            /** @description They keep what they have and get nothing; every other non-target is emptied. */
+            excluded_brokers?: number[];
             moves?: components["schemas"]["MoveInputsRequest"][];
             target_brokers?: number[];
             /** Format: int64 */

@@ -129,6 +129,69 @@ def test_exact_moves_are_checked(orders):
         orders.plan("reassignment", topics=["orders"])
 
 
+def test_all_topics_are_balanced_and_new_brokers_get_leaders(world):
+    for name in ("one", "other"):
+        world.gateway.add_topic(name, partitions=6, rf=2, records=10)
+        for part in world.gateway.topics[name].partitions:
+            part.replicas = (1, 2)
+    plan = world.plan("reassignment", all_topics=True, target_brokers=[1, 2, 3, 4])
+    assert plan.diff["balance"]["basis"] == "bytes"
+    assert plan.diff["limits"] == []
+    for row in plan.diff["brokers"]:
+        assert row["before_leaders"] == (12 if row["id"] == 1 else 0)
+        assert row["after_leaders"] == 3
+        assert row["after_bytes"] == 6_000
+        assert row["after_rack_violations"] == 0
+    assert drive(world.start(plan)).state == "succeeded"
+    with pytest.raises(Conflict, match="No move would help"):
+        world.plan("reassignment", all_topics=True, target_brokers=[1, 2, 3, 4])
+
+
+def test_an_excluded_broker_keeps_what_it_has_and_gets_nothing(orders):
+    held = [index for index, found in enumerate(replicas(orders)) if 4 in found]
+    assert held
+    orders.run("reassignment", topics=["orders"], target_brokers=[1, 2], excluded_brokers=[4])
+    assert [index for index, found in enumerate(replicas(orders)) if 4 in found] == held
+    assert all(3 not in found for found in replicas(orders))
+    with pytest.raises(Problem, match="Broker 4 is a target too"):
+        orders.plan("reassignment", topics=["orders"], target_brokers=[1, 4], excluded_brokers=[4])
+
+
+def test_where_nobody_says_sizes_replicas_are_balanced_by_number(orders):
+    orders.gateway.silent = {1, 2, 3, 4}
+    plan = orders.plan(
+        "reassignment", topics=["orders"], target_brokers=[1, 2, 3], throttle_bytes_per_s=5_000
+    )
+    assert plan.impact["bytes_to_move"] is plan.impact["seconds_estimated"] is None
+    assert "an unknown number of bytes" in plan.impact["summary"]
+    (to_copy,) = plan.impact["blast_radius"]
+    assert [gap["brokers"] for gap in to_copy["unknown"]] == [[1], [2], [3], [4]]
+    assert plan.diff["balance"]["basis"] == "replicas"
+    assert "bytes-unknown" in [row["code"] for row in plan.diff["limits"]]
+    assert all(row["before_bytes"] is None for row in plan.diff["brokers"])
+    orders.gateway.silent = set()
+    operation = drive(orders.start(plan))
+    assert operation.state == "succeeded"
+    assert step(operation, "move").unit == "partitions"
+    no_throttle(orders)
+
+
+def test_one_silent_broker_leaves_what_the_others_hold_known(orders):
+    """It leads a partition of which others hold replicas: they still know what they hold."""
+    orders.gateway.silent = {4}
+    plan = orders.plan("reassignment", topics=["orders"], target_brokers=[1, 2, 3])
+    assert plan.diff["balance"]["basis"] == "replicas"
+    before = {row["id"]: row["before_bytes"] for row in plan.diff["brokers"]}
+    assert before == {1: 10_000, 2: 10_000, 3: 10_000, 4: None}
+
+
+def test_a_plan_that_leaves_something_undone_says_so(orders, monkeypatch):
+    monkeypatch.setattr("controlplane.reassignments.operations.PARTITIONS_MAX", 1)
+    plan = orders.plan("reassignment", topics=["orders"], target_brokers=[1, 2])
+    assert len(plan.diff["partitions"]) == 1
+    assert "partitions-bound" in [row["code"] for row in plan.diff["limits"]]
+
+
 def test_two_reassignments_at_once_are_refused(orders):
     orders.gateway.add_topic("other", partitions=2, rf=2)
     first = orders.plan("reassignment", topics=["orders"], target_brokers=[1, 2, 3])
@@ -181,13 +244,8 @@ def test_a_size_that_nobody_gives_is_unknown_and_no_zero(world):
     assert to_copy["unknown"] == [{"reason": "broker 2 did not answer", "brokers": [2]}]
     loads = {row["id"]: row for row in plan.diff["brokers"]}
     assert (loads[1]["before_bytes"], loads[1]["after_bytes"]) == (5_000, 0)
-    assert loads[2] == {
-        "id": 2,
-        "before_bytes": None,
-        "after_bytes": None,
-        "before_replicas": None,
-        "after_replicas": None,
-    }
+    assert (loads[2]["before_bytes"], loads[2]["after_bytes"]) == (None, None)
+    assert (loads[2]["before_replicas"], loads[2]["after_replicas"]) == (1, 0)
     assert (loads[4]["before_bytes"], loads[4]["after_bytes"]) == (5_000, None)
     said = {row["code"]: row["text"] for row in plan.impact["warnings"]}
     assert said["throttle-unknown"] == "Whether brokers [2] have a throttle is unknown."

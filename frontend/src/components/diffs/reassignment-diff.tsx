@@ -2,6 +2,7 @@ import { Stack } from "@mantine/core";
 import { createColumnHelper } from "@tanstack/react-table";
 import { formatBytes, formatInteger } from "@/lib/format";
 import type { ReassignmentDiffData } from "@/lib/types";
+import { Notice } from "../notice";
 import { Assignment } from "../replicas";
 import { PartitionDiff } from "./partition-diff";
 
@@ -61,6 +62,12 @@ function Loads({ brokers }: { brokers: BrokerLoad[] }) {
             <th scope="col" data-align="right">
               Replicas
             </th>
+            <th scope="col" data-align="right">
+              Leads
+            </th>
+            <th scope="col" data-align="right">
+              Sharing a rack
+            </th>
           </tr>
         </thead>
         <tbody>
@@ -79,6 +86,13 @@ function Loads({ brokers }: { brokers: BrokerLoad[] }) {
               <td data-align="right">
                 {count(broker.before_replicas)} <span className="ps-arrow">→</span> {count(broker.after_replicas)}
               </td>
+              <td data-align="right">
+                {count(broker.before_leaders)} <span className="ps-arrow">→</span> {count(broker.after_leaders)}
+              </td>
+              <td data-align="right">
+                {count(broker.before_rack_violations)} <span className="ps-arrow">→</span>{" "}
+                {count(broker.after_rack_violations)}
+              </td>
             </tr>
           ))}
         </tbody>
@@ -87,11 +101,43 @@ function Loads({ brokers }: { brokers: BrokerLoad[] }) {
   );
 }
 
+const percent = (share: number) => `${Math.round(share * 100)} %`;
+
+/** What was balanced and how closely, and what the plan does not reach. */
+function Balance({ diff }: { diff: ReassignmentDiffData }) {
+  const { balance, limits } = diff;
+  return (
+    <>
+      {balance && (
+        <div className="ps-muted">
+          {balance.bytes_tolerance === null
+            ? "Replicas are balanced by number"
+            : `Bytes are balanced within ${percent(balance.bytes_tolerance)} of the mean, replicas within ${percent(balance.replicas_tolerance)}`}
+          , preferred leaders within {percent(balance.leaders_tolerance)}.
+        </div>
+      )}
+      {limits.length > 0 && (
+        <Notice tone="info" title="What this plan does not reach">
+          <ul aria-label="Limits of the plan">
+            {limits.map((limit) => (
+              <li key={`${limit.code}${limit.broker}`}>
+                {limit.broker === null ? "" : `Broker ${limit.broker}: `}
+                {limit.text}
+              </li>
+            ))}
+          </ul>
+        </Notice>
+      )}
+    </>
+  );
+}
+
 /** Which replicas move, how many bytes travel, and what each broker holds before and after. */
 export function ReassignmentDiff({ diff }: { diff: ReassignmentDiffData }) {
   return (
     <Stack gap="sm">
       <PartitionDiff rows={diff.partitions} columns={moveColumns} label="Partition moves" />
+      <Balance diff={diff} />
       {diff.brokers.length > 0 && (
         <div className="ps-card">
           <Loads brokers={diff.brokers} />

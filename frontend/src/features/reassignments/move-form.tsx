@@ -43,18 +43,20 @@ export function MoveForm({ cluster, topics, draft, preset, busy, onPlan }: MoveF
   );
   const [limit, setLimit] = useDraft<number | string>(`${draft}/limit`, 50);
   const [unlimited, setUnlimited] = useDraft(`${draft}/unlimited`, false);
+  const [all, setAll] = useDraft(`${draft}/all`, false);
   const [exact, setExact] = useDraft<Move[]>(`${draft}/moves`, []);
   const copies = Math.max(
     0,
-    ...topics.filter((topic) => chosen.includes(topic.name)).map((topic) => topic.replication_factor),
+    ...topics.filter((topic) => all || chosen.includes(topic.name)).map((topic) => topic.replication_factor),
   );
   const tooFew = mode === "spread" && brokers.length < copies;
-  const ready = mode === "spread" ? chosen.length > 0 && brokers.length > 0 && !tooFew : exact.length > 0;
+  const ready = mode === "spread" ? (all || chosen.length > 0) && brokers.length > 0 && !tooFew : exact.length > 0;
   const submit = (event: React.FormEvent) => {
     event.preventDefault();
     if (!ready) return;
     const throttle_bytes_per_s = unlimited ? undefined : Math.round(Number(limit) * MIB);
-    if (mode === "spread") onPlan({ topics: chosen, target_brokers: brokers.map(Number), throttle_bytes_per_s });
+    const what = all ? { all_topics: true } : { topics: chosen };
+    if (mode === "spread") onPlan({ ...what, target_brokers: brokers.map(Number), throttle_bytes_per_s });
     else onPlan({ moves: exact, throttle_bytes_per_s });
   };
   return (
@@ -83,10 +85,17 @@ export function MoveForm({ cluster, topics, draft, preset, busy, onPlan }: MoveF
               clearable
               size="sm"
               maw={640}
+              disabled={all}
+            />
+            <Checkbox
+              size="xs"
+              label="All topics"
+              checked={all}
+              onChange={(event) => setAll(event.currentTarget.checked)}
             />
             <Checkbox.Group
               label="Target brokers"
-              description="Copies are spread over these, rack by rack, with as little data moved as possible."
+              description="Racks, bytes, copies and leaders are balanced over these, with as little data moved as possible."
               value={brokers}
               onChange={setBrokers}
             >

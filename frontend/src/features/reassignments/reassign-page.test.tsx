@@ -18,7 +18,21 @@ const moved = plan({
   confirm_phrase: null,
   diff: {
     partitions: [{ topic: "sales", partition: 0, before: [1, 2], after: [2, 3], bytes: 2048, size_bytes: 2048 }],
-    brokers: [{ id: 3, before_bytes: 0, after_bytes: 2048, before_replicas: 0, after_replicas: 1 }],
+    brokers: [
+      {
+        id: 3,
+        before_bytes: 0,
+        after_bytes: 2048,
+        before_replicas: 0,
+        after_replicas: 1,
+        before_leaders: 0,
+        after_leaders: 1,
+        before_rack_violations: 2,
+        after_rack_violations: 0,
+      },
+    ],
+    balance: { basis: "bytes", bytes_tolerance: 0.05, replicas_tolerance: 0.1, leaders_tolerance: 0.05 },
+    limits: [{ code: "bytes", broker: 3, text: "one partition is larger than its share" }],
   },
 } as never);
 const open = (search = "", parts: object = {}, more: Answers = {}) =>
@@ -75,6 +89,21 @@ describe("moving partitions", () => {
     expect(review().disabled).toBe(true);
   });
 
+  it("spreads all topics when asked to, and then needs none chosen", async () => {
+    const { asked } = await open();
+    await rowsOf("Load of the brokers");
+    fireEvent.click(screen.getByLabelText("All topics"));
+    fireEvent.click(screen.getByLabelText("No limit"));
+    press("Review plan");
+    await waitFor(() =>
+      expect(posted(asked)).toEqual({
+        kind: "reassignment",
+        cluster_id: "c1",
+        inputs: { all_topics: true, target_brokers: [1, 2, 3] },
+      }),
+    );
+  });
+
   it("takes exact replicas, and only brokers that are there, each once", async () => {
     const { asked } = await open("?topic=sales");
     await rowsOf("Load of the brokers");
@@ -116,7 +145,16 @@ describe("moving partitions", () => {
     await rowsOf("Load of the brokers");
     press("Review plan");
     expect(await rowsOf("Partition moves")).toEqual([["sales-0", "12", "23", "2 KiB"]]);
-    expect((await rowsOf("Brokers before and after"))[0]?.slice(-2)).toEqual(["0 B → 2 KiB", "0 → 1"]);
+    expect((await rowsOf("Brokers before and after"))[0]?.slice(-4)).toEqual([
+      "0 B → 2 KiB",
+      "0 → 1",
+      "0 → 1",
+      "2 → 0",
+    ]);
+    expect(screen.getByText(/Bytes are balanced within 5 % of the mean, replicas within 10 %/)).toBeTruthy();
+    expect(screen.getByRole("list", { name: "Limits of the plan" }).textContent).toBe(
+      "Broker 3: one partition is larger than its share",
+    );
     press("Move partitions");
     expect(await screen.findByText("The partitions are where the plan said, and in sync")).toBeTruthy();
   });

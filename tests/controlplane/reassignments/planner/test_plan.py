@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controlplane.gateway.types import TP
-from controlplane.reassignments.planner.plan import rebalance
+from controlplane.reassignments.planner.plan import changes_of, rebalance
 from controlplane.reassignments.planner.types import (
     BYTES_TOLERANCE,
     Basis,
@@ -148,12 +148,14 @@ def test_the_figures_are_those_of_the_placement(cluster):
     given_ = {broker.id: broker for broker in brokers}
     racks = {broker.id: broker.rack for broker in brokers}
     for row in plan.brokers:
-        fixed = given_.get(row.id, Broker(id=row.id))
+        # What else is on a broker that nobody described is unknown.
+        fixed = given_.get(row.id, Broker(id=row.id, fixed_bytes=None))
         for placed, told in ((partitions, row.before), (after(partitions, plan), row.after)):
             held = [p for p in placed if row.id in p.replicas]
             sizes = [p.size_bytes for p in held]
             assert told.replicas == len(held) + fixed.fixed_replicas
-            assert told.bytes == (None if None in sizes else sum(sizes) + fixed.fixed_bytes)
+            every = [*sizes, fixed.fixed_bytes]
+            assert told.bytes == (None if None in every else sum(every))
             assert told.leaders == fixed.fixed_leaders + sum(p.replicas[0] == row.id for p in held)
             shared = sum(
                 Counter(racks.get(b) for b in p.replicas)[racks.get(row.id)] > 1 for p in held
@@ -387,3 +389,24 @@ def test_too_few_targets_are_refused():
         rebalance([part(0, 1, 2)], [Broker(id=3)])
     with pytest.raises(UnplannableError, match="no target"):
         rebalance([part(0, 1)], [Broker(id=1, role=Role.KEEP)])
+
+
+def test_what_a_broker_says_it_holds_stands_beside_unknown_sizes():
+    rows = [part(0, 1, 2, size=None), part(1, 1, 3, size=40)]
+    brokers = [Broker(id=1, said_bytes=150), Broker(id=2, said_bytes=110), Broker(id=3)]
+    wanted = {TP("t", 0): (1, 3), TP("t", 1): (1, 2)}
+    rows_by_id = {row.id: row for row in changes_of(rows, brokers, wanted)}
+    # By its word, not by the sum; and nothing of it goes or comes.
+    assert (rows_by_id[1].before.bytes, rows_by_id[1].after.bytes) == (150, 150)
+    # 40 come, and what goes has no known size.
+    assert (rows_by_id[2].before.bytes, rows_by_id[2].after.bytes) == (110, None)
+    assert (rows_by_id[3].before.bytes, rows_by_id[3].after.bytes) == (40, None)
+    swapped = {row.id: row for row in changes_of(rows, brokers, {TP("t", 1): (2, 3)})}
+    assert [swapped[id_].after.bytes for id_ in (1, 2, 3)] == [110, 150, 40]
+
+
+def test_a_broker_of_which_nothing_is_known_is_shown_as_unknown():
+    (one, down) = changes_of([part(0, 1, 9)], [Broker(id=1)], {TP("t", 0): (1,)})
+    assert (one.before.bytes, one.after.bytes) == (100, 100)
+    assert (down.id, down.before.bytes, down.after.bytes) == (9, None, None)
+    assert (down.before.replicas, down.after.replicas) == (1, 0)

@@ -165,6 +165,35 @@ def test_a_reassigned_partitions_data_is_there_and_gone_here(service, cluster, c
     assert back == before
 
 
+def test_a_topic_is_spread_over_brokers_by_bytes_and_leaders(service, cluster, clients):
+    service.run("topic.create", name="t.spread", partitions=6, replication_factor=2)
+    for partition in range(6):
+        clients.produce("t.spread", 200, size=1_000, partition=partition)
+    crowded = [
+        {"topic": "t.spread", "partition": partition, "replicas": [1, 2]} for partition in range(6)
+    ]
+    service.finish(service.confirm(service.plan("reassignment", moves=crowded, batch_size=6)))
+    # The other topics' load is reckoned with: emptying a broker is what holds in any order of tests.
+    inputs = {"topics": ["t.spread"], "target_brokers": [1, 3], "batch_size": 6}
+    plan = service.plan("reassignment", **inputs)
+    loads = {row["id"]: row for row in plan["diff"]["brokers"]}
+    assert plan["diff"]["balance"]["basis"] == "bytes"
+    assert plan["impact"]["bytes_to_move"] == sum(
+        row["bytes"] for row in plan["diff"]["partitions"]
+    )
+    assert loads[3]["after_bytes"] - loads[3]["before_bytes"] >= 6 * 200 * 1_000
+    assert loads[2]["after_replicas"] == loads[2]["before_replicas"] - 6
+    operation = service.finish(service.confirm(plan))
+    assert operation["state"] == "succeeded", operation
+    rows = topic(service, "t.spread")["partitions"]
+    assert all(set(row["replicas"]) == {1, 3} for row in rows)
+    wanted = {row["partition"]: row["after"] for row in plan["diff"]["partitions"]}
+    assert {row["partition"]: row["replicas"] for row in rows} == wanted
+    with pytest.raises(Refused) as caught:
+        service.plan("reassignment", **inputs)
+    assert caught.value.problem["code"] == "nothing-to-do"
+
+
 # The next test's move: so many partitions, each with its share of the records.
 PARTITIONS, RECORDS, RECORD_BYTES = 8, 400, 10_000
 TARGET, RATE_BYTES_PER_S = 1, 250_000

@@ -28,14 +28,20 @@ class BrokerLoadSerializer(Shape):
     id = serializers.IntegerField()
     before_bytes = serializers.IntegerField(allow_null=True, help_text="null: it did not say")
     after_bytes = serializers.IntegerField(allow_null=True)
-    before_replicas = serializers.IntegerField(allow_null=True)
-    after_replicas = serializers.IntegerField(allow_null=True)
-    before_leaders = serializers.IntegerField(help_text="Partitions that prefer it as leader.")
-    after_leaders = serializers.IntegerField()
-    before_rack_violations = serializers.IntegerField(
-        help_text="Its replicas of the chosen topics beside another of their partition in one rack."
+    before_replicas = serializers.IntegerField(
+        allow_null=True, help_text="null: it did not say, in older plans"
     )
-    after_rack_violations = serializers.IntegerField()
+    after_replicas = serializers.IntegerField(allow_null=True)
+    before_leaders = serializers.IntegerField(
+        allow_null=True, help_text="Partitions that prefer it as leader; null in older plans."
+    )
+    after_leaders = serializers.IntegerField(allow_null=True)
+    before_rack_violations = serializers.IntegerField(
+        allow_null=True,
+        help_text="Its replicas of the chosen topics beside another of their partition in one"
+        " rack; null in older plans.",
+    )
+    after_rack_violations = serializers.IntegerField(allow_null=True)
 
 
 class BalanceSerializer(Shape):

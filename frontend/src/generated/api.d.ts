@@ -1068,15 +1068,16 @@ export interface components {
         };
         BrokerLoad: {
             after_bytes: number | null;
-            after_leaders: number;
-            after_rack_violations: number;
+            after_leaders: number | null;
+            after_rack_violations: number | null;
             after_replicas: number | null;
             /** @description null: it did not say */
             before_bytes: number | null;
-            /** @description Partitions that prefer it as leader. */
-            before_leaders: number;
-            /** @description Its replicas of the chosen topics beside another of their partition in one rack. */
-            before_rack_violations: number;
+            /** @description Partitions that prefer it as leader; null in older plans. */
+            before_leaders: number | null;
+            /** @description Its replicas of the chosen topics beside another of their partition in one rack; null in older plans. */
+            before_rack_violations: number | null;
+            /** @description null: it did not say, in older plans */
             before_replicas: number | null;
             id: number;
         };

@@ -44,19 +44,22 @@ export function MoveForm({ cluster, topics, draft, preset, busy, onPlan }: MoveF
   const [limit, setLimit] = useDraft<number | string>(`${draft}/limit`, 50);
   const [unlimited, setUnlimited] = useDraft(`${draft}/unlimited`, false);
   const [all, setAll] = useDraft(`${draft}/all`, false);
+  const [excluded, setExcluded] = useDraft<string[]>(`${draft}/excluded`, []);
   const [exact, setExact] = useDraft<Move[]>(`${draft}/moves`, []);
   const copies = Math.max(
     0,
     ...topics.filter((topic) => all || chosen.includes(topic.name)).map((topic) => topic.replication_factor),
   );
-  const tooFew = mode === "spread" && brokers.length < copies;
+  const kept = excluded.filter((id) => !brokers.includes(id));
+  const tooFew = mode === "spread" && brokers.length + kept.length < copies;
   const ready = mode === "spread" ? (all || chosen.length > 0) && brokers.length > 0 && !tooFew : exact.length > 0;
   const submit = (event: React.FormEvent) => {
     event.preventDefault();
     if (!ready) return;
     const throttle_bytes_per_s = unlimited ? undefined : Math.round(Number(limit) * MIB);
     const what = all ? { all_topics: true } : { topics: chosen };
-    if (mode === "spread") onPlan({ ...what, target_brokers: brokers.map(Number), throttle_bytes_per_s });
+    const keeping = kept.length > 0 ? { excluded_brokers: kept.map(Number) } : {};
+    if (mode === "spread") onPlan({ ...what, target_brokers: brokers.map(Number), ...keeping, throttle_bytes_per_s });
     else onPlan({ moves: exact, throttle_bytes_per_s });
   };
   return (
@@ -111,6 +114,11 @@ export function MoveForm({ cluster, topics, draft, preset, busy, onPlan }: MoveF
                 ))}
               </Group>
             </Checkbox.Group>
+            <ExcludedBrokers
+              brokers={cluster.brokers.filter((broker) => broker.alive && !brokers.includes(String(broker.id)))}
+              value={kept}
+              onChange={setExcluded}
+            />
             {tooFew && (
               <Notice tone="bad">
                 The chosen topics keep {plural(copies, "copy", "copies")}: choose at least as many brokers.
@@ -152,6 +160,32 @@ export function MoveForm({ cluster, topics, draft, preset, busy, onPlan }: MoveF
         </Group>
       </Stack>
     </form>
+  );
+}
+
+interface ExcludedBrokersProps {
+  /** Those that are alive and no targets. */
+  brokers: Cluster["brokers"];
+  value: string[];
+  onChange: (ids: string[]) => void;
+}
+
+/** What becomes of brokers that are no targets: emptied of the topics, or left as they are. */
+function ExcludedBrokers({ brokers, value, onChange }: ExcludedBrokersProps) {
+  if (brokers.length === 0) return null;
+  return (
+    <Checkbox.Group
+      label="Leave as they are"
+      description="These keep what they have and get nothing. Every other broker that is no target is emptied of the topics."
+      value={value}
+      onChange={onChange}
+    >
+      <Group mt={8} gap="lg">
+        {brokers.map((broker) => (
+          <Checkbox key={broker.id} size="xs" value={String(broker.id)} label={`Leave ${broker.id}`} />
+        ))}
+      </Group>
+    </Checkbox.Group>
   );
 }
 

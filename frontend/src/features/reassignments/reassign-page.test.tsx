@@ -104,6 +104,37 @@ describe("moving partitions", () => {
     );
   });
 
+  it("leaves a broker as it is when asked to, unless it is a target again", async () => {
+    const { asked } = await open("?topic=sales");
+    await rowsOf("Load of the brokers");
+    const target = screen.getByLabelText("2 (rack a)");
+    expect(screen.queryByLabelText("Leave 2")).toBeNull();
+    fireEvent.click(target);
+    // Emptied, it leaves two brokers for three copies; left as it is, it keeps its own.
+    expect(review().disabled).toBe(true);
+    fireEvent.click(screen.getByLabelText("Leave 2"));
+    expect(review().disabled).toBe(false);
+    fireEvent.click(screen.getByLabelText("No limit"));
+    const plans = () => asked.filter((one) => one.method === "POST").map((one) => one.body);
+    press("Review plan");
+    await waitFor(() =>
+      expect(plans()).toEqual([
+        {
+          kind: "reassignment",
+          cluster_id: "c1",
+          inputs: { topics: ["sales"], target_brokers: [1, 3], excluded_brokers: [2] },
+        },
+      ]),
+    );
+    await rowsOf("Partition moves");
+    press(/Choose/);
+    fireEvent.click(await screen.findByLabelText("2 (rack a)"));
+    press("Review plan");
+    await waitFor(() => expect(plans()).toHaveLength(2));
+    expect(plans()[1]).toMatchObject({ inputs: { target_brokers: [1, 3, 2] } });
+    expect(plans()[1]).not.toHaveProperty("inputs.excluded_brokers");
+  });
+
   it("takes exact replicas, and only brokers that are there, each once", async () => {
     const { asked } = await open("?topic=sales");
     await rowsOf("Load of the brokers");

@@ -94,7 +94,7 @@ TEMPLATES = [
 STATIC_URL = "/static/"
 WHITENOISE_ROOT = FRONTEND_DIST if FRONTEND_DIST.is_dir() else None
 WHITENOISE_AUTOREFRESH = DEBUG
-# -- what browsers are told ---------------------------------------------------------------------
+# -- what browsers get -----------------------------------------------------------------------
 # Whoever serves other names than this machine's is taken to do so over TLS.
 HTTPS = env.bool(
     "PENSTOCK_HTTPS", default=not set(ALLOWED_HOSTS) <= {"127.0.0.1", "localhost", "[::1]"}
@@ -208,7 +208,7 @@ SPECTACULAR_SETTINGS = {
     },
 }
 
-# -- doors --------------------------------------------------------------------------------------
+# -- limits -------------------------------------------------------------------------------------
 # Requests per window, `600/min`; an empty one is no limit. Redis counts for all web processes.
 RATE_LIMITS = {
     "address": env.str("PENSTOCK_RATE_ADDRESS", default="3000/min"),

@@ -1,4 +1,4 @@
-"""Listening to a live stream by the door that browsers use."""
+"""Listening to a live stream over ASGI, as the server does for browsers."""
 
 import asyncio
 import json

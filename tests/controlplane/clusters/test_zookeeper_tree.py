@@ -216,13 +216,13 @@ def test_open_nodes_of_before_are_closed_with_all_below_them(stage):
     ],
 )
 def test_a_control_plane_without_its_login_says_so(stage, access, words):
-    door = ZooKeeperHosts(stage.server.connect_string, ZooKeeperAccess.parse(access))
+    unauthorized = ZooKeeperHosts(stage.server.connect_string, ZooKeeperAccess.parse(access))
     try:
         with pytest.raises(HostsUnavailableError, match=words) as error:
-            door.hosts()
+            unauthorized.hosts()
         assert "not-the-password" not in str(error.value)
     finally:
-        door.close()
+        unauthorized.close()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What browsers are told: over TLS, about framing, and what a page may load."""
+"""The headers that browsers obey: over TLS, about framing, and what a page may load."""
 
 import json
 import os

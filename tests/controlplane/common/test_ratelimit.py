@@ -131,7 +131,7 @@ def test_a_network_of_ipv6_counts_as_one_address(address, counted):
 
 
 # -- proxies -----------------------------------------------------------------------------------
-async def told(scope, receive, send):
+async def echo(scope, receive, send):
     body = json.dumps([scope["client"][0], scope["scheme"]]).encode()
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": body})
@@ -150,7 +150,7 @@ async def told(scope, receive, send):
     ],
 )
 def test_only_a_trusted_proxy_says_for_whom_it_speaks(peer, headers, expected):
-    client = AsgiClient(app=behind_proxies(told, ["10.0.0.0/8"]))
+    client = AsgiClient(app=behind_proxies(echo, ["10.0.0.0/8"]))
     rows = [("X-Forwarded-For", text) for text in headers]
     rows.append(("X-Forwarded-Proto", "https"))
     scheme = "https" if peer.startswith("10.") else "http"
@@ -159,7 +159,7 @@ def test_only_a_trusted_proxy_says_for_whom_it_speaks(peer, headers, expected):
 
 
 def test_without_proxies_nothing_forwarded_is_read():
-    client = AsgiClient(app=behind_proxies(told, []))
+    client = AsgiClient(app=behind_proxies(echo, []))
     rows = [("X-Forwarded-For", "203.0.113.7"), ("X-Forwarded-Proto", "https")]
     assert client.request("GET", "/", headers=rows).json() == ["127.0.0.1", "http"]
 

@@ -1,7 +1,7 @@
 """Every address × method with bytes that no client of good will sends, without and with credentials.
 
-The table of URLs is walked, so that a new door is here by being served. The answer may be any
-refusal, or what the door serves; it is never a fault of ours, and a refusal is always a problem.
+The table of URLs is walked, so that a new endpoint is here by being served. The answer may be any
+refusal, or what the endpoint serves; it is never a fault of ours, and a refusal is always a problem.
 """
 
 import itertools

@@ -150,18 +150,18 @@ def test_the_figures_are_those_of_the_placement(cluster):
     for row in plan.brokers:
         # What else is on a broker that nobody described is unknown.
         fixed = given_.get(row.id, Broker(id=row.id, fixed_bytes=None))
-        for placed, told in ((partitions, row.before), (after(partitions, plan), row.after)):
+        for placed, shown in ((partitions, row.before), (after(partitions, plan), row.after)):
             held = [p for p in placed if row.id in p.replicas]
             sizes = [p.size_bytes for p in held]
-            assert told.replicas == len(held) + fixed.fixed_replicas
+            assert shown.replicas == len(held) + fixed.fixed_replicas
             every = [*sizes, fixed.fixed_bytes]
-            assert told.bytes == (None if None in every else sum(every))
-            assert told.leaders == fixed.fixed_leaders + sum(p.replicas[0] == row.id for p in held)
+            assert shown.bytes == (None if None in every else sum(every))
+            assert shown.leaders == fixed.fixed_leaders + sum(p.replicas[0] == row.id for p in held)
             shared = sum(
                 Counter(racks.get(b) for b in p.replicas)[racks.get(row.id)] > 1 for p in held
             )
             one_rack = len({racks.get(change.id) for change in plan.brokers}) < 2
-            assert told.rack_violations == (0 if one_rack else shared)
+            assert shown.rack_violations == (0 if one_rack else shared)
     moved = [
         len(set(new.replicas) - set(old.replicas)) * old.size_bytes
         if old.size_bytes is not None or set(new.replicas) == set(old.replicas)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import secrets
 import socket
 import ssl
@@ -37,6 +38,8 @@ class AccessClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         self.refusal = ""
         if access.tls is not None:
             options.update(use_ssl=True, handler=_TlsHandler(access.tls.context(), self._refuse))
+        else:
+            options.update(handler=_Handler())
         identity = access.identity
         super().__init__(
             hosts=hosts,
@@ -115,7 +118,44 @@ class _Connection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no type
         return bytes(SASL.deserialize(buffer, offset)[0] or b"")
 
 
-class _TlsHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types
+class _Wake:
+    """Counts requests that wait to be sent, in place of both ends of kazoo's pair of sockets.
+
+    kazoo writes a byte for each request into a socket that blocks, and reads them while it is
+    connected alone: without a connection, whoever asked for some 280 things stood still, an event
+    loop with all that it serves. A counter of the kernel's never fills up.
+    """
+
+    def __init__(self) -> None:
+        self._fd = os.eventfd(0, os.EFD_SEMAPHORE | os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+
+    def fileno(self) -> int:
+        return self._fd
+
+    def send(self, data: bytes) -> int:
+        os.eventfd_write(self._fd, len(data))
+        return len(data)
+
+    def recv(self, _count: int) -> bytes:
+        os.eventfd_read(self._fd)
+        return b"\0"
+
+    def close(self) -> None:
+        fd, self._fd = self._fd, -1
+        if fd >= 0:
+            os.close(fd)
+
+
+class _Handler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types
+    def create_socket_pair(self) -> tuple[Any, Any]:
+        if not hasattr(os, "eventfd"):  # not Linux
+            pair: tuple[Any, Any] = super().create_socket_pair()
+            return pair
+        wake = _Wake()
+        return wake, wake
+
+
+class _TlsHandler(_Handler):
     """Connects with our own context: kazoo's trusts the system's authorities besides ours."""
 
     def __init__(self, context: ssl.SSLContext, refuse: Callable[[str], None]) -> None:

@@ -12,6 +12,7 @@ from kazoo.security import OPEN_ACL_UNSAFE
 
 from dataplane.ports.coordinator import (
     Check,
+    ConnectionLossError,
     Create,
     Delete,
     Get,
@@ -280,3 +281,22 @@ def test_a_user_that_would_change_the_jaas_file_is_refused(bad):
         jaas({"member": bad})
     with pytest.raises(ValueError, match="JAAS"):
         jaas({bad: "password"})
+
+
+async def test_requests_wait_for_a_lost_connection_and_nothing_else_does(zookeeper):
+    """Far more of them than kazoo's own pair of sockets has space for; the proxy, which the new
+    connection needs, runs in the loop that asks."""
+    host, port = zookeeper.connect_string.split(":")
+    async with ZooKeeperProxy(host, int(port)) as proxy:
+        session = await ZooKeeperCoordinator.connect(
+            f"{proxy.address}/away", access=as_user("controlplane")
+        )
+        proxy.drop()
+        asked = [session.create(f"/n-{n}", b"") for n in range(2_000)]
+        async with asyncio.timeout(60):
+            answers = await asyncio.gather(*asked, return_exceptions=True)
+            made = await session.children("/")
+        failed = [answer for answer in answers if isinstance(answer, BaseException)]
+        assert len(made) >= 2_000 - len(failed) > 1_000
+        assert {type(error) for error in failed} <= {ConnectionLossError}
+        await session.close()

@@ -23,7 +23,7 @@ from controlplane.clusters.specs import (
 from controlplane.clusters.zookeeper_tree import administrators
 from controlplane.common.crypto import seal, unseal
 from controlplane.common.words import counted
-from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.errors import AcceptedRefusals, GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.operations.operations import Done, Progress, StepFailedError, StepRetryError, Wait
 from spark_analytics.contracts.telemetry import TELEMETRY_TOPIC
@@ -204,7 +204,9 @@ def let_go(cluster: Cluster) -> Done:
 def _remove_own_topic(gateway: ClusterGateway) -> str:
     if not gateway.describe_topics([TELEMETRY_TOPIC]):
         return f"{TELEMETRY_TOPIC} is not there"
-    gateway.delete_topic(TELEMETRY_TOPIC)
+    # A deletion of a moment ago may not have reached the broker that was asked.
+    with AcceptedRefusals("UNKNOWN_TOPIC_OR_PARTITION"):
+        gateway.delete_topic(TELEMETRY_TOPIC)
     return f"{TELEMETRY_TOPIC} removed"
 
 

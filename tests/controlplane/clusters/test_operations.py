@@ -8,7 +8,7 @@ from controlplane.clusters.selectors import cluster_get
 from controlplane.clusters.services import write_desired
 from controlplane.common.crypto import unseal
 from controlplane.common.problems import Conflict, NotFound, Problem
-from controlplane.gateway.errors import unreachable
+from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.types import TP
 from controlplane.operations.services import operation_cancel
 from spark_analytics.contracts.telemetry import TELEMETRY_TOPIC
@@ -356,6 +356,12 @@ def test_letting_go_removes_what_the_service_wrote_and_nothing_else(registered):
     assert registered.gateway.groups
     assert step(operation, "remove").detail == f"{TELEMETRY_TOPIC} removed"
     assert step(operation, "purge").detail == f"{TELEMETRY_TOPIC} is not there"
+
+
+def test_a_topic_of_ours_that_is_gone_meanwhile_counts_as_removed(registered):
+    registered.gateway.fail_next("delete_topic", GatewayError("UNKNOWN_TOPIC_OR_PARTITION"))
+    operation = drive(registered.start(registered.plan("cluster.delete", registered.old)))
+    assert step(operation, "remove").detail == f"{TELEMETRY_TOPIC} removed"
 
 
 def test_a_registered_cluster_that_is_away_is_let_go_and_what_may_stay_is_said(registered):

@@ -57,6 +57,7 @@ LOCAL_APPS = [
     "controlplane.access",
     "controlplane.reassignments",
     "controlplane.groups",
+    "controlplane.backups",
 ]
 # Apps that other teams deliver on their own; each is wired as soon as it is there.
 OPTIONAL_APPS = [

@@ -41,6 +41,7 @@ from controlplane.operations.rules import (
 from controlplane.operations.states import (
     ACTIVE_STATES,
     CANCELLING,
+    FAILED,
     PENDING,
     REVERTED,
     RUNNING,
@@ -312,6 +313,33 @@ def _finish(operation: Operation, kind: OperationKind, token: str, state: str) -
             reason=row.reason,
             data={"operation_id": row.id, "error": row.error},
         )
+
+
+def interrupt(operation_id: str, problem: Problem) -> bool:
+    """End an operation where it stands, as failed: no step runs any more, none is rolled back.
+
+    True unless it is over or a worker is at it. For operations whose world is not known any more.
+    """
+    token = claim(operation_id)
+    if token is None:
+        return False
+    with transaction.atomic():
+        row = _mine(operation_id, token)
+        if row is None:
+            return False
+        under_way = row.steps.filter(state=STEP_RUNNING).first()
+        row.error = {**problem.as_dict(), "step": under_way.name if under_way else ""}
+        row.save()
+        Step.move_all(
+            row.steps.filter(state=STEP_RUNNING),
+            STEP_FAILED,
+            detail=problem.detail,
+            finished_at=timezone.now(),
+        )
+        Step.move_all(row.steps.filter(state=STEP_PENDING), STEP_SKIPPED)
+    operation = Operation.objects.get(pk=operation_id)
+    _finish(operation, required_kind(operation.kind), token, FAILED)
+    return True
 
 
 def _mark_reverted(operation: Operation) -> None:

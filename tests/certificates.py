@@ -22,10 +22,11 @@ class Authority:
         certificate = self._sign(self._name, self._key.public_key(), authority=True)
         self.file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
-    def issue(self, name, *, host="127.0.0.1", password=""):
+    def issue(self, name, *, host="127.0.0.1", password="", ends_in_h=24):
+        """A key and its certificate in one file; `host` is an address or a name, or empty."""
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-        certificate = self._sign(subject, key.public_key(), host=host)
+        certificate = self._sign(subject, key.public_key(), host=host, ends_in_h=ends_in_h)
         sealed = (
             serialization.BestAvailableEncryption(password.encode())
             if password
@@ -38,19 +39,34 @@ class Authority:
         )
         return file
 
-    def _sign(self, subject, key, *, authority=False, host=""):
+    def _sign(self, subject, key, *, authority=False, host="", ends_in_h=24):
         now = dt.datetime.now(dt.UTC)
+        ends = now + dt.timedelta(hours=ends_in_h)
         made = (
             x509.CertificateBuilder()
             .subject_name(subject)
             .issuer_name(self._name)
             .public_key(key)
             .serial_number(x509.random_serial_number())
-            .not_valid_before(now - dt.timedelta(hours=1))
-            .not_valid_after(now + dt.timedelta(days=1))
+            .not_valid_before(min(now, ends) - dt.timedelta(hours=1))
+            .not_valid_after(ends)
             .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
         )
         if host:
-            names = [x509.IPAddress(ipaddress.ip_address(host))]
-            made = made.add_extension(x509.SubjectAlternativeName(names), critical=False)
+            made = made.add_extension(
+                x509.SubjectAlternativeName([_general_name(host)]), critical=False
+            )
         return made.sign(self._key, hashes.SHA256())
+
+
+def _general_name(host):
+    try:
+        return x509.IPAddress(ipaddress.ip_address(host))
+    except ValueError:
+        return x509.DNSName(host)
+
+
+def split_pem(file):
+    """(key, certificates) of a file that `issue` wrote."""
+    key, mark, rest = file.read_text().partition("-----BEGIN CERTIFICATE-----")
+    return key, mark + rest

@@ -1,7 +1,7 @@
 """`gateway_for(cluster)`: one gateway per cluster and process, renewed when the way in changes."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -24,7 +24,13 @@ def gateway_for(cluster: Cluster) -> ClusterGateway:
     if _factory is not None:
         return _factory(cluster)
     mark = content_hash(
-        [cluster.bootstrap_servers, cluster.security_protocol, cluster.secrets_token]
+        [
+            cluster.bootstrap_servers,
+            cluster.security_protocol,
+            cluster.sasl_mechanism,
+            cluster.admin_username,
+            cluster.secrets_token,
+        ]
     )
     with _lock:
         found = _open.get(cluster.id)
@@ -48,15 +54,46 @@ def drop_gateway(cluster_id: str) -> None:
 
 
 def connection_spec(cluster: Cluster) -> "ConnectionSpec":
-    from controlplane.gateway.connection_spec import ConnectionSpec
-
+    """How the control plane reaches the cluster, by what is sealed with it."""
     secrets = unseal(cluster.secrets_token) if cluster.secrets_token else {}
-    return ConnectionSpec(
-        bootstrap_servers=tuple(cluster.bootstrap_servers.split(",")),
+    return spec_of(
+        bootstrap_servers=cluster.bootstrap_servers,
         security_protocol=cluster.security_protocol,
-        sasl_mechanism=cluster.sasl_mechanism or None,
-        username=cluster.admin_username or None,
+        sasl_mechanism=cluster.sasl_mechanism,
+        username=cluster.admin_username,
+        secrets=secrets,
+    )
+
+
+def spec_of(
+    *,
+    bootstrap_servers: str,
+    security_protocol: str,
+    sasl_mechanism: str,
+    username: str,
+    secrets: Mapping[str, str],
+) -> "ConnectionSpec":
+    """A way in, its secrets by the names under which `credentials` keeps them."""
+    from controlplane.gateway.connection_spec import ConnectionSpec, OAuthClient
+
+    oauth = None
+    if "oauth_token_url" in secrets:
+        oauth = OAuthClient(
+            token_url=secrets["oauth_token_url"],
+            client_id=secrets.get("oauth_client_id", ""),
+            client_secret=secrets.get("oauth_client_secret", ""),
+            scope=secrets.get("oauth_scope", ""),
+        )
+    return ConnectionSpec(
+        bootstrap_servers=tuple(bootstrap_servers.split(",")),
+        security_protocol=security_protocol,
+        sasl_mechanism=sasl_mechanism or None,
+        username=username or None,
         password=secrets.get("admin"),
+        ca_pem=secrets.get("ca_pem"),
+        client_certificate_pem=secrets.get("client_certificate_pem"),
+        client_key_pem=secrets.get("client_key_pem"),
+        oauth=oauth,
         timeout_s=settings.GATEWAY_TIMEOUT_S,
     )
 

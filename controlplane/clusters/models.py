@@ -13,7 +13,7 @@ PHASE_CHOICES = [
     (phase, phase) for phase in (CREATING, RUNNING, UPDATING, DEGRADED, DELETING, FAILED, DELETED)
 ]
 SECURITY_CHOICES = ["PLAINTEXT", "SASL_PLAINTEXT", "SSL", "SASL_SSL"]
-MECHANISM_CHOICES = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"]
+MECHANISM_CHOICES = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"]
 
 
 def new_cluster_id() -> str:
@@ -32,7 +32,8 @@ class Cluster(models.Model):
     security_protocol = models.CharField(max_length=20)
     sasl_mechanism = models.CharField(max_length=20, blank=True)
     admin_username = models.CharField(max_length=200, blank=True)
-    # Fernet token of {"admin": …, "broker": …}; empty for clusters without authentication.
+    # Sealed, by name: of a managed cluster its passwords, of a registered one its way in
+    # (`credentials`); empty where there is nothing to keep.
     secrets_token = models.TextField(blank=True)
     config = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -1,7 +1,7 @@
 """cluster.create, cluster.register, cluster.delete."""
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from controlplane.clusters import services
 from controlplane.clusters.connections import gateway_for
+from controlplane.clusters.credentials import WRITE_ONLY, kept, shown_in_clear
 from controlplane.clusters.hosts import Host, HostsUnavailableError, hosts
 from controlplane.clusters.inputs import ClusterCreateInputs, ClusterRegisterInputs, NoInputs
 from controlplane.clusters.models import (
@@ -223,26 +224,22 @@ class ClusterRegister(_AddsCluster):
     name = "cluster.register"
     final = "a cluster that is registered can only be let go"
     inputs = ClusterRegisterInputs
-    secret_inputs = ("password",)
+    secret_inputs = WRITE_ONLY
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         check_name_free(context.tenant, inputs["name"])
-        if inputs["security_protocol"].startswith("SASL"):
-            for field in ("sasl_mechanism", "username"):
-                if not inputs.get(field):
-                    raise field_problem(f"/inputs/{field}", "SASL needs it.", "required")
         return PlanDraft(
             resource=f"cluster/{inputs['name']}",
             diff={"before": None, "after": {"bootstrap_servers": inputs["bootstrap_servers"]}},
             summary=f"Govern the cluster at {inputs['bootstrap_servers']}.",
             preconditions={"name": inputs["name"]},
-            warnings=[warning("writes-there", WRITTEN_TO_REGISTERED)],
+            warnings=[warning("writes-there", WRITTEN_TO_REGISTERED), *_in_clear(inputs)],
         )
 
     def prepare(self, operation: Operation, plan: Plan) -> None:
         from controlplane.operations.plans import plan_secrets
 
-        password = plan_secrets(plan).get("password")
+        secrets = kept({**plan.inputs, **plan_secrets(plan)})
         self.add_row(
             operation,
             plan,
@@ -251,7 +248,7 @@ class ClusterRegister(_AddsCluster):
             security_protocol=plan.inputs["security_protocol"],
             sasl_mechanism=plan.inputs.get("sasl_mechanism", ""),
             admin_username=plan.inputs.get("username", ""),
-            secrets_token=seal({"admin": password}) if password else "",
+            secrets_token=seal(secrets) if secrets else "",
         )
 
     def connect(self, context: StepContext) -> Done:
@@ -272,6 +269,19 @@ class ClusterRegister(_AddsCluster):
         StepSpec(name="connect", title="The cluster answers", run=connect, deadline_s=30.0),
         StepSpec(name="verify", title="Its topics can be read", run=verify, phase=Phase.VERIFY),
     )
+
+
+def _in_clear(inputs: Mapping[str, Any]) -> list[dict[str, str]]:
+    if not shown_in_clear(inputs):
+        return []
+    return [
+        warning(
+            "in-the-clear",
+            f"{inputs['sasl_mechanism']} without TLS: whoever is on the way to the brokers can read"
+            " what logs in.",
+            "danger",
+        )
+    ]
 
 
 class ClusterDelete(_RemovesBrokers, ClusterOperationKind):

@@ -6,28 +6,31 @@ is up. librdkafka distinguishes the two at once.
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
+from controlplane.gateway.connection_spec import OAUTHBEARER, ConnectionSpec
 from controlplane.gateway.errors import GatewayError
-
-if TYPE_CHECKING:
-    from controlplane.gateway.connection_spec import ConnectionSpec
+from controlplane.gateway.oauth import token_of
+from controlplane.gateway.records import security_settings
 
 PROBE_S_MAX = 2.0
 POLL_S = 0.05
 REFUSED = KafkaError._AUTHENTICATION  # noqa: SLF001 - librdkafka's own codes are public all the same
 
 
-def check_authentication(spec: "ConnectionSpec") -> None:
+def check_authentication(spec: ConnectionSpec) -> None:
     """Pass when a broker lets the user in, or when none answers in `PROBE_S_MAX` seconds.
 
     Raises:
         GatewayError: SASL_AUTHENTICATION_FAILED, with the broker's words.
     """
-    if not spec.security_protocol.startswith("SASL"):
+    if not spec.uses_sasl:
+        return
+    if spec.sasl_mechanism == OAUTHBEARER:
+        token_of(spec)
         return
     refusals: list[str] = []
 
@@ -35,7 +38,11 @@ def check_authentication(spec: "ConnectionSpec") -> None:
         if error.code() == REFUSED:
             refusals.append(error.str())
 
-    client = AdminClient(_settings(spec), error_cb=on_error, logger=None)
+    client = AdminClient(
+        security_settings(spec) | {"client.id": "penstock-authentication"},
+        error_cb=on_error,
+        logger=None,
+    )
     deadline_s = time.monotonic() + min(PROBE_S_MAX, spec.timeout_s / 4)
     while time.monotonic() < deadline_s:
         client.poll(POLL_S)
@@ -47,15 +54,3 @@ def check_authentication(spec: "ConnectionSpec") -> None:
         with contextlib.suppress(KafkaException):
             client.list_topics(timeout=POLL_S)
             return
-
-
-def _settings(spec: "ConnectionSpec") -> dict[str, Any]:
-    return {
-        "bootstrap.servers": ",".join(spec.bootstrap_servers),
-        "client.id": "penstock-authentication",
-        "security.protocol": spec.security_protocol,
-        "sasl.mechanism": spec.sasl_mechanism or "",
-        "sasl.username": spec.username or "",
-        "sasl.password": spec.password or "",
-        "log_level": 0,
-    }

@@ -15,6 +15,7 @@ from kafka.admin import KafkaAdminClient
 from kafka.errors import BrokerResponseError, KafkaError, UnsupportedVersionError, for_code
 
 from controlplane.gateway.authentication import check_authentication
+from controlplane.gateway.client_settings import client_settings
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError, timed_out, unreachable
 
@@ -88,12 +89,8 @@ class KafkaLink:
         timeout_ms = int(spec.timeout_s * 1000)
         try:
             return KafkaAdminClient(
-                bootstrap_servers=list(spec.bootstrap_servers),
+                **client_settings(spec),
                 client_id="penstock-control",
-                security_protocol=spec.security_protocol,
-                sasl_mechanism=spec.sasl_mechanism,
-                sasl_plain_username=spec.username,
-                sasl_plain_password=spec.password,
                 request_timeout_ms=timeout_ms,
                 bootstrap_timeout_ms=timeout_ms,
                 reconnect_backoff_max_ms=500,

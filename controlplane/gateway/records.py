@@ -7,13 +7,16 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
-from controlplane.gateway.connection_spec import ConnectionSpec
+from controlplane.gateway.connection_spec import OAUTHBEARER, ConnectionSpec
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.oauth import token_of
 
 NOT_ACKNOWLEDGED = "not-acknowledged"
 NOT_READ = "not-read"
 LOOKUP_TIMEOUT_S = 10.0
 POLL_S = 0.5
+# `oauth` keeps tokens by their own lifetime; librdkafka looks this often for a newer one.
+TOKEN_ASKED_AGAIN_S = 60.0
 
 
 class RecordProducer:
@@ -128,8 +131,20 @@ def security_settings(spec: ConnectionSpec) -> dict[str, Any]:
         # What goes wrong comes back to the caller; librdkafka need not write to stderr as well.
         "log_level": 2,
     }
-    if spec.sasl_mechanism:
-        found["sasl.mechanism"] = spec.sasl_mechanism
+    if spec.uses_tls:
+        found["ssl.endpoint.identification.algorithm"] = "https"
+        given = {
+            "ssl.ca.pem": spec.ca_pem,
+            "ssl.certificate.pem": spec.client_certificate_pem,
+            "ssl.key.pem": spec.client_key_pem,
+        }
+        found |= {key: pem for key, pem in given.items() if pem}
+    if not spec.uses_sasl:
+        return found
+    found["sasl.mechanism"] = spec.sasl_mechanism
+    if spec.sasl_mechanism == OAUTHBEARER:
+        found["oauth_cb"] = lambda _: (token_of(spec), time.time() + TOKEN_ASKED_AGAIN_S)
+    else:
         found["sasl.username"] = spec.username or ""
         found["sasl.password"] = spec.password or ""
     return found

@@ -1263,19 +1263,40 @@ export interface components {
         };
         ClusterRegisterInputs: {
             bootstrap_servers: string;
+            /** @description TLS: the authorities to trust, in PEM; without it the system's own. The brokers' certificates must name the hosts that they are reached by. */
+            ca_pem?: string;
+            /** @description TLS: the client's certificate chain, in PEM. */
+            client_certificate_pem?: string;
             name: string;
+            oauth_client_id?: string;
+            oauth_scope?: string;
+            /** @description OAUTHBEARER: an https URL. */
+            oauth_token_url?: string;
             sasl_mechanism?: components["schemas"]["SaslMechanismEnum"];
             /** @default PLAINTEXT */
             security_protocol?: components["schemas"]["SecurityProtocolEnum"];
+            /** @description PLAIN and SCRAM: who logs in. */
             username?: string;
         };
         ClusterRegisterInputsRequest: {
             bootstrap_servers: string;
+            /** @description TLS: the authorities to trust, in PEM; without it the system's own. The brokers' certificates must name the hosts that they are reached by. */
+            ca_pem?: string;
+            /** @description TLS: the client's certificate chain, in PEM. */
+            client_certificate_pem?: string;
+            /** @description TLS: the certificate's key, in PEM, without a password. */
+            client_key_pem?: string;
             name: string;
+            oauth_client_id?: string;
+            oauth_client_secret?: string;
+            oauth_scope?: string;
+            /** @description OAUTHBEARER: an https URL. */
+            oauth_token_url?: string;
             password?: string;
             sasl_mechanism?: components["schemas"]["SaslMechanismEnum"];
             /** @default PLAINTEXT */
             security_protocol?: components["schemas"]["SecurityProtocolEnum"];
+            /** @description PLAIN and SCRAM: who logs in. */
             username?: string;
         };
         ClusterRegisterPlan: {
@@ -2193,7 +2214,7 @@ export interface components {
             ts_ms?: number;
         };
         /** @enum {string} */
-        SaslMechanismEnum: "PLAIN" | "SCRAM-SHA-256" | "SCRAM-SHA-512";
+        SaslMechanismEnum: "PLAIN" | "SCRAM-SHA-256" | "SCRAM-SHA-512" | "OAUTHBEARER";
         /** @enum {string} */
         ScopeEnum: "read" | "write";
         Secret: {

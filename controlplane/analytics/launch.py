@@ -13,12 +13,14 @@ from controlplane.analytics.conf import AnalyticsConf
 from controlplane.analytics.models import AnalyticsRun
 from controlplane.clusters.connections import connection_spec
 from controlplane.clusters.models import Cluster
-from controlplane.gateway.connection_spec import ConnectionSpec
+from controlplane.gateway.connection_spec import OAUTHBEARER, ConnectionSpec
 from spark_analytics.contracts.runs import ClusterInput, RunConfig
 
 LEASE_FILE = "lease"
 _SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 _PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+_OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+_OAUTH_HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
 
 
 def launch(run: AnalyticsRun, conf: AnalyticsConf) -> process.RunProcess:
@@ -68,19 +70,60 @@ def run_config(
 
 def secret_options(spec: ConnectionSpec) -> dict[str, str]:
     """The connector options that nobody else may read."""
-    if not spec.sasl_mechanism:
+    return {f"kafka.{name}": value for name, value in (_tls(spec) | _login(spec)).items()}
+
+
+def _tls(spec: ConnectionSpec) -> dict[str, str]:
+    """Without authorities of its own a cluster is checked by those that the JVM trusts."""
+    found = {}
+    if spec.uses_tls and spec.ca_pem:
+        found = {"ssl.truststore.type": "PEM", "ssl.truststore.certificates": spec.ca_pem}
+    if spec.uses_tls and spec.client_certificate_pem and spec.client_key_pem:
+        found |= {
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.certificate.chain": spec.client_certificate_pem,
+            "ssl.keystore.key": spec.client_key_pem,
+        }
+    return found
+
+
+def _login(spec: ConnectionSpec) -> dict[str, str]:
+    if not spec.uses_sasl:
         return {}
+    if spec.oauth is not None:
+        return {
+            "sasl.mechanism": OAUTHBEARER,
+            "sasl.login.callback.handler.class": _OAUTH_HANDLER,
+            "sasl.oauthbearer.token.endpoint.url": spec.oauth.token_url,
+            "sasl.jaas.config": _jaas(
+                _OAUTH,
+                clientId=spec.oauth.client_id,
+                clientSecret=spec.oauth.client_secret,
+                scope=spec.oauth.scope,
+            ),
+        }
     module = _PLAIN if spec.sasl_mechanism == "PLAIN" else _SCRAM
-    name, password = _quoted(spec.username or ""), _quoted(spec.password or "")
     return {
-        "kafka.sasl.mechanism": spec.sasl_mechanism,
-        "kafka.sasl.jaas.config": f"{module} required username={name} password={password};",
+        "sasl.mechanism": spec.sasl_mechanism or "",
+        "sasl.jaas.config": _jaas(
+            module, username=spec.username or "", password=spec.password or ""
+        ),
     }
 
 
-def _quoted(text: str) -> str:
+def _jaas(module: str, **options: str) -> str:
+    given = "".join(f" {name}={quoted(value)}" for name, value in options.items() if value)
+    return f"{module} required{given};"
+
+
+def quoted(text: str) -> str:
+    """A JAAS string that ends where it should, whatever is in it.
+
+    The JVM reads it as it reads Java's own: backslashes escape, and a line's end would end the
+    string, so that what follows could name another login module.
+    """
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return '"' + "".join(c if c >= " " else f"\\{ord(c):03o}" for c in escaped) + '"'
 
 
 def _write_private(path: Path, text: str) -> None:

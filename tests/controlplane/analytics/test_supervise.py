@@ -14,11 +14,13 @@ import pytest
 from django.utils import timezone
 
 from controlplane.analytics import process, supervise
+from controlplane.analytics.launch import quoted, secret_options
 from controlplane.analytics.models import (
     AnalyticsRun,
     CollectorState,
     GoldGroupLag,
 )
+from controlplane.gateway.connection_spec import ConnectionSpec, OAuthClient
 from controlplane.operations.states import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
 from spark_analytics.contracts.runs import RunConfig
 from tests.controlplane.analytics import rows
@@ -133,6 +135,42 @@ def test_secrets_are_on_a_private_file_and_nowhere_else(stand_in, world):
     assert "jaas" not in (work / "config.json").read_text()
     assert config.clusters[0].kafka_options == {"kafka.security.protocol": "SASL_PLAINTEXT"}
     assert (config.from_ts_ms, config.to_ts_ms) == (run.from_ts_ms, run.to_ts_ms)
+
+
+def test_a_login_stays_inside_its_jaas_string():
+    assert quoted('a"b\\c') == '"a\\"b\\\\c"'
+    # The JVM ends a string at a line's end: what follows could name another login module.
+    assert quoted("x\n; Evil required") == '"x\\012; Evil required"'
+    assert quoted("\r\x00") == '"\\015\\000"'
+
+
+def test_the_connector_gets_authorities_certificate_and_token_endpoint():
+    spec = ConnectionSpec(
+        bootstrap_servers=("a:1",),
+        security_protocol="SASL_SSL",
+        sasl_mechanism="OAUTHBEARER",
+        ca_pem="CA",
+        client_certificate_pem="CERT",
+        client_key_pem="KEY",
+        oauth=OAuthClient(token_url="https://id/t", client_id="me", client_secret="s"),
+    )
+    assert secret_options(spec) == {
+        "kafka.ssl.truststore.type": "PEM",
+        "kafka.ssl.truststore.certificates": "CA",
+        "kafka.ssl.keystore.type": "PEM",
+        "kafka.ssl.keystore.certificate.chain": "CERT",
+        "kafka.ssl.keystore.key": "KEY",
+        "kafka.sasl.mechanism": "OAUTHBEARER",
+        "kafka.sasl.login.callback.handler.class": (
+            "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
+        ),
+        "kafka.sasl.oauthbearer.token.endpoint.url": "https://id/t",
+        "kafka.sasl.jaas.config": (
+            "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+            ' required clientId="me" clientSecret="s";'
+        ),
+    }
+    assert secret_options(ConnectionSpec(bootstrap_servers=("a:1",))) == {}
 
 
 def test_a_run_that_failed_says_why_and_loads_nothing(stand_in):

@@ -140,6 +140,17 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         "NAME": os.environ.get("PENSTOCK_TEST_SQLITE")
         or str(Path(tempfile.gettempdir()) / f"penstock-test-{os.getpid()}.sqlite3")
     }
+else:
+    # Who waits for a database that went away without a word would hold a worker for a quarter of
+    # an hour, and one in the middle of a transaction its rows.
+    DATABASES["default"]["OPTIONS"] = {
+        "connect_timeout": 5,
+        "tcp_user_timeout": 10_000,
+        "keepalives_idle": 5,
+        "keepalives_interval": 2,
+        "keepalives_count": 3,
+        **DATABASES["default"].get("OPTIONS", {}),
+    }
 DATABASES["default"]["CONN_MAX_AGE"] = 60
 
 # -- cache: counts that all web processes share -------------------------------------------------
@@ -246,7 +257,7 @@ CELERY_BEAT_MAX_LOOP_INTERVAL = 2
 CELERY_BEAT_SCHEDULE = {
     "operations-sweep": {
         "task": "operations.sweep",
-        "schedule": env.float("PENSTOCK_OPERATION_SWEEP_S", default=5.0),
+        "schedule": env.float("PENSTOCK_OPERATION_SWEEP_S", default=1.0),
         "options": {"expires": 5},
     },
     "outbox-drain": {"task": "operations.drain_outbox", "schedule": 5.0, "options": {"expires": 5}},
@@ -272,7 +283,9 @@ if "controlplane.analytics" in OPTIONAL_APPS and importlib.util.find_spec(
 # -- the engine's bounds ----------------------------------------------------------------------
 PLAN_LIFETIME_S = 15 * 60
 PLANS_OPEN_MAX = env.int("PENSTOCK_PLANS_OPEN_MAX", default=200)  # of one tenant
-OPERATION_LEASE_S = env.float("PENSTOCK_OPERATION_LEASE_S", default=20.0)
+# Renewed at each third. With the sweep's interval it bounds how long an operation stands still
+# when its worker is killed.
+OPERATION_LEASE_S = env.float("PENSTOCK_OPERATION_LEASE_S", default=3.0)
 GATEWAY_TIMEOUT_S = env.float("PENSTOCK_GATEWAY_TIMEOUT_S", default=10.0)
 
 LOGGING = {

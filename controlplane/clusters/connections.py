@@ -8,8 +8,9 @@ from django.conf import settings
 
 from controlplane.clusters.models import Cluster
 from controlplane.common.crypto import unseal
+from controlplane.common.fence import fenced
 from controlplane.common.hashing import content_hash
-from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.port import READS, ClusterGateway
 
 if TYPE_CHECKING:
     from controlplane.gateway.connection_spec import ConnectionSpec
@@ -20,7 +21,14 @@ _factory: Callable[[Cluster], ClusterGateway] | None = None
 
 
 def gateway_for(cluster: Cluster) -> ClusterGateway:
-    """Kept open between calls; thread-safe. Never close it: `drop_gateway` does."""
+    """Kept open between calls; thread-safe. Never close it: `drop_gateway` does.
+
+    A step of an operation gets it fenced: it writes only while its worker holds the lease.
+    """
+    return fenced(_gateway_of(cluster), READS)
+
+
+def _gateway_of(cluster: Cluster) -> ClusterGateway:
     if _factory is not None:
         return _factory(cluster)
     mark = content_hash(

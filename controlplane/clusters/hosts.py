@@ -27,6 +27,7 @@ from kazoo.handlers.threading import KazooTimeoutError
 from controlplane.clusters import zookeeper_tree as tree
 from controlplane.clusters.zookeeper_tree import ANSWER_TIMEOUT_S
 from controlplane.clusters.zookeeper_tree import HOSTS as ROOT
+from controlplane.common.fence import fenced
 from zookeeper_access import files
 from zookeeper_access.settings import AccessError, ZooKeeperAccess
 
@@ -81,6 +82,8 @@ class Observed:
 
 BrokerKey = tuple[str, str]
 """(host_id, broker_key)"""
+READS = frozenset({"hosts", "observed", "close"})
+"""The methods of `Hosts` that change nothing; every other one is a write (`common.fence`)."""
 
 
 class Hosts(Protocol):
@@ -354,7 +357,11 @@ _hosts: Hosts | None = None
 
 
 def hosts() -> Hosts:
-    """This process's access to the hosts."""
+    """This process's access to the hosts. A step of an operation gets it fenced."""
+    return fenced(_own_hosts(), READS)
+
+
+def _own_hosts() -> Hosts:
     global _hosts  # noqa: PLW0603 - one ZooKeeper session per process
     if _hosts is None:
         try:

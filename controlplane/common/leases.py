@@ -1,23 +1,25 @@
 """Leases on rows: one worker at a time holds one, and a dead one loses its hold.
 
-The token is the fence: what a holder finds out counts only while the row still has its token.
+The token is the fence: what a holder finds out counts only while the row still has its token. When
+a lease runs out is the database's clock to say, so that hosts whose clocks differ agree about it.
 """
 
 import secrets
-from datetime import datetime, timedelta
+from collections.abc import Collection
+from datetime import timedelta
 from typing import Any, TypeVar
 
 from django.db.models import Q, QuerySet
-from django.utils import timezone
+from django.db.models.functions import Now
 
 from controlplane.common.models import Leased
 
 Row = TypeVar("Row", bound=Leased)
 
 
-def free(now: datetime) -> Q:
-    """Rows that nobody holds at this time."""
-    return Q(lease_expires_at=None) | Q(lease_expires_at__lt=now)
+def free() -> Q:
+    """Rows that nobody holds when the statement runs."""
+    return Q(lease_expires_at=None) | Q(lease_expires_at__lt=Now())
 
 
 def claim(rows: QuerySet[Row], length: timedelta, **also: Any) -> str | None:
@@ -25,16 +27,21 @@ def claim(rows: QuerySet[Row], length: timedelta, **also: Any) -> str | None:
 
     None when there is no such row (any more), or when somebody else holds it.
     """
-    now = timezone.now()
     token = secrets.token_hex(12)
-    taken = rows.filter(free(now)).update(lease_token=token, lease_expires_at=now + length, **also)
+    taken = rows.filter(free()).update(lease_token=token, lease_expires_at=Now() + length, **also)
     return token if taken else None
 
 
-def renew(rows: QuerySet[Row], token: str, length: timedelta) -> bool:
-    """Hold on for `length` from now. False when another one has taken the row."""
-    expires_at = timezone.now() + length
-    return bool(rows.filter(lease_token=token).update(lease_expires_at=expires_at))
+def renew(rows: QuerySet[Row], tokens: Collection[str], length: timedelta) -> set[str]:
+    """Hold on to all of `rows` for `length` from now: those of `tokens` that still hold theirs.
+
+    The others' rows were taken by somebody else, or given back. A lease that ran out and that
+    nobody took meanwhile is held again: it was nobody else's in between.
+    """
+    held = rows.filter(lease_token__in=tokens)
+    if held.update(lease_expires_at=Now() + length) == len(tokens):
+        return set(tokens)
+    return set(held.values_list("lease_token", flat=True))
 
 
 def release(rows: QuerySet[Row], token: str, **also: Any) -> bool:

@@ -16,3 +16,10 @@ STREAMS_REFUSED = Counter("penstock_streams_refused", "Live streams refused: too
 STREAMS_ENDED = Counter(
     "penstock_streams_ended", "Live streams ended because the right to them was gone."
 )
+LEASES_HELD = Gauge("penstock_leases_held", "Rows that this process works on.")
+LEASE_RENEWALS = Counter("penstock_lease_renewals", "Renewals of leases.", ["outcome"])
+LEASES_LOST = Counter("penstock_leases_lost", "Leases that another worker took from this process.")
+LEASES_REFUSED = Counter("penstock_leases_refused", "Rows not taken: too many were held already.")
+WRITES_REFUSED = Counter(
+    "penstock_fenced_writes_refused", "Writes not begun because the lease was lost or in doubt."
+)

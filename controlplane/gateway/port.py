@@ -84,3 +84,24 @@ class ClusterGateway(Protocol):
 
     def list_reassignments(self) -> list[OngoingReassignment]: ...
     def close(self) -> None: ...
+
+
+READS = frozenset(
+    {
+        "broker_configs",
+        "describe_cluster",
+        "describe_groups",
+        "describe_topics",
+        "group_offsets",
+        "list_acls",
+        "list_groups",
+        "list_reassignments",
+        "list_topics",
+        "list_users",
+        "log_dirs",
+        "offsets",
+        "topic_configs",
+        "close",
+    }
+)
+"""The methods that change nothing on the cluster. Every other one is a write (`common.fence`)."""

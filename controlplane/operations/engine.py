@@ -2,6 +2,9 @@
 
 Killed before the outcome is stored, the step runs again when the lease has run out; killed
 after, the outbox row or the sweep brings the next tick. Steps are idempotent, so both are safe.
+
+The lease is renewed while the step runs. Every write of the step, to brokers, ZooKeeper or the
+database, asks first whether the lease still holds: a worker that lost it, or cannot know, stops.
 """
 
 import logging
@@ -14,7 +17,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from controlplane.audit.services import Actor, audit_record
-from controlplane.common import leases
+from controlplane.common.fence import fenced_by
+from controlplane.common.lease_keeper import HeldLease, LeaseLostError, keeper
 from controlplane.common.problems import Problem
 from controlplane.gateway.errors import GatewayError
 from controlplane.operations import outbox
@@ -73,14 +77,25 @@ _Outcome = Done | Wait | _Retry | _Failed
 
 def tick(operation_id: str) -> bool:
     """Take one step of an operation, if nobody else is at it. True when a step was taken."""
-    token = claim(operation_id)
-    if token is None:
+    lease = claim(operation_id)
+    if lease is None:
         return False
+    try:
+        _take_step(operation_id, lease)
+    except LeaseLostError as lost:
+        log.warning("%s: %s", operation_id, lost)
+        return False
+    finally:
+        lease.drop()
+    return True
+
+
+def _take_step(operation_id: str, lease: HeldLease) -> None:
     operation = (Operation.objects.select_related("plan", "tenant").prefetch_related("steps")).get(
         pk=operation_id
     )
     kind = required_kind(operation.kind)
-    _enter(operation, token)
+    _enter(operation, lease)
     steps = list(operation.steps.all())
     action = next_action(
         state=operation.state,
@@ -89,46 +104,40 @@ def tick(operation_id: str) -> bool:
         steps=steps,
     )
     if isinstance(action, Finish):
-        _finish(operation, kind, token, action.state)
-        return True
+        _finish(operation, kind, lease, action.state)
+        return
     step = steps[action.index]
-    _begin(operation, step, token)
-    context = _context(operation, token)
-    try:
-        outcome = _run(kind, context, kind.step(step.name))
-    except LeaseLostError:
-        log.warning("%s: the lease was lost during %s", operation.id, step.name)
-        return False
-    _settle(operation.id, token, step, outcome, context.memo)
-    return True
+    _begin(operation, step, lease)
+    context = _context(operation)
+    outcome = _run(kind, context, kind.step(step.name), lease)
+    _settle(operation.id, lease, step, outcome, context.memo)
 
 
-def claim(operation_id: str) -> str | None:
-    """A fresh token, or None when the operation is over or someone else holds it."""
-    rows = Operation.objects.filter(pk=operation_id, state__in=ACTIVE_STATES)
-    return leases.claim(rows, _lease_length())
+def claim(operation_id: str) -> HeldLease | None:
+    """Its lease, renewed until it is dropped; None when it is over or someone else holds it."""
+    rows = Operation.objects.filter(state__in=ACTIVE_STATES)
+    return keeper().claim(rows, operation_id, _lease_length())
 
 
 def _lease_length() -> timedelta:
     return timedelta(seconds=settings.OPERATION_LEASE_S)
 
 
-def _enter(operation: Operation, token: str) -> None:
+def _enter(operation: Operation, lease: HeldLease) -> None:
     """Start a pending operation; roll a cancelled one back."""
     if operation.state == PENDING:
         with transaction.atomic():
-            row = _mine(operation.id, token)
-            if row is not None and row.state == PENDING:
+            row = _mine(operation.id, lease)
+            if row.state == PENDING:
                 row.move_to(RUNNING)
                 row.started_at = timezone.now()
                 row.save()
     operation.refresh_from_db(fields=["state", "rolling_back", "error", "memo"])
     if operation.state == CANCELLING and not operation.rolling_back:
         with transaction.atomic():
-            row = _mine(operation.id, token)
-            if row is not None:
-                _roll_back(row)
-                row.save()
+            row = _mine(operation.id, lease)
+            _roll_back(row)
+            row.save()
         operation.refresh_from_db(fields=["state", "rolling_back", "error", "memo"])
 
 
@@ -143,12 +152,10 @@ def _roll_back(operation: Operation) -> None:
     Step.move_all(rollback, STEP_SKIPPED if nothing_done else STEP_PENDING)
 
 
-def _begin(operation: Operation, step: Step, token: str) -> None:
+def _begin(operation: Operation, step: Step, lease: HeldLease) -> None:
     """Record that the step is under way, so that a reader sees it before it ends."""
     with transaction.atomic():
-        row = _mine(operation.id, token)
-        if row is None:
-            return
+        row = _mine(operation.id, lease)
         if step.phase == "verify" and row.state == RUNNING and not row.rolling_back:
             row.move_to(VERIFYING)
             row.save()
@@ -159,7 +166,7 @@ def _begin(operation: Operation, step: Step, token: str) -> None:
         step.save(update_fields=["state", "started_at"])
 
 
-def _context(operation: Operation, token: str) -> StepContext:
+def _context(operation: Operation) -> StepContext:
     plan: Plan = operation.plan
     return StepContext(
         operation=operation,
@@ -169,22 +176,13 @@ def _context(operation: Operation, token: str) -> StepContext:
         preconditions=plan.preconditions,
         memo=dict(operation.memo),
         secrets=plan_secrets(plan),
-        heartbeat=lambda: _keep(operation.id, token),
     )
 
 
-class LeaseLostError(Exception):
-    """Another worker took over; what this one finds out no longer counts."""
-
-
-def _keep(operation_id: str, token: str) -> None:
-    if not leases.renew(Operation.objects.filter(pk=operation_id), token, _lease_length()):
-        raise LeaseLostError(operation_id)
-
-
-def _run(kind: OperationKind, context: StepContext, spec: StepSpec) -> _Outcome:
+def _run(kind: OperationKind, context: StepContext, spec: StepSpec, lease: HeldLease) -> _Outcome:
     try:
-        return spec.run(kind, context)
+        with fenced_by(lease.check):
+            return spec.run(kind, context)
     except LeaseLostError:
         raise
     except Exception as error:  # noqa: BLE001 - a bug in a step ends the operation, not the worker
@@ -209,13 +207,11 @@ def _outcome_of(error: Exception, operation_id: str, step_name: str) -> _Outcome
 
 
 def _settle(
-    operation_id: str, token: str, step: Step, outcome: _Outcome, memo: dict[str, Any]
+    operation_id: str, lease: HeldLease, step: Step, outcome: _Outcome, memo: dict[str, Any]
 ) -> None:
     """Store the outcome, give the lease back, ask for the next tick: one transaction."""
     with transaction.atomic():
-        operation = _mine(operation_id, token)
-        if operation is None:
-            return
+        operation = _mine(operation_id, lease)
         operation.memo = memo
         kind = required_kind(operation.kind)
         now = timezone.now()
@@ -285,11 +281,9 @@ def _note(step: Step, detail: str, progress: Progress | None) -> None:
         step.unit = progress.unit
 
 
-def _finish(operation: Operation, kind: OperationKind, token: str, state: str) -> None:
+def _finish(operation: Operation, kind: OperationKind, lease: HeldLease, state: str) -> None:
     with transaction.atomic():
-        row = _mine(operation.id, token)
-        if row is None:
-            return
+        row = _mine(operation.id, lease)
         if row.state == CANCELLING and state == SUCCEEDED:
             # Cancelled between the last step and here: the next tick rolls it back.
             row.drop_lease()
@@ -351,7 +345,14 @@ def _mark_reverted(operation: Operation) -> None:
         original.save(update_fields=["state", "updated_at"])
 
 
-def _mine(operation_id: str, token: str) -> Operation | None:
-    """The locked row, if the lease is still ours; its outcome counts only then."""
-    row = Operation.objects.select_for_update().filter(pk=operation_id, lease_token=token).first()
-    return None if row is None or row.state in TERMINAL_STATES else row
+def _mine(operation_id: str, lease: HeldLease) -> Operation:
+    """The locked row; what was found out counts only while the lease on it is ours.
+
+    Raises:
+        LeaseLostError: it is another worker's, or its operation has ended.
+    """
+    rows = Operation.objects.select_for_update().filter(pk=operation_id, lease_token=lease.token)
+    row = rows.first()
+    if row is None or row.state in TERMINAL_STATES:
+        raise LeaseLostError(f"the lease of {operation_id} is another worker's")
+    return row

@@ -124,7 +124,6 @@ class StepContext:
     preconditions: dict[str, Any]
     memo: dict[str, Any]
     secrets: dict[str, Any]
-    heartbeat: Callable[[], None]
 
 
 StepRun = Callable[[Any, StepContext], Done | Wait]

@@ -28,7 +28,7 @@ def sweep() -> int:
     now = timezone.now()
     lost = list(
         Operation.objects.filter(state__in=ACTIVE_STATES, next_run_at__lt=now - LOST_AFTER)
-        .filter(leases.free(now))
+        .filter(leases.free())
         .values_list("pk", flat=True)[:100]
     )
     if lost:

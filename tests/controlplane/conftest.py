@@ -5,6 +5,7 @@ from hypothesis import settings
 from controlplane.clusters.connections import use_gateways
 from controlplane.clusters.fake_hosts import FakeHosts
 from controlplane.clusters.hosts import use_hosts
+from controlplane.common.lease_keeper import LeaseKeeper, use_keeper
 from controlplane.gateway.fake import FakeGateway
 from controlplane.operations import outbox
 from tests.controlplane.support import World, cluster_make, tenant_make
@@ -29,7 +30,10 @@ def world(db):
     use_gateways(lambda _cluster: gateway)
     use_hosts(hosts)
     outbox.use_publisher(lambda *message: made.sent.append(message))
+    # A thread with a connection of its own would not see the rows of a test's transaction.
+    use_keeper(LeaseKeeper(in_background=False))
     yield made
+    use_keeper(None)
     use_gateways(None)
     use_hosts(None)
     outbox.use_publisher(None)

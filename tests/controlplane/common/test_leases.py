@@ -52,9 +52,9 @@ def test_a_lease_that_ran_out_is_taken_with_another_token(rows):
 def test_only_the_holder_renews(rows):
     token = leases.claim(rows, LENGTH)
     before = rows.get().lease_expires_at
-    assert not leases.renew(rows, "someone else", LENGTH)
+    assert leases.renew(rows, ["someone else"], LENGTH) == set()
     assert rows.get().lease_expires_at == before
-    assert leases.renew(rows, token, 2 * LENGTH)
+    assert leases.renew(rows, ["someone else", token], 2 * LENGTH) == {token}
     assert rows.get().lease_expires_at > before
 
 
@@ -62,7 +62,7 @@ def test_who_lost_the_lease_neither_renews_it_nor_gives_it_back(rows):
     lost = leases.claim(rows, LENGTH)
     run_out(rows)
     token = leases.claim(rows, LENGTH)
-    assert not leases.renew(rows, lost, LENGTH)
+    assert leases.renew(rows, [lost], LENGTH) == set()
     assert not leases.release(rows, lost)
     assert rows.get().lease_token == token
     assert leases.claim(rows, LENGTH) is None
@@ -73,6 +73,23 @@ def test_a_lease_given_back_is_free(rows):
     assert leases.release(rows, token)
     assert (rows.get().lease_token, rows.get().lease_expires_at) == ("", None)
     assert leases.claim(rows, LENGTH)
+
+
+def test_a_lease_that_ran_out_and_that_nobody_took_is_held_again(rows):
+    token = leases.claim(rows, LENGTH)
+    run_out(rows)
+    assert leases.renew(rows, [token], LENGTH) == {token}
+    assert leases.claim(rows, LENGTH) is None
+
+
+def test_hosts_whose_clocks_differ_agree_on_when_a_lease_ends(rows, monkeypatch):
+    """An hour ahead, this host would take any lease by its own clock."""
+    token = leases.claim(rows, LENGTH)
+    ahead = timezone.now() + timedelta(hours=1)
+    monkeypatch.setattr(timezone, "now", lambda: ahead)
+    assert leases.claim(rows, LENGTH) is None
+    assert leases.renew(rows, [token], LENGTH)
+    assert rows.get().lease_expires_at < ahead
 
 
 def test_a_row_that_is_not_there_is_not_taken(rows):

@@ -3,7 +3,6 @@ that must be done once.
 """
 
 import contextlib
-import dataclasses
 import itertools
 from datetime import timedelta
 
@@ -13,7 +12,6 @@ from django.utils import timezone
 
 from controlplane.operations import engine, outbox
 from controlplane.operations.models import Operation, OutboxMessage, Plan
-from controlplane.operations.operations import OperationKind
 from controlplane.operations.services import operation_cancel
 from controlplane.operations.tasks import drain_outbox, sweep
 from tests.controlplane.support import ACTOR, drive, step
@@ -215,25 +213,3 @@ def test_who_lost_the_lease_writes_nothing_more(world, tick):
         expire(operation)
         assert drive(operation).state == "succeeded"
     assert number > 3
-
-
-def test_a_heartbeat_that_finds_the_lease_gone_stops_the_step(world, operation, monkeypatch):
-    spec_of = OperationKind.step
-
-    def slow(_kind, context):
-        context.heartbeat()
-        expire(operation)
-        assert engine.claim(operation.id)
-        context.heartbeat()
-        raise AssertionError("another worker is at it")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(
-            OperationKind,
-            "step",
-            lambda self, name: dataclasses.replace(spec_of(self, name), run=slow),
-        )
-        assert engine.tick(operation.id) is False
-    assert step(operation, "create").state == "running"
-    expire(operation)
-    assert drive(operation).state == "succeeded"

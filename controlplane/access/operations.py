@@ -16,6 +16,7 @@ from controlplane.access.selectors import SERVICE_USERS
 from controlplane.access.serializers import AclDiffSerializer
 from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.crypto import new_password
+from controlplane.common.hashing import content_hash
 from controlplane.common.problems import Conflict, NotFound, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
@@ -23,7 +24,7 @@ from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import AclBinding
 from controlplane.operations.blast_radius import Extent, listed
 from controlplane.operations.locks import Resource
-from controlplane.operations.models import Operation, Plan
+from controlplane.operations.models import LOCK_NAME_MAX, Operation, Plan
 from controlplane.operations.operations import (
     Done,
     PlanContext,
@@ -218,7 +219,8 @@ class UserRotate(_UserKind):
 class _AclKind(ClusterOperationKind):
     """What adding and removing rules share.
 
-    Rules about one user do not exclude each other, but they need the user to stay.
+    Rules about one user do not exclude each other, but they need the user to stay. Of one and the
+    same rule there is one operation at a time.
     """
 
     inputs = AclInputs
@@ -227,6 +229,8 @@ class _AclKind(ClusterOperationKind):
     def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
         if resource is Resource.USER:
             return [row["principal"].removeprefix("User:") for row in plan.inputs["bindings"]]
+        if resource is Resource.ACL:
+            return [_lock_name(rule) for rule in bindings_of(plan.inputs["bindings"])]
         return super().lock_names(resource, plan)
 
 
@@ -355,6 +359,15 @@ def _access_lost(removed: list[AclBinding], left: set[AclBinding]) -> Extent:
     return listed(
         "access", "rights that nothing else grants", "right", [rule.words() for rule in lost]
     )
+
+
+def _lock_name(rule: AclBinding) -> str:
+    """The rule in words; a long one is cut and told from others by its hash."""
+    words = rule.words()
+    if len(words) <= LOCK_NAME_MAX:
+        return words
+    mark = content_hash(asdict(rule))
+    return f"{words[: LOCK_NAME_MAX - len(mark) - 2]}… {mark}"
 
 
 def _resource(rows: list[dict[str, Any]]) -> str:

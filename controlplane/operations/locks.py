@@ -24,6 +24,8 @@ class Resource(StrEnum):
     """A topic's settings: they change while its replicas move."""
     GROUP = "group"
     USER = "user"
+    ACL = "acl"
+    """One rule: whether it is there."""
 
 
 class Mode(StrEnum):
@@ -38,7 +40,7 @@ SHARED, EXCLUSIVE = Mode.SHARED, Mode.EXCLUSIVE
 _NEW_CLUSTER = {Resource.CLUSTER_NAME: EXCLUSIVE, Resource.CLUSTER: EXCLUSIVE}
 _WHOLE_TOPIC = {Resource.CLUSTER: SHARED, Resource.TOPIC: EXCLUSIVE}
 _USER = {Resource.CLUSTER: SHARED, Resource.USER: EXCLUSIVE}
-_ACLS = {Resource.CLUSTER: SHARED, Resource.USER: SHARED}
+_ACLS = {Resource.CLUSTER: SHARED, Resource.USER: SHARED, Resource.ACL: EXCLUSIVE}
 _OFFSETS = {Resource.CLUSTER: SHARED, Resource.GROUP: EXCLUSIVE, Resource.TOPIC: SHARED}
 
 LOCKS: Mapping[str, Mapping[Resource, Mode]] = {

@@ -128,6 +128,9 @@ class Step(Stateful):
         return f"{self.operation_id}[{self.index}] {self.name} {self.state}"
 
 
+LOCK_NAME_MAX = 300
+
+
 class OperationLock(models.Model):
     """What an operation holds until it has ended; `locks` has the table, `services` takes them."""
 
@@ -136,7 +139,7 @@ class OperationLock(models.Model):
     resource = models.CharField(
         max_length=20, choices=[(str(each), str(each)) for each in Resource]
     )
-    name = models.CharField(max_length=300, blank=True)
+    name = models.CharField(max_length=LOCK_NAME_MAX, blank=True)
     mode = models.CharField(max_length=10, choices=[(str(each), str(each)) for each in Mode])
 
     class Meta:

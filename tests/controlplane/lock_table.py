@@ -23,12 +23,12 @@ RESOURCES = """
 A cluster's name is locked within its tenant, everything else within its cluster. `placement` is which brokers
 hold the cluster's replicas. `topic` is that it is there and how many partitions it has; `topic-config` are its
 settings, which may change while its replicas move. A reassignment locks each topic that it moves, a reset each
-topic that it has offsets of, an ACL's operation each user that it is about.
+topic that it has offsets of, an ACL's operation each user that it is about, and each rule (`acl`).
 """
 PAIRS = """
 ## Each pair
 
-On the same cluster, topic, group and user (of new clusters: the same name). `–`: one of the two is refused while the
+On the same cluster, topic, group, user and rule (of new clusters: the same name). `–`: one of the two is refused while the
 other is under way; `+`: both may be.
 """
 

@@ -40,7 +40,7 @@ REFUSED: dict[str, set[str]] = {
     **dict.fromkeys(OFFSETS, WHOLE_TOPIC | OFFSETS | {"group.delete"}),
     "group.delete": OFFSETS | {"group.delete"},
     **dict.fromkeys(USERS, USERS | ACLS),
-    **dict.fromkeys(ACLS, USERS),
+    **dict.fromkeys(ACLS, USERS | ACLS),
 }
 REFUSED["cluster.delete"] = {*REFUSED, "cluster.delete"} - NEW
 # On other topics, groups, users, names of the same cluster.
@@ -184,6 +184,60 @@ def test_each_pair_on_different_things(world, world_stands_still, one, other):
         assert world.start(second).state == "pending"
 
 
+def rule_plan(world, kind, rows):
+    bindings = bindings_of(rows)
+    world.gateway.delete_acls(bindings)
+    if kind == "acl.delete":
+        world.gateway.create_acls(bindings)
+    return world.plan(kind, bindings=rows)
+
+
+def rule_row(**fields):
+    common = {"principal": "User:app", "operation": "READ", "resource_type": "TOPIC"}
+    return {**BINDING, **common, "resource_name": "orders", **fields}
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"operation": "WRITE"},
+        {"permission": "DENY"},
+        {"host": "10.0.0.1"},
+        {"pattern_type": "PREFIXED"},
+        {"resource_name": "payments"},
+        {"resource_type": "GROUP"},
+    ],
+)
+def test_rules_that_differ_at_all_are_changed_side_by_side(world, world_stands_still, other):
+    world.start(rule_plan(world, "acl.create", [rule_row()]))
+    second = world.start(rule_plan(world, "acl.delete", [rule_row(**other)]))
+    assert second.state == "pending"
+
+
+def test_one_rule_in_common_is_enough(world, world_stands_still):
+    """A rule that is there already is named by the plan, if not added: nobody takes it away."""
+    rows = [rule_row(operation=name) for name in ("READ", "WRITE", "DESCRIBE")]
+    holder = world.start(rule_plan(world, "acl.create", rows[:2]))
+    with pytest.raises(Conflict) as caught:
+        world.start(rule_plan(world, "acl.delete", rows[1:]))
+    assert caught.value.extra["operation_id"] == holder.id
+    assert caught.value.extra["lock"] == {
+        "resource": "acl",
+        "name": "User:app ALLOW WRITE on TOPIC orders",
+        "mode": "exclusive",
+    }
+
+
+def test_long_rules_are_told_apart(world, world_stands_still):
+    longest = {"principal": f"User:{'u' * 200}", "host": "h" * 200}
+    one = rule_row(**longest, resource_name="t" * 248 + "a")
+    other = rule_row(**longest, resource_name="t" * 248 + "b")
+    world.start(rule_plan(world, "acl.create", [one]))
+    assert world.start(rule_plan(world, "acl.create", [other])).state == "pending"
+    with pytest.raises(Conflict, match="under way"):
+        world.start(rule_plan(world, "acl.delete", [one]))
+
+
 # -- how long
 
 
@@ -300,10 +354,11 @@ def started(results: list[Any]) -> list[Operation]:
     ("kinds", "winners"),
     [
         (("topic.partitions",) * 6, {1}),
-        (("acl.create",) * 6, {6}),
+        (("acl.create", "acl.delete") * 3, {1}),
+        (("acl.create", "topic.update", "reassignment"), {3}),
         (("topic.delete", "offset.reset"), {1}),
         (("topic.delete", "topic.update", "reassignment"), {1, 2}),
-        (("cluster.delete", "acl.create", "acl.create", "group.delete"), {1, 3}),
+        (("cluster.delete", "acl.create", "topic.create", "group.delete"), {1, 3}),
         (("cluster.register", "cluster.register"), {1}),
     ],
 )

@@ -2161,7 +2161,7 @@ export interface components {
             kind: "reassignment";
         };
         /** @enum {string} */
-        ResourceEnum: "cluster-name" | "cluster" | "placement" | "topic" | "topic-config" | "group" | "user";
+        ResourceEnum: "cluster-name" | "cluster" | "placement" | "topic" | "topic-config" | "group" | "user" | "acl";
         /** @enum {string} */
         ResourceTypeEnum: "TOPIC" | "GROUP" | "CLUSTER" | "TRANSACTIONAL_ID";
         RestoredPartitionInputs: {

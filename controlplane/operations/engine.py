@@ -91,12 +91,10 @@ def tick(operation_id: str) -> bool:
 
 
 def _take_step(operation_id: str, lease: HeldLease) -> None:
-    operation = (Operation.objects.select_related("plan", "tenant").prefetch_related("steps")).get(
-        pk=operation_id
-    )
+    operation = Operation.objects.select_related("plan", "tenant").get(pk=operation_id)
     kind = required_kind(operation.kind)
     _enter(operation, lease)
-    steps = list(operation.steps.all())
+    steps = list(operation.steps.all())  # as entering has left them
     action = next_action(
         state=operation.state,
         rolling_back=operation.rolling_back,

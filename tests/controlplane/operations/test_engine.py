@@ -149,6 +149,15 @@ def test_pending_is_cancelled_without_doing_anything(world, operation):
     assert {row.state for row in operation.steps.all()} == {"skipped"}
 
 
+def test_a_cluster_cancelled_before_it_began_is_not_removed_from_hosts_that_never_had_it(world):
+    plan = world.plan("cluster.create", None, name="fresh", broker_count=2)
+    operation = world.start(plan)
+    operation_cancel(tenant=world.tenant, actor=ACTOR, operation_id=operation.id)
+    assert drive(operation).state == "cancelled"
+    assert {row.state for row in operation.steps.all()} == {"skipped"}
+    assert (world.hosts.desired, world.hosts.chroots) == ({}, {})
+
+
 def test_what_cannot_be_cancelled_says_so(world, operation):
     drive(operation, ticks=1)
     with pytest.raises(Conflict, match="cannot be cancelled"):

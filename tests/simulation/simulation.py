@@ -37,6 +37,8 @@ SETUP_MAX_S = 30.0
 QUIET_MAX_S = 90.0
 VERIFY_MAX_S = 60.0
 SPREAD_MAX_S = 10.0
+DELETE_DELAY_MS = "1000"
+"""Of files of deleted logs: their removal has to be seen before a seed ends."""
 
 
 @dataclasses.dataclass(slots=True)
@@ -217,6 +219,7 @@ class Simulation:
             "default.replication.factor": "3",
             "auto.create.topics.enable": "false",
             "controlled.shutdown.max.retries": "2",
+            "log.segment.delete.delay.ms": DELETE_DELAY_MS,
             **self.plan.settings,
         }
 

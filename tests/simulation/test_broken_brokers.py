@@ -19,7 +19,10 @@ from dataplane.broker.replicas.replica_manager import ReplicaManager
 from dataplane.cluster import election, failover, image
 from dataplane.handlers import fetch_partitions, produce
 from dataplane.handlers.fetch_partitions import FetchPartitions
+from dataplane.log import paths
 from dataplane.log.appending.leader import LeaderAppends
+from dataplane.log.manager.log_manager import LogManager
+from dataplane.log.manager.pending_deletion import DirectoriesPendingDeletion
 from dataplane.log.partition_log import PartitionLog
 from dataplane.log.producers.producer_state import ProducerState
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -292,6 +295,24 @@ def keeps_strays(patch):
     return ("kill", "kill_unfenced", "zk_cut"), {}, 0.8, FLEETING_GAP_S
 
 
+def keeps_empty_logs(patch):
+    """A log whose making a disk refused is set aside for good, with nothing in it."""
+
+    def set_aside(self, tp):
+        retired = self._retire(tp, paths.stray_directory_name(tp, self._entropy.uuid4()))
+        if retired is not None:
+            retired[1].release()
+
+    patch.setattr(LogManager, "set_aside", set_aside)
+    return ("disk_full", "kill"), {}, 0.3, FLEETING_GAP_S
+
+
+def leaves_the_files(patch):
+    """The directory of a deleted log is renamed and never removed."""
+    patch.setattr(DirectoriesPendingDeletion, "purge", lambda self: None)
+    return ("reset",), {}, 0.8, FLEETING_GAP_S
+
+
 # The rarer ones begin at a seed that shows them today; later ones would, too.
 CASES: list[tuple[Any, ...]] = [
     (acks_before_the_watermark, "acknowledged records survive"),
@@ -317,6 +338,8 @@ CASES: list[tuple[Any, ...]] = [
     (keeps_what_nobody_announced, "metadata is what ZooKeeper holds", 9_020),
     (merges_full_metadata, "metadata is what ZooKeeper holds", 9_016),
     (keeps_strays, "no replica is forgotten", 9_006),
+    (keeps_empty_logs, "a deleted topic leaves no directory", 9_042),
+    (leaves_the_files, "a deleted topic leaves no directory"),
 ]
 
 

@@ -202,7 +202,8 @@ class ReplicaManager:
         """Stop fetching and serving a replica, and with `delete` remove its log.
 
         `leader_epoch` -1 is "not known" and -2 "whatever it is, the topic is being deleted".
-        A log in a failed directory cannot be removed: KAFKA_STORAGE_ERROR halts the deletion.
+        A log that is, or may be, in a failed directory is not removed: KAFKA_STORAGE_ERROR halts
+        the deletion.
         """
         partition = self._partitions.get(topic_partition)
         if partition is not None and 0 <= leader_epoch < partition.leader_epoch:
@@ -213,35 +214,53 @@ class ReplicaManager:
             if partition is not None:
                 was_leader = partition.is_leader
                 partition.resign()
-                if delete and partition.log.has_failed:
-                    return ErrorCode.KAFKA_STORAGE_ERROR
-                if delete:
-                    del self._partitions[topic_partition]
-                    key = partition.topic_id, topic_partition.partition
-                    last_epoch = partition.leader_epoch if leader_epoch == -1 else leader_epoch
-                    self._removed.add(key, self.controller_epoch, last_epoch)
                 if was_leader:
                     self._announce(topic_partition, False, partition.leader_epoch)
-            if delete and self.logs.get(topic_partition) is not None:
-                self.logs.delete_async(topic_partition)
+            if delete and not self._delete(topic_partition, partition, leader_epoch):
+                return ErrorCode.KAFKA_STORAGE_ERROR
         except OSError:
             _log.exception("cannot stop %s", topic_partition)
             return ErrorCode.KAFKA_STORAGE_ERROR
         return ErrorCode.NONE
+
+    def _delete(
+        self, topic_partition: TopicPartition, partition: Partition | None, leader_epoch: int
+    ) -> bool:
+        """Remove a replica and its log; whether nothing of it is left.
+
+        A broker that started with a failed directory does not know what lies in there: what it has
+        never heard of may come back with the directory.
+        """
+        if partition is not None and partition.log.has_failed:
+            return False
+        if self.logs.get(topic_partition) is not None:
+            if not self.logs.delete_async(topic_partition):
+                return False
+        elif partition is None:
+            is_removed = topic_partition in self._removed
+            return is_removed or not self.logs.has_failed_directory
+        if partition is not None:
+            del self._partitions[topic_partition]
+            last_epoch = partition.leader_epoch if leader_epoch == -1 else leader_epoch
+            self._removed.add(
+                topic_partition, partition.topic_id, self.controller_epoch, last_epoch
+            )
+        return True
 
     def set_strays_aside(self, belonging: Mapping[TopicPartition, uuid.UUID]) -> None:
         """The controller has named everything that belongs here: what else there is, is stray.
 
         A topic deleted while this broker was down leaves such logs, and their names may belong to
         other topics by now; their files are kept, under names that end in `-stray`, for an operator
-        to look at. Roles that a disk has refused are not tried any more either.
+        to look at, unless they hold nothing. Roles that a disk has refused are not tried any more
+        either.
         """
         for topic_partition in [*self._owed_roles]:
             if topic_partition not in belonging:
                 del self._owed_roles[topic_partition]
         for topic_partition in self.logs.all():
             if self._is_stray(topic_partition, belonging):
-                _log.warning("%s does not belong here any more: set aside", topic_partition)
+                _log.warning("%s does not belong here any more: out of service", topic_partition)
                 self.stop_replica(topic_partition, -1, delete=False)
                 self._partitions.pop(topic_partition, None)
                 self.logs.set_aside(topic_partition)
@@ -275,6 +294,7 @@ class ReplicaManager:
             propose_isr=self.alter_partition_manager.propose,
         )
         self._partitions[topic_partition] = partition
+        self._removed.came_back(topic_partition)
         return partition
 
     def _announce(self, topic_partition: TopicPartition, is_leader: bool, epoch: int) -> None:

@@ -171,6 +171,9 @@ class LogManager:
         if other is not None:
             _log.warning("%s is in %s and in %s", tp, other.directory, log.directory)
             if epoch_and_end(other) >= epoch_and_end(log):
+                if log.log_end_offset == 0:
+                    self.delete_directory_async(directory, log.directory, tp, log)
+                    return False
                 log.release()
                 name = paths.stray_directory_name(tp, self._entropy.uuid4())
                 self._fs.rename(log.directory, f"{directory.path}/{name}")
@@ -294,15 +297,30 @@ class LogManager:
                 ErrorCode.INCONSISTENT_TOPIC_ID, f"The log of {tp} belongs to topic id {known}."
             )
 
-    def delete_async(self, tp: TopicPartition) -> None:
-        """Take the log out of service at once; its files go after `file.delete.delay.ms`."""
+    def delete_async(self, tp: TopicPartition) -> bool:
+        """Take the log out of service at once; its files go after `file.delete.delay.ms`.
+
+        False when its directory fails in that: the log is there again with the directory.
+        """
+        if self._current.get(tp) is None:
+            return True
         name = paths.deleted_directory_name(tp, self._entropy.uuid4())
         retired = self._retire(tp, name)
-        if retired is not None:
-            self._pending_deletion.add(*retired, delay_ms=self._settings.file_delete_delay_ms)
+        if retired is None:
+            return False
+        self._pending_deletion.add(*retired, delay_ms=self._settings.file_delete_delay_ms)
+        return True
 
     def set_aside(self, tp: TopicPartition) -> None:
-        """Take a log out of service that the cluster does not know any more; its files stay."""
+        """Take a log out of service that the cluster does not know any more; its files stay.
+
+        One that never held a record is deleted: a disk failed while it was made, and there is
+        nothing in it to look at.
+        """
+        log = self._current.get(tp)
+        if log is not None and log.log_end_offset == 0:
+            self.delete_async(tp)
+            return
         retired = self._retire(tp, paths.stray_directory_name(tp, self._entropy.uuid4()))
         if retired is not None:
             retired[1].release()
@@ -319,6 +337,7 @@ class LogManager:
             self._fs.rename(log.directory, path)
             log.relocate(path)  # what is opened later shall not be a new log's of this name
         except OSError as error:
+            log.fail(error)
             log.release()
             self.fail_directory(directory, error)
             return None
@@ -409,6 +428,11 @@ class LogManager:
             log.fail(error)
         for callback in self._on_failure:
             callback(directory.path, list(lost))
+
+    @property
+    def has_failed_directory(self) -> bool:
+        """Whether there may be logs that this process does not know of."""
+        return any(directory.failure is not None for directory in self._directories)
 
     def _live_directories(self) -> list[LogDirectory]:
         return [directory for directory in self._directories if directory.failure is None]

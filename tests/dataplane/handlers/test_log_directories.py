@@ -13,6 +13,7 @@ from dataplane.wire.messages.alter_replica_log_dirs import (
 )
 from dataplane.wire.messages.describe_log_dirs import DescribeLogDirsRequest
 from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch
+from tests.dataplane.handlers.test_roles import roles, stop
 from tests.waiting import until
 
 
@@ -104,3 +105,47 @@ async def test_a_follower_that_moves_is_fetched_into_its_new_log(broker: OneBrok
     assert await move(broker, "t", "/more") == 0
     await until(lambda: not broker.logs.future_replicas.is_busy)
     assert broker.partition("t").log.directory == "/more/t-0"
+
+
+async def stopped(broker: OneBroker) -> int:
+    """The answer to the deletion of `t`."""
+    return (await broker.ask(stop(epoch=-2), 4)).partition_errors[0].error_code
+
+
+def break_directory(broker: OneBroker, path: str) -> None:
+    broker.logs.fail_directory(broker.logs.live_directory(path), OSError(5, "it broke"))
+
+
+async def test_what_may_lie_in_a_failed_directory_is_not_called_deleted(broker: OneBroker) -> None:
+    """As after a start with a directory that cannot be read: its logs are not known, and come back."""
+    break_directory(broker, "/more")
+    assert await stopped(broker) == ErrorCode.KAFKA_STORAGE_ERROR
+
+
+async def test_what_was_never_here_is_deleted_where_every_directory_is_read(
+    broker: OneBroker,
+) -> None:
+    assert await stopped(broker) == 0
+
+
+async def test_what_was_deleted_before_a_directory_failed_stays_deleted(broker: OneBroker) -> None:
+    """The command travels again when its connection broke; its answer must not change."""
+    await broker.ask(roles(), 7)
+    assert await stopped(broker) == 0
+    break_directory(broker, "/more")
+    assert await stopped(broker) == 0
+
+
+async def test_a_log_in_a_live_directory_is_deleted_beside_a_failed_one(broker: OneBroker) -> None:
+    await broker.ask(roles(), 7)
+    directory = broker.partition("t").log.directory.rpartition("/")[0]
+    break_directory(broker, {"/data": "/more", "/more": "/data"}[directory])
+    assert await stopped(broker) == 0
+    assert broker.partition("t") is None
+
+
+async def test_a_log_that_cannot_be_renamed_is_not_called_deleted(broker: OneBroker) -> None:
+    await broker.ask(roles(), 7)
+    broker.fs.fail("rename", broker.partition("t").log.directory)
+    assert await stopped(broker) == ErrorCode.KAFKA_STORAGE_ERROR
+    assert await stopped(broker) == ErrorCode.KAFKA_STORAGE_ERROR, "asked again, it says the same"

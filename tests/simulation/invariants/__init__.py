@@ -8,6 +8,7 @@ from tests.simulation.invariants.acknowledged_survive import AcknowledgedSurvive
 from tests.simulation.invariants.base import Invariant
 from tests.simulation.invariants.contiguous_offsets import ContiguousOffsets
 from tests.simulation.invariants.convergence import Convergence
+from tests.simulation.invariants.deleted_for_good import DeletedForGood
 from tests.simulation.invariants.in_sync_lag import InSyncLag
 from tests.simulation.invariants.monotonic import Monotonic
 from tests.simulation.invariants.no_duplicates import NoDuplicates
@@ -37,5 +38,6 @@ def all_invariants(sim: Simulation) -> list[Invariant]:
         Convergence(sim),
         SameMetadata(sim),
         NoForgottenReplicas(sim),
+        DeletedForGood(sim),
         NoInternalErrors(sim),
     ]

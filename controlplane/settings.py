@@ -30,7 +30,12 @@ FRONTEND_DIST = REPOSITORY / "frontend" / "dist"
 
 # -- secrets ----------------------------------------------------------------------------------
 SECRET_KEY = env.str("PENSTOCK_SECRET_KEY", default="") or key_from_file(DATA_DIR / "secret.key")
-FERNET_KEY = env.str("PENSTOCK_FERNET_KEY", default="") or key_from_file(DATA_DIR / "fernet.key")
+# The first key seals, all open (deploy/secrets.md). Without the variable they stand in the file,
+# one a line, which running processes follow.
+FERNET_KEYS = env.list("PENSTOCK_FERNET_KEY", default=[])
+FERNET_KEY_FILE = DATA_DIR / "fernet.key"
+if not FERNET_KEYS:
+    key_from_file(FERNET_KEY_FILE)
 
 # -- Django -----------------------------------------------------------------------------------
 DEBUG = env.bool("PENSTOCK_DEBUG", default=False)

@@ -75,7 +75,7 @@ def _add_agent(parser: argparse.ArgumentParser) -> None:
         "--data-dir", required=True, help="brokers' files, logs and pids; made when missing"
     )
     parser.add_argument(
-        "--key-file", required=True, help="Fernet key shared with the control plane"
+        "--key-file", required=True, help="Fernet keys that open what is sealed here, one a line"
     )
     parser.add_argument(
         "--zookeeper-config",

@@ -50,6 +50,17 @@ class FakeHosts:
         self.desired.pop(key, None)
         self.reports.pop(key, None)
 
+    def sealed_for(self, key: BrokerKey) -> str:
+        self._answer()
+        return str(self.desired.get(key, {}).get("secret", ""))
+
+    def reseal(self, key: BrokerKey, old: str, new: str) -> bool:
+        self._answer()
+        if self.sealed_for(key) != old:
+            return False
+        self.desired[key] = {**self.desired[key], "secret": new}
+        return True
+
     def make_chroot(self, path: str, owner: str = "") -> None:
         self._answer()
         self.chroots[path] = owner

@@ -21,7 +21,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from django.conf import settings
-from kazoo.exceptions import KazooException, NoAuthError, NodeExistsError, NoNodeError
+from kazoo.exceptions import (
+    BadVersionError,
+    KazooException,
+    NoAuthError,
+    NodeExistsError,
+    NoNodeError,
+)
 from kazoo.handlers.threading import KazooTimeoutError
 
 from controlplane.clusters import zookeeper_tree as tree
@@ -94,6 +100,14 @@ class Hosts(Protocol):
         """Remove the desired and observed nodes of a deleted broker."""
         ...
 
+    def sealed_for(self, key: BrokerKey) -> str:
+        """The sealed part of what is desired of a broker; empty when nothing is."""
+        ...
+
+    def reseal(self, key: BrokerKey, old: str, new: str) -> bool:
+        """Replace the sealed part and nothing else, unless somebody has written meanwhile."""
+        ...
+
     def make_chroot(self, path: str, owner: str = "") -> None:
         """`owner` is the cluster's `scheme:id` in ACLs; empty leaves the chroot open."""
         ...
@@ -148,7 +162,7 @@ class ZooKeeperHosts:
         return self._bounded(read)
 
     def write_desired(self, key: BrokerKey, spec: dict[str, Any]) -> None:
-        path = f"{ROOT}/{key[0]}/desired/{key[1]}"
+        path = _desired_path(key)
         data = json.dumps(spec, sort_keys=True).encode()
 
         def write(client: "KazooClient") -> None:
@@ -173,6 +187,28 @@ class ZooKeeperHosts:
                     continue
 
         self._bounded(remove)
+
+    def sealed_for(self, key: BrokerKey) -> str:
+        def read(client: "KazooClient") -> str:
+            return _sealed_part(_desired_of(client, key)[0])
+
+        return self._bounded(read)
+
+    def reseal(self, key: BrokerKey, old: str, new: str) -> bool:
+        def write(client: "KazooClient") -> bool:
+            spec, version = _desired_of(client, key)
+            if version < 0 or _sealed_part(spec) != old:
+                return False
+            data = json.dumps({**spec, "secret": new}, sort_keys=True).encode()
+            try:
+                client.set_async(_desired_path(key), data, version=version).get(
+                    timeout=ANSWER_TIMEOUT_S
+                )
+            except (BadVersionError, NoNodeError):
+                return False
+            return True
+
+        return self._bounded(write)
 
     def make_chroot(self, path: str, owner: str = "") -> None:
         def make(client: "KazooClient") -> None:
@@ -268,6 +304,24 @@ class ZooKeeperHosts:
                     raise
                 self._client = client
             return self._client
+
+
+def _desired_path(key: BrokerKey) -> str:
+    return f"{ROOT}/{key[0]}/desired/{key[1]}"
+
+
+def _desired_of(client: "KazooClient", key: BrokerKey) -> tuple[dict[str, Any], int]:
+    """What is desired of a broker, and the node's version; nothing, -1 where nothing is."""
+    try:
+        data, stat = client.get_async(_desired_path(key)).get(timeout=ANSWER_TIMEOUT_S)
+    except NoNodeError:
+        return {}, -1
+    return _object(data) or {}, stat.version
+
+
+def _sealed_part(spec: dict[str, Any]) -> str:
+    sealed = spec.get("secret")
+    return sealed if isinstance(sealed, str) else ""
 
 
 def parse_host(name: str, data: bytes, *, alive: bool, brokers: tuple[str, ...]) -> Host | None:

@@ -2,6 +2,7 @@
 
 from django.db import models
 
+from controlplane.common.fields import SealedField
 from controlplane.common.ids import new_id
 from controlplane.tenants.models import Tenant
 
@@ -34,7 +35,7 @@ class Cluster(models.Model):
     admin_username = models.CharField(max_length=200, blank=True)
     # Sealed, by name: of a managed cluster its passwords, of a registered one its way in
     # (`credentials`); empty where there is nothing to keep.
-    secrets_token = models.TextField(blank=True)
+    secrets_token = SealedField(blank=True)
     config = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     deleted_at = models.DateTimeField(null=True)

@@ -2,6 +2,7 @@
 
 from django.db import models
 
+from controlplane.common.fields import SealedField
 from controlplane.common.ids import new_id
 from controlplane.common.models import Leased, Stateful
 from controlplane.operations.locks import EXCLUSIVE, Mode, Resource
@@ -41,7 +42,7 @@ class Plan(Stateful):
     diff = models.JSONField()
     impact = models.JSONField()
     preconditions = models.JSONField()
-    secret_token = models.TextField(blank=True)
+    secret_token = SealedField(blank=True)
     plan_hash = models.CharField(max_length=64)
     confirm_phrase = models.CharField(max_length=300, null=True)  # noqa: DJ001 - absent, not empty
     state = models.CharField(max_length=20, choices=PLAN_STATE_CHOICES, default=PLAN_OPEN)
@@ -165,7 +166,7 @@ class OperationSecret(models.Model):
     """A password that an operation made, sealed; readable once."""
 
     operation = models.OneToOneField(Operation, on_delete=models.CASCADE, related_name="secret")
-    token = models.TextField(blank=True)
+    token = SealedField(blank=True)
     read_at = models.DateTimeField(null=True)
 
     def __str__(self) -> str:

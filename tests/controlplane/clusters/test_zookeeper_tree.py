@@ -130,6 +130,24 @@ def test_an_agent_does_not_write_what_is_desired_of_it(stage):
     stage.hosts.forget_broker(("host-1", "kc-2"))
 
 
+def test_re_sealing_changes_the_sealed_part_alone_and_only_if_nobody_has_written(stage):
+    stage.hosts.prepare(whole_server=True)
+    stage.hosts.admit_host("sealed", login("sealed").owner())
+    key = ("sealed", "c-1")
+    assert stage.hosts.sealed_for(key) == ""
+    assert not stage.hosts.reseal(key, "", "new")
+    spec = {"v": 1, "generation": 3, "secret": "old"}
+    stage.hosts.write_desired(key, spec)
+    assert stage.hosts.sealed_for(key) == "old"
+    assert not stage.hosts.reseal(key, "another", "new")
+    assert stage.hosts.reseal(key, "old", "new")
+    agent = stage.as_member(login("sealed"))
+    path = "/penstock/hosts/sealed/desired/c-1"
+    assert json.loads(agent.get(path)[0]) == {**spec, "secret": "new"}
+    with pytest.raises(NoAuthError):
+        agent.set(path, b"mine")
+
+
 def test_an_agent_of_one_host_does_not_reach_anothers_nodes(stage):
     stage.hosts.write_desired(("host-2", "kc-3"), {"secret": "sealed"})
     other = stage.as_member(login("host-2"))

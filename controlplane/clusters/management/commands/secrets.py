@@ -1,0 +1,124 @@
+"""`manage.py secrets check|add-key|use-newest|reseal|drop-old`: the keys of sealed values."""
+
+from argparse import ArgumentParser
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from controlplane.clusters.hosts import HostsUnavailableError
+from controlplane.clusters.sealing import DESIRED, reseal_desired, tally_desired
+from controlplane.common import sealed_values
+from controlplane.common.crypto import key_file, keyring
+from controlplane.common.keyfiles import WAITING, keys_in_file, marked_keys, new_key, write_keys
+from controlplane.common.keyring import KeysUnusableError
+from controlplane.common.sealed_values import Tally, name_of, sealed_columns
+
+KEYS_MAX = 20
+UNREAD_HINT = "a key that opened them is missing; put it back (deploy/secrets.md)"
+
+
+class Command(BaseCommand):
+    help = "The keys that seal secrets at rest: count, add, rotate, re-seal. All may run again."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        actions = parser.add_subparsers(dest="action", required=True)
+        for name, text in (
+            ("check", "how many values stand under which key; exit code 1 unless all are current"),
+            ("add-key", "add a fresh key to the file: it opens, and seals nothing yet"),
+            ("use-newest", "the key that was added last seals from now on"),
+            ("reseal", "bring every sealed value under the first key"),
+            ("drop-old", "take all keys but the first out of the file, once nothing needs them"),
+        ):
+            actions.add_parser(name, help=text)
+
+    def handle(self, *_: Any, action: str, **_options: Any) -> None:
+        actions: dict[str, Callable[[], None]] = {
+            "check": self._check,
+            "add-key": self._add_key,
+            "use-newest": self._use_newest,
+            "reseal": self._reseal,
+            "drop-old": self._drop_old,
+        }
+        try:
+            keyring()
+            actions[action]()
+        except (KeysUnusableError, ValueError) as error:
+            raise CommandError(str(error)) from error
+        except HostsUnavailableError as error:
+            raise CommandError(f"ZooKeeper: {error}") from error
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {error.strerror}") from error
+
+    def _check(self) -> None:
+        counted = self._all(sealed_values.tally, tally_desired)
+        old, unreadable = _sums(counted)
+        if old or unreadable:
+            raise CommandError(_what_is_left(old, unreadable), returncode=1)
+
+    def _reseal(self) -> None:
+        counted = self._all(sealed_values.reseal, reseal_desired)
+        old, unreadable = _sums(counted)
+        if old or unreadable:
+            raise CommandError(_what_is_left(old, unreadable), returncode=1)
+
+    def _add_key(self) -> None:
+        file = _own_file()
+        found = marked_keys(file)
+        if len(found) >= KEYS_MAX:
+            raise CommandError(f"{file} has {len(found)} keys; drop old ones first")
+        write_keys(file, [*found, WAITING + new_key()])
+        self.stdout.write(f"{file} has {len(found) + 1} keys; the first one seals")
+
+    def _use_newest(self) -> None:
+        file = _own_file()
+        found = marked_keys(file)
+        if not found[-1].startswith(WAITING):
+            raise CommandError(f"no key waits in {file}: add one first")
+        write_keys(file, [found[-1].removeprefix(WAITING), *found[:-1]])
+        self.stdout.write(f"the newest of {len(found)} keys seals; now `manage.py secrets reseal`")
+
+    def _drop_old(self) -> None:
+        file = _own_file()
+        old, unreadable = _sums(self._all(sealed_values.tally, tally_desired))
+        if old or unreadable:
+            raise CommandError(f"nothing dropped: {_what_is_left(old, unreadable)}")
+        first, *older = keys_in_file(file)
+        write_keys(file, [first])
+        self.stdout.write(f"{len(older)} keys dropped; backups of before need them")
+
+    def _all(
+        self, of_column: Callable[[sealed_values.Column], Tally], of_hosts: Callable[[], Tally]
+    ) -> list[Tally]:
+        counted = []
+        for column in sealed_columns():
+            counted.append(of_column(column))
+            self._say(name_of(column), counted[-1])
+        counted.append(of_hosts())
+        self._say(DESIRED, counted[-1])
+        return counted
+
+    def _say(self, name: str, found: Tally) -> None:
+        self.stdout.write(
+            f"{name}: {found.current} current, {found.old} old, {found.unreadable} unreadable"
+            + (f"; {found.resealed} re-sealed now" if found.resealed else "")
+        )
+
+
+def _own_file() -> Path:
+    file = key_file()
+    if file is None:
+        raise CommandError("the keys come from PENSTOCK_FERNET_KEY: change that list, first seals")
+    return file
+
+
+def _sums(counted: list[Tally]) -> tuple[int, int]:
+    return sum(each.old for each in counted), sum(each.unreadable for each in counted)
+
+
+def _what_is_left(old: int, unreadable: int) -> str:
+    said = [f"{old} values use an old key"] if old else []
+    if unreadable:
+        said.append(f"{unreadable} values open with no key: {UNREAD_HINT}")
+    return "; ".join(said)

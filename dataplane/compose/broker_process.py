@@ -51,6 +51,7 @@ _log = logging.getLogger(__name__)
 
 IMAGE_TIMEOUT_S = 30.0
 SWEEP_MS = 5_000
+TLS_FILES_MS = 5_000
 
 
 class StartError(Exception):
@@ -113,7 +114,7 @@ class BrokerProcess:
         undo.callback(self._listeners.close)
         components = self.components = await self._build()
         components.configs.on_change(
-            lambda entity_type, name: _config_changed(components, entity_type, name)
+            lambda entity_type, name: self._config_changed(components, entity_type, name)
         )
         components.logs.on_directory_failure(
             lambda directory, lost: self._directory_failed(components, directory, lost)
@@ -129,6 +130,7 @@ class BrokerProcess:
         undo.push_async_callback(dispatcher.stop)
         await self._listeners.serve(dispatcher)
         undo.callback(self._listeners.stop)
+        self._listeners.follow_tls_files(components.configs.broker_config)
         gauges.register(
             self._metrics,
             components.replica_manager,
@@ -222,6 +224,7 @@ class BrokerProcess:
         )
         housekeeping.every(1_000, "receive buffers", self._listeners.relieve)
         housekeeping.every(SWEEP_MS, "idle connections", self._listeners.sweep)
+        housekeeping.every(TLS_FILES_MS, "certificates", self._listeners.follow_tls_files)
 
     async def _hand_over(self, components: Components) -> None:
         """Ask the controller to lead elsewhere what this broker leads (ControlledShutdown)."""
@@ -234,6 +237,17 @@ class BrokerProcess:
                 components.lifecycle,
                 components.configs.broker_config,
             )
+
+    def _config_changed(self, components: Components, entity_type: str, name: str) -> None:
+        replica_manager, logs = components.replica_manager, components.logs
+        if entity_type == "topics":
+            replica_manager.topic_config_changed(name)
+        elif entity_type == "brokers":
+            apply_dynamic(logs, components.configs.broker_config)
+            self._listeners.follow_tls_files(components.configs.broker_config)
+            # Broker settings are the defaults of every topic.
+            for topic in {tp.topic for tp in logs.all()}:
+                replica_manager.topic_config_changed(topic)
 
     def _directory_failed(
         self, components: Components, directory: str, lost: list[TopicPartition]
@@ -284,17 +298,6 @@ async def _wait_for_image(metadata_cache: MetadataCache, broker_id: int) -> None
             await known.wait()
     except TimeoutError:
         raise StartError("no controller has sent this broker the cluster's metadata") from None
-
-
-def _config_changed(components: Components, entity_type: str, name: str) -> None:
-    replica_manager, logs = components.replica_manager, components.logs
-    if entity_type == "topics":
-        replica_manager.topic_config_changed(name)
-    elif entity_type == "brokers":
-        apply_dynamic(logs, components.configs.broker_config)
-        # Broker settings are the defaults of every topic.
-        for topic in {tp.topic for tp in logs.all()}:
-            replica_manager.topic_config_changed(topic)
 
 
 def _close_logs(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from dataplane.config import BrokerConfig
     from dataplane.server.dispatch import Dispatcher
     from dataplane.server.metrics_page import MetricsPage
+    from dataplane.server.tls import TlsContexts
 
 
 class Listeners:
@@ -36,6 +37,7 @@ class Listeners:
         self._sockets: dict[str, socket.socket] = {}
         self._listeners: list[Listener] = []
         self._page: MetricsPage | None = None
+        self._tls: TlsContexts | None = None
         asked = config.get_int("queued.max.request.bytes")
         self.receive_budget = ReceiveBudget(asked if asked > 0 else RECEIVE_BYTES_MAX)
 
@@ -75,7 +77,7 @@ class Listeners:
                 dispatcher=dispatcher,
                 metrics=self._metrics,
                 limits=limits,
-                tls=self._server_tls() if wanted.protocol.uses_tls else None,
+                tls=self._tls_contexts().server(wanted.name) if wanted.protocol.uses_tls else None,
                 receive_budget=self.receive_budget,
             )
             await listener.open(self._sockets[wanted.name])
@@ -120,14 +122,20 @@ class Listeners:
         inter_broker = self._config.listener_named(self._config.inter_broker_listener)
         if inter_broker is None or not inter_broker.protocol.uses_tls:
             return None
-        from dataplane.server.tls import client_context
+        return self._tls_contexts().client()
 
-        return client_context(self._config)
+    def follow_tls_files(self, config: BrokerConfig | None = None) -> None:
+        """Serve certificates that were replaced on disk; `config` may name other files."""
+        if self._tls is not None:
+            self._tls.follow(config)
 
-    def _server_tls(self) -> ssl.SSLContext:
-        from dataplane.server.tls import server_context
+    def _tls_contexts(self) -> TlsContexts:
+        if self._tls is None:
+            # Here and not above: a broker without TLS does not load the library.
+            from dataplane.server.tls import TlsContexts
 
-        return server_context(self._config)
+            self._tls = TlsContexts(self._config)
+        return self._tls
 
 
 def _connections_bearable() -> int:

@@ -147,6 +147,7 @@ def test_no_query_finds_anything_of_the_first_tenant(world, ids, rivals, route):
                 answer = send(
                     client, "get", f"{route}?{key}={value}".replace("<str:rest>", "x"), {}
                 )
-                text = answer.content.decode()
+                # An id made of random letters may happen to read like a name.
+                text = re.sub(r'"request_id": ?"[^"]*"', "", answer.content.decode())
                 shown = [one for one in secrets_of(world, ids) if one in text and one != value]
                 assert shown == [], (who, route, key, text[:300])

@@ -1,5 +1,6 @@
 """The web process: `uvicorn controlplane.asgi:application`, one process."""
 
+import atexit
 import os
 
 from django.core.asgi import get_asgi_application
@@ -8,6 +9,7 @@ from django.db import connections
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 _django = get_asgi_application()
 
+from controlplane import upkeep  # noqa: E402 - models need the applications loaded
 from controlplane.common.edge import guarded  # noqa: E402 - settings have to be loaded
 from controlplane.operations import outbox  # noqa: E402 - models need the applications loaded
 
@@ -16,3 +18,5 @@ for _database in connections.settings.values():
     _database["CONN_MAX_AGE"] = 0
 application = guarded(_django)
 outbox.drain_in_background()
+upkeep.start()
+atexit.register(upkeep.stop)

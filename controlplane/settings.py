@@ -239,6 +239,8 @@ TRUSTED_PROXIES = [
 ]
 # Bearer token of /metrics; without one there is no such page.
 METRICS_TOKEN = env.str("PENSTOCK_METRICS_TOKEN", default="")
+# Clusters with series of their own there; the others are one.
+METRICS_CLUSTERS_MAX = env.int("PENSTOCK_METRICS_CLUSTERS_MAX", default=200)
 
 # -- Celery -----------------------------------------------------------------------------------
 CELERY_BROKER_URL = REDIS_URL
@@ -259,10 +261,11 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1, "interval_max": 0.2}
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 2
+OPERATION_SWEEP_S = env.float("PENSTOCK_OPERATION_SWEEP_S", default=1.0)
 CELERY_BEAT_SCHEDULE = {
     "operations-sweep": {
         "task": "operations.sweep",
-        "schedule": env.float("PENSTOCK_OPERATION_SWEEP_S", default=1.0),
+        "schedule": OPERATION_SWEEP_S,
         "options": {"expires": 5},
     },
     "outbox-drain": {"task": "operations.drain_outbox", "schedule": 5.0, "options": {"expires": 5}},
@@ -293,6 +296,26 @@ PLANS_OPEN_MAX = env.int("PENSTOCK_PLANS_OPEN_MAX", default=200)  # of one tenan
 OPERATION_LEASE_S = env.float("PENSTOCK_OPERATION_LEASE_S", default=3.0)
 GATEWAY_TIMEOUT_S = env.float("PENSTOCK_GATEWAY_TIMEOUT_S", default=10.0)
 
+# -- one tenant's trouble stays theirs ----------------------------------------------------------
+# Questions to brokers at a time, in each process: what may hold threads of it.
+GATEWAY_CALLS_PER_CLUSTER = env.int("PENSTOCK_GATEWAY_CALLS_PER_CLUSTER", default=4)
+GATEWAY_CALLS_PER_TENANT = env.int("PENSTOCK_GATEWAY_CALLS_PER_TENANT", default=16)
+# To clusters that may well not answer: the last question was in vain.
+GATEWAY_DOUBTFUL_CALLS_PER_TENANT = env.int("PENSTOCK_GATEWAY_DOUBTFUL_CALLS", default=2)
+# Threads of one worker process that one tenant's tasks, and those on one cluster, may hold.
+TASKS_PER_TENANT = env.int("PENSTOCK_TASKS_PER_TENANT", default=3)
+TASKS_PER_CLUSTER = env.int("PENSTOCK_TASKS_PER_CLUSTER", default=3)
+# The same in the workers for clusters that nobody has reached, or that did not answer last.
+SLOW_WORKER_CONCURRENCY = env.int("PENSTOCK_SLOW_WORKER_CONCURRENCY", default=4)
+SLOW_TASKS_PER_TENANT = env.int("PENSTOCK_SLOW_TASKS_PER_TENANT", default=2)
+SLOW_TASKS_PER_CLUSTER = env.int("PENSTOCK_SLOW_TASKS_PER_CLUSTER", default=1)
+# How long a question waits for its turn at a cluster that answers.
+GATEWAY_WAIT_S = env.float("PENSTOCK_GATEWAY_WAIT_S", default=2.0)
+# A connection that nobody has used for so long is closed.
+GATEWAY_IDLE_S = env.float("PENSTOCK_GATEWAY_IDLE_S", default=600.0)
+# The longest that a cluster which does not answer is left alone.
+BREAKER_OPEN_MAX_S = env.float("PENSTOCK_BREAKER_OPEN_MAX_S", default=30.0)
+
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -300,7 +323,9 @@ LOGGING = {
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.str("PENSTOCK_LOG_LEVEL", default="INFO")},
     "loggers": {
-        "kafka": {"level": "ERROR"},
+        # It writes lines at each of its own tries; the error itself comes back to the caller, and
+        # `gateway.breakers` writes one line a minute about a cluster that does not answer.
+        "kafka": {"level": "CRITICAL"},
         "kazoo": {"level": "WARNING"},
         # One line per task and tick says nothing; failures are errors and stay.
         "celery.app.trace": {"level": "WARNING"},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 
 PATIENCE_S = 10.0
@@ -23,3 +24,11 @@ async def turns() -> None:
     """Let the loop run what is due now, and what follows from that without time or sockets."""
     for _ in range(TURNS):
         await asyncio.sleep(0)
+
+
+def wait_until(holds: Callable[[], object], what: str = "") -> None:
+    """As `until`, in a test of threads or processes."""
+    deadline_s = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline_s, f"never became true: {what or holds}"
+        time.sleep(0.005)

@@ -1,27 +1,35 @@
 """`gateway_for(cluster)`: one gateway per cluster and process, renewed when the way in changes."""
 
+import logging
 import threading
+import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from redis.exceptions import RedisError
 
 from controlplane.clusters.models import Cluster
 from controlplane.common.crypto import unseal
 from controlplane.common.fence import fenced
 from controlplane.common.hashing import content_hash
+from controlplane.common.tally import TALLY
+from controlplane.gateway.breakers import BREAKERS
+from controlplane.gateway.passage import GuardedGateway, Passage, as_gateway
 from controlplane.gateway.port import READS, ClusterGateway
 
 if TYPE_CHECKING:
     from controlplane.gateway.connection_spec import ConnectionSpec
 
+log = logging.getLogger(__name__)
 _lock = threading.Lock()
-_open: dict[str, tuple[str, ClusterGateway]] = {}
+_open: dict[str, tuple[str, GuardedGateway]] = {}
 _factory: Callable[[Cluster], ClusterGateway] | None = None
+_followers: list[Callable[[str], None]] = []
 
 
 def gateway_for(cluster: Cluster) -> ClusterGateway:
-    """Kept open between calls; thread-safe. Never close it: `drop_gateway` does.
+    """Kept open between calls; thread-safe. Never close it: `drop_gateway` and `tidy` do.
 
     A step of an operation gets it fenced: it writes only while its worker holds the lease.
     """
@@ -43,15 +51,20 @@ def _gateway_of(cluster: Cluster) -> ClusterGateway:
     with _lock:
         found = _open.get(cluster.id)
         if found is not None and found[0] == mark:
-            return found[1]
+            return as_gateway(found[1])
         # The Kafka library is large; commands that never ask a cluster do not wait for it.
         from controlplane.gateway.kafka import KafkaGateway
 
-        gateway = KafkaGateway(connection_spec(cluster))
+        gateway = GuardedGateway(KafkaGateway(connection_spec(cluster)), passage_for(cluster))
         _open[cluster.id] = (mark, gateway)
     if found is not None:
         found[1].close()
-    return gateway
+    return as_gateway(gateway)
+
+
+def passage_for(cluster: Cluster) -> Passage:
+    """The bounds and the breaker of a cluster, for what asks it beside its gateway."""
+    return Passage(cluster.id, str(cluster.tenant_id))
 
 
 def drop_gateway(cluster_id: str) -> None:
@@ -59,6 +72,48 @@ def drop_gateway(cluster_id: str) -> None:
         found = _open.pop(cluster_id, None)
     if found is not None:
         found[1].close()
+
+
+def follow_removals(follower: Callable[[str], None]) -> None:
+    """Call it with the id of each cluster whose connection `tidy` closes: removed, or idle."""
+    if follower not in _followers:
+        _followers.append(follower)
+
+
+def tidy(now_s: float | None = None) -> list[str]:
+    """Close this process's gateways of clusters that are removed, and those long idle; their ids.
+
+    Whoever removed the cluster closed its own alone. Called every few seconds in every process
+    (`controlplane.upkeep`); one statement, none while nothing is open.
+    """
+    now_s = time.monotonic() if now_s is None else now_s
+    with _lock:
+        ids = set(_open)
+        idle = {
+            cluster_id
+            for cluster_id, (_, gateway) in _open.items()
+            if now_s - gateway.used_at_s > settings.GATEWAY_IDLE_S
+        }
+    if not ids:
+        return []
+    there = set(Cluster.objects.filter(pk__in=ids, deleted_at=None).values_list("pk", flat=True))
+    closed = sorted((ids - there) | idle)
+    for cluster_id in closed:
+        drop_gateway(cluster_id)
+        for follower in _followers:
+            follower(cluster_id)
+    for cluster_id in ids - there:
+        _forget(cluster_id)
+    return closed
+
+
+def _forget(cluster_id: str) -> None:
+    """What was counted and known of a cluster that is removed."""
+    BREAKERS.forget(cluster_id)
+    try:
+        TALLY.forget("cluster", cluster_id)
+    except RedisError as error:
+        log.debug("the counts of %s stay for now: %s", cluster_id, error)
 
 
 def connection_spec(cluster: Cluster) -> "ConnectionSpec":

@@ -22,7 +22,6 @@ from django.db.models import QuerySet
 from controlplane.common import leases
 from controlplane.common.metrics import (
     LEASE_RENEWALS,
-    LEASES_HELD,
     LEASES_LOST,
     LEASES_REFUSED,
 )
@@ -109,7 +108,6 @@ class LeaseKeeper:
         lease.held_until_s = began_s + length.total_seconds()
         with self._changed:
             self._held.add(lease)
-            LEASES_HELD.set(len(self._held))
             if self._in_background and self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="leases", daemon=True)
                 self._thread.start()
@@ -119,7 +117,6 @@ class LeaseKeeper:
     def drop(self, lease: HeldLease) -> None:
         with self._changed:
             self._held.discard(lease)
-            LEASES_HELD.set(len(self._held))
 
     def check(self, lease: HeldLease) -> None:
         """See `HeldLease.check`."""
@@ -159,9 +156,9 @@ class LeaseKeeper:
             kept = leases.renew(rows, {lease.token for lease in group}, length)
         except Error as error:
             log.warning("%s leases are not renewed: %s", len(group), error)
-            LEASE_RENEWALS.labels("failed").inc(len(group))
+            LEASE_RENEWALS.inc(len(group), of="failed")
             return False
-        LEASE_RENEWALS.labels("renewed").inc(len(kept))
+        LEASE_RENEWALS.inc(len(kept), of="renewed")
         with self._changed:
             for lease in group:
                 if lease.token in kept:

@@ -1,6 +1,27 @@
-"""What this process counts about itself."""
+"""What this process counts about itself, and what all processes count together.
+
+Workers have no metrics page: what they count goes to the tally, and the web process shows it.
+"""
+
+from dataclasses import dataclass
 
 from prometheus_client import Counter, Gauge
+
+from controlplane.common.tally import DROPPED, TALLY
+
+
+@dataclass(frozen=True, slots=True)
+class SharedCounter:
+    """A counter of all processes; `name` is without `_total`, `label` for those that have one."""
+
+    name: str
+    text: str
+    label: str | None = None
+
+    def inc(self, amount: float = 1, *, of: str = "") -> None:
+        """Add; `of` is the label's value."""
+        TALLY.add(self.name, amount, **({self.label: of} if self.label is not None else {}))
+
 
 REQUESTS_REFUSED = Counter(
     "penstock_requests_refused", "Requests refused before Django: body, length or header.", ["code"]
@@ -16,10 +37,37 @@ STREAMS_REFUSED = Counter("penstock_streams_refused", "Live streams refused: too
 STREAMS_ENDED = Counter(
     "penstock_streams_ended", "Live streams ended because the right to them was gone."
 )
-LEASES_HELD = Gauge("penstock_leases_held", "Rows that this process works on.")
-LEASE_RENEWALS = Counter("penstock_lease_renewals", "Renewals of leases.", ["outcome"])
-LEASES_LOST = Counter("penstock_leases_lost", "Leases that another worker took from this process.")
-LEASES_REFUSED = Counter("penstock_leases_refused", "Rows not taken: too many were held already.")
-WRITES_REFUSED = Counter(
+
+LEASE_RENEWALS = SharedCounter("penstock_lease_renewals", "Renewals of leases.", "outcome")
+LEASES_LOST = SharedCounter(
+    "penstock_leases_lost", "Leases that another worker took from the one that held them."
+)
+LEASES_REFUSED = SharedCounter(
+    "penstock_leases_refused", "Rows not taken: the process held too many already."
+)
+WRITES_REFUSED = SharedCounter(
     "penstock_fenced_writes_refused", "Writes not begun because the lease was lost or in doubt."
 )
+TASKS_PUT_BACK = SharedCounter(
+    "penstock_tasks_put_back", "Tasks put back: their tenant or cluster was at its bound.", "queue"
+)
+TASKS_MOVED = SharedCounter(
+    "penstock_tasks_moved", "Tasks moved to the queue where they belong.", "queue"
+)
+TASKS_DROPPED = SharedCounter(
+    "penstock_tasks_dropped_as_copies", "Tasks dropped: another copy of them was on its way."
+)
+SERIES_DROPPED = SharedCounter(
+    DROPPED, "Counts given up: too many series waited for Redis in a process."
+)
+SHARED_COUNTERS = (
+    LEASE_RENEWALS,
+    LEASES_LOST,
+    LEASES_REFUSED,
+    WRITES_REFUSED,
+    TASKS_PUT_BACK,
+    TASKS_MOVED,
+    TASKS_DROPPED,
+    SERIES_DROPPED,
+)
+"""Those that the page shows as they are; `gateway.passage` has more, which it sums up."""

@@ -3,6 +3,7 @@
 A timeout after a write was sent is `unknown_outcome`: the caller re-reads the truth.
 """
 
+import math
 from contextlib import AbstractContextManager
 from types import TracebackType
 
@@ -10,21 +11,35 @@ from controlplane.common.problems import Conflict, Problem, Unavailable
 
 
 class GatewayError(Exception):
-    """`code` is Kafka's error name (`TOPIC_ALREADY_EXISTS`) or one of ours in lower case."""
+    """`code` is Kafka's error name (`TOPIC_ALREADY_EXISTS`) or one of ours in lower case.
+
+    `retry_after_s`: before that it would be refused again; None when nobody knows.
+    """
 
     def __init__(
-        self, code: str, detail: str = "", *, retriable: bool = False, unknown_outcome: bool = False
+        self,
+        code: str,
+        detail: str = "",
+        *,
+        retriable: bool = False,
+        unknown_outcome: bool = False,
+        retry_after_s: float | None = None,
     ) -> None:
         super().__init__(f"{code}: {detail}" if detail else code)
         self.code = code
         self.detail = detail
         self.retriable = retriable
         self.unknown_outcome = unknown_outcome
+        self.retry_after_s = retry_after_s
 
     def as_problem(self) -> Problem:
         """For REST: the cluster is away (503), or it refuses (409) in Kafka's own words."""
         if self.retriable:
-            return Unavailable(str(self), code="cluster-unreachable")
+            return Unavailable(
+                str(self),
+                code="cluster-unreachable",
+                retry_after_s=None if self.retry_after_s is None else math.ceil(self.retry_after_s),
+            )
         if self.code in AUTHENTICATION_REFUSED:
             return Conflict(
                 "The cluster does not accept the administrator user that it was registered with"
@@ -40,6 +55,10 @@ AUTHENTICATION_REFUSED = frozenset(
 )
 UNREACHABLE = "unreachable"
 TIMED_OUT = "timed-out"
+NOT_ANSWERING = "not-answering"
+"""The breaker is open: nothing was sent."""
+BUSY = "busy"
+"""So many questions are under way that nothing was sent."""
 
 
 class AcceptedRefusals(AbstractContextManager[None]):

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from controlplane.common.words import counted
-from controlplane.gateway.errors import TIMED_OUT, UNREACHABLE, GatewayError
+from controlplane.gateway.errors import NOT_ANSWERING, TIMED_OUT, UNREACHABLE, GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import (
     EARLIEST,
@@ -24,7 +24,7 @@ from controlplane.gateway.types import (
 T = TypeVar("T")
 GROUP_TOPIC = "__consumer_offsets"
 ALIVE_STATES = frozenset({"Stable", "PreparingRebalance", "CompletingRebalance"})
-AWAY = frozenset({UNREACHABLE, TIMED_OUT})
+AWAY = frozenset({UNREACHABLE, TIMED_OUT, NOT_ANSWERING})
 NO_AUTHORIZER = "SECURITY_DISABLED"
 
 

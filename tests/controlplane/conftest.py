@@ -6,9 +6,11 @@ from controlplane.clusters.connections import use_gateways
 from controlplane.clusters.fake_hosts import FakeHosts
 from controlplane.clusters.hosts import use_hosts
 from controlplane.common.lease_keeper import LeaseKeeper, use_keeper
+from controlplane.common.redis_link import LINK
 from controlplane.gateway.fake import FakeGateway
 from controlplane.operations import outbox
 from tests.controlplane.support import World, cluster_make, tenant_make
+from tests.redis_server import RedisServer
 
 # A busy machine is no failure.
 settings.register_profile("controlplane", deadline=None)
@@ -19,6 +21,18 @@ settings.load_profile("controlplane")
 def no_rate_limits(monkeypatch):
     """Tests ask more often than people; those of the limits set their own."""
     monkeypatch.setattr(configured, "RATE_LIMITS", {})
+
+
+@pytest.fixture
+def redis_server(tmp_path, settings):
+    """A Redis of the test's own, which the control plane uses as its shared one."""
+    server = RedisServer(tmp_path)
+    server.start()
+    settings.REDIS_URL = server.url
+    LINK.ask_again()
+    yield server
+    server.kill()
+    LINK.ask_again()
 
 
 @pytest.fixture

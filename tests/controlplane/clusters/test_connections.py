@@ -1,0 +1,77 @@
+"""Gateways of clusters that are removed or not used any more close, in whichever process they are."""
+
+import threading
+import time
+
+import pytest
+from django.utils import timezone
+
+from controlplane.clusters import connections
+from controlplane.clusters.connections import drop_gateway, follow_removals, gateway_for, tidy
+from controlplane.clusters.models import DELETED, Cluster
+from controlplane.gateway.errors import TIMED_OUT, UNREACHABLE, GatewayError
+from tests.controlplane.support import cluster_make, tenant_make
+
+
+@pytest.fixture
+def cluster(db):
+    made = cluster_make(tenant_make())
+    yield made
+    drop_gateway(made.id)
+
+
+def gateway_threads():
+    return [thread for thread in threading.enumerate() if thread.name.startswith("gateway")]
+
+
+def ask(gateway):
+    with pytest.raises(GatewayError) as caught:
+        gateway.describe_cluster()
+    return caught.value
+
+
+def test_a_gateway_is_kept_until_the_way_in_changes(cluster):
+    first = gateway_for(cluster)
+    assert gateway_for(cluster) is first
+    cluster.bootstrap_servers = "127.0.0.1:2"
+    second = gateway_for(cluster)
+    assert second is not first
+    assert "the way to this cluster has changed" in str(ask(first))
+
+
+def test_a_process_that_did_not_remove_the_cluster_closes_its_gateway_too(
+    cluster, monkeypatch, settings
+):
+    monkeypatch.setattr(connections, "_followers", [])
+    gone: list[str] = []
+    follow_removals(gone.append)
+    follow_removals(gone.append)
+    settings.GATEWAY_TIMEOUT_S = 0.3
+    gateway = gateway_for(cluster)
+    assert ask(gateway).code in {UNREACHABLE, TIMED_OUT}
+    assert gateway_threads()
+    assert tidy() == []
+    assert gateway_for(cluster) is gateway
+    # As another process's operation ends: `mark_deleted`.
+    Cluster.objects.filter(pk=cluster.id).update(phase=DELETED, deleted_at=timezone.now())
+    assert tidy() == [cluster.id]
+    assert gone == [cluster.id]
+    assert "the connection was closed" in str(ask(gateway))
+    deadline_s = time.monotonic() + 10
+    while gateway_threads() and time.monotonic() < deadline_s:
+        time.sleep(0.01)
+    assert gateway_threads() == []
+    assert tidy() == []
+
+
+def test_a_gateway_that_nobody_uses_closes_and_opens_again(cluster, settings):
+    gateway = gateway_for(cluster)
+    soon_s = time.monotonic() + settings.GATEWAY_IDLE_S
+    assert tidy(soon_s - 5) == []
+    assert tidy(soon_s + 5) == [cluster.id]
+    assert gateway_for(cluster) is not gateway
+
+
+def test_while_nothing_is_open_the_database_is_not_asked(db, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        assert tidy() == []

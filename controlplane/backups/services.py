@@ -13,7 +13,8 @@ from django.utils import timezone
 from controlplane.backups import archive
 from controlplane.backups.rules import migrations_differ
 from controlplane.backups.selectors import applied_migrations, kept_models, lines_of, snapshot
-from controlplane.common.crypto import SecretUnreadableError, seal, unseal
+from controlplane.common.crypto import seal, unseal
+from controlplane.common.keyring import SecretUnreadableError
 from controlplane.common.models import Leased
 from controlplane.common.problems import Problem
 from controlplane.operations import engine

@@ -7,6 +7,8 @@ from django.db import models
 from django.db.models import QuerySet
 
 from controlplane.backups.selectors import kept_models
+from controlplane.common.crypto import seal
+from controlplane.common.fields import SealedField
 
 TEXT = "Grüße λ\u2028🚀"
 TIME = datetime(2026, 3, 4, 5, 6, 7, 123456, tzinfo=UTC)
@@ -29,6 +31,8 @@ def wants(field: models.Field) -> bool:
 def value_for(field: models.Field, made: dict[type[models.Model], models.Model]) -> Any:
     if field.is_relation:
         return made.get(field.related_model)
+    if isinstance(field, SealedField):
+        return seal({"field": field.name})
     if field.choices:
         return field.choices[0][0]
     kind = field.get_internal_type()

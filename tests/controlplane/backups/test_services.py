@@ -20,6 +20,7 @@ from controlplane.backups import services
 from controlplane.backups.archive import ArchiveError
 from controlplane.backups.rules import LEFT_OUT
 from controlplane.backups.selectors import kept_models
+from controlplane.common.crypto import key_file
 from controlplane.operations import engine
 from controlplane.operations.models import Operation, OperationLock
 from controlplane.operations.states import FAILED, SUCCEEDED
@@ -219,7 +220,7 @@ def manage(folder: Path, *arguments: str) -> str:
     variables = {
         "DATABASE_URL": f"sqlite:///{folder}/other.sqlite3",
         "PENSTOCK_DATA_DIR": str(folder),
-        "PENSTOCK_FERNET_KEY": settings.FERNET_KEY,
+        "PENSTOCK_FERNET_KEY": ",".join(settings.FERNET_KEYS) or key_file().read_text().strip(),
     }
     ran = subprocess.run(
         [sys.executable, "manage.py", *arguments],

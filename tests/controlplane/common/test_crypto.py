@@ -107,17 +107,15 @@ def columns_with_a_token():
 def test_every_column_that_holds_a_sealed_value_is_found_by_re_sealing(world):
     """What the service really writes, column by column, against what the models declare."""
     world.run("cluster.create", None, name="made", broker_count=1)
-    world.run(
-        "cluster.register",
-        None,
-        name="taken",
-        bootstrap_servers="a:1",
-        security_protocol="SASL_SSL",
-        sasl_mechanism="PLAIN",
-        username="u",
-        password="hunter2",
-    )
-    world.plan("cluster.register", None, name="open", bootstrap_servers="a:1", password="hunter2")
+    way_in = {
+        "bootstrap_servers": "a:1",
+        "security_protocol": "SASL_SSL",
+        "sasl_mechanism": "PLAIN",
+        "username": "u",
+        "password": "hunter2",
+    }
+    world.run("cluster.register", None, name="taken", **way_in)
+    world.plan("cluster.register", None, name="open", **way_in)
     world.run("user.create", username="app")
     declared = set(sealed_values.sealed_columns())
     assert columns_with_a_token() == declared

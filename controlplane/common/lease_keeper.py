@@ -150,7 +150,7 @@ class LeaseKeeper:
         return all(results)
 
     def _renew_alike(self, model: type[Leased], length: timedelta, group: list[HeldLease]) -> bool:
-        rows = QuerySet(model).filter(pk__in=[lease.pk for lease in group])
+        rows: QuerySet[Leased] = QuerySet(model).filter(pk__in=[lease.pk for lease in group])
         began_s = elapsed_s()
         try:
             kept = leases.renew(rows, {lease.token for lease in group}, length)

@@ -43,6 +43,8 @@ class Refused(Exception):
 class LiveService:
     """`is_protected`: nodes in ZooKeeper belong to their owners, as `make up` has it."""
 
+    app = "tests.controlplane.live.held_worker"
+
     def __init__(
         self, directory: Path, *, database_url: str | None = None, is_protected: bool = True
     ) -> None:
@@ -104,17 +106,7 @@ class LiveService:
         )
         for name in WORKERS:
             self.start_worker(name)
-        self.spawn(
-            "beat",
-            *python("-m", "celery"),
-            "-A",
-            "controlplane",
-            "beat",
-            "--pidfile",
-            "",
-            "--loglevel",
-            "warning",
-        )
+        self.start_beat()
         self.start_agent("host-1" if self.is_protected else "member")
         self.login = json.loads(self.manage("bootstrap_demo", "--json"))
         self.api_key = self.login["api_key"]
@@ -175,12 +167,25 @@ class LiveService:
         redis.send_signal(signal.SIGKILL)
         redis.wait()
 
+    def start_beat(self) -> None:
+        self.spawn(
+            "beat",
+            *python("-m", "celery"),
+            "-A",
+            "controlplane",
+            "beat",
+            "--pidfile",
+            "",
+            "--loglevel",
+            "warning",
+        )
+
     def start_worker(self, name: str) -> None:
         self.spawn(
             name,
             *python("-m", "celery"),
             "-A",
-            "tests.controlplane.live.held_worker",
+            self.app,
             "worker",
             "--hostname",
             f"{name}@%h",

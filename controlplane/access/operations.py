@@ -27,6 +27,7 @@ from controlplane.operations.locks import Resource
 from controlplane.operations.models import LOCK_NAME_MAX, Operation, Plan
 from controlplane.operations.operations import (
     Done,
+    Phase,
     PlanContext,
     PlanDraft,
     StepContext,
@@ -75,7 +76,7 @@ class UserCreate(_UserKind):
                 "after": {"username": username, "mechanism": inputs["mechanism"], "acls": rows},
             },
             summary=f"Create the user {username} with {counted(len(rows), 'ACL')}.",
-            preconditions={"exists": False},
+            preconditions={"exists": False, "acls_there": _already_there(gateway, rows)},
             warnings=[]
             if rows
             else [warning("no-acls", "Without an ACL the user can do nothing.", "info")],
@@ -101,13 +102,42 @@ class UserCreate(_UserKind):
             return read_back("the user is not seen yet")
         return verify_acls(gateway, present=bindings_of(inputs.get("acls", [])))
 
+    def remove(self, context: StepContext) -> Done | Wait:
+        """The login that this operation made, and the rules that it added."""
+        gateway, inputs = self.gateway(context), context.inputs
+        username, mechanism = inputs["username"], inputs["mechanism"]
+        is_there = mechanism in mechanisms_of(gateway, username)
+        if is_there:
+            with AcceptedRefusals("RESOURCE_NOT_FOUND"):
+                gateway.delete_user(username, mechanism)
+        # A plan of an older version does not say which of its rules were there before.
+        before = bindings_of(context.preconditions.get("acls_there", []))
+        added = set(bindings_of(inputs.get("acls", []))) - set(before)
+        left = _still_there(gateway, added)
+        if left:
+            gateway.delete_acls(left)
+        if is_there or left:
+            return read_back("the user or its rules are still seen")
+        return Done(detail="there is no such user")
+
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "user.delete", {"username": plan.inputs["username"]}
 
     steps = (
-        StepSpec(name="credential", title="Store the credential", run=store_credential),
-        StepSpec(name="acls", title="Add its ACLs", run=add_acls),
+        StepSpec(
+            name="credential",
+            title="Store the credential",
+            run=store_credential,
+            restored_by=("remove",),
+        ),
+        StepSpec(name="acls", title="Add its ACLs", run=add_acls, restored_by=("remove",)),
         verified_by(verify),
+        StepSpec(
+            name="remove",
+            title="Remove the user and its ACLs",
+            run=remove,
+            phase=Phase.RESTORE,
+        ),
     )
 
 
@@ -122,8 +152,10 @@ class UserDelete(_UserKind):
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway, username = self.gateway(context), inputs["username"]
         check_not_service_user(username)
-        mechanisms = existing_mechanisms(gateway, username)
         rows = [asdict(binding) for binding in acls_of(gateway, username)]
+        # Rules that a user left behind go too, though nobody can log in by that name.
+        look_up = mechanisms_of if rows else existing_mechanisms
+        mechanisms = look_up(gateway, username)
         return PlanDraft(
             resource=f"user/{username}",
             diff={
@@ -159,10 +191,39 @@ class UserDelete(_UserKind):
             return read_back("the user is still seen")
         return verify_acls(gateway, absent=bindings_of(context.preconditions["acls"]))
 
+    def put_back(self, context: StepContext) -> Done | Wait:
+        """The rules; the password is known to nobody, so a login that is gone stays gone."""
+        gateway, username = self.gateway(context), context.inputs["username"]
+        missing = _missing(gateway, bindings_of(context.preconditions["acls"]))
+        if missing:
+            gateway.create_acls(missing)
+            return read_back(f"{counted(len(missing), 'rule')} not seen yet")
+        seen = mechanisms_of(gateway, username)
+        gone = sorted(set(context.preconditions["mechanisms"]) - set(seen))
+        if not gone:
+            return Done(detail="as before")
+        what = (
+            f"The login of {username} by {', '.join(gone)} is deleted, and its password is not"
+            " known: it stays so. Its rules are there as before."
+        )
+        return Done(detail="its login is gone", remains=(what,))
+
     steps = (
-        StepSpec(name="credential", title="Remove the credential", run=remove_credential),
-        StepSpec(name="acls", title="Remove its ACLs", run=remove_acls),
+        StepSpec(
+            name="credential",
+            title="Remove the credential",
+            run=remove_credential,
+            restored_by=("put-back",),
+            stays="A login that was deleted does not come back: its password is not known.",
+        ),
+        StepSpec(name="acls", title="Remove its ACLs", run=remove_acls, restored_by=("put-back",)),
         verified_by(verify),
+        StepSpec(
+            name="put-back",
+            title="Put its ACLs back, say whether its login is gone",
+            run=put_back,
+            phase=Phase.RESTORE,
+        ),
     )
 
 
@@ -211,7 +272,13 @@ class UserRotate(_UserKind):
         return read_back("the user is not seen yet" if missing else None)
 
     steps = (
-        StepSpec(name="credential", title="Store the new password", run=store_credential),
+        StepSpec(
+            name="credential",
+            title="Store the new password",
+            run=store_credential,
+            stays="The old password may be refused now, and the new one is not shown: give the user"
+            " a new password once more.",
+        ),
         verified_by(verify),
     )
 
@@ -263,9 +330,18 @@ class AclCreate(_AclKind):
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "acl.delete", {"bindings": plan.diff["after"]}
 
+    def remove(self, context: StepContext) -> Done | Wait:
+        gateway = self.gateway(context)
+        left = _still_there(gateway, bindings_of(context.diff["after"]))
+        if not left:
+            return Done(detail="as before")
+        gateway.delete_acls(left)
+        return read_back(f"{counted(len(left), 'rule')} still seen")
+
     steps = (
-        StepSpec(name="create", title="Add the rules", run=create),
+        StepSpec(name="create", title="Add the rules", run=create, restored_by=("remove",)),
         verified_by(verify),
+        StepSpec(name="remove", title="Remove the rules", run=remove, phase=Phase.RESTORE),
     )
 
 
@@ -300,9 +376,18 @@ class AclDelete(_AclKind):
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "acl.create", {"bindings": plan.diff["before"]}
 
+    def put_back(self, context: StepContext) -> Done | Wait:
+        gateway = self.gateway(context)
+        missing = _missing(gateway, bindings_of(context.diff["before"]))
+        if not missing:
+            return Done(detail="as before")
+        gateway.create_acls(missing)
+        return read_back(f"{counted(len(missing), 'rule')} not seen yet")
+
     steps = (
-        StepSpec(name="delete", title="Remove the rules", run=delete),
+        StepSpec(name="delete", title="Remove the rules", run=delete, restored_by=("put-back",)),
         verified_by(verify),
+        StepSpec(name="put-back", title="Add the rules again", run=put_back, phase=Phase.RESTORE),
     )
 
 
@@ -318,6 +403,21 @@ def verify_acls(
     if missing or left:
         return read_back(f"{counted(len(missing), 'rule')} not seen yet, {len(left)} still seen")
     return read_back(None)
+
+
+def _still_there(gateway: ClusterGateway, rules_added: Iterable[AclBinding]) -> list[AclBinding]:
+    have = set(gateway.list_acls())
+    return [rule for rule in sorted(rules_added) if rule in have]
+
+
+def _missing(gateway: ClusterGateway, rules_removed: Iterable[AclBinding]) -> list[AclBinding]:
+    have = set(gateway.list_acls())
+    return [rule for rule in sorted(rules_removed) if rule not in have]
+
+
+def _already_there(gateway: ClusterGateway, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of a new user's rules that were there before it: they are not its to remove."""
+    return [asdict(rule) for rule in _still_there(gateway, bindings_of(rows))] if rows else []
 
 
 def mechanisms_of(gateway: ClusterGateway, username: str) -> list[str]:

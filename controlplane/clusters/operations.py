@@ -50,6 +50,7 @@ from controlplane.operations.operations import (
     Wait,
     warning,
 )
+from controlplane.operations.read_back import verified_by
 from controlplane.operations.risks import Risk
 from controlplane.operations.states import CANCELLED, SUCCEEDED
 from controlplane.tenants.models import Tenant
@@ -68,6 +69,12 @@ WRITTEN_TO_REGISTERED = (
     f" kept for {TELEMETRY_RETENTION_MS // DAY_MS} days), and throttle settings of brokers and"
     " topics while partitions move. Else it changes only what a confirmed plan says. Letting the"
     " cluster go removes the topic."
+)
+
+
+NOT_BACK = (
+    "What was stopped and deleted does not come back. The cluster stays, as FAILED: delete it once"
+    " more."
 )
 
 
@@ -178,6 +185,9 @@ class ClusterCreate(_AddsCluster, _RemovesBrokers):
     def verify(self, context: StepContext) -> Done | Wait:
         return services.verify_cluster(self.added(context))
 
+    def undo_of_rest(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:  # noqa: ARG002 - a hook
+        return ClusterDelete.name, {}
+
     def finish(self, operation: Operation) -> None:
         if operation.state == CANCELLED:
             mark_deleted(operation.cluster_id)
@@ -186,10 +196,22 @@ class ClusterCreate(_AddsCluster, _RemovesBrokers):
             Cluster.objects.filter(pk=operation.cluster_id).update(phase=phase)
 
     steps = (
-        StepSpec(name="desired", title="Write what the hosts shall run", run=write_desired),
-        StepSpec(name="processes", title="Broker processes start", run=await_processes),
         StepSpec(
-            name="registration", title="Brokers register with the cluster", run=await_registration
+            name="desired",
+            title="Write what the hosts shall run",
+            run=write_desired,
+            restored_by=("remove", "removed", "purge"),
+            stays="The cluster stays, as FAILED, with those of its brokers that were started."
+            " Delete it to remove them.",
+        ),
+        StepSpec(
+            name="processes", title="Broker processes start", run=await_processes, writes=False
+        ),
+        StepSpec(
+            name="registration",
+            title="Brokers register with the cluster",
+            run=await_registration,
+            writes=False,
         ),
         StepSpec(
             name="verify",
@@ -266,7 +288,13 @@ class ClusterRegister(_AddsCluster):
             mark_deleted(operation.cluster_id)
 
     steps = (
-        StepSpec(name="connect", title="The cluster answers", run=connect, deadline_s=30.0),
+        StepSpec(
+            name="connect",
+            title="The cluster answers",
+            run=connect,
+            deadline_s=30.0,
+            writes=False,
+        ),
         StepSpec(name="verify", title="Its topics can be read", run=verify, phase=Phase.VERIFY),
     )
 
@@ -318,6 +346,12 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
     def blast_radius_now(self, context: PlanContext, plan: Plan) -> list[Extent]:  # noqa: ARG002 - a hook
         return _reached(cluster_of(context))
 
+    def verify(self, context: StepContext) -> Done | Wait:
+        cluster = cluster_of(context)
+        if cluster.kind == REGISTERED:
+            return Done(detail="it runs on without Penstock")
+        return services.await_deleted(cluster)
+
     def prepare(self, operation: Operation, plan: Plan) -> None:  # noqa: ARG002 - a hook
         Cluster.objects.filter(pk=plan.cluster_id).update(phase=DELETING)
 
@@ -328,11 +362,20 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
             Cluster.objects.filter(pk=operation.cluster_id).update(phase=FAILED)
 
     steps = (
-        StepSpec(name="remove", title="Stop and delete brokers", run=_RemovesBrokers.remove),
-        StepSpec(name="removed", title="Brokers are gone", run=_RemovesBrokers.await_removed),
         StepSpec(
-            name="purge", title="Clear ZooKeeper", run=_RemovesBrokers.purge, phase=Phase.VERIFY
+            name="remove",
+            title="Stop and delete brokers",
+            run=_RemovesBrokers.remove,
+            stays=NOT_BACK,
         ),
+        StepSpec(
+            name="removed",
+            title="Brokers are gone",
+            run=_RemovesBrokers.await_removed,
+            stays=NOT_BACK,
+        ),
+        StepSpec(name="purge", title="Clear ZooKeeper", run=_RemovesBrokers.purge, stays=NOT_BACK),
+        verified_by(verify, title="No host has anything of it any more"),
     )
 
 

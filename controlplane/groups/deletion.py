@@ -19,6 +19,7 @@ from controlplane.groups.group_state import (
     check_idle,
     last_guard,
     preconditions_of,
+    put_offsets_back,
     require_idle,
     require_unmoved,
     restoring,
@@ -29,6 +30,7 @@ from controlplane.operations.blast_radius import Extent, amount
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
+    Phase,
     PlanContext,
     PlanDraft,
     StepContext,
@@ -102,10 +104,24 @@ class GroupDelete(GroupOperationKind):
         }
         return restoring(plan.inputs["group"], kept) if kept else None
 
+    def put_back(self, context: StepContext) -> Done | Wait:
+        """Commit what is missing of the saved offsets, where their partitions are still there."""
+        before: Targets = {
+            TP(row["topic"], row["partition"]): row["committed"] for row in context.diff["offsets"]
+        }
+        nothing: Targets = dict.fromkeys(before)
+        return put_offsets_back(self.gateway(context), context.inputs["group"], before, nothing)
+
     steps = (
-        StepSpec(name="check", title=CHECK_TITLE, run=check),
-        StepSpec(name="delete", title="Delete the group", run=delete),
+        StepSpec(name="check", title=CHECK_TITLE, run=check, writes=False),
+        StepSpec(name="delete", title="Delete the group", run=delete, restored_by=("put-back",)),
         verified_by(verify, title="Its coordinator does not know it any more"),
+        StepSpec(
+            name="put-back",
+            title="Commit its offsets again",
+            run=put_back,
+            phase=Phase.RESTORE,
+        ),
     )
 
 

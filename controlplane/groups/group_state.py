@@ -12,7 +12,7 @@ from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import TP, CommittedOffset, partitions_by_tp
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Plan
-from controlplane.operations.operations import StepFailedError
+from controlplane.operations.operations import Done, StepFailedError, Wait
 
 CHECK_TITLE = "The group is empty and where the plan saw it"
 MEMBER_ERRORS = frozenset(
@@ -92,6 +92,39 @@ def require_unmoved(
                 "plan-stale",
                 f"{name} was at {planned.get(name)} in the plan and is at {now.get(name)} now.",
             )
+
+
+def put_offsets_back(
+    gateway: ClusterGateway, group: str, before: Targets, after: Targets
+) -> Done | Wait:
+    """Undo within the operation: what is at `after` goes to `before`, the rest is left alone.
+
+    A group that has members again reads on from where it is: its offsets are theirs.
+    """
+    committed = gateway.group_offsets([group]).get(group, {})
+    ours = [tp for tp in sorted(before) if offset_of(committed.get(tp)) == after[tp] != before[tp]]
+    there = partitions_of(gateway, {tp.topic for tp in ours}) if ours else set()
+    gone = [tp for tp in ours if before[tp] is not None and tp not in there]
+    ours = [tp for tp in ours if tp not in gone]
+    if not ours:
+        lost = f"The commit of {group} in {counted(len(gone), 'partition')} went with the topic."
+        return Done(detail="as before", remains=(lost,) if gone else ())
+    try:
+        require_idle(gateway, group)
+        with last_guard():
+            if kept := {tp: at for tp in ours if (at := before[tp]) is not None}:
+                gateway.commit_group_offsets(
+                    group, {tp: CommittedOffset(offset=at) for tp, at in kept.items()}
+                )
+            if dropped := [tp for tp in ours if before[tp] is None]:
+                gateway.delete_group_offsets(group, dropped)
+    except StepFailedError as refusal:
+        what = (
+            f"The offsets of {group} in {counted(len(ours), 'partition')} stay where this operation"
+            f" took them: the group has members again."
+        )
+        return Done(detail=refusal.detail, remains=(what,))
+    return Wait(detail=f"{counted(len(ours), 'partition')} not seen yet")
 
 
 def restoring(group: str, offsets: Targets) -> tuple[str, dict[str, Any]]:

@@ -22,6 +22,7 @@ from controlplane.groups.group_state import (
     offset_of,
     partitions_of,
     preconditions_of,
+    put_offsets_back,
     require_idle,
     require_unmoved,
     restoring,
@@ -33,6 +34,7 @@ from controlplane.operations.locks import Resource
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
+    Phase,
     PlanContext,
     PlanDraft,
     Progress,
@@ -121,10 +123,26 @@ class _OffsetKind(GroupOperationKind):
         before, _ = _targets(plan.diff)
         return restoring(plan.inputs["group"], before)
 
+    def put_back(self, context: StepContext) -> Done | Wait:
+        """The offsets that are where this operation took them; consumers may have come since."""
+        before, after = _targets(context.diff)
+        return put_offsets_back(self.gateway(context), context.inputs["group"], before, after)
+
     steps = (
-        StepSpec(name="check", title=CHECK_TITLE, run=check),
-        StepSpec(name="commit", title="Commit the planned offsets", run=commit),
+        StepSpec(name="check", title=CHECK_TITLE, run=check, writes=False),
+        StepSpec(
+            name="commit",
+            title="Commit the planned offsets",
+            run=commit,
+            restored_by=("put-back",),
+        ),
         verified_by(verify, title="Read back and compare"),
+        StepSpec(
+            name="put-back",
+            title="Commit the offsets of before",
+            run=put_back,
+            phase=Phase.RESTORE,
+        ),
     )
 
 

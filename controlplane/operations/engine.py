@@ -35,6 +35,7 @@ from controlplane.operations.operations import (
     required_kind,
 )
 from controlplane.operations.plans import plan_secrets
+from controlplane.operations.restores import remaining
 from controlplane.operations.rules import (
     ROLLBACK_DEADLINE_S,
     Finish,
@@ -44,6 +45,7 @@ from controlplane.operations.rules import (
 )
 from controlplane.operations.states import (
     ACTIVE_STATES,
+    CANCELLED,
     CANCELLING,
     FAILED,
     PENDING,
@@ -219,6 +221,7 @@ def _settle(
             step.move_to(STEP_DONE)
             step.finished_at = now
             _note(step, outcome.detail, outcome.progress)
+            operation.remains = [*(operation.remains or ()), *outcome.remains]
         elif isinstance(outcome, Wait):
             wait_s = outcome.seconds
             _note(step, outcome.detail, outcome.progress)
@@ -288,6 +291,9 @@ def _finish(operation: Operation, kind: OperationKind, lease: HeldLease, state: 
             row.save()
             outbox.enqueue(outbox.TICK, [row.id])
             return
+        if state in {FAILED, CANCELLED}:
+            left = remaining(kind.steps, row.steps.all(), cancelled=row.state == CANCELLING)
+            row.remains = [*(row.remains or ()), *left]
         row.move_to(state)
         row.finished_at = timezone.now()
         row.drop_lease()
@@ -340,7 +346,9 @@ def _mark_reverted(operation: Operation) -> None:
     original = Operation.objects.select_for_update().get(pk=operation.reverts_id)
     if original.state == SUCCEEDED:
         original.move_to(REVERTED)
-        original.save(update_fields=["state", "updated_at"])
+    else:  # it failed or was cancelled, and that is how it ended
+        original.remains = []
+    original.save(update_fields=["state", "remains", "updated_at"])
 
 
 def _mine(operation_id: str, lease: HeldLease) -> Operation:

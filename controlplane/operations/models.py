@@ -73,6 +73,7 @@ class Operation(Stateful, Leased):
     rolling_back = models.BooleanField(default=False)
     memo = models.JSONField(default=dict)
     error = models.JSONField(null=True)
+    remains = models.JSONField(default=list, null=True)  # null: nobody noted it
     actor = models.CharField(max_length=200)
     reason = models.TextField(blank=True)
     reverts = models.ForeignKey(
@@ -118,6 +119,10 @@ class Step(Stateful):
     unit = models.CharField(max_length=20, blank=True)
     started_at = models.DateTimeField(null=True)
     finished_at = models.DateTimeField(null=True)
+
+    @property
+    def was_begun(self) -> bool:
+        return self.started_at is not None
 
     class Meta:
         ordering = ["index"]

@@ -19,6 +19,7 @@ from controlplane.operations.blast_radius import Extent
 from controlplane.operations.diffs import ChangeDiffSerializer
 from controlplane.operations.locks import LOCKS, Lock, Resource
 from controlplane.operations.models import Operation, Plan
+from controlplane.operations.restores import gaps
 from controlplane.operations.risks import Risk
 from controlplane.tenants.models import Tenant
 
@@ -46,8 +47,11 @@ class Progress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
+    """`remains`: what a restoring step had to leave, as sentences."""
+
     detail: str = ""
     progress: Progress | None = None
+    remains: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,6 +138,11 @@ class StepSpec:
     """One step of a kind. `run` is the kind's method, taken from its class.
 
     It does at most one idempotent thing and may run again after a crash at any point.
+
+    Attributes:
+        writes: whether it may change anything; only steps of phase EXECUTE are asked.
+        restored_by: names of the steps that bring back what it did, or say why they cannot.
+        stays: what stays where those do not run or fail, as sentences.
     """
 
     name: str
@@ -141,6 +150,9 @@ class StepSpec:
     run: StepRun
     phase: Phase = Phase.EXECUTE
     deadline_s: float = 120.0
+    writes: bool = True
+    restored_by: tuple[str, ...] = ()
+    stays: str = ""
 
 
 class OperationKind(ABC):
@@ -218,6 +230,10 @@ class OperationKind(ABC):
         """
         return None
 
+    def undo_of_rest(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        """(kind, inputs) of the plan that takes away what a failed or cancelled operation left."""
+        return self.undo(plan)
+
 
 def _unknown_step(kind: OperationKind, context: StepContext) -> Done:
     del context
@@ -233,8 +249,8 @@ def register(kind: OperationKind) -> None:
     """Offer a kind.
 
     Raises:
-        ValueError: another kind has its name, two of its steps have one name, or it has no row in
-            the table of locks.
+        ValueError: another kind has its name, two of its steps have one name, it has no row in the
+            table of locks, or a step says neither what restores it nor what stays.
     """
     if kind.name in _KINDS and type(_KINDS[kind.name]) is not type(kind):
         raise ValueError(f"two kinds are called {kind.name}")
@@ -243,6 +259,9 @@ def register(kind: OperationKind) -> None:
         raise ValueError(f"two steps of {kind.name} have one name: {', '.join(names)}")
     if kind.name not in LOCKS:
         raise ValueError(f"{kind.name} has no row in the table of locks")
+    open_ends = gaps(kind.steps, cancellable=kind.cancellable)
+    if open_ends:
+        raise ValueError(f"{kind.name}: {'; '.join(open_ends)}")
     _KINDS[kind.name] = kind
 
 

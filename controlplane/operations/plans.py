@@ -24,7 +24,14 @@ from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import OperationKind, PlanContext, required_kind, warning
 from controlplane.operations.risks import STAYS, Risk, risks_of
 from controlplane.operations.rules import plan_state
-from controlplane.operations.states import PLAN_EXPIRED, PLAN_OPEN, PLAN_STALE, PLAN_USED
+from controlplane.operations.states import (
+    CANCELLED,
+    FAILED,
+    PLAN_EXPIRED,
+    PLAN_OPEN,
+    PLAN_STALE,
+    PLAN_USED,
+)
 from controlplane.tenants.models import Tenant
 
 
@@ -105,6 +112,10 @@ def _undo_of(plan: Plan, kind: OperationKind, risks: Iterable[Risk]) -> dict[str
 
 def _undoing(operation: Operation) -> list[dict[str, str]]:
     """What a plan says that undoes this operation."""
+    if operation.state in {FAILED, CANCELLED}:
+        said = " ".join(operation.remains or ["nobody noted what."])
+        text = f"This takes away what {operation.pk} left, which is {operation.state}:"
+        return [warning("undoes", f"{text} {said}", "info")]
     undone = required_kind(operation.kind)
     risks = operation.plan.impact.get("risks", [])
     return [

@@ -10,7 +10,14 @@ from controlplane.common.times import iso
 from controlplane.operations.models import Operation, OperationLock, Plan, Step
 from controlplane.operations.operations import required_kind
 from controlplane.operations.rules import eta_s, fraction_done, is_cancellable, plan_state
-from controlplane.operations.states import ACTIVE_STATES, OPERATION_MOVES, STEP_RUNNING, SUCCEEDED
+from controlplane.operations.states import (
+    ACTIVE_STATES,
+    CANCELLED,
+    FAILED,
+    OPERATION_MOVES,
+    STEP_RUNNING,
+    SUCCEEDED,
+)
 from controlplane.tenants.models import Tenant
 
 LOCKS_SHOWN = 20
@@ -75,7 +82,6 @@ def operation_dict(operation: Operation) -> dict[str, Any]:
     done, total = fraction_done(steps)
     secret = getattr(operation, "secret", None)
     reverted_by = [row for row in operation.reverted_by.all() if row.state == SUCCEEDED]
-    revertible = operation.state == SUCCEEDED and kind.undo(operation.plan) is not None
     return {
         "id": operation.id,
         "kind": operation.kind,
@@ -95,7 +101,8 @@ def operation_dict(operation: Operation) -> dict[str, Any]:
             rolling_back=operation.rolling_back,
             kind_is=kind.cancellable,
         ),
-        "revertible": revertible,
+        "revertible": undo_of(operation) is not None,
+        "remains": operation.remains,
         "reverts": operation.reverts_id,
         "reverted_by": reverted_by[0].id if reverted_by else None,
         "has_secret": bool(secret and secret.read_at is None and secret.token),
@@ -106,6 +113,16 @@ def operation_dict(operation: Operation) -> dict[str, Any]:
         "started_at": iso(operation.started_at),
         "finished_at": iso(operation.finished_at),
     }
+
+
+def undo_of(operation: Operation) -> tuple[str, dict[str, Any]] | None:
+    """(kind, inputs) of the plan that undoes it; None under way, or with nothing left."""
+    kind = required_kind(operation.kind)
+    if operation.state == SUCCEEDED:
+        return kind.undo(operation.plan)
+    if operation.state in {FAILED, CANCELLED} and operation.remains != []:
+        return kind.undo_of_rest(operation.plan)
+    return None
 
 
 def _shown_locks(operation: Operation) -> list[OperationLock]:

@@ -71,6 +71,12 @@ class OperationSerializer(Shape):
     locks = LockSerializer(many=True, help_text="Until it has ended; the first 20 of them.")
     cancellable = serializers.BooleanField()
     revertible = serializers.BooleanField()
+    remains = serializers.ListField(
+        child=serializers.CharField(),
+        allow_null=True,
+        help_text="What a failed or cancelled operation has left, until an undo has taken it away;"
+        " null: not known.",
+    )
     reverts = serializers.CharField(allow_null=True)
     reverted_by = serializers.CharField(allow_null=True)
     has_secret = serializers.BooleanField()

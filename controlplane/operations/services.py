@@ -22,9 +22,11 @@ from controlplane.operations.plans import (
     plan_create,
 )
 from controlplane.operations.rules import is_cancellable
-from controlplane.operations.selectors import plan_get
+from controlplane.operations.selectors import plan_get, undo_of
 from controlplane.operations.states import (
+    CANCELLED,
     CANCELLING,
+    FAILED,
     PLAN_USED,
     SUCCEEDED,
 )
@@ -159,18 +161,22 @@ def operation_cancel(*, tenant: Tenant, actor: Actor, operation_id: str) -> Oper
 
 
 def undo_plan_create(*, tenant: Tenant, actor: Actor, operation_id: str) -> Plan:
-    """A plan that puts back what a succeeded operation changed."""
+    """A plan that puts back what an operation changed: wholly, or what it left when it failed."""
     operation = (
         Operation.objects.select_related("plan").filter(tenant=tenant, id=operation_id).first()
     )
     if operation is None:
         raise NotFound("There is no such operation.")
-    if operation.state != SUCCEEDED:
+    if operation.state not in {SUCCEEDED, FAILED, CANCELLED}:
         raise Conflict(
-            f"Only a succeeded operation can be undone; this one is {operation.state}.",
+            f"Only an operation that has ended can be undone; this one is {operation.state}.",
             code="not-revertible",
         )
-    undo = required_kind(operation.kind).undo(operation.plan)
+    if operation.state != SUCCEEDED and operation.remains == []:
+        raise Conflict(
+            f"The operation is {operation.state} and has left nothing.", code="nothing-to-do"
+        )
+    undo = undo_of(operation)
     if undo is None:
         raise Conflict(f"A {operation.kind} cannot be undone.", code="not-revertible")
     kind_name, inputs = undo

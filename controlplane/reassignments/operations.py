@@ -172,8 +172,18 @@ class Reassignment(ClusterOperationKind):
         return self.name, inputs
 
     steps = (
-        StepSpec(name="throttle", title="Limit replication", run=throttle),
-        StepSpec(name="move", title="Move replicas", run=move, deadline_s=7 * DAY_S),
+        StepSpec(
+            name="throttle", title="Limit replication", run=throttle, restored_by=("unthrottle",)
+        ),
+        StepSpec(
+            name="move",
+            title="Move replicas",
+            run=move,
+            deadline_s=7 * DAY_S,
+            restored_by=("stop", "move-back"),
+            stays="Partitions that had arrived on their new brokers stay there; moves under way are"
+            " stopped.",
+        ),
         StepSpec(name="stop", title="Stop moves under way", run=stop, phase=Phase.RESTORE),
         StepSpec(
             name="move-back",

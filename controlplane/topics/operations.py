@@ -9,12 +9,13 @@ from controlplane.common.problems import Conflict, Unavailable, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import ClusterGateway
-from controlplane.gateway.types import SET_ON_TOPIC, NewTopic, TopicDescription
+from controlplane.gateway.types import LATEST, SET_ON_TOPIC, TP, NewTopic, TopicDescription
 from controlplane.operations.blast_radius import Extent
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import (
     Done,
+    Phase,
     PlanContext,
     PlanDraft,
     Progress,
@@ -90,29 +91,71 @@ class TopicCreate(_TopicKind):
         if found is None:
             with AcceptedRefusals("TOPIC_ALREADY_EXISTS"):
                 gateway.create_topic(_new_topic(inputs))
-                return made
+                context.memo["is_made"] = True
             found = gateway.describe_topics([inputs["name"]]).get(inputs["name"])
         if found is not None and len(found.partitions) != inputs["partitions"]:
             raise StepFailedError(
                 "name-taken", f"Somebody else made {inputs['name']} in another shape."
             )
+        self._note_id(context, found)
         return made
 
+    @staticmethod
+    def _note_id(context: StepContext, found: TopicDescription | None) -> None:
+        """The first topic seen after it was made is ours: its id tells it from later ones."""
+        if found is not None:
+            context.memo.setdefault("topic_id", found.topic_id)
+
     def verify(self, context: StepContext) -> Done | Wait:
-        inputs = context.inputs
+        gateway, inputs = self.gateway(context), context.inputs
+        if "topic_id" not in context.memo:
+            found = gateway.describe_topics([inputs["name"]]).get(inputs["name"])
+            self._note_id(context, found)
         return verify_topic(
-            self.gateway(context),
+            gateway,
             inputs["name"],
             partitions=inputs["partitions"],
             configs=inputs["configs"],
         )
 
+    def remove(self, context: StepContext) -> Done | Wait:
+        """Only the topic that this operation made, and only while nobody has written to it."""
+        gateway, name = self.gateway(context), context.inputs["name"]
+        found = gateway.describe_topics([name]).get(name)
+        ours = context.memo.get("topic_id")
+        if found is None:
+            return Done(detail="it is not there")
+        if ours is not None and found.topic_id != ours:
+            return Done(detail="somebody else made a topic of this name since")
+        if ours is None and not context.memo.get("is_made"):
+            what = f"There is a topic {name}, which this operation or somebody else made."
+            return Done(detail="it may be another's", remains=(what,))
+        tps = [TP(name, part.partition) for part in found.partitions]
+        ends = gateway.offsets(dict.fromkeys(tps, LATEST))
+        if any(at.offset for at in ends.values()):
+            what = f"The topic {name} stays: it was made, and records have been written to it."
+            return Done(detail="it holds records", remains=(what,))
+        if len(ends) < len(tps):
+            return Done(
+                detail="not every partition has a leader",
+                remains=(f"The topic {name} stays: it was made, and may hold records.",),
+            )
+        with AcceptedRefusals("UNKNOWN_TOPIC_OR_PARTITION"):
+            gateway.delete_topic(name)
+        return read_back("brokers are still deleting")
+
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "topic.delete", {"name": plan.inputs["name"]}
 
     steps = (
-        StepSpec(name="create", title="Create the topic", run=create),
+        StepSpec(name="create", title="Create the topic", run=create, restored_by=("remove",)),
         verified_by(verify, title=WHOLE, deadline_s=WHOLE_DEADLINE_S),
+        StepSpec(
+            name="remove",
+            title="Remove the topic while it is empty",
+            run=remove,
+            phase=Phase.RESTORE,
+        ),
     )
 
 
@@ -184,12 +227,34 @@ class TopicUpdate(_TopicKind):
         own, _, _ = _settings(self.gateway(context), context.inputs["name"])
         return read_back(_not_seen(wanted, own))
 
+    def put_back(self, context: StepContext) -> Done | Wait:
+        """The settings that are as this operation made them; others have been set since."""
+        gateway, name = self.gateway(context), context.inputs["name"]
+        topic = gateway.describe_topics([name]).get(name)
+        if topic is None or topic.topic_id != context.preconditions["topic_id"]:
+            return Done(detail="the topic is gone")
+        before, made = context.diff["before"]["configs"], context.diff["after"]["configs"]
+        own, _, _ = _settings(gateway, name)
+        ours = {key: before[key] for key in made if own.get(key) == made[key] != before[key]}
+        if not ours:
+            return Done(detail="as before")
+        gateway.alter_topic_configs(name, ours)
+        return read_back(f"not seen yet: {', '.join(sorted(ours))}")
+
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return self.name, {"name": plan.inputs["name"], "configs": plan.diff["before"]["configs"]}
 
     steps = (
-        StepSpec(name="alter", title="Change the configuration", run=alter),
+        StepSpec(
+            name="alter", title="Change the configuration", run=alter, restored_by=("put-back",)
+        ),
         verified_by(verify, deadline_s=120.0),
+        StepSpec(
+            name="put-back",
+            title="Put the settings back",
+            run=put_back,
+            phase=Phase.RESTORE,
+        ),
     )
 
 
@@ -243,9 +308,28 @@ class TopicPartitions(_TopicKind):
         name, partitions = context.inputs["name"], context.inputs["partitions"]
         return verify_topic(self.gateway(context), name, partitions=partitions, configs={})
 
+    def count(self, context: StepContext) -> Done:
+        """Nothing takes partitions away again: say how many there are."""
+        name, before = context.inputs["name"], context.preconditions["partitions"]
+        topic = self.gateway(context).describe_topics([name]).get(name)
+        if topic is None or topic.topic_id != context.preconditions["topic_id"]:
+            return Done(detail="the topic is gone")
+        have = len(topic.partitions)
+        if have <= before:
+            return Done(detail="as before")
+        what = f"{name} has {counted(have, 'partition')} now, {before} before: {self.final}."
+        return Done(detail=f"{have - before} were added", remains=(what,))
+
     steps = (
-        StepSpec(name="add", title="Add partitions", run=add),
+        StepSpec(
+            name="add",
+            title="Add partitions",
+            run=add,
+            restored_by=("count",),
+            stays="Partitions that were added stay: nothing removes them.",
+        ),
         verified_by(verify, title=WHOLE, deadline_s=WHOLE_DEADLINE_S),
+        StepSpec(name="count", title="Say which partitions stay", run=count, phase=Phase.RESTORE),
     )
 
 
@@ -287,6 +371,7 @@ class TopicDelete(_TopicKind):
         if self._is_there(context):
             with AcceptedRefusals("UNKNOWN_TOPIC_OR_PARTITION"):
                 self.gateway(context).delete_topic(context.inputs["name"])
+        context.memo["is_taken"] = True
         return Done(detail="the controller took it")
 
     def verify(self, context: StepContext) -> Done | Wait:
@@ -299,9 +384,27 @@ class TopicDelete(_TopicKind):
         found = self.gateway(context).describe_topics([name]).get(name)
         return found is not None and found.topic_id == context.preconditions["topic_id"]
 
+    def look(self, context: StepContext) -> Done:
+        """Nothing brings a deleted topic back: say whether it is deleted."""
+        name = context.inputs["name"]
+        if not self._is_there(context):
+            what = f"The topic {name} is deleted, with its records: {self.final}."
+            return Done(detail="it is deleted", remains=(what,))
+        if context.memo.get("is_taken"):
+            what = f"The controller took the deletion of {name}: it goes on, and is not stopped."
+            return Done(detail="it is being deleted", remains=(what,))
+        return Done(detail="it is there as before")
+
     steps = (
-        StepSpec(name="delete", title="Delete the topic", run=delete),
+        StepSpec(
+            name="delete",
+            title="Delete the topic",
+            run=delete,
+            restored_by=("look",),
+            stays="A topic whose deletion the controller took does not come back.",
+        ),
         verified_by(verify, title="No broker knows it any more", deadline_s=60.0),
+        StepSpec(name="look", title="Say whether the topic stays", run=look, phase=Phase.RESTORE),
     )
 
 

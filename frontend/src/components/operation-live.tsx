@@ -69,8 +69,20 @@ export function OperationLive({ id, done, standalone = false }: OperationLivePro
           {operation.error.detail}
         </Notice>
       )}
-      {operation.state === "cancelled" && (
-        <Notice tone="warn">Cancelled. What had been done was put back as far as its steps say.</Notice>
+      {operation.state === "cancelled" && operation.remains?.length === 0 && (
+        <Notice tone="warn">Cancelled. Everything is as before.</Notice>
+      )}
+      {operation.state === "failed" && operation.remains?.length === 0 && (
+        <Notice tone="info">What it had changed was put back: everything is as before.</Notice>
+      )}
+      {settled && operation.remains && operation.remains.length > 0 && (
+        <Notice tone="warn" title={operation.state === "cancelled" ? "Cancelled. This stays" : "This stays"}>
+          <ul style={{ margin: 0, paddingInlineStart: 18 }}>
+            {operation.remains.map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+        </Notice>
       )}
       <OperationSteps operation={operation} />
       {operation.state === "succeeded" && operation.has_secret && <OneTimeSecret operationId={operation.id} />}

@@ -1926,6 +1926,8 @@ export interface components {
             plan_id: string;
             progress: components["schemas"]["Progress"];
             reason: string;
+            /** @description What a failed or cancelled operation has left, until an undo has taken it away; null: not known. */
+            remains: string[] | null;
             resource: string;
             reverted_by: string | null;
             revertible: boolean;

@@ -240,6 +240,7 @@ export const operation = over<Operation>({
   locks: [],
   cancellable: false,
   revertible: false,
+  remains: [],
   reverts: null,
   reverted_by: null,
   has_secret: false,

@@ -66,7 +66,7 @@ describe("one operation", () => {
     });
     await steps();
     press("Cancel operation");
-    expect(await screen.findByText("Cancelled. What had been done was put back as far as its steps say.")).toBeTruthy();
+    expect(await screen.findByText("Cancelled. Everything is as before.")).toBeTruthy();
     expect(screen.queryByRole("button", { name: "Cancel operation" })).toBeNull();
   });
 
@@ -85,6 +85,29 @@ describe("one operation", () => {
       "The brokers refusedNOT_CONTROLLER",
     );
     expect(screen.getByLabelText("failed")).toBeTruthy();
+  });
+
+  it("says what a failed operation has left, and offers to take it away", async () => {
+    const left = ["The topic new stays: it was made, and records have been written to it."];
+    await open(answer(operation({ state: "failed", revertible: true, remains: left })));
+    await steps();
+    expect(screen.getByText("This stays")).toBeTruthy();
+    expect(screen.getByText(left[0] as string)).toBeTruthy();
+    expect(screen.queryByText(/everything is as before/)).toBeNull();
+    expect(screen.getByRole("button", { name: "Undo" })).toBeTruthy();
+  });
+
+  it("says that everything is as before only where that is known", async () => {
+    await open(answer(operation({ state: "failed", remains: [] })));
+    await steps();
+    expect(screen.getByText("What it had changed was put back: everything is as before.")).toBeTruthy();
+  });
+
+  it("says nothing of what an older operation may have left", async () => {
+    await open(answer(operation({ state: "failed", remains: null })));
+    await steps();
+    expect(screen.queryByText(/everything is as before/)).toBeNull();
+    expect(screen.queryByText("This stays")).toBeNull();
   });
 
   it("is undone by a plan that is confirmed like any other, whose operation is shown live", async () => {

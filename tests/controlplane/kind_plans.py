@@ -1,0 +1,64 @@
+"""A plan of each kind, of a world in which there can be one."""
+
+from typing import Any
+
+from controlplane.access.inputs import bindings_of
+from controlplane.gateway.types import TP
+from tests.controlplane.support import World
+
+MECHANISM = "SCRAM-SHA-512"
+BINDING = {"host": "*", "permission": "ALLOW", "pattern_type": "LITERAL"}
+NEW = {"cluster.create", "cluster.register"}
+
+
+def plan_of(world: World, kind: str, number: int = 1) -> Any:
+    """A plan of the kind, of a world in which there can be one.
+
+    Those of one number are about the same topic, group, user and name.
+    """
+    gateway = world.gateway
+    topic, group, user = f"orders-{number}", f"readers-{number}", f"app-{number}"
+    if kind == "topic.create":
+        gateway.topics.pop(topic, None)
+    elif topic not in gateway.topics:
+        gateway.add_topic(topic, partitions=2, rf=2, records=50)
+    gateway.add_group(group, {TP(topic, 0): 10})
+    gateway.users.pop((user, MECHANISM), None)
+    if kind != "user.create":
+        gateway.users[user, MECHANISM] = "secret"
+    rule = {
+        "principal": f"User:{user}",
+        "operation": "READ",
+        "resource_type": "TOPIC",
+        "resource_name": topic,
+    }
+    (binding,) = bindings_of([BINDING | rule])
+    gateway.delete_acls([binding])
+    if kind == "acl.delete":
+        gateway.create_acls([binding])
+    inputs: dict[str, dict[str, Any]] = {
+        "cluster.create": {
+            "name": f"fresh-{number}",
+            "broker_count": 1,
+            "host_ids": [f"host-{number}"],
+        },
+        "cluster.register": {"name": f"fresh-{number}", "bootstrap_servers": "127.0.0.1:9092"},
+        "cluster.delete": {},
+        "topic.create": {"name": topic, "partitions": 2},
+        "topic.update": {"name": topic, "configs": {"retention.ms": "1000"}},
+        "topic.partitions": {"name": topic, "partitions": 5},
+        "topic.delete": {"name": topic},
+        "reassignment": {"topics": [topic], "target_brokers": [2, 3]},
+        "offset.reset": {"group": group, "strategy": "earliest"},
+        "offset.restore": {
+            "group": group,
+            "partitions": [{"topic": topic, "partition": 0, "offset": 5}],
+        },
+        "group.delete": {"group": group},
+        "user.create": {"username": user},
+        "user.rotate": {"username": user},
+        "user.delete": {"username": user},
+        "acl.create": {"bindings": [rule]},
+        "acl.delete": {"bindings": [rule]},
+    }
+    return world.plan(kind, None if kind in NEW else world.cluster.id, **inputs[kind])

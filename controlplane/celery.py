@@ -4,15 +4,24 @@ Tasks are sent by name from the outbox (`operations/outbox.py`), never from a tr
 """
 
 import os
+import time
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_ready, worker_shutdown
+from celery.signals import before_task_publish, worker_ready, worker_shutdown
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 app = Celery("penstock")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
+
+
+@before_task_publish.connect
+def note_time(headers: dict[str, Any] | None = None, **_: Any) -> None:
+    from controlplane.operations.queues import QUEUED_AT
+
+    if headers is not None:
+        headers[QUEUED_AT] = time.time()
 
 
 @worker_ready.connect

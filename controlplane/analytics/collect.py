@@ -14,11 +14,19 @@ from controlplane.analytics.models import CollectorState
 from controlplane.analytics.sampler import SampleLateError, Sampler
 from controlplane.analytics.slices import slices
 from controlplane.analytics.telemetry import Publisher, TelemetryPublisher, ensure_topic
-from controlplane.clusters.connections import connection_spec, gateway_for
+from controlplane.clusters.connections import (
+    connection_spec,
+    follow_removals,
+    gateway_for,
+    passage_for,
+)
 from controlplane.clusters.models import DEGRADED, RUNNING, UPDATING, Cluster
 from controlplane.common import leases
+from controlplane.common.once_a_minute import OnceAMinute
+from controlplane.common.redis_link import LINK
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.records import NOT_ACKNOWLEDGED
 from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
 
 log = logging.getLogger(__name__)
@@ -38,6 +46,7 @@ class _Watch:
     topic_ensured: bool = False
 
 
+_complaints = OnceAMinute(LINK)
 _lock = threading.Lock()
 _watches: dict[str, _Watch] = {}
 
@@ -46,6 +55,16 @@ def watched_cluster_ids() -> list[str]:
     """Clusters that are up, and not of a deleted tenant's past."""
     rows = Cluster.objects.filter(deleted_at=None, phase__in=WATCHED_PHASES)
     return list(rows.order_by("pk").values_list("pk", flat=True))
+
+
+def tenant_of(cluster_id: str) -> str | None:
+    """Whose cluster it is; None when it is not watched any more."""
+    rows = Cluster.objects.filter(pk=cluster_id, deleted_at=None, phase__in=WATCHED_PHASES)
+    found = rows.values_list("tenant_id", flat=True).first()
+    if found is None:
+        _forget(cluster_id)
+        return None
+    return str(found)
 
 
 def collect_cluster(cluster_id: str) -> bool:
@@ -65,7 +84,8 @@ def collect_cluster(cluster_id: str) -> bool:
     try:
         count = _sample_and_publish(cluster)
     except (GatewayError, SampleLateError) as error:
-        log.warning("collector of %s: %s", cluster_id, error)
+        if _complaints.may(f"collector:{cluster_id}"):
+            log.warning("collector of %s: %s", cluster_id, error)
         leases.release(rows, token, failures=F("failures") + 1, last_error=str(error)[:400])
         return False
     _record_success(before, token, began, count)
@@ -80,7 +100,12 @@ def _sample_and_publish(cluster: Cluster) -> int:
         watch.topic_ensured = True
     records = slices(cluster.id, watch.sampler.sample(gateway, budget_s=SAMPLE_BUDGET_S))
     try:
-        watch.publisher.publish(records)
+        passage_for(cluster).run(
+            lambda: watch.publisher.publish(records),
+            what="publish telemetry",
+            is_particular=True,
+            away={NOT_ACKNOWLEDGED},
+        )
     except GatewayError:
         # The topic may have been deleted under us, the password changed: start from nothing.
         _forget(cluster.id)
@@ -126,3 +151,7 @@ def _forget(cluster_id: str) -> None:
         found = _watches.pop(cluster_id, None)
     if found is not None:
         found.publisher.close()
+
+
+# A removed cluster is sampled by nobody, so nothing else would close its producer here.
+follow_removals(_forget)

@@ -11,6 +11,7 @@ from django.db import DatabaseError
 
 from controlplane.analytics import collect, schedule, services, supervise
 from controlplane.analytics.conf import conf
+from controlplane.operations import dispatch
 from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
 
 
@@ -21,9 +22,18 @@ def collect_all() -> None:
         collect_cluster.apply_async((cluster_id,), expires=SAMPLE_INTERVAL_S)
 
 
-@shared_task(name=schedule.COLLECT_CLUSTER)
-def collect_cluster(cluster_id: str) -> bool:
-    return collect.collect_cluster(cluster_id)
+@shared_task(name=schedule.COLLECT_CLUSTER, bind=True)
+def collect_cluster(self: Any, cluster_id: str) -> bool:
+    tenant_id = collect.tenant_of(cluster_id)
+    if tenant_id is None:
+        return False
+    place = dispatch.place_of_cluster(
+        f"collect:{cluster_id}", tenant_id=tenant_id, cluster_id=cluster_id
+    )
+    found = dispatch.run_here(
+        self, place, lambda: collect.collect_cluster(cluster_id), expires=SAMPLE_INTERVAL_S
+    )
+    return bool(found)
 
 
 @shared_task(name=schedule.TICK)

@@ -244,6 +244,7 @@ class ClusterRegister(_AddsCluster):
     """Take in a cluster that runs elsewhere; it is governed, not owned."""
 
     name = "cluster.register"
+    first_contact = True
     final = "a cluster that is registered can only be let go"
     inputs = ClusterRegisterInputs
     secret_inputs = WRITE_ONLY

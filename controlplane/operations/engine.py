@@ -67,6 +67,8 @@ log = logging.getLogger(__name__)
 @dataclass(frozen=True, slots=True)
 class _Retry:
     detail: str
+    after_s: float = 0.0
+    """Before that it would be in vain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,7 @@ def _outcome_of(error: Exception, operation_id: str, step_name: str) -> _Outcome
         return _Retry(str(error))
     if isinstance(error, GatewayError):
         if error.retriable or error.unknown_outcome:
-            return _Retry(str(error))
+            return _Retry(str(error), after_s=error.retry_after_s or 0.0)
         problem = error.as_problem()
     elif isinstance(error, StepFailedError):
         problem = Problem(error.detail, code=error.code, status=409, **error.extra)
@@ -226,7 +228,7 @@ def _settle(
             wait_s = outcome.seconds
             _note(step, outcome.detail, outcome.progress)
         elif isinstance(outcome, _Retry):
-            wait_s = backoff_s(step.attempts)
+            wait_s = max(backoff_s(step.attempts), outcome.after_s)
             step.attempts += 1
             step.detail = outcome.detail
         else:

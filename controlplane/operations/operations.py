@@ -164,6 +164,8 @@ class OperationKind(ABC):
     steps: ClassVar[tuple[StepSpec, ...]]
     cancellable: ClassVar[bool] = False
     on_cluster: ClassVar[bool] = False
+    first_contact: ClassVar[bool] = False
+    """Its steps ask a cluster that nobody has reached yet: they run in the pool for such."""
     secret_inputs: ClassVar[tuple[str, ...]] = ()
     risks: ClassVar[frozenset[Risk]] = frozenset()
     """What every plan of the kind may cost; warnings add those of the one plan."""

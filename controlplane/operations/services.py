@@ -148,7 +148,8 @@ def operation_cancel(*, tenant: Tenant, actor: Actor, operation_id: str) -> Oper
                 code="not-cancellable",
             )
         operation.move_to(CANCELLING)
-        operation.save(update_fields=["state", "updated_at"])
+        operation.next_run_at = timezone.now()  # whatever its step waits for
+        operation.save(update_fields=["state", "updated_at", "next_run_at"])
         audit_record(
             tenant_id=tenant.id,
             actor=actor,

@@ -17,6 +17,9 @@ from deploy.local.child import ChildSpec
 from deploy.local.config import HOST_ID, LOOPBACK, REPOSITORY, LocalConfig, SetupError
 from zookeeper_access.settings import AccessError
 
+SLOW_QUEUE = "operations.slow"
+"""`controlplane.operations.queues.SLOW`; the launcher starts before Django does."""
+
 
 def zookeeper(config: LocalConfig) -> ChildSpec:
     try:
@@ -61,12 +64,26 @@ def web(config: LocalConfig) -> ChildSpec:
 
 
 def worker(_config: LocalConfig) -> ChildSpec:
+    """How many threads it has is a setting of the control plane."""
+    return _worker("worker")
+
+
+def slow_worker(_config: LocalConfig) -> ChildSpec:
+    """A pool of its own for clusters that nobody has reached, or that did not answer last."""
+    return _worker(
+        "worker-slow",
+        *("--queues", SLOW_QUEUE, "--hostname", "slow@%h"),
+        *("--concurrency", os.environ.get("PENSTOCK_SLOW_WORKER_CONCURRENCY") or "4"),
+    )
+
+
+def _worker(name: str, *options: str) -> ChildSpec:
     return ChildSpec(
-        name="worker",
+        name=name,
         command=(
             *_module("celery"),
             *("-A", "controlplane", "worker", "--loglevel", "info"),
-            *("--pool", "threads", "--concurrency", "4", "--without-gossip", "--without-mingle"),
+            *("--pool", "threads", "--without-gossip", "--without-mingle", *options),
         ),
     )
 

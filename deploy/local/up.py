@@ -84,8 +84,8 @@ class Service:
                 self._manage("zookeeper", "protect", "--stopped")
         progress.begin("the console, the workers and the host agent")
         web = self._spawn(stack.web(config))
-        for spec in (stack.worker(config), stack.beat(config), stack.agent(config)):
-            self._spawn(spec)
+        for part in (stack.worker, stack.slow_worker, stack.beat, stack.agent):
+            self._spawn(part(config))
         access = json.loads(self._manage("bootstrap_demo", "--json"))
         self._await(web, lambda: stack.web_serves(config), WEB_READY_S)
         progress.note(f"console at {config.url}")

@@ -1,9 +1,10 @@
 """The whole service in processes of its own: ZooKeeper, Redis, web, workers, beat, one agent.
 
-Two workers, so that one goes on when the other is killed. Every process is started here, on free ports of the loopback, and stopped here by its pid.
+Two workers, so that one goes on when the other is killed, and one for clusters that do not answer. Every process is started here, on free ports of the loopback, and stopped here by its pid.
 """
 
 import contextlib
+import copy
 import json
 import os
 import shutil
@@ -17,6 +18,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from controlplane.operations.queues import SLOW
 from dataplane.runtime.embedded_zookeeper import command as zookeeper_command
 from deploy.local import zookeeper_logins
 from tests.controlplane.live.holds import VARIABLE, Holds
@@ -27,6 +29,7 @@ REPOSITORY = Path(__file__).resolve().parents[3]
 TERMINAL = {"succeeded", "failed", "cancelled", "reverted"}
 START_TIMEOUT_S = 60.0
 WORKERS = ("worker-1", "worker-2")
+SLOW_WORKER = "worker-slow"
 BROKER_PORTS = 12
 
 
@@ -65,6 +68,7 @@ class LiveService:
             # No Spark run takes the processors from what is tried here.
             "PENSTOCK_ANALYTICS_INTERVAL_S": "86400",
             "PENSTOCK_ANALYTICS_FIRST_AFTER_S": "86400",
+            "PENSTOCK_METRICS_TOKEN": "metrics-of-the-test",
             VARIABLE: str(directory / "holds"),
             "PYTHONUNBUFFERED": "1",
         }
@@ -106,6 +110,7 @@ class LiveService:
         )
         for name in WORKERS:
             self.start_worker(name)
+        self.start_worker(SLOW_WORKER, "--queues", SLOW)
         self.start_beat()
         self.start_agent("host-1" if self.is_protected else "member")
         self.login = json.loads(self.manage("bootstrap_demo", "--json"))
@@ -180,7 +185,7 @@ class LiveService:
             "warning",
         )
 
-    def start_worker(self, name: str) -> None:
+    def start_worker(self, name: str, *options: str) -> None:
         self.spawn(
             name,
             *python("-m", "celery"),
@@ -193,6 +198,7 @@ class LiveService:
             "info",
             "--without-gossip",
             "--without-mingle",
+            *options,
         )
 
     def kill_held(self, held: dict[str, Any]) -> None:
@@ -248,7 +254,7 @@ class LiveService:
         return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
 
     def stop(self) -> None:
-        for name in ("beat", *WORKERS, "web", "agent", "redis", "zookeeper"):
+        for name in ("beat", *WORKERS, SLOW_WORKER, "web", "agent", "redis", "zookeeper"):
             process = self.processes.pop(name, None)
             if process is None or process.poll() is not None:
                 continue
@@ -262,6 +268,29 @@ class LiveService:
     @property
     def address(self) -> str:
         return f"http://127.0.0.1:{self.web_port}"
+
+    def tenant(self, slug: str) -> "LiveService":
+        """This service as another tenant sees it, by a key of its own."""
+        made = copy.copy(self)
+        script = (
+            "from controlplane.audit.services import SYSTEM\n"
+            "from controlplane.tenants.services import api_key_create, tenant_ensure\n"
+            f"tenant = tenant_ensure(slug={slug!r}, name={slug!r})\n"
+            "print(api_key_create(tenant=tenant, name='test', scope='write', actor=SYSTEM)[1])\n"
+        )
+        made.api_key = self.manage("shell", "--verbosity", "0", "-c", script).split()[-1]
+        made.cluster_id = ""
+        return made
+
+    def register(self, name: str, address: str) -> Any:
+        """The operation that registers a cluster without authentication."""
+        inputs = {
+            "name": name,
+            "bootstrap_servers": address,
+            "security_protocol": "PLAINTEXT",
+        }
+        body = {"kind": "cluster.register", "cluster_id": None, "inputs": inputs}
+        return self.confirm(self.post("/plans", body))
 
     # -- REST -----------------------------------------------------------------------------
     def get(self, path: str) -> Any:
@@ -318,7 +347,7 @@ class LiveService:
             if operation["state"] in TERMINAL:
                 return operation
             time.sleep(0.05)
-        logs = "\n".join(self.log_tail(name) for name in WORKERS)
+        logs = "\n".join(self.log_tail(name) for name in (*WORKERS, SLOW_WORKER))
         raise ServiceError(f"{json.dumps(operation, indent=1)}\n{logs}")
 
     def run_through_kills(self, plan: Any, *points: tuple[str, str]) -> Any:

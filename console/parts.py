@@ -18,8 +18,10 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from django.conf import settings
 from django.db import close_old_connections
 
+from console.fair_pool import FairPool
 from controlplane.common.problems import Forbidden, NotFound, Problem
 from controlplane.common.times import iso
 from controlplane.gateway.errors import GatewayError
@@ -31,7 +33,7 @@ OK, STALE, UNAVAILABLE = "ok", "stale", "unavailable"
 PART_DEADLINE_S = 4.0
 """Longest a page waits for one part."""
 POOL_THREADS = 12
-"""Parts that ask brokers at the same time, over all pages."""
+"""Parts that ask brokers at the same time, over all pages; a tenant has a share of them."""
 KEPT_PARTS = 512
 """Last good answers kept for `stale`, least recently used go first."""
 FRESH_S = 1.0
@@ -68,6 +70,10 @@ class PartRunner:
     _kept: OrderedDict[str, _Kept] = field(default_factory=OrderedDict)
     _running: dict[str, Future[Any]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _fair: FairPool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._fair = FairPool(self.pool, lambda: settings.PAGE_PARTS_PER_TENANT)
 
     def run(self, scope: str, parts: Mapping[str, Part]) -> dict[str, Any]:
         """Answer `{name: {status, as_of, reason, data}}`.
@@ -106,7 +112,13 @@ class PartRunner:
                 young: Future[Any] = Future()
                 young.set_result(kept.data)
                 return young
-            future = self.pool.submit(self._guarded, key, part.read)
+            tenant = key.partition("/")[0]
+            try:
+                future = self._fair.submit(tenant, partial(self._guarded, key, part.read))
+            except Problem as refused:
+                future = Future()
+                future.set_exception(refused)
+                return future
             self._running[key] = future
             return future
 

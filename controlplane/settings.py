@@ -309,6 +309,8 @@ TASKS_PER_CLUSTER = env.int("PENSTOCK_TASKS_PER_CLUSTER", default=3)
 SLOW_WORKER_CONCURRENCY = env.int("PENSTOCK_SLOW_WORKER_CONCURRENCY", default=4)
 SLOW_TASKS_PER_TENANT = env.int("PENSTOCK_SLOW_TASKS_PER_TENANT", default=2)
 SLOW_TASKS_PER_CLUSTER = env.int("PENSTOCK_SLOW_TASKS_PER_CLUSTER", default=1)
+# Parts of pages, of one tenant, that ask brokers at a time, of the 12 that a web process has.
+PAGE_PARTS_PER_TENANT = env.int("PENSTOCK_PAGE_PARTS_PER_TENANT", default=6)
 # How long a question waits for its turn at a cluster that answers.
 GATEWAY_WAIT_S = env.float("PENSTOCK_GATEWAY_WAIT_S", default=2.0)
 # A connection that nobody has used for so long is closed.

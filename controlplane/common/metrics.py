@@ -57,6 +57,9 @@ TASKS_MOVED = SharedCounter(
 TASKS_DROPPED = SharedCounter(
     "penstock_tasks_dropped_as_copies", "Tasks dropped: another copy of them was on its way."
 )
+PARTS_REFUSED = SharedCounter(
+    "penstock_page_parts_refused", "Parts of pages refused: too many of their tenant waited."
+)
 SERIES_DROPPED = SharedCounter(
     DROPPED, "Counts given up: too many series waited for Redis in a process."
 )
@@ -68,6 +71,7 @@ SHARED_COUNTERS = (
     TASKS_PUT_BACK,
     TASKS_MOVED,
     TASKS_DROPPED,
+    PARTS_REFUSED,
     SERIES_DROPPED,
 )
 """Those that the page shows as they are; `gateway.passage` has more, which it sums up."""

@@ -5,10 +5,11 @@ import hmac
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST
 
 from controlplane.common.problems import NotFound, Problem
 from controlplane.common.views import problem_response
+from controlplane.metrics_page import page
 
 
 def healthz(_request: HttpRequest) -> JsonResponse:
@@ -25,7 +26,7 @@ def healthz(_request: HttpRequest) -> JsonResponse:
 
 
 def metrics(request: HttpRequest) -> HttpResponse:
-    """This process's counters for Prometheus, for whoever has the operator's token."""
+    """Counters for Prometheus, for whoever has the operator's token: they are of all tenants."""
     if not settings.METRICS_TOKEN:
         return problem_response(request, NotFound("There is no metrics page here."))
     wanted = f"Bearer {settings.METRICS_TOKEN}".encode()
@@ -33,4 +34,4 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if not hmac.compare_digest(given, wanted):
         refused = Problem("The metrics need their token.", status=401, code="unauthenticated")
         return problem_response(request, refused)
-    return HttpResponse(generate_latest(), content_type=CONTENT_TYPE_LATEST)
+    return HttpResponse(page(), content_type=CONTENT_TYPE_LATEST)

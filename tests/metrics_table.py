@@ -33,11 +33,16 @@ def page(metrics: Metrics) -> str:
     return Exposition(metrics.snapshot()).text().decode()
 
 
-def listed() -> dict[str, Row]:
+BROKER, CONTROL_PLANE = "a broker", "the control plane"
+"""Whose metrics the file lists, as its headings say it."""
+
+
+def listed(whose: str = BROKER) -> dict[str, Row]:
     """The rows by the metric's name."""
+    _, part = TABLE.read_text().split(f"# Metrics of {whose}\n")
     return {
         name: Row(kind, frozenset(re.findall(r"\w+", labels)), note)
-        for name, kind, labels, note in ROW.findall(TABLE.read_text())
+        for name, kind, labels, note in ROW.findall(part.partition("\n# ")[0])
     }
 
 

@@ -12,10 +12,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from console import session
+from console import profile, session
 from console.pages.registry import PAGES, Page
 from console.parts import RUNNER
-from console.serializers import LoginSerializer, SessionSerializer, TenantChoiceSerializer
+from console.serializers import (
+    AcceptanceSerializer,
+    InvitationTokenSerializer,
+    LoginSerializer,
+    OpenInvitationSerializer,
+    PasswordChangeSerializer,
+    SessionSerializer,
+    TenantChoiceSerializer,
+)
 from controlplane.common.exception_handler import MEDIA_TYPE
 from controlplane.common.limits import SMALL_BODY_MAX_BYTES
 from controlplane.common.openapi import PROBLEM, documented
@@ -92,6 +100,53 @@ class TenantChoiceView(OwnSessionView):
         given = TenantChoiceSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         session.choose_tenant(request, request.user, given.validated_data["slug"])
+        return self.answer()
+
+
+class PasswordView(OwnSessionView):
+    @documented(
+        "console_password",
+        body=PasswordChangeSerializer,
+        answers={200: SessionSerializer, (429, MEDIA_TYPE): PROBLEM},
+        tag=TAG,
+        summary="Change one's password; one's other sessions end",
+    )
+    def post(self, request: Request) -> Response:
+        if not isinstance(request.user, User):
+            raise session.SignedOut
+        given = PasswordChangeSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        values = given.validated_data
+        profile.change_password(request, values["old_password"], values["new_password"])
+        return self.answer()
+
+
+class InvitationView(OwnSessionView):
+    @documented(
+        "console_invitation",
+        body=InvitationTokenSerializer,
+        answers={200: OpenInvitationSerializer, (410, MEDIA_TYPE): PROBLEM},
+        tag=TAG,
+        summary="What a one-time link leads to",
+    )
+    def post(self, request: Request) -> Response:
+        given = InvitationTokenSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        return Response(profile.invitation_dict(given.validated_data["token"]), headers=NO_STORE)
+
+
+class AcceptanceView(OwnSessionView):
+    @documented(
+        "console_invitation_accept",
+        body=AcceptanceSerializer,
+        answers={200: SessionSerializer, (410, MEDIA_TYPE): PROBLEM},
+        tag=TAG,
+        summary="Open a one-time link: join its tenant, or set the password that it is for",
+    )
+    def post(self, request: Request) -> Response:
+        given = AcceptanceSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+        profile.open_invitation(request, **given.validated_data)
         return self.answer()
 
 

@@ -23,6 +23,7 @@ from controlplane.common.serializers import Shape
 from controlplane.groups.serializers import GroupRowSerializer, GroupSerializer
 from controlplane.operations.serializers import OperationSerializer
 from controlplane.reassignments.serializers import ReassignmentSerializer
+from controlplane.tenants.models import ROLE_CHOICES
 from controlplane.tenants.serializers import TenantSerializer
 from controlplane.topics.serializers import TopicRowSerializer, TopicSerializer
 from spark_analytics.contracts.statuses import Severity
@@ -33,6 +34,8 @@ ATTENTION_SEVERITY_CHOICES = [Severity.DANGER.value, Severity.WARNING.value]
 TYPED_MAX = 8_192
 """What is typed at sign-in: far above any name or password, so that a wrong one is just wrong."""
 SLUG_MAX = 60
+TOKEN_MAX = 200
+LEADS_TO_CHOICES = ["tenant", "password"]
 
 ShapeClass = type[serializers.Serializer[Any]]
 
@@ -40,8 +43,8 @@ ShapeClass = type[serializers.Serializer[Any]]
 class TextField(serializers.CharField):
     """Text as it was typed: nothing is trimmed, and a number is no text."""
 
-    def __init__(self, max_length: int) -> None:
-        super().__init__(trim_whitespace=False, max_length=max_length)
+    def __init__(self, max_length: int, **more: Any) -> None:
+        super().__init__(trim_whitespace=False, max_length=max_length, **more)
 
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
@@ -70,6 +73,33 @@ class SessionSerializer(Shape):
     tenants = TenantSerializer(many=True)
     csrf_token = serializers.CharField()
     can_write = serializers.BooleanField(help_text="In the current tenant.")
+
+
+class PasswordChangeSerializer(Shape):
+    old_password = TextField(TYPED_MAX)
+    new_password = TextField(TYPED_MAX)
+
+
+class InvitationTokenSerializer(Shape):
+    token = TextField(TOKEN_MAX, help_text="What follows the link's `#`.")
+
+
+class OpenInvitationSerializer(Shape):
+    leads_to = serializers.ChoiceField(LEADS_TO_CHOICES)
+    tenant = serializers.CharField(allow_null=True, help_text="Its name.")
+    role = serializers.ChoiceField(ROLE_CHOICES, allow_null=True)
+    username = serializers.CharField(allow_null=True, help_text="Whose password it sets.")
+    expires_at = serializers.DateTimeField()
+
+
+class AcceptanceSerializer(InvitationTokenSerializer):
+    username = TextField(
+        TYPED_MAX,
+        allow_blank=True,
+        default="",
+        help_text="Of a new login; empty: join as who is signed in.",
+    )
+    password = TextField(TYPED_MAX, allow_blank=True, default="")
 
 
 class AttentionSerializer(Shape):

@@ -85,12 +85,12 @@ def sign_in(request: HttpRequest, username: str, password: str) -> None:
     for throttle in throttles:
         throttle.forget(request)
     login(request, user)
-    _audit(request, "session.login")
+    audit_session(request, "session.login")
 
 
 def sign_out(request: HttpRequest) -> None:
     if isinstance(request.user, User):
-        _audit(request, "session.logout")
+        audit_session(request, "session.logout")
     logout(request)
 
 
@@ -125,7 +125,7 @@ def _audit_failed(request: HttpRequest, username: str, address: str) -> None:
         )
 
 
-def _audit(request: HttpRequest, action: str) -> None:
+def audit_session(request: HttpRequest, action: str) -> None:
     """A sign-in belongs to the tenant that it leads to; a user without one leaves no row."""
     user = request.user
     if not isinstance(user, User):

@@ -25,7 +25,7 @@ from django.utils.crypto import constant_time_compare
 
 from controlplane.common.metrics import STREAMS_ENDED, STREAMS_OPEN, STREAMS_REFUSED
 from controlplane.common.problems import TooManyRequests
-from controlplane.tenants.models import Membership
+from controlplane.tenants.models import CLOSED, Membership
 
 log = logging.getLogger(__name__)
 
@@ -163,7 +163,8 @@ def _allowed(tickets: Collection[Ticket]) -> set[Ticket]:
         )
     }
     users = {user.pk: user for user in User.objects.filter(pk__in=user_ids, is_active=True)}
-    members = set(Membership.objects.filter(user__in=user_ids).values_list("user_id", "tenant_id"))
+    memberships = Membership.objects.filter(user__in=user_ids).exclude(tenant__state=CLOSED)
+    members = set(memberships.values_list("user_id", "tenant_id"))
 
     def holds(ticket: Ticket) -> bool:
         session, user = sessions.get(ticket.session_key), users.get(ticket.user_id)

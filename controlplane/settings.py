@@ -26,6 +26,8 @@ REDIS_URL = env.str("PENSTOCK_REDIS_URL", default="redis://127.0.0.1:6379/0")
 SPARK_MASTER = env.str("PENSTOCK_SPARK_MASTER", default="local[2]")
 SPARK_JARS_DIR = Path(env.str("PENSTOCK_SPARK_JARS_DIR", default=str(DATA_DIR / "jars")))
 ANALYTICS_URI = env.str("PENSTOCK_ANALYTICS_URI", default=f"file://{DATA_DIR}/analytics")
+# Where people open the console, for links that `manage.py` prints.
+PUBLIC_URL = env.str("PENSTOCK_PUBLIC_URL", default="http://127.0.0.1:8400")
 FRONTEND_DIST = REPOSITORY / "frontend" / "dist"
 
 # -- secrets ----------------------------------------------------------------------------------
@@ -63,6 +65,7 @@ LOCAL_APPS = [
     "controlplane.reassignments",
     "controlplane.groups",
     "controlplane.backups",
+    "controlplane.administration",
 ]
 # Apps that other teams deliver on their own; each is wired as soon as it is there.
 OPTIONAL_APPS = [
@@ -127,7 +130,13 @@ PASSWORD_HASHERS = [
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 10},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
 
 # -- database ---------------------------------------------------------------------------------
@@ -218,6 +227,8 @@ SPECTACULAR_SETTINGS = {
         "StepStateEnum": "controlplane.operations.states.STEP_STATE_CHOICES",
         "PlanStateEnum": "controlplane.operations.states.PLAN_STATE_CHOICES",
         "RiskEnum": "controlplane.operations.risks.RISK_CHOICES",
+        "TenantStateEnum": "controlplane.tenants.models.TENANT_STATE_CHOICES",
+        "InvitationStateEnum": "controlplane.administration.serializers.INVITATION_STATE_CHOICES",
         "RoleEnum": "controlplane.tenants.models.ROLE_CHOICES",
         "PartStatusEnum": "console.serializers.PART_STATUS_CHOICES",
         "AttentionSeverityEnum": "console.serializers.ATTENTION_SEVERITY_CHOICES",

@@ -18,6 +18,7 @@ api_v1: list[URLPattern | URLResolver] = [
     path("", include("controlplane.access.urls")),
     path("", include("controlplane.reassignments.urls")),
     path("", include("controlplane.groups.urls")),
+    path("", include("controlplane.administration.urls")),
 ]
 if importlib.util.find_spec("controlplane.analytics.urls"):
     api_v1.append(path("", include("controlplane.analytics.urls")))

@@ -76,6 +76,10 @@ class FakeHosts:
         self._answer()
         self.owners[host_id] = owner
 
+    def forget_host(self, host_id: str) -> None:
+        self._answer()
+        self.known = [host for host in self.known if host.host_id != host_id]
+
     def protect_chroot(self, path: str, owner: str) -> int:
         self._answer()
         self.chroots[path] = owner

@@ -16,7 +16,7 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -62,6 +62,8 @@ class Host:
     agent_version: str
     alive: bool
     brokers: tuple[str, ...] = ()
+    described_at_ms: int | None = None
+    alive_since_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,7 @@ class Observed:
     exit_code: int | None = None
     message: str = ""
     log_tail: tuple[str, ...] = ()
+    reported_at_ms: int | None = None
 
     def disagreement(self, wanted: int) -> str:
         """Why this says nothing of the desired generation `wanted`; empty when it does."""
@@ -122,6 +125,13 @@ class Hosts(Protocol):
         """Let `owner` be the host from now on, and nobody who was it before."""
         ...
 
+    def forget_host(self, host_id: str) -> None:
+        """Remove the host's nodes, so that its login opens nothing.
+
+        Raises HostsUnavailableError also while its agent lives.
+        """
+        ...
+
     def protect_chroot(self, path: str, owner: str) -> int:
         """Set the ACL of every node of a cluster; how many there were."""
         ...
@@ -153,10 +163,10 @@ class ZooKeeperHosts:
             found = {}
             for key, answer in pending:
                 try:
-                    data, _ = answer.get(timeout=ANSWER_TIMEOUT_S)
+                    data, stat = answer.get(timeout=ANSWER_TIMEOUT_S)
                 except NoNodeError:
                     continue
-                found[key] = parse_observed(data)
+                found[key] = replace(parse_observed(data), reported_at_ms=stat.mtime)
             return found
 
         return self._bounded(read)
@@ -231,6 +241,16 @@ class ZooKeeperHosts:
     def admit_host(self, host_id: str, owner: str) -> None:
         self._bounded(lambda client: tree.admit_host(client, self._access, host_id, owner))
 
+    def forget_host(self, host_id: str) -> None:
+        path = f"{ROOT}/{host_id}"
+
+        def forget(client: "KazooClient") -> None:
+            if client.exists_async(f"{path}/alive").get(timeout=ANSWER_TIMEOUT_S):
+                raise HostsUnavailableError(f"the agent of {host_id} lives")
+            client.delete(path, recursive=True)
+
+        self._bounded(forget)
+
     def protect_chroot(self, path: str, owner: str) -> int:
         return self._bounded(lambda client: tree.protect(client, self._access, path, owner))
 
@@ -258,17 +278,18 @@ class ZooKeeperHosts:
         found = []
         for name, described, alive, brokers in pending:
             try:
-                data, _ = described.get(timeout=ANSWER_TIMEOUT_S)
+                data, stat = described.get(timeout=ANSWER_TIMEOUT_S)
             except NoNodeError:
                 continue
             try:
                 keys = tuple(sorted(brokers.get(timeout=ANSWER_TIMEOUT_S)))
             except NoNodeError:
                 keys = ()
-            is_alive = alive.get(timeout=ANSWER_TIMEOUT_S) is not None
-            host = parse_host(name, data, alive=is_alive, brokers=keys)
+            life = alive.get(timeout=ANSWER_TIMEOUT_S)
+            host = parse_host(name, data, alive=life is not None, brokers=keys)
             if host is not None:
-                found.append(host)
+                since_ms = life.ctime if life is not None else None
+                found.append(replace(host, described_at_ms=stat.mtime, alive_since_ms=since_ms))
         return found
 
     def _bounded(self, work: Callable[["KazooClient"], R]) -> R:

@@ -86,3 +86,14 @@ class Broker(models.Model):
     @property
     def key(self) -> str:
         return f"{self.cluster_id}-{self.broker_id}"
+
+
+class DrainedHost(models.Model):
+    """A host that gets no more brokers; those that it has go on until they are moved or deleted."""
+
+    host_id = models.CharField(primary_key=True, max_length=100)
+    by = models.CharField(max_length=200)
+    since = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.host_id

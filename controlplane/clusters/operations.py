@@ -22,6 +22,7 @@ from controlplane.clusters.models import (
     RUNNING,
     Broker,
     Cluster,
+    DrainedHost,
 )
 from controlplane.clusters.operations_base import ClusterOperationKind, cluster_of
 from controlplane.clusters.rules import NoCapacityError, Placement, config_warnings, place
@@ -417,8 +418,12 @@ def live_hosts(host_ids: list[str] | None) -> list[Host]:
         found = [host for host in hosts().hosts() if host.alive]
     except HostsUnavailableError as error:
         raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
+    drained = set(DrainedHost.objects.values_list("host_id", flat=True))
     if host_ids is None:
-        return found
+        return [host for host in found if host.host_id not in drained]
+    unwanted = sorted(set(host_ids) & drained)
+    if unwanted:
+        raise field_problem("/inputs/host_ids", f"Drained, no new brokers: {', '.join(unwanted)}.")
     missing = sorted(set(host_ids) - {host.host_id for host in found})
     if missing:
         raise field_problem("/inputs/host_ids", f"Not a live host: {', '.join(missing)}.")

@@ -12,7 +12,7 @@ from controlplane.clusters.hosts import (
     Observed,
     hosts,
 )
-from controlplane.clusters.models import DEGRADED, MANAGED, RUNNING, Broker, Cluster
+from controlplane.clusters.models import DEGRADED, MANAGED, RUNNING, Broker, Cluster, DrainedHost
 from controlplane.clusters.specs import ADMIN_USER, BROKER_USER
 from controlplane.common.kafka_configs import format_properties
 from controlplane.common.problems import NotFound, Unavailable
@@ -55,14 +55,14 @@ def cluster_rows(tenant: Tenant) -> list[Cluster]:
 def cluster_list(tenant: Tenant) -> list[dict[str, Any]]:
     """Every cluster with its brokers as the agents see them; the brokers are not asked."""
     rows = cluster_rows(tenant)
-    observed = _observed(broker for row in rows for broker in row.brokers.all())
+    observed = observed_brokers(key_of(broker) for row in rows for broker in row.brokers.all())
     return [cluster_dict(row, observed, None) for row in rows]
 
 
 def cluster_get(tenant: Tenant, cluster_id: str) -> dict[str, Any]:
     """One cluster; asks the cluster itself who is alive and who is controller."""
     row = cluster_row(tenant, cluster_id)
-    observed = _observed(row.brokers.all())
+    observed = observed_brokers(key_of(broker) for broker in row.brokers.all())
     return cluster_dict(row, observed, described(row))
 
 
@@ -212,14 +212,19 @@ def _own_users(gateway: ClusterGateway) -> Reading[list[str]]:
     return Reading(known=sorted(names))
 
 
-def host_list() -> list[dict[str, Any]]:
+def host_rows() -> list[Host]:
     try:
-        return [host_dict(host) for host in hosts().hosts()]
+        return hosts().hosts()
     except HostsUnavailableError as error:
         raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
 
 
-def host_dict(host: Host) -> dict[str, Any]:
+def host_list() -> list[dict[str, Any]]:
+    drained = set(DrainedHost.objects.values_list("host_id", flat=True))
+    return [host_dict(host, drained=host.host_id in drained) for host in host_rows()]
+
+
+def host_dict(host: Host, *, drained: bool) -> dict[str, Any]:
     return {
         "host_id": host.host_id,
         "rack": host.rack,
@@ -227,6 +232,7 @@ def host_dict(host: Host) -> dict[str, Any]:
         "port_range": [host.port_first, host.port_last],
         "agent_version": host.agent_version,
         "alive": host.alive,
+        "drained": drained,
         "brokers": len(host.brokers),
     }
 
@@ -262,8 +268,13 @@ def _quoted(text: str) -> str:
     return json.dumps(text)
 
 
-def _observed(brokers: Iterable[Broker]) -> ObservedBrokers | None:
-    keys = [(broker.host_id, broker.key) for broker in brokers]
+def key_of(broker: Broker) -> BrokerKey:
+    return broker.host_id, broker.key
+
+
+def observed_brokers(keys: Iterable[BrokerKey]) -> ObservedBrokers | None:
+    """What the agents last reported; None while ZooKeeper does not answer."""
+    keys = list(keys)
     if not keys:
         return {}
     try:

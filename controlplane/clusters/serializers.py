@@ -54,6 +54,7 @@ class HostSerializer(Shape):
     port_range = serializers.ListField(child=serializers.IntegerField())
     agent_version = serializers.CharField()
     alive = serializers.BooleanField()
+    drained = serializers.BooleanField(help_text="It gets no new brokers.")
     brokers = serializers.IntegerField()
 
 

@@ -17,3 +17,8 @@ def iso(at: datetime | None) -> str | None:
     if at.tzinfo is None:
         raise ValueError("a moment without a time zone")
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def iso_of_ms(at_ms: int | None) -> str | None:
+    """`iso` of milliseconds since 1970; None stays None."""
+    return None if at_ms is None else iso(datetime.fromtimestamp(at_ms / 1000, UTC))

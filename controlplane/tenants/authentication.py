@@ -13,7 +13,7 @@ from rest_framework.authentication import BaseAuthentication, SessionAuthenticat
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 
-from controlplane.tenants.models import ApiKey
+from controlplane.tenants.models import CLOSED, ApiKey
 
 PREFIX = "psk_"
 LAST_USED_GRAIN = timedelta(minutes=1)
@@ -60,7 +60,8 @@ def find_key(token: str) -> ApiKey | None:
     if not token.startswith(PREFIX) or not token.isascii() or not token.isprintable():
         return None
     lookup, _, secret = token[len(PREFIX) :].partition("_")
-    found = ApiKey.objects.select_related("tenant").filter(lookup=lookup, revoked_at=None).first()
+    keys = ApiKey.objects.select_related("tenant").exclude(tenant__state=CLOSED)
+    found = keys.filter(lookup=lookup, revoked_at=None, service_account__disabled_at=None).first()
     if found is None or not hmac.compare_digest(found.secret_hash, secret_hash(secret)):
         return None
     has_expired = found.expires_at is not None and found.expires_at <= timezone.now()

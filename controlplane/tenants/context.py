@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from rest_framework.request import Request
 
 from controlplane.audit.services import Actor
-from controlplane.tenants.models import OPERATOR, OWNER, Tenant
+from controlplane.tenants.models import ACTIVE, OPERATOR, OWNER, Tenant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,13 +17,18 @@ class AccessContext:
     is_staff: bool = False
 
     @property
+    def is_suspended(self) -> bool:
+        """Nobody of the tenant changes anything; operators of the platform may clear it up."""
+        return self.tenant.state != ACTIVE and not self.may_run_platform
+
+    @property
     def may_write(self) -> bool:
-        return self.role in {OWNER, OPERATOR}
+        return self.role in {OWNER, OPERATOR} and not self.is_suspended
 
     @property
     def may_administer(self) -> bool:
         """Keys and members: owners in person only, so a leaked key cannot mint another."""
-        return self.role == OWNER and not self.is_key
+        return self.role == OWNER and not self.is_key and not self.is_suspended
 
     @property
     def may_run_platform(self) -> bool:

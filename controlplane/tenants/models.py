@@ -1,4 +1,4 @@
-"""Tenant ◄ Membership ► user; ApiKey belongs to one tenant."""
+"""Tenant ◄ Membership ► user; Tenant ◄ ServiceAccount ◄ ApiKey; Invitation leads into both."""
 
 from django.conf import settings
 from django.db import models
@@ -11,6 +11,12 @@ READ, WRITE = "read", "write"
 SCOPE_CHOICES = [(READ, "Read"), (WRITE, "Read and write")]
 
 
+ACTIVE, SUSPENDED, CLOSED = "active", "suspended", "closed"
+TENANT_STATE_CHOICES = [(ACTIVE, "Active"), (SUSPENDED, "Suspended"), (CLOSED, "Closed")]
+TENANT_MOVES = {ACTIVE: {SUSPENDED}, SUSPENDED: {ACTIVE, CLOSED}, CLOSED: {SUSPENDED}}
+"""Nothing is closed that could still be at work: first it is suspended."""
+
+
 def new_tenant_id() -> str:
     return new_id("tn")
 
@@ -19,12 +25,25 @@ def new_api_key_id() -> str:
     return new_id("ak")
 
 
+def new_service_account_id() -> str:
+    return new_id("sa")
+
+
+def new_invitation_id() -> str:
+    return new_id("iv")
+
+
 class Tenant(models.Model):
-    """The isolation owner of clusters and everything on them."""
+    """The isolation owner of clusters and everything on them.
+
+    Suspended: its members and keys read and change nothing. Closed: it is there for operators
+    alone, and its keys open nothing.
+    """
 
     id = models.CharField(primary_key=True, max_length=40, default=new_tenant_id)
     slug = models.SlugField(unique=True, max_length=60)
     name = models.CharField(max_length=200)
+    state = models.CharField(max_length=20, choices=TENANT_STATE_CHOICES, default=ACTIVE)
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -45,6 +64,26 @@ class Membership(models.Model):
         return f"{self.user_id}@{self.tenant_id}: {self.role}"
 
 
+class ServiceAccount(models.Model):
+    """A machine of a tenant: what owns keys, whoever made them. Disabled, its keys open nothing."""
+
+    id = models.CharField(primary_key=True, max_length=40, default=new_service_account_id)
+    tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, related_name="service_accounts")
+    name = models.CharField(max_length=100)
+    description = models.CharField(max_length=300, blank=True)
+    created_by = models.CharField(max_length=200, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    disabled_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["tenant", "name"], name="service_account_name_once")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class ApiKey(models.Model):
     """A machine's credential `psk_<lookup>_<secret>`; only the secret's SHA-256 is kept.
 
@@ -53,6 +92,9 @@ class ApiKey(models.Model):
 
     id = models.CharField(primary_key=True, max_length=40, default=new_api_key_id)
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, related_name="api_keys")
+    service_account = models.ForeignKey(
+        ServiceAccount, on_delete=models.CASCADE, related_name="keys"
+    )
     name = models.CharField(max_length=100)
     scope = models.CharField(max_length=10, choices=SCOPE_CHOICES, default=READ)
     lookup = models.CharField(max_length=16, unique=True)
@@ -62,6 +104,47 @@ class ApiKey(models.Model):
     last_used_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
+    replaces = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, related_name="successors"
+    )
 
     def __str__(self) -> str:
         return f"{self.name} ({self.scope})"
+
+
+class Invitation(models.Model):
+    """A one-time link `psi_<lookup>_<secret>`; only the secret's SHA-256 is kept.
+
+    With a tenant it makes whoever opens it a member with `role`; with a user it lets that user
+    choose a password; one of the two is set.
+    """
+
+    id = models.CharField(primary_key=True, max_length=40, default=new_invitation_id)
+    tenant = models.ForeignKey(
+        Tenant, on_delete=models.CASCADE, null=True, related_name="invitations"
+    )
+    role = models.CharField(max_length=20, blank=True)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="links"
+    )
+    note = models.CharField(max_length=200, blank=True)
+    lookup = models.CharField(max_length=16, unique=True)
+    secret_hash = models.CharField(max_length=64)
+    created_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    accepted_by = models.CharField(max_length=200, blank=True)
+    revoked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(tenant=None, user__isnull=False)
+                | models.Q(tenant__isnull=False, user=None),
+                name="invitation_to_tenant_or_user",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.id

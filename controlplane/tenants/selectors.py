@@ -5,13 +5,20 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
+from controlplane.common.problems import NotFound
 from controlplane.common.times import iso
 from controlplane.tenants.context import AccessContext
-from controlplane.tenants.models import OWNER, ApiKey, Membership, Tenant
+from controlplane.tenants.models import CLOSED, OWNER, ApiKey, Membership, Tenant
 
 
 def tenant_dict(tenant: Tenant, role: str) -> dict[str, Any]:
-    return {"id": tenant.id, "slug": tenant.slug, "name": tenant.name, "role": role}
+    return {
+        "id": tenant.id,
+        "slug": tenant.slug,
+        "name": tenant.name,
+        "role": role,
+        "state": tenant.state,
+    }
 
 
 def user_tenants(user: User) -> list[dict[str, Any]]:
@@ -19,10 +26,18 @@ def user_tenants(user: User) -> list[dict[str, Any]]:
     roles = {
         membership.tenant_id: membership.role for membership in Membership.objects.filter(user=user)
     }
-    tenants = Tenant.objects.order_by("slug")
+    tenants = Tenant.objects.exclude(state=CLOSED).order_by("slug")
     if not user.is_staff:
         tenants = tenants.filter(pk__in=list(roles))
     return [tenant_dict(tenant, roles.get(tenant.pk, OWNER)) for tenant in tenants]
+
+
+def tenant_by_slug(slug: str) -> Tenant:
+    """For those who may know all tenants."""
+    found = Tenant.objects.filter(slug=slug).first()
+    if found is None:
+        raise NotFound(f"There is no tenant {slug}.")
+    return found
 
 
 def me(access: AccessContext, user: Any) -> dict[str, Any]:
@@ -43,13 +58,14 @@ def me(access: AccessContext, user: Any) -> dict[str, Any]:
 
 
 def api_keys(tenant: Tenant) -> QuerySet[ApiKey]:
-    return ApiKey.objects.filter(tenant=tenant)
+    return ApiKey.objects.filter(tenant=tenant).select_related("service_account")
 
 
 def api_key_dict(key: ApiKey) -> dict[str, Any]:
     return {
         "id": key.id,
         "name": key.name,
+        "service_account": {"id": key.service_account_id, "name": key.service_account.name},
         "scope": key.scope,
         "prefix": f"psk_{key.lookup}",
         "created_by": key.created_by,

@@ -4,7 +4,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from controlplane.common.serializers import Shape, page_serializer
-from controlplane.tenants.models import ROLE_CHOICES, SCOPE_CHOICES
+from controlplane.tenants.models import ROLE_CHOICES, SCOPE_CHOICES, TENANT_STATE_CHOICES
 
 KEY_LIFETIME_MAX = timedelta(days=5 * 366)
 
@@ -14,6 +14,7 @@ class TenantSerializer(Shape):
     slug = serializers.CharField()
     name = serializers.CharField()
     role = serializers.ChoiceField(ROLE_CHOICES)
+    state = serializers.ChoiceField(TENANT_STATE_CHOICES)
 
 
 class UserSerializer(Shape):
@@ -34,9 +35,15 @@ class TenantListSerializer(Shape):
     data = TenantSerializer(many=True)  # type: ignore[assignment] # a field
 
 
+class KeyAccountSerializer(Shape):
+    id = serializers.CharField()
+    name = serializers.CharField()
+
+
 class ApiKeySerializer(Shape):
     id = serializers.CharField()
     name = serializers.CharField()
+    service_account = KeyAccountSerializer()
     scope = serializers.ChoiceField(SCOPE_CHOICES)
     prefix = serializers.CharField()
     created_by = serializers.CharField()
@@ -55,6 +62,12 @@ class ApiKeyCreatedSerializer(ApiKeySerializer):
 class ApiKeyInputSerializer(Shape):
     name = serializers.CharField(max_length=100)
     scope = serializers.ChoiceField(SCOPE_CHOICES, default="read")
+    service_account_id = serializers.CharField(
+        max_length=40,
+        allow_null=True,
+        default=None,
+        help_text="Whose the key is; null: the account called like the key, made if there is none.",
+    )
     expires_at = serializers.DateTimeField(
         allow_null=True,
         default=None,
@@ -62,10 +75,15 @@ class ApiKeyInputSerializer(Shape):
     )
 
     def validate_expires_at(self, value: datetime | None) -> datetime | None:
-        now = timezone.now()
-        if value is not None and not now < value <= now + KEY_LIFETIME_MAX:
-            raise serializers.ValidationError("It is a moment within the next five years.")
-        return value
+        return check_key_end(value)
+
+
+def check_key_end(value: datetime | None) -> datetime | None:
+    """Raises ValidationError for an end that is over or too far off."""
+    now = timezone.now()
+    if value is not None and not now < value <= now + KEY_LIFETIME_MAX:
+        raise serializers.ValidationError("It is a moment within the next five years.")
+    return value
 
 
 ApiKeyPageSerializer = page_serializer(ApiKeySerializer)

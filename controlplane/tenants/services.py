@@ -1,4 +1,4 @@
-"""Writes: tenants, members, API keys."""
+"""Writes: tenants and members as the demo makes them, service accounts, API keys."""
 
 import secrets
 from datetime import datetime
@@ -8,10 +8,15 @@ from django.db import transaction
 from django.utils import timezone
 
 from controlplane.audit.services import Actor, audit_record
-from controlplane.common.problems import NotFound
+from controlplane.common.problems import Conflict, NotFound
 from controlplane.common.times import iso
 from controlplane.tenants.authentication import PREFIX, secret_hash
-from controlplane.tenants.models import ApiKey, Membership, Tenant
+from controlplane.tenants.models import ApiKey, Membership, ServiceAccount, Tenant
+
+SERVICE_ACCOUNTS_MAX = 200
+"""Of one tenant."""
+KEYS_LIVE_MAX = 50
+"""Of one service account: not revoked."""
 
 
 def tenant_ensure(*, slug: str, name: str) -> Tenant:
@@ -23,13 +28,54 @@ def membership_ensure(*, tenant: Tenant, user: User, role: str) -> Membership:
 
 
 @transaction.atomic
+def service_account_create(
+    *, tenant: Tenant, name: str, actor: Actor, description: str = ""
+) -> ServiceAccount:
+    """Raises Conflict: the name is taken, or there are too many."""
+    Tenant.objects.select_for_update().get(pk=tenant.pk)  # so that the count holds
+    mine = ServiceAccount.objects.filter(tenant=tenant)
+    if mine.filter(name=name).exists():
+        raise Conflict(f"There is a service account called {name}.", code="name-taken")
+    if mine.count() >= SERVICE_ACCOUNTS_MAX:
+        raise Conflict(
+            f"A tenant has at most {SERVICE_ACCOUNTS_MAX} service accounts.", code="too-many"
+        )
+    account = ServiceAccount.objects.create(
+        tenant=tenant, name=name, description=description, created_by=actor.name
+    )
+    audit_record(
+        tenant_id=tenant.id,
+        actor=actor,
+        action="service-account.create",
+        resource=f"service-account/{account.id}",
+        data={"name": name, "description": description},
+    )
+    return account
+
+
+@transaction.atomic
 def api_key_create(
-    *, tenant: Tenant, name: str, scope: str, actor: Actor, expires_at: datetime | None = None
+    *,
+    tenant: Tenant,
+    name: str,
+    scope: str,
+    actor: Actor,
+    expires_at: datetime | None = None,
+    service_account_id: str | None = None,
 ) -> tuple[ApiKey, str]:
-    """A new key and its full text, which is shown this once."""
-    lookup, secret = secrets.token_hex(6), secrets.token_urlsafe(32)
+    """A new key and its full text, which is shown this once.
+
+    Without an account it is one of the account that is called like the key, made if need be.
+
+    Raises:
+        NotFound: the tenant has no such service account.
+        Conflict: the account is disabled, or has its share of keys.
+    """
+    account = account_of(tenant, service_account_id, name, actor)
+    lookup, secret = new_secret()
     key = ApiKey.objects.create(
         tenant=tenant,
+        service_account=account,
         name=name,
         scope=scope,
         lookup=lookup,
@@ -42,9 +88,40 @@ def api_key_create(
         actor=actor,
         action="api-key.create",
         resource=f"api-key/{key.id}",
-        data={"name": name, "scope": scope, "expires_at": iso(expires_at)},
+        data={
+            "name": name,
+            "scope": scope,
+            "expires_at": iso(expires_at),
+            "service_account": account.name,
+        },
     )
     return key, f"{PREFIX}{lookup}_{secret}"
+
+
+def new_secret() -> tuple[str, str]:
+    """A fresh (lookup, secret): 48 bits to find a row by, 256 that open it."""
+    return secrets.token_hex(6), secrets.token_urlsafe(32)
+
+
+def account_of(tenant: Tenant, account_id: str | None, name: str, actor: Actor) -> ServiceAccount:
+    """The account that a new key may belong to, locked; raises as `api_key_create`."""
+    mine = ServiceAccount.objects.select_for_update().filter(tenant=tenant)
+    if account_id is not None:
+        account = mine.filter(pk=account_id).first()
+        if account is None:
+            raise NotFound("There is no such service account.")
+    else:
+        account = mine.filter(name=name).first() or service_account_create(
+            tenant=tenant, name=name, actor=actor
+        )
+    if account.disabled_at is not None:
+        raise Conflict(f"The service account {account.name} is disabled.", code="disabled")
+    if account.keys.filter(revoked_at=None).count() >= KEYS_LIVE_MAX:
+        raise Conflict(
+            f"The service account {account.name} has {KEYS_LIVE_MAX} keys: revoke some first.",
+            code="too-many",
+        )
+    return account
 
 
 @transaction.atomic

@@ -1,4 +1,4 @@
-"""The base of every view under `/api/v1`."""
+"""The bases of every view under `/api/v1`."""
 
 from typing import Any, cast
 
@@ -11,10 +11,8 @@ from controlplane.tenants.context import AccessContext
 from controlplane.tenants.models import Tenant
 
 
-class TenantView(APIView):
-    """Gives a view its tenant. Reads need any role, writes operator; `needs` raises that."""
-
-    needs = "write"
+class CheckedView(APIView):
+    """Asks who it is, then takes nothing but the query parameters that are documented."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Who asks and for which tenant first; then whether the address makes sense."""
@@ -31,6 +29,12 @@ class TenantView(APIView):
                 )
             if not is_storable("".join(values)):
                 raise field_problem(f"/{name}", f"{name} holds a null or half a character.")
+
+
+class TenantView(CheckedView):
+    """Gives a view its tenant. Reads need any role, writes operator; `needs` raises that."""
+
+    needs = "write"
 
     @property
     def access(self) -> AccessContext:

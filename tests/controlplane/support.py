@@ -48,6 +48,14 @@ def client_for(tenant: Tenant, role: str | None = "owner", name: str = "") -> AP
     return client
 
 
+def operator_client(tenant: Tenant) -> APIClient:
+    """An operator of the platform, who is shown `tenant` first."""
+    User.objects.get_or_create(username="platform-operator", defaults={"is_staff": True})
+    client = client_for(tenant, role=None, name="platform-operator")
+    client.credentials(HTTP_X_PENSTOCK_TENANT=tenant.slug)
+    return client
+
+
 @dataclass
 class World:
     """One tenant, one running cluster, its fakes."""

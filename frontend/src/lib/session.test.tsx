@@ -39,7 +39,7 @@ describe("the session", () => {
     [
       "choosing another tenant",
       "POST /console/api/tenant",
-      session({ tenant: { id: "tn_2", slug: "rival", name: "Rival", role: "viewer" } }),
+      session({ tenant: { id: "tn_2", slug: "rival", name: "Rival", role: "viewer", state: "active" } }),
     ],
   ])("forgets pages and drafts on %s", async (_, endpoint, answer) => {
     serve({ "GET /console/api/session": session(), [endpoint]: answer });

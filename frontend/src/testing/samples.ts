@@ -30,8 +30,8 @@ const over =
 
 export const session = over<Session>({
   user: { username: "ada", email: "", is_staff: false },
-  tenant: { id: "tn_1", slug: "acme", name: "Acme", role: "operator" },
-  tenants: [{ id: "tn_1", slug: "acme", name: "Acme", role: "operator" }],
+  tenant: { id: "tn_1", slug: "acme", name: "Acme", role: "operator", state: "active" },
+  tenants: [{ id: "tn_1", slug: "acme", name: "Acme", role: "operator", state: "active" }],
   csrf_token: "token-1",
   can_write: true,
 });
@@ -70,6 +70,7 @@ export const host = over<Host>({
   port_range: [9092, 9100],
   agent_version: "1",
   alive: true,
+  drained: false,
   brokers: 1,
 });
 export const topicRow = over<TopicRow>({

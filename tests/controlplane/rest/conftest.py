@@ -1,15 +1,21 @@
 """A tenant that has one of everything, and a count of what would show if a refusal did half."""
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 from django.apps import apps
+from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
 from console.parts import PartRunner
+from controlplane.administration.services.invitations import invite
 from controlplane.analytics.models import AnalyticsRun, RunCluster
 from controlplane.gateway.types import TP
 from controlplane.operations.states import SUCCEEDED
 from controlplane.tenants.services import api_key_create
-from tests.controlplane.support import ACTOR, InPlace
+from tests.controlplane.rest.surface import OPERATOR_PREFIX
+from tests.controlplane.support import ACTOR, InPlace, client_for, operator_client
 
 
 @pytest.fixture(autouse=True)
@@ -21,16 +27,33 @@ def pages_read_in_place(monkeypatch):
 
 @pytest.fixture
 def ids(world):
+    return everything(world)
+
+
+def everything(world):
+    """One of everything in the tenant; ids by what the tests call them."""
     world.gateway.add_topic("orders", partitions=2, records=5)
     world.gateway.add_group("readers", {TP("orders", 0): 1})
     world.run("user.create", username="known", acls=[{**RULE, "principal": "User:known"}])
     key, _ = api_key_create(tenant=world.tenant, name="k", scope="read", actor=ACTOR)
+    link = invite(
+        tenant=world.tenant, role="viewer", note="", actor=ACTOR, lifetime=timedelta(days=1)
+    )
+    client_for(world.tenant, "viewer", "known-member")
+    User.objects.create(username="nobody-yet")
+    world.hosts.known.append(replace(world.hosts.known[0], host_id="host-gone", alive=False))
     plan = world.plan("topic.create", name="planned")
     run = AnalyticsRun.objects.create(trigger="manual", from_ts_ms=0, to_ts_ms=1, state=SUCCEEDED)
     RunCluster.objects.create(run=run, cluster_id=world.cluster.id)
     return {
         "cluster": world.cluster.id,
         "key": key.id,
+        "account": key.service_account_id,
+        "invitation": link.invitation.id,
+        "tenant": world.tenant.id,
+        "member": "known-member",
+        "nobody": "nobody-yet",
+        "host": "host-gone",
         "plan": plan.id,
         "hash": plan.plan_hash,
         "operation": world.run("topic.create", name="done").id,
@@ -47,6 +70,18 @@ def key_client(tenant, scope):
     _, text = api_key_create(tenant=tenant, name=scope, scope=scope, actor=ACTOR)
     client = APIClient(raise_request_exception=False)
     client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
+    return client
+
+
+@pytest.fixture
+def owner(world, request):
+    """Who is served by the operation or path that a test is about, an owner if it is about none."""
+    about = getattr(request.node, "callspec", None)
+    given = about.params if about else {}
+    path = given["row"].path if "row" in given else str(given.get("path", ""))
+    is_operators = path.startswith(OPERATOR_PREFIX)
+    client = operator_client(world.tenant) if is_operators else client_for(world.tenant)
+    client.raise_request_exception = False
     return client
 
 
@@ -68,6 +103,8 @@ def state(world):
             {name: dict(found) for name, found in gateway.committed.items()},
             {name: dict(topic.configs) for name, topic in gateway.topics.items()},
             sorted(world.hosts.desired),
+            [host.host_id for host in world.hosts.known],
+            User.objects.count(),
         )
 
     return read

@@ -12,9 +12,16 @@ from typing import Any
 from drf_spectacular.generators import SchemaGenerator
 
 METHODS = ("get", "post", "put", "patch", "delete")
-# A person's own session: signing in and out, and choosing among one's tenants. Nobody has to be
-# signed in for it, so it is not in these tables; tests/console has its own.
-OWN_SESSION = {f"/console/api/{name}" for name in ("session", "login", "logout", "tenant")}
+# A person's own session: signing in and out, choosing among one's tenants, the password, one-time
+# links. Nobody has to be signed in for it, so it is not in these tables; tests/console has its own.
+OWN_SESSION = {
+    f"/console/api/{name}"
+    for name in (
+        *("session", "login", "logout", "tenant", "password"),
+        *("invitation", "invitation/acceptance"),
+    )
+}
+OPERATOR_PREFIX = "/api/v1/operator/"
 
 
 @dataclass(frozen=True)
@@ -31,6 +38,11 @@ class ApiOperation:
     @property
     def is_write(self) -> bool:
         return self.method != "get"
+
+    @property
+    def is_operators(self) -> bool:
+        """Above tenants: to all but operators of the platform it is not there."""
+        return self.path.startswith(OPERATOR_PREFIX)
 
 
 @functools.cache
@@ -62,6 +74,11 @@ def _names(spec: dict[str, Any], place: str) -> tuple[str, ...]:
 
 # Path parameter → key of the `ids` fixture.
 IDS = {
+    "account_id": "account",
+    "host_id": "host",
+    "invitation_id": "invitation",
+    "tenant_id": "tenant",
+    "username": "member",
     "cluster_id": "cluster",
     "key_id": "key",
     "name": "topic",
@@ -74,7 +91,23 @@ IDS = {
 
 # A body that is served, with ids of the `ids` fixture in braces.
 BODIES: dict[str, dict[str, Any]] = {
-    "post /api-keys": {"name": "ci", "scope": "read", "expires_at": None},
+    "post /api-keys": {
+        "name": "ci",
+        "scope": "read",
+        "expires_at": None,
+        "service_account_id": "{account}",
+    },
+    "post /api-keys/{key_id}/rotation": {"overlap_s": 60, "expires_at": None},
+    "put /members/{username}": {"role": "viewer"},
+    "post /invitations": {"role": "viewer", "note": "for Ada", "lifetime_s": 3600},
+    "post /service-accounts": {"name": "new", "description": "a pipeline"},
+    "put /service-accounts/{account_id}": {"description": "a pipeline", "disabled": False},
+    "post /operator/tenants": {"slug": "fresh", "name": "Fresh"},
+    "put /operator/tenants/{tenant_id}": {"name": "Other name", "state": "active"},
+    "post /operator/tenants/{tenant_id}/members": {"username": "{nobody}", "role": "viewer"},
+    "post /operator/users": {"username": "new", "email": "", "is_operator": False},
+    "put /operator/users/{username}": {"email": "", "is_active": True, "is_operator": False},
+    "put /operator/hosts/{host_id}": {"drained": True},
     "post /clusters": {
         "name": "fresh",
         "broker_count": 3,

@@ -13,7 +13,6 @@ from tests.controlplane.rest.surface import (
     problem,
     send,
 )
-from tests.controlplane.support import client_for
 
 ALL = operations()
 pytestmark = pytest.mark.django_db
@@ -40,13 +39,6 @@ BAD_QUERY = {
     "group": ["x" * 300, "\0"],
     "topic": ["x" * 300, "\0"],
 }
-
-
-@pytest.fixture
-def owner(world):
-    client = client_for(world.tenant)
-    client.raise_request_exception = False
-    return client
 
 
 @pytest.mark.parametrize("row", [row for row in ALL if row.parameters], ids=str)

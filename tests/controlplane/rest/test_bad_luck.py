@@ -4,7 +4,6 @@ import pytest
 
 from controlplane.gateway.errors import GatewayError, timed_out, unreachable
 from tests.controlplane.rest.surface import operations, problem, send
-from tests.controlplane.support import client_for
 
 pytestmark = pytest.mark.django_db
 READS = [row for row in operations() if not row.is_write]
@@ -21,14 +20,7 @@ ASK_THE_CLUSTER = {
         "users",
     )
 }
-ASK_THE_HOSTS = {"get /hosts"}
-
-
-@pytest.fixture
-def owner(world):
-    client = client_for(world.tenant)
-    client.raise_request_exception = False
-    return client
+ASK_THE_HOSTS = {"get /hosts", "get /operator/hosts"}
 
 
 @pytest.mark.parametrize("row", READS, ids=str)

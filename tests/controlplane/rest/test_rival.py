@@ -11,7 +11,7 @@ import re
 import pytest
 
 from tests.controlplane.rest.conftest import key_client
-from tests.controlplane.rest.surface import BODIES, IDS, INPUTS, filled
+from tests.controlplane.rest.surface import BODIES, IDS, INPUTS, OWN_SESSION, filled
 from tests.controlplane.rest.test_hostile import routes, with_ids
 from tests.controlplane.support import client_for, tenant_make
 
@@ -20,14 +20,13 @@ METHODS = ("get", "head", "post", "put", "patch", "delete", "options")
 NAMED = re.compile(r"<\w+:(\w+)>")
 # A stream has no end, and asks nothing of the address that the REST API does not.
 STREAMS = {"/console/events"}
-OWN = ("session", "login", "logout", "tenant")
 BLANK = [route for route in routes() if set(NAMED.findall(route)) & set(IDS)]
 FIXED = [
     route
     for route in routes()
     if route.startswith(("/api", "/console"))
     and route not in BLANK
-    and route not in STREAMS | {f"/console/api/{name}" for name in OWN}
+    and route not in STREAMS | OWN_SESSION
 ]
 
 

@@ -3,13 +3,16 @@
 import json
 
 import pytest
+from django.contrib.auth.models import User
 from rest_framework.test import APIClient
 
 from tests.controlplane.rest.conftest import key_client
 from tests.controlplane.rest.surface import BODIES, IDS, operations, problem, send
-from tests.controlplane.support import client_for, tenant_make
+from tests.controlplane.support import client_for, operator_client, tenant_make
 
 ALL = operations()
+OF_TENANTS = [row for row in ALL if not row.is_operators]
+OF_OPERATORS = [row for row in ALL if row.is_operators]
 pytestmark = pytest.mark.django_db
 
 
@@ -34,12 +37,42 @@ def test_keys_that_are_none(ids, token):
     problem(answer, 401)
 
 
-@pytest.mark.parametrize("row", [row for row in ALL if row.is_write], ids=str)
+@pytest.mark.parametrize("row", [row for row in OF_TENANTS if row.is_write], ids=str)
 def test_a_read_only_key_and_a_viewer_write_nothing(world, ids, state, row):
     clients = [key_client(world.tenant, "read"), client_for(world.tenant, "viewer")]
     before = state()
     for client in clients:
         assert problem(send(client, row, ids), 403)["code"] == "forbidden"
+    assert state() == before
+
+
+@pytest.mark.parametrize("row", OF_OPERATORS, ids=str)
+def test_what_is_above_tenants_is_not_there_for_anybody_in_one(world, ids, state, row):
+    clients = [
+        *(client_for(world.tenant, role) for role in ("owner", "operator", "viewer")),
+        *(key_client(world.tenant, scope) for scope in ("write", "read")),
+        client_for(world.tenant, role=None, name="member of nothing"),
+    ]
+    before = state()
+    for client in clients:
+        for headers in ({}, {"X-Penstock-Tenant": world.tenant.slug}):
+            found = problem(send(client, row, ids, headers=headers), 404)
+            assert found["detail"] == "There is no such resource in the API."
+    assert state() == before
+
+
+def test_there_are_operations_above_tenants():
+    assert len(OF_OPERATORS) > 10
+
+
+@pytest.mark.parametrize("row", OF_OPERATORS, ids=str)
+def test_a_former_operator_is_none(world, ids, state, row):
+    client = operator_client(world.tenant)
+    User.objects.filter(username="platform-operator").update(is_staff=False)
+    before = state()
+    problem(send(client, row, ids), 404)
+    User.objects.filter(username="platform-operator").update(is_staff=True, is_active=False)
+    problem(send(client, row, ids), 401)
     assert state() == before
 
 

@@ -7,8 +7,8 @@ import pytest
 from django.urls import get_resolver
 from rest_framework.test import APIClient
 
-from controlplane.gateway.types import TP
-from tests.controlplane.support import ACTOR, client_for, tenant_make
+from tests.controlplane.rest.conftest import everything, key_client
+from tests.controlplane.support import client_for, operator_client, tenant_make
 
 # method, address, body, an owner's answer, tenant-wide (no foreign id in the address)
 TABLE = [
@@ -18,6 +18,22 @@ TABLE = [
     ("post", "/api-keys", {"name": "ci"}, 201, True),
     ("delete", "/api-keys/{key}", None, 204, False),
     ("get", "/audit-events", None, 200, True),
+    ("post", "/api-keys/{key}/rotation", {"overlap_s": 60}, 201, False),
+    ("get", "/members", None, 200, True),
+    ("put", "/members/{member}", {"role": "viewer"}, 200, False),
+    ("delete", "/members/{member}", None, 200, False),
+    ("get", "/invitations", None, 200, True),
+    ("post", "/invitations", {"role": "viewer"}, 201, True),
+    ("delete", "/invitations/{invitation}", None, 204, False),
+    ("get", "/service-accounts", None, 200, True),
+    ("post", "/service-accounts", {"name": "new"}, 201, True),
+    (
+        "put",
+        "/service-accounts/{account}",
+        {"description": "", "disabled": True},
+        200,
+        False,
+    ),
     ("get", "/hosts", None, 200, True),
     ("get", "/clusters", None, 200, True),
     ("post", "/clusters", {"name": "fresh"}, 201, True),
@@ -47,21 +63,40 @@ TABLE = [
     ("post", "/operations/{secret}/secret", None, 200, False),
 ]
 
+# What only operators of the platform are served; to everybody in a tenant it is not there.
+OPERATOR_TABLE = [
+    ("get", "/operator/tenants", None, 200, False),
+    ("post", "/operator/tenants", {"slug": "fresh", "name": "Fresh"}, 201, False),
+    ("get", "/operator/tenants/{tenant}", None, 200, False),
+    ("put", "/operator/tenants/{tenant}", {"name": "Acme", "state": "suspended"}, 200, False),
+    (
+        "post",
+        "/operator/tenants/{tenant}/members",
+        {"username": "nobody-yet", "role": "viewer"},
+        201,
+        False,
+    ),
+    ("get", "/operator/users", None, 200, False),
+    ("post", "/operator/users", {"username": "new"}, 201, False),
+    (
+        "put",
+        "/operator/users/{member}",
+        {"email": "", "is_active": False, "is_operator": False},
+        200,
+        False,
+    ),
+    ("post", "/operator/users/{member}/link", None, 201, False),
+    ("get", "/operator/hosts", None, 200, False),
+    ("put", "/operator/hosts/host-1", {"drained": True}, 200, False),
+    ("delete", "/operator/hosts/host-gone", None, 204, False),
+]
+
 
 @pytest.fixture
 def ids(world):
-    world.gateway.add_topic("orders", partitions=2, records=5)
-    world.gateway.add_group("readers", {TP("orders", 0): 1})
-    from controlplane.tenants.services import api_key_create
-
-    key, _ = api_key_create(tenant=world.tenant, name="k", scope="read", actor=ACTOR)
-    plan = world.plan("topic.create", name="planned")
+    """One of everything, and what is under way and holds a secret."""
     return {
-        "cluster": world.cluster.id,
-        "key": key.id,
-        "plan": plan.id,
-        "hash": plan.plan_hash,
-        "operation": world.run("topic.create", name="done").id,
+        **everything(world),
         "pending": world.start(world.plan("topic.create", name="soon")).id,
         "secret": world.run("user.create", username="app").id,
     }
@@ -83,7 +118,7 @@ def name(row):
     return f"{row[0]} {row[1]}"
 
 
-@pytest.mark.parametrize("row", TABLE, ids=name)
+@pytest.mark.parametrize("row", TABLE + OPERATOR_TABLE, ids=name)
 def test_nobody_is_asked_who_they_are(ids, row):
     answer = call(APIClient(), row, ids)
     assert answer.status_code == 401, answer.content
@@ -116,6 +151,19 @@ def test_an_owner_is_served(world, ids, row):
     assert answer.status_code == row[3], answer.content
 
 
+@pytest.mark.parametrize("row", OPERATOR_TABLE, ids=name)
+def test_only_an_operator_of_the_platform_is_served_above_tenants(world, ids, row):
+    clients = [
+        *(client_for(world.tenant, role) for role in ("owner", "operator", "viewer")),
+        key_client(world.tenant, "write"),
+    ]
+    for client in clients:
+        answer = call(client, row, ids)
+        assert answer.status_code == 404, answer.content
+    answer = call(operator_client(world.tenant), row, ids)
+    assert answer.status_code == row[3], answer.content
+
+
 def test_operators_do_not_mint_keys(world, ids):
     client = client_for(world.tenant, "operator")
     assert client.post("/api/v1/api-keys", {"name": "x"}).status_code == 403
@@ -142,7 +190,7 @@ def test_the_tenant_header_cannot_reach_a_foreign_tenant(world, ids):
 
 
 def test_every_address_has_a_row():
-    covered = {row[1].strip("/").split("?")[0] for row in TABLE}
+    covered = {row[1].strip("/").split("?")[0] for row in TABLE + OPERATOR_TABLE}
     shapes = {pattern_of(address) for address in covered}
     missing = [
         route
@@ -157,7 +205,8 @@ def pattern_of(address):
     fixed = {
         *("me", "tenants", "api-keys", "audit-events", "hosts", "clusters", "client-config"),
         *("topics", "users", "acls", "groups", "reassignments", "plans", "operations"),
-        *("cancellation", "undo-plan", "secret"),
+        *("cancellation", "undo-plan", "secret", "operator", "members", "invitations"),
+        *("service-accounts", "rotation", "link"),
     }
     return tuple(part if part in fixed else "*" for part in parts)
 

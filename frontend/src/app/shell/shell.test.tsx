@@ -61,7 +61,10 @@ describe("the frame of every page", () => {
   });
 
   it("lets people with more than one tenant choose", async () => {
-    const tenants = [...session().tenants, { id: "tn_2", slug: "rival", name: "Rival", role: "viewer" as const }];
+    const tenants = [
+      ...session().tenants,
+      { id: "tn_2", slug: "rival", name: "Rival", role: "viewer" as const, state: "active" as const },
+    ];
     let found = session({ tenants });
     const { asked } = await open("/", {
       "GET /console/api/session": () => found,

@@ -1,0 +1,1 @@
+"""Administration: tenants, members, users, service accounts, keys and hosts, by three doors."""

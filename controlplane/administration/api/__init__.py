@@ -1,0 +1,1 @@
+"""`/members`, `/invitations`, `/service-accounts`, key rotation; `/operator/…` for operators."""

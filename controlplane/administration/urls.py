@@ -1,0 +1,21 @@
+from django.urls import path
+
+from controlplane.administration.api import operator, tenant
+
+urlpatterns = [
+    path("members", tenant.MembersView.as_view()),
+    path("members/<str:username>", tenant.MemberView.as_view()),
+    path("invitations", tenant.InvitationsView.as_view()),
+    path("invitations/<str:invitation_id>", tenant.InvitationView.as_view()),
+    path("service-accounts", tenant.ServiceAccountsView.as_view()),
+    path("service-accounts/<str:account_id>", tenant.ServiceAccountView.as_view()),
+    path("api-keys/<str:key_id>/rotation", tenant.KeyRotationView.as_view()),
+    path("operator/tenants", operator.OperatorTenantsView.as_view()),
+    path("operator/tenants/<str:tenant_id>", operator.OperatorTenantView.as_view()),
+    path("operator/tenants/<str:tenant_id>/members", operator.OperatorMembersView.as_view()),
+    path("operator/users", operator.OperatorUsersView.as_view()),
+    path("operator/users/<str:username>", operator.OperatorUserView.as_view()),
+    path("operator/users/<str:username>/link", operator.OperatorUserLinkView.as_view()),
+    path("operator/hosts", operator.OperatorHostsView.as_view()),
+    path("operator/hosts/<str:host_id>", operator.OperatorHostView.as_view()),
+]

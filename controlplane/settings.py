@@ -248,6 +248,12 @@ TRUSTED_PROXIES = [
     str(ipaddress.ip_network(network))
     for network in env.list("PENSTOCK_TRUSTED_PROXIES", default=[])
 ]
+# Networks that tenants may name addresses in (registered Kafkas, their brokers, token endpoints),
+# besides the public ones.
+EGRESS_ALLOWED = [
+    str(ipaddress.ip_network(network))
+    for network in env.list("PENSTOCK_EGRESS_ALLOWED", default=[])
+]
 # Bearer token of /metrics; without one there is no such page.
 METRICS_TOKEN = env.str("PENSTOCK_METRICS_TOKEN", default="")
 # Clusters with series of their own there; the others are one.

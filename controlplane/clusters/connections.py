@@ -1,15 +1,16 @@
 """`gateway_for(cluster)`: one gateway per cluster and process, renewed when the way in changes."""
 
+import contextlib
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 from redis.exceptions import RedisError
 
-from controlplane.clusters.models import Cluster
+from controlplane.clusters.models import MANAGED, REGISTERED, Cluster
 from controlplane.common.crypto import unseal
 from controlplane.common.fence import fenced
 from controlplane.common.hashing import content_hash
@@ -120,6 +121,7 @@ def connection_spec(cluster: Cluster) -> "ConnectionSpec":
     """How the control plane reaches the cluster, by what is sealed with it."""
     secrets = unseal(cluster.secrets_token) if cluster.secrets_token else {}
     return spec_of(
+        kind=cluster.kind,
         bootstrap_servers=cluster.bootstrap_servers,
         security_protocol=cluster.security_protocol,
         sasl_mechanism=cluster.sasl_mechanism,
@@ -130,14 +132,20 @@ def connection_spec(cluster: Cluster) -> "ConnectionSpec":
 
 def spec_of(
     *,
+    kind: str,
     bootstrap_servers: str,
     security_protocol: str,
     sasl_mechanism: str,
     username: str,
     secrets: Mapping[str, str],
 ) -> "ConnectionSpec":
-    """A way in, its secrets by the names under which `credentials` keeps them."""
+    """A way in, its secrets by the names under which `credentials` keeps them.
+
+    Where the brokers of a managed cluster are, the operator's hosts say. Any other address is a
+    tenant's word, and so is what the Kafka there advertises.
+    """
     from controlplane.gateway.connection_spec import ConnectionSpec, OAuthClient
+    from controlplane.gateway.egress import ANYWHERE, policy_of
 
     oauth = None
     if "oauth_token_url" in secrets:
@@ -157,8 +165,24 @@ def spec_of(
         client_certificate_pem=secrets.get("client_certificate_pem"),
         client_key_pem=secrets.get("client_key_pem"),
         oauth=oauth,
+        egress=ANYWHERE if kind == MANAGED else policy_of(settings.EGRESS_ALLOWED),
         timeout_s=settings.GATEWAY_TIMEOUT_S,
     )
+
+
+@contextlib.contextmanager
+def trial_gateway(spec: "ConnectionSpec") -> Iterator[ClusterGateway]:
+    """A gateway to what is not stored yet, closed afterwards."""
+    if _factory is not None:
+        yield _factory(Cluster(kind=REGISTERED))
+        return
+    from controlplane.gateway.kafka import KafkaGateway
+
+    gateway = KafkaGateway(spec)
+    try:
+        yield gateway
+    finally:
+        gateway.close()
 
 
 def use_gateways(factory: Callable[[Cluster], ClusterGateway] | None) -> None:

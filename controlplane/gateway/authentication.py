@@ -1,56 +1,33 @@
-"""Whether a cluster refuses a user: asked before the admin client is made.
+"""Whether a cluster lets us in: asked before a client of the library is made.
 
-The admin library takes a refused user for a broker that is away and tries again until its time
-is up. librdkafka distinguishes the two at once.
+The library takes a refused user, a certificate that does not fit or an address that is refused for
+a broker that is away, and tries again until its time is up. A probe distinguishes them at once.
 """
 
-import contextlib
-import time
-from typing import Any
-
-from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient
-
-from controlplane.gateway.connection_spec import OAUTHBEARER, ConnectionSpec
-from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.oauth import token_of
-from controlplane.gateway.records import security_settings
+from controlplane.gateway.connection_spec import ConnectionSpec
+from controlplane.gateway.egress import Deadline
+from controlplane.gateway.errors import GatewayError, unreachable
+from controlplane.gateway.probe import probe
 
 PROBE_S_MAX = 2.0
-POLL_S = 0.05
-REFUSED = KafkaError._AUTHENTICATION  # noqa: SLF001 - librdkafka's own codes are public all the same
 
 
-def check_authentication(spec: ConnectionSpec) -> None:
-    """Pass when a broker lets the user in, or when none answers in `PROBE_S_MAX` seconds.
+def check_way_in(spec: ConnectionSpec) -> None:
+    """Pass as soon as one of the addresses lets us in.
 
     Raises:
-        GatewayError: SASL_AUTHENTICATION_FAILED, with the broker's words.
+        GatewayError: why none does: what does not pass by itself, where there is such a reason.
     """
-    if not spec.uses_sasl:
-        return
-    if spec.sasl_mechanism == OAUTHBEARER:
-        token_of(spec)
-        return
-    refusals: list[str] = []
-
-    def on_error(error: Any) -> None:
-        if error.code() == REFUSED:
-            refusals.append(error.str())
-
-    client = AdminClient(
-        security_settings(spec) | {"client.id": "penstock-authentication"},
-        error_cb=on_error,
-        logger=None,
-    )
-    deadline_s = time.monotonic() + min(PROBE_S_MAX, spec.timeout_s / 4)
-    while time.monotonic() < deadline_s:
-        client.poll(POLL_S)
-        if refusals:
-            raise GatewayError(
-                "SASL_AUTHENTICATION_FAILED",
-                f"user {spec.username!r} by {spec.sasl_mechanism}: {refusals[0]}",
-            )
-        with contextlib.suppress(KafkaException):
-            client.list_topics(timeout=POLL_S)
+    whole = Deadline(spec.timeout_s / 2)
+    found: list[GatewayError] = []
+    for address in spec.bootstrap_servers:
+        if whole.is_over:
+            break
+        limit_s = min(PROBE_S_MAX, spec.timeout_s / 4, whole.left_s())
+        result = probe(address, spec, timeout_s=limit_s)
+        if result.ok:
             return
+        if not result.retriable:
+            raise result.as_error()
+        found.append(result.as_error())
+    raise unreachable(found[0].detail if found else "no address is given")

@@ -3,12 +3,13 @@
 from typing import Any
 
 from controlplane.gateway.connection_spec import OAUTHBEARER, ConnectionSpec
+from controlplane.gateway.egress_hook import proxy_url
 from controlplane.gateway.oauth import TokenProvider
 from controlplane.gateway.tls import broker_context
 
 
 def client_settings(spec: ConnectionSpec) -> dict[str, Any]:
-    """kafka-python's names.
+    """kafka-python's names; every connection passes `spec.egress`.
 
     Raises:
         GatewayError: `bad-certificates`.
@@ -16,14 +17,25 @@ def client_settings(spec: ConnectionSpec) -> dict[str, Any]:
     found: dict[str, Any] = {
         "bootstrap_servers": list(spec.bootstrap_servers),
         "security_protocol": spec.security_protocol,
+        "proxy_url": proxy_url(spec.egress),
+        **login_settings(spec),
     }
     if spec.uses_tls:
         found["ssl_context"] = broker_context(spec)
-    if spec.uses_sasl:
-        found["sasl_mechanism"] = spec.sasl_mechanism
-        if spec.sasl_mechanism == OAUTHBEARER:
-            found["sasl_oauth_token_provider"] = TokenProvider(spec)
-        else:
-            found["sasl_plain_username"] = spec.username or ""
-            found["sasl_plain_password"] = spec.password or ""
     return found
+
+
+def login_settings(spec: ConnectionSpec) -> dict[str, Any]:
+    """Of these settings those of SASL; none without it."""
+    if not spec.uses_sasl:
+        return {}
+    if spec.sasl_mechanism == OAUTHBEARER:
+        return {
+            "sasl_mechanism": OAUTHBEARER,
+            "sasl_oauth_token_provider": TokenProvider(spec),
+        }
+    return {
+        "sasl_mechanism": spec.sasl_mechanism,
+        "sasl_plain_username": spec.username or "",
+        "sasl_plain_password": spec.password or "",
+    }

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+from controlplane.gateway.egress import ANYWHERE, EgressPolicy
+
 OAUTHBEARER = "OAUTHBEARER"
 
 
@@ -30,6 +32,8 @@ class ConnectionSpec:
         client_certificate_pem: with `client_key_pem` who we are, where the brokers ask for that.
         client_key_pem: PKCS #8 without a password.
         oauth: whose tokens to show, where the mechanism is OAUTHBEARER.
+        egress: where connections may go, those to brokers that the cluster names and to the token
+            endpoint too. Only for what the operator runs that is anywhere.
     """
 
     bootstrap_servers: tuple[str, ...]
@@ -41,6 +45,7 @@ class ConnectionSpec:
     client_certificate_pem: str | None = None
     client_key_pem: str | None = field(default=None, repr=False)
     oauth: OAuthClient | None = None
+    egress: EgressPolicy = ANYWHERE
     timeout_s: float = 10.0
 
     @property

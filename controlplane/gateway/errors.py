@@ -47,12 +47,27 @@ class GatewayError(Exception):
                 code="cluster-authentication-failed",
                 kafka_error=self.code,
             )
+        if self.code == EGRESS_REFUSED:
+            return Conflict(self.detail, code=EGRESS_REFUSED)
+        if self.code.startswith("tls-"):
+            return Conflict(self.detail, code="cluster-tls-failed", reason=self.code)
         return Conflict(self.detail or self.code, code="refused-by-cluster", kafka_error=self.code)
 
 
+AUTHENTICATION_FAILED = "SASL_AUTHENTICATION_FAILED"
+MECHANISM_NOT_OFFERED = "UNSUPPORTED_SASL_MECHANISM"
+TOKEN_REFUSED = "token-refused"  # noqa: S105 - a code
+LOGIN_WANTED = "login-wanted"
 AUTHENTICATION_REFUSED = frozenset(
-    {"SASL_AUTHENTICATION_FAILED", "UNSUPPORTED_SASL_MECHANISM", "ILLEGAL_SASL_STATE"}
+    {
+        AUTHENTICATION_FAILED,
+        MECHANISM_NOT_OFFERED,
+        "ILLEGAL_SASL_STATE",
+        TOKEN_REFUSED,
+        LOGIN_WANTED,
+    }
 )
+EGRESS_REFUSED = "egress-refused"
 UNREACHABLE = "unreachable"
 TIMED_OUT = "timed-out"
 NOT_ANSWERING = "not-answering"

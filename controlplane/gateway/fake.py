@@ -25,6 +25,8 @@ from controlplane.gateway.types import (
     OffsetAt,
     OngoingReassignment,
     PartitionDescription,
+    ProbeResult,
+    ProbeStep,
     ReplicaSize,
     ScramCredential,
     TopicDescription,
@@ -82,6 +84,9 @@ class FakeGateway:
         self.failures: dict[str, list[GatewayError]] = {}
         self.offline = False
         self.silent: set[int] = set()
+        self.probes: dict[str, ProbeResult] = {}
+        self.kafka_id = "fake"
+        self.operations: frozenset[str] | None = None
         self._topic_count = 0
 
     # -- arranging a test ---------------------------------------------------------------------
@@ -132,11 +137,21 @@ class FakeGateway:
         if waiting:
             raise waiting.pop(0)
 
+    def probe(self, addresses: Sequence[str], *, timeout_s: float) -> list[ProbeResult]:
+        """Every address lets us in but those that `probes` says another thing of."""
+        del timeout_s  # nothing here takes time
+        self.calls.append("probe")
+        return [
+            self.probes.get(address, ProbeResult(address=address, step=ProbeStep.KAFKA))
+            for address in addresses
+        ]
+
     # -- cluster and topics -------------------------------------------------------------------
     def describe_cluster(self) -> ClusterDescription:
         self._called("describe_cluster")
         return ClusterDescription(
-            cluster_id="fake",
+            cluster_id=self.kafka_id,
+            operations=self.operations,
             controller_id=min(self.brokers) if self.brokers else None,
             brokers=tuple(self.brokers[i] for i in sorted(self.brokers)),
         )

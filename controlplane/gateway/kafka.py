@@ -17,6 +17,7 @@ from controlplane.gateway.kafka_parse import (
     group_description,
     topic_description,
 )
+from controlplane.gateway.probe import probe_all
 from controlplane.gateway.types import (
     TP,
     ClusterDescription,
@@ -27,6 +28,7 @@ from controlplane.gateway.types import (
     NewTopic,
     OffsetAt,
     OngoingReassignment,
+    ProbeResult,
     ReplicaSize,
     TopicDescription,
     partitions_by_tp,
@@ -37,10 +39,14 @@ NO_SUCH_TOPIC = frozenset({3, 17})  # UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_
 
 class KafkaGateway(KafkaAccessMixin):
     def __init__(self, spec: ConnectionSpec) -> None:
+        self._spec = spec
         self._link = KafkaLink(spec)
 
     def close(self) -> None:
         self._link.close()
+
+    def probe(self, addresses: Sequence[str], *, timeout_s: float) -> list[ProbeResult]:
+        return probe_all(addresses, self._spec, timeout_s=timeout_s)
 
     # -- cluster and topics -----------------------------------------------------------------
     def describe_cluster(self) -> ClusterDescription:

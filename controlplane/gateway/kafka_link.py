@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from kafka.admin import KafkaAdminClient
 from kafka.errors import BrokerResponseError, KafkaError, UnsupportedVersionError, for_code
 
-from controlplane.gateway.authentication import check_authentication
+from controlplane.gateway.authentication import check_way_in
 from controlplane.gateway.client_settings import client_settings
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError, timed_out, unreachable
@@ -85,7 +85,7 @@ class KafkaLink:
 
     def _connect(self) -> Any:
         spec = self._spec
-        check_authentication(spec)
+        check_way_in(spec)
         timeout_ms = int(spec.timeout_s * 1000)
         try:
             return KafkaAdminClient(

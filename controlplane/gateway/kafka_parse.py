@@ -28,7 +28,29 @@ def cluster_description(found: Mapping[str, Any]) -> ClusterDescription:
             for row in sorted(found["brokers"], key=lambda row: row["broker_id"])
             if not row.get("is_fenced", False)
         ),
+        operations=_operations(found.get("cluster_authorized_operations")),
     )
+
+
+def _operations(bits: Any) -> frozenset[str] | None:
+    """Kafka answers with a bit for each operation; the lowest number of all means: not said."""
+    if not isinstance(bits, int) or bits < 0:
+        return None
+    return frozenset(name for code, name in _OPERATION_CODES.items() if bits >> code & 1)
+
+
+_OPERATION_CODES = {
+    3: "READ",
+    4: "WRITE",
+    5: "CREATE",
+    6: "DELETE",
+    7: "ALTER",
+    8: "DESCRIBE",
+    9: "CLUSTER_ACTION",
+    10: "DESCRIBE_CONFIGS",
+    11: "ALTER_CONFIGS",
+    12: "IDEMPOTENT_WRITE",
+}
 
 
 def topic_description(topic: Mapping[str, Any]) -> TopicDescription:

@@ -5,6 +5,8 @@ they expire. Neither a token nor the client's secret is ever part of an error or
 import base64
 import http.client
 import json
+import socket
+import ssl
 import threading
 import time
 import urllib.parse
@@ -14,12 +16,13 @@ from typing import Any
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from controlplane.gateway.connection_spec import ConnectionSpec, OAuthClient
-from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.tls import endpoint_context
+from controlplane.gateway.egress import Deadline, open_socket
+from controlplane.gateway.errors import TOKEN_REFUSED, GatewayError
+from controlplane.gateway.tls import BAD_CERTIFICATES, endpoint_context
 
-TOKEN_REFUSED = "token-refused"  # noqa: S105 - a code
 ANSWER_MAX_BYTES = 64 * 1024
 TIMEOUT_S = 5.0
+HTTPS_PORT = 443
 # Of a token's lifetime: what is left is for brokers whose clocks differ from ours.
 USED_SHARE = 0.8
 LIFETIME_S_DEFAULT = 60.0
@@ -53,7 +56,7 @@ def token_of(spec: ConnectionSpec) -> str:
         kept = _kept.get(client)
         if kept is not None and time.monotonic() < kept[1]:
             return kept[0]
-    token, lifetime_s = _ask(client, spec.ca_pem)
+    token, lifetime_s = _ask(client, spec)
     with _lock:
         _kept[client] = (token, time.monotonic() + lifetime_s * USED_SHARE)
         _kept.move_to_end(client)
@@ -68,14 +71,15 @@ def forget_token(client: OAuthClient) -> None:
         _kept.pop(client, None)
 
 
-def _ask(client: OAuthClient, ca_pem: str | None) -> tuple[str, float]:
+def _ask(client: OAuthClient, spec: ConnectionSpec) -> tuple[str, float]:
+    """(token, lifetime in seconds). The endpoint is a tenant's word as the brokers are."""
     url = urllib.parse.urlsplit(client.token_url)
     if url.scheme != "https" or not url.hostname:
         raise GatewayError(TOKEN_REFUSED, "the token endpoint is not an https URL")
-    connection = http.client.HTTPSConnection(
-        url.hostname, url.port or 443, timeout=TIMEOUT_S, context=endpoint_context(ca_pem)
-    )
+    connection = http.client.HTTPSConnection(url.hostname, url.port or HTTPS_PORT)
+    deadline = Deadline(TIMEOUT_S)
     try:
+        connection.sock = _connected(url.hostname, url.port or HTTPS_PORT, spec, deadline)
         connection.request(
             "POST",
             urllib.parse.urlunsplit(("", "", url.path or "/", url.query, "")),
@@ -87,16 +91,49 @@ def _ask(client: OAuthClient, ca_pem: str | None) -> tuple[str, float]:
             },
         )
         response = connection.getresponse()
-        status, body = response.status, response.read(ANSWER_MAX_BYTES + 1)
+        status, body = response.status, _body(response, connection.sock, deadline)
+    except GatewayError as error:
+        if error.code == BAD_CERTIFICATES:
+            raise
+        raise GatewayError(
+            TOKEN_REFUSED, f"the token endpoint: {error.detail}", retriable=error.retriable
+        ) from error
     except (OSError, http.client.HTTPException) as error:
         raise GatewayError(
             TOKEN_REFUSED,
             f"the token endpoint {url.hostname} does not answer: {error}",
-            retriable=True,
+            retriable=not isinstance(error, ssl.SSLCertVerificationError),
         ) from error
     finally:
         connection.close()
     return _parsed(status, body, url.hostname)
+
+
+def _connected(host: str, port: int, spec: ConnectionSpec, deadline: Deadline) -> ssl.SSLSocket:
+    context = endpoint_context(spec.ca_pem)
+    plain = open_socket(host, port, spec.egress, deadline)
+    try:
+        return context.wrap_socket(plain, server_hostname=host)
+    except BaseException:
+        plain.close()
+        raise
+
+
+def _body(
+    response: http.client.HTTPResponse, connection: socket.socket | None, deadline: Deadline
+) -> bytes:
+    """At most one byte more than may be; an endpoint that drips is left at the deadline."""
+    found = bytearray()
+    while len(found) <= ANSWER_MAX_BYTES:
+        if deadline.is_over:
+            raise TimeoutError("its answer takes too long")
+        if connection is not None:
+            connection.settimeout(deadline.left_s())
+        part = response.read1(ANSWER_MAX_BYTES + 1 - len(found))
+        if not part:
+            break
+        found += part
+    return bytes(found)
 
 
 def _form(client: OAuthClient) -> str:

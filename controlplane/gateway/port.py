@@ -16,6 +16,7 @@ from controlplane.gateway.types import (
     NewTopic,
     OffsetAt,
     OngoingReassignment,
+    ProbeResult,
     ReplicaSize,
     ScramCredential,
     TopicDescription,
@@ -23,6 +24,10 @@ from controlplane.gateway.types import (
 
 
 class ClusterGateway(Protocol):
+    def probe(self, addresses: Sequence[str], *, timeout_s: float) -> list[ProbeResult]:
+        """How far each of at most 8 addresses lets us in, by this gateway's own way in."""
+        ...
+
     # -- cluster and topics
     def describe_cluster(self) -> ClusterDescription: ...
     def list_topics(self) -> list[TopicDescription]: ...

@@ -1,32 +1,39 @@
-"""Records in and out of a topic, by librdkafka: what the admin port does not do."""
+"""Records in and out of a topic: what the admin port does not do."""
 
+import contextlib
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from kafka.errors import KafkaError
 
-from controlplane.gateway.connection_spec import OAUTHBEARER, ConnectionSpec
+from controlplane.gateway.authentication import check_way_in
+from controlplane.gateway.client_settings import client_settings
+from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.oauth import token_of
 
 NOT_ACKNOWLEDGED = "not-acknowledged"
 NOT_READ = "not-read"
-LOOKUP_TIMEOUT_S = 10.0
-POLL_S = 0.5
-# `oauth` keeps tokens by their own lifetime; librdkafka looks this often for a newer one.
-TOKEN_ASKED_AGAIN_S = 60.0
+LOOKUP_TIMEOUT_MS = 10_000
+POLL_MS = 500
+CLOSE_S = 1.0
+# What the library raises besides its own errors: for arguments, and for what is closed meanwhile.
+LIBRARY_ERRORS = (KafkaError, OSError, ValueError, AssertionError, RuntimeError)
 
 
 class RecordProducer:
-    """One producer, kept open: to connect and authenticate each time would cost more."""
+    """One producer, kept open: to connect and authenticate each time would cost more.
+
+    It connects with the first records; after a failure the next ones find a new connection.
+    """
 
     def __init__(self, spec: ConnectionSpec, *, client_id: str, delivery_timeout_s: float) -> None:
+        self._spec = spec
+        self._settings = {"client_id": client_id, **delivery_settings(delivery_timeout_s)}
         self._timeout_s = delivery_timeout_s
-        self._producer = Producer(
-            producer_settings(spec, client_id=client_id, delivery_timeout_s=delivery_timeout_s)
-        )
+        self._producer: Any = None
         self._lock = threading.Lock()
 
     def send(self, topic: str, records: Sequence[tuple[bytes, bytes]]) -> None:
@@ -35,28 +42,47 @@ class RecordProducer:
         Raises:
             GatewayError: `not-acknowledged`; some record was refused or its answer is late.
         """
-        refusals: list[str] = []
-
-        def delivered(error: Any, _message: Any) -> None:
-            if error is not None:
-                refusals.append(str(error))
-
         with self._lock:
             try:
-                for key, value in records:
-                    self._producer.produce(topic, key=key, value=value, on_delivery=delivered)
-                left = self._producer.flush(self._timeout_s + 1)
-            except (KafkaException, BufferError) as error:
-                raise GatewayError(NOT_ACKNOWLEDGED, str(error)) from error
-        if left or refusals:
-            reason = refusals[0] if refusals else "no acknowledgement in time"
-            count = left + len(refusals)
-            raise GatewayError(NOT_ACKNOWLEDGED, f"{count} of {len(records)} records: {reason}")
+                refusals = self._sent(topic, records)
+            except (*LIBRARY_ERRORS, GatewayError) as error:
+                self._drop()
+                raise _not_acknowledged(len(records), len(records), str(error)) from error
+            if refusals:
+                self._drop()
+                raise _not_acknowledged(len(refusals), len(records), refusals[0])
 
     def close(self) -> None:
         with self._lock:
-            self._producer.purge()
-            self._producer.flush(0)
+            self._drop()
+
+    def _sent(self, topic: str, records: Sequence[tuple[bytes, bytes]]) -> list[str]:
+        """What became of the records that were not acknowledged."""
+        if self._producer is None:
+            check_way_in(self._spec)
+            self._producer = KafkaProducer(**client_settings(self._spec), **self._settings)
+        waiting = [self._producer.send(topic, key=key, value=value) for key, value in records]
+        with contextlib.suppress(KafkaError):  # what is late is seen below
+            self._producer.flush(self._timeout_s + 1)
+        return [
+            str(future.exception or "no acknowledgement in time")
+            for future in waiting
+            if not future.succeeded()
+        ]
+
+    def _drop(self) -> None:
+        producer, self._producer = self._producer, None
+        if producer is not None:
+            threading.Thread(target=_close_quietly, args=(producer,), daemon=True).start()
+
+
+def _close_quietly(producer: Any) -> None:
+    with contextlib.suppress(Exception):
+        producer.close(timeout=CLOSE_S)
+
+
+def _not_acknowledged(count: int, of: int, reason: str) -> GatewayError:
+    return GatewayError(NOT_ACKNOWLEDGED, f"{count} of {of} records: {reason}")
 
 
 def values_since(
@@ -67,84 +93,66 @@ def values_since(
     Raises:
         GatewayError: `not-read`; the brokers refused, or did not deliver within `timeout_s`.
     """
-    consumer = Consumer(
-        {
-            **security_settings(spec),
-            "group.id": "penstock-reader",
-            "enable.auto.commit": False,
-            "enable.partition.eof": False,
-        }
-    )
-    wanted = [TopicPartition(topic, number, from_ms) for number in range(partitions)]
     try:
-        yield from _read(consumer, wanted, time.monotonic() + timeout_s)
-    except KafkaException as error:
+        check_way_in(spec)
+        consumer = KafkaConsumer(
+            **client_settings(spec),
+            client_id="penstock-reader",
+            group_id=None,
+            enable_auto_commit=False,
+            bootstrap_timeout_ms=LOOKUP_TIMEOUT_MS,
+            request_timeout_ms=LOOKUP_TIMEOUT_MS,
+            # The telemetry topic counts as one of the service's own.
+            exclude_internal_topics=False,
+            allow_auto_create_topics=False,
+        )
+    except (*LIBRARY_ERRORS, GatewayError) as error:
+        raise GatewayError(NOT_READ, str(error)) from error
+    wanted = [TopicPartition(topic, number) for number in range(partitions)]
+    try:
+        yield from _read(consumer, wanted, from_ms, time.monotonic() + timeout_s)
+    except LIBRARY_ERRORS as error:
         raise GatewayError(NOT_READ, str(error)) from error
     finally:
-        consumer.close()
+        with contextlib.suppress(Exception):
+            consumer.close(autocommit=False)
 
 
-def _read(consumer: Consumer, wanted: list[TopicPartition], until_s: float) -> Iterator[bytes]:
-    starts = consumer.offsets_for_times(wanted, timeout=LOOKUP_TIMEOUT_S)
-    left: dict[int, int] = {}
-    for start in starts:
-        _, end = consumer.get_watermark_offsets(start, timeout=LOOKUP_TIMEOUT_S)
-        if 0 <= start.offset < end:
-            left[start.partition] = end
-    consumer.assign([start for start in starts if start.partition in left])
+def _read(
+    consumer: Any, wanted: list[TopicPartition], from_ms: int, until_s: float
+) -> Iterator[bytes]:
+    starts = consumer.offsets_for_times(
+        dict.fromkeys(wanted, from_ms), timeout_ms=LOOKUP_TIMEOUT_MS
+    )
+    ends = consumer.end_offsets(wanted, timeout_ms=LOOKUP_TIMEOUT_MS)
+    left = {
+        tp: ends[tp]
+        for tp, start in starts.items()
+        if start is not None and start.offset < ends[tp]
+    }
+    consumer.assign(list(left))
+    for tp in left:
+        consumer.seek(tp, starts[tp].offset)
     while left:
         if time.monotonic() > until_s:
             raise GatewayError(NOT_READ, f"{wanted[0].topic} was not read in time")
-        message = consumer.poll(POLL_S)
-        if message is None:
-            continue
-        if message.error():
-            raise GatewayError(NOT_READ, str(message.error()))
-        yield message.value() or b""
-        partition, offset = message.partition() or 0, message.offset() or 0
-        if offset + 1 >= left.get(partition, 0):
-            left.pop(partition, None)
+        for tp, records in consumer.poll(timeout_ms=POLL_MS).items():
+            yield from (record.value or b"" for record in records)
+            if tp in left and records[-1].offset + 1 >= left[tp]:
+                del left[tp]
 
 
-def producer_settings(
-    spec: ConnectionSpec, *, client_id: str, delivery_timeout_s: float
-) -> dict[str, Any]:
-    """Every record once, acknowledged by all in-sync replicas."""
+def delivery_settings(timeout_s: float) -> dict[str, Any]:
+    """Every record once, acknowledged by all in-sync replicas, or refused after `timeout_s`."""
+    timeout_ms = int(timeout_s * 1000)
     return {
-        **security_settings(spec),
-        "client.id": client_id,
         "acks": "all",
-        "enable.idempotence": True,
-        "linger.ms": 5,
-        "compression.type": "lz4",
-        "message.timeout.ms": int(delivery_timeout_s * 1000),
-        "socket.timeout.ms": int(delivery_timeout_s * 1000),
-        "queue.buffering.max.kbytes": 65536,
+        "enable_idempotence": True,
+        "linger_ms": 5,
+        "compression_type": "gzip",
+        "delivery_timeout_ms": timeout_ms,
+        "request_timeout_ms": max(timeout_ms - 100, 1),
+        "max_block_ms": timeout_ms,
+        "bootstrap_timeout_ms": timeout_ms,
+        "allow_auto_create_topics": False,
     }
-
-
-def security_settings(spec: ConnectionSpec) -> dict[str, Any]:
-    """Librdkafka's names for the way in."""
-    found: dict[str, Any] = {
-        "bootstrap.servers": ",".join(spec.bootstrap_servers),
-        "security.protocol": spec.security_protocol,
-        # What goes wrong comes back to the caller; librdkafka need not write to stderr as well.
-        "log_level": 2,
-    }
-    if spec.uses_tls:
-        found["ssl.endpoint.identification.algorithm"] = "https"
-        given = {
-            "ssl.ca.pem": spec.ca_pem,
-            "ssl.certificate.pem": spec.client_certificate_pem,
-            "ssl.key.pem": spec.client_key_pem,
-        }
-        found |= {key: pem for key, pem in given.items() if pem}
-    if not spec.uses_sasl:
-        return found
-    found["sasl.mechanism"] = spec.sasl_mechanism
-    if spec.sasl_mechanism == OAUTHBEARER:
-        found["oauth_cb"] = lambda _: (token_of(spec), time.time() + TOKEN_ASKED_AGAIN_S)
-    else:
-        found["sasl.username"] = spec.username or ""
-        found["sasl.password"] = spec.password or ""
-    return found

@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import NamedTuple
+
+from controlplane.gateway.errors import GatewayError
 
 
 class TP(NamedTuple):
@@ -22,9 +25,17 @@ class BrokerNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterDescription:
+    """A cluster as it describes itself.
+
+    Attributes:
+        operations: what the asking user may do with the cluster itself, in Kafka's words; None
+            where the cluster does not say.
+    """
+
     cluster_id: str
     controller_id: int | None
     brokers: tuple[BrokerNode, ...]
+    operations: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +190,41 @@ class OngoingReassignment:
     replicas: tuple[int, ...]
     adding: tuple[int, ...]
     removing: tuple[int, ...]
+
+
+class ProbeStep(StrEnum):
+    """What is looked at before an address counts as a way in, in this order."""
+
+    DNS = "dns"
+    CONNECT = "connect"
+    TLS = "tls"
+    KAFKA = "kafka"
+    LOGIN = "login"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeResult:
+    """What came of one address.
+
+    Attributes:
+        step: the step that failed, or the last one there is.
+        code: of the failure; empty when there was none.
+        text: the failure in a sentence.
+        retriable: it may pass by itself.
+    """
+
+    address: str
+    step: ProbeStep
+    code: str = ""
+    text: str = ""
+    retriable: bool = False
+
+    @property
+    def ok(self) -> bool:
+        return not self.code
+
+    def as_error(self) -> GatewayError:
+        return GatewayError(self.code, f"{self.address}: {self.text}", retriable=self.retriable)
 
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})

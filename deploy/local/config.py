@@ -148,6 +148,10 @@ class LocalConfig:
             "PENSTOCK_ZOOKEEPER_CONFIG": str(self.zookeeper_login_file("controlplane")),
             "PENSTOCK_SPARK_JARS_DIR": str(self.jars_dir),
             "PENSTOCK_PUBLIC_URL": self.url,
+            # Everything of one machine is on its loopback interface, a Kafka to register too.
+            "PENSTOCK_EGRESS_ALLOWED": os.environ.get(
+                "PENSTOCK_EGRESS_ALLOWED", "127.0.0.0/8,::1/128"
+            ),
         }
 
     def check_usable(self) -> None:

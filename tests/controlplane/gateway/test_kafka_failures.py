@@ -52,7 +52,7 @@ def test_a_listener_that_never_answers_costs_one_deadline(gateway_to):
         with pytest.raises(GatewayError) as caught:
             gateway.delete_topic("orders")
     assert caught.value.code in {TIMED_OUT, UNREACHABLE}
-    assert caught.value.unknown_outcome, "a write without an answer may have been done"
+    assert not caught.value.unknown_outcome, "nobody was let in, so nothing was sent"
     assert time.monotonic() - started_s < 5
 
 

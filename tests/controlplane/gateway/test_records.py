@@ -9,29 +9,18 @@ from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.records import (
     RecordProducer,
-    producer_settings,
-    security_settings,
+    delivery_settings,
     values_since,
 )
 from controlplane.gateway.types import NewTopic
 from tests.controlplane.gateway.conftest import spec_of
 
 
-def test_the_producer_waits_for_all_replicas_and_authenticates():
-    spec = ConnectionSpec(
-        bootstrap_servers=("a:1", "b:2"),
-        security_protocol="SASL_PLAINTEXT",
-        sasl_mechanism="SCRAM-SHA-512",
-        username="admin",
-        password="secret",
-    )
-    found = producer_settings(spec, client_id="c", delivery_timeout_s=5.0)
-    assert found["acks"] == "all"
-    assert found["bootstrap.servers"] == "a:1,b:2"
-    assert (found["sasl.username"], found["sasl.password"]) == ("admin", "secret")
-    assert found["message.timeout.ms"] == 5000
-    open_to_all = ConnectionSpec(bootstrap_servers=("a:1",))
-    assert not {"sasl.username", "sasl.password"} & security_settings(open_to_all).keys()
+def test_the_producer_waits_for_all_replicas_and_no_longer_than_it_may():
+    found = delivery_settings(5.0)
+    assert (found["acks"], found["enable_idempotence"]) == ("all", True)
+    assert found["delivery_timeout_ms"] == found["max_block_ms"] == 5000
+    assert found["request_timeout_ms"] < 5000
 
 
 def test_records_that_nobody_takes_are_not_acknowledged():

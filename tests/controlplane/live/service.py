@@ -63,6 +63,7 @@ class LiveService:
             "PENSTOCK_ZOOKEEPER": f"127.0.0.1:{self.zookeeper_port}",
             "PENSTOCK_ZOOKEEPER_CONFIG": str(self.logins / "controlplane.properties"),
             "PENSTOCK_REDIS_URL": f"redis://127.0.0.1:{self.redis_port}/0",
+            "PENSTOCK_EGRESS_ALLOWED": "127.0.0.0/8",
             "PENSTOCK_OPERATION_LEASE_S": "3",
             "PENSTOCK_OPERATION_SWEEP_S": "0.5",
             # No Spark run takes the processors from what is tried here.

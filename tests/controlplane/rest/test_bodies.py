@@ -112,7 +112,12 @@ def _wrong(value):
 
 
 # -- every kind of operation -------------------------------------------------------------------
-OTHER_WAYS = {"topics", "all_topics", "target_brokers", "excluded_brokers"}
+OTHER_WAYS = {
+    *("topics", "all_topics", "target_brokers", "excluded_brokers"),
+    # Ways in to a Kafka; `tests/controlplane/clusters/test_credentials.py` has each.
+    *("ca_pem", "client_certificate_pem", "client_key_pem"),
+    *("oauth_token_url", "oauth_client_id", "oauth_client_secret", "oauth_scope"),
+}
 
 
 def test_the_table_knows_every_kind_and_every_input():

@@ -6,8 +6,9 @@ class ClustersConfig(AppConfig):
     label = "clusters"
 
     def ready(self) -> None:
-        from controlplane.clusters.operations import ClusterCreate, ClusterDelete, ClusterRegister
+        from controlplane.clusters.operations import ClusterCreate, ClusterDelete
+        from controlplane.clusters.registering import ClusterCredentials, ClusterRegister
         from controlplane.operations.operations import register
 
-        for kind in (ClusterCreate(), ClusterRegister(), ClusterDelete()):
+        for kind in (ClusterCreate(), ClusterRegister(), ClusterCredentials(), ClusterDelete()):
             register(kind)

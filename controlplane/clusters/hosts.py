@@ -91,7 +91,7 @@ class Observed:
 
 BrokerKey = tuple[str, str]
 """(host_id, broker_key)"""
-READS = frozenset({"hosts", "observed", "close"})
+READS = frozenset({"hosts", "observed", "sealed_for", "close"})
 """The methods of `Hosts` that change nothing; every other one is a write (`common.fence`)."""
 
 

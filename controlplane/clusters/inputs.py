@@ -97,5 +97,13 @@ class ClusterRegisterInputs(CredentialInputs):
     bootstrap_servers = serializers.RegexField(BOOTSTRAP, max_length=2000)
 
 
+class ClusterCredentialsInputs(CredentialInputs):
+    """The whole way in, given again: nothing of the one before is taken over."""
+
+    bootstrap_servers = serializers.RegexField(
+        BOOTSTRAP, required=False, max_length=2000, help_text="Left out: those that are kept."
+    )
+
+
 class NoInputs(Shape):
     """Nothing to say beyond the cluster itself."""

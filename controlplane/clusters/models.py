@@ -36,6 +36,9 @@ class Cluster(models.Model):
     # Sealed, by name: of a managed cluster its passwords, of a registered one its way in
     # (`credentials`); empty where there is nothing to keep.
     secrets_token = SealedField(blank=True)
+    # The Kafka's own id, of a registered cluster, as soon as it said so: two registrations may be
+    # of one Kafka.
+    kafka_id = models.CharField(max_length=200, blank=True, default="")
     config = models.JSONField(default=dict)
     created_at = models.DateTimeField(auto_now_add=True)
     deleted_at = models.DateTimeField(null=True)

@@ -1,20 +1,13 @@
-"""cluster.create, cluster.register, cluster.delete."""
+"""cluster.create and cluster.delete."""
 
 import secrets
-from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from django.utils import timezone
-
 from controlplane.clusters import services
-from controlplane.clusters.connections import gateway_for
-from controlplane.clusters.credentials import WRITE_ONLY, kept, shown_in_clear
 from controlplane.clusters.hosts import Host, HostsUnavailableError, hosts
-from controlplane.clusters.inputs import ClusterCreateInputs, ClusterRegisterInputs, NoInputs
+from controlplane.clusters.inputs import ClusterCreateInputs, NoInputs
 from controlplane.clusters.models import (
-    CREATING,
-    DELETED,
     DELETING,
     FAILED,
     MANAGED,
@@ -24,7 +17,13 @@ from controlplane.clusters.models import (
     Cluster,
     DrainedHost,
 )
-from controlplane.clusters.operations_base import ClusterOperationKind, cluster_of
+from controlplane.clusters.operations_base import (
+    AddsCluster,
+    ClusterOperationKind,
+    check_name_free,
+    cluster_of,
+    mark_deleted,
+)
 from controlplane.clusters.rules import NoCapacityError, Placement, config_warnings, place
 from controlplane.clusters.selectors import deletion_extents, own_extents
 from controlplane.clusters.specs import (
@@ -38,7 +37,6 @@ from controlplane.common.crypto import new_password, seal
 from controlplane.common.problems import Conflict, Unavailable, field_problem
 from controlplane.common.words import counted
 from controlplane.operations.blast_radius import Extent
-from controlplane.operations.locks import Resource
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
@@ -54,53 +52,14 @@ from controlplane.operations.operations import (
 from controlplane.operations.read_back import verified_by
 from controlplane.operations.risks import Risk
 from controlplane.operations.states import CANCELLED, SUCCEEDED
-from controlplane.tenants.models import Tenant
 from spark_analytics.contracts.telemetry import (
-    TELEMETRY_PARTITIONS,
-    TELEMETRY_REPLICAS_MAX,
-    TELEMETRY_RETENTION_MS,
     TELEMETRY_TOPIC,
 )
-
-DAY_MS = 86_400_000
-
-WRITTEN_TO_REGISTERED = (
-    f"Penstock writes to this cluster: its telemetry to the topic {TELEMETRY_TOPIC}"
-    f" ({TELEMETRY_PARTITIONS} partitions, at most {TELEMETRY_REPLICAS_MAX} replicas,"
-    f" kept for {TELEMETRY_RETENTION_MS // DAY_MS} days), and throttle settings of brokers and"
-    " topics while partitions move. Else it changes only what a confirmed plan says. Letting the"
-    " cluster go removes the topic."
-)
-
 
 NOT_BACK = (
     "What was stopped and deleted does not come back. The cluster stays, as FAILED: delete it once"
     " more."
 )
-
-
-class _AddsCluster(OperationKind):
-    """A kind whose cluster has no row before its operation: the tenant's names are the lock."""
-
-    def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
-        if resource is Resource.CLUSTER_NAME:
-            return [plan.inputs["name"]]
-        return super().lock_names(resource, plan)
-
-    def add_row(self, operation: Operation, plan: Plan, **columns: Any) -> Cluster:
-        """The cluster's row, on which the operation's steps work from now on."""
-        cluster = Cluster.objects.create(
-            tenant_id=plan.tenant_id, name=plan.inputs["name"], phase=CREATING, **columns
-        )
-        operation.cluster_id = cluster.id
-        operation.save(update_fields=["cluster_id"])
-        return cluster
-
-    def added(self, context: StepContext) -> Cluster:
-        """The cluster, which the operation's answer names from now on."""
-        cluster = cluster_of(context)
-        context.memo["outcome"] = {"cluster_id": cluster.id}
-        return cluster
 
 
 class _RemovesBrokers(OperationKind):
@@ -125,7 +84,7 @@ class _RemovesBrokers(OperationKind):
         return services.purge(cluster)
 
 
-class ClusterCreate(_AddsCluster, _RemovesBrokers):
+class ClusterCreate(AddsCluster, _RemovesBrokers):
     name = "cluster.create"
     final = "a cluster that is made can only be deleted"
     inputs = ClusterCreateInputs
@@ -241,79 +200,6 @@ class ClusterCreate(_AddsCluster, _RemovesBrokers):
     )
 
 
-class ClusterRegister(_AddsCluster):
-    """Take in a cluster that runs elsewhere; it is governed, not owned."""
-
-    name = "cluster.register"
-    first_contact = True
-    final = "a cluster that is registered can only be let go"
-    inputs = ClusterRegisterInputs
-    secret_inputs = WRITE_ONLY
-
-    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
-        check_name_free(context.tenant, inputs["name"])
-        return PlanDraft(
-            resource=f"cluster/{inputs['name']}",
-            diff={"before": None, "after": {"bootstrap_servers": inputs["bootstrap_servers"]}},
-            summary=f"Govern the cluster at {inputs['bootstrap_servers']}.",
-            preconditions={"name": inputs["name"]},
-            warnings=[warning("writes-there", WRITTEN_TO_REGISTERED), *_in_clear(inputs)],
-        )
-
-    def prepare(self, operation: Operation, plan: Plan) -> None:
-        from controlplane.operations.plans import plan_secrets
-
-        secrets = kept({**plan.inputs, **plan_secrets(plan)})
-        self.add_row(
-            operation,
-            plan,
-            kind=REGISTERED,
-            bootstrap_servers=plan.inputs["bootstrap_servers"],
-            security_protocol=plan.inputs["security_protocol"],
-            sasl_mechanism=plan.inputs.get("sasl_mechanism", ""),
-            admin_username=plan.inputs.get("username", ""),
-            secrets_token=seal(secrets) if secrets else "",
-        )
-
-    def connect(self, context: StepContext) -> Done:
-        brokers = gateway_for(cluster_of(context)).describe_cluster().brokers
-        return Done(detail=f"{counted(len(brokers), 'broker')} answering")
-
-    def verify(self, context: StepContext) -> Done:
-        gateway = gateway_for(self.added(context))
-        return Done(detail=f"{len(gateway.list_topics())} topics")
-
-    def finish(self, operation: Operation) -> None:
-        if operation.state == SUCCEEDED:
-            Cluster.objects.filter(pk=operation.cluster_id).update(phase=RUNNING)
-        else:
-            mark_deleted(operation.cluster_id)
-
-    steps = (
-        StepSpec(
-            name="connect",
-            title="The cluster answers",
-            run=connect,
-            deadline_s=30.0,
-            writes=False,
-        ),
-        StepSpec(name="verify", title="Its topics can be read", run=verify, phase=Phase.VERIFY),
-    )
-
-
-def _in_clear(inputs: Mapping[str, Any]) -> list[dict[str, str]]:
-    if not shown_in_clear(inputs):
-        return []
-    return [
-        warning(
-            "in-the-clear",
-            f"{inputs['sasl_mechanism']} without TLS: whoever is on the way to the brokers can read"
-            " what logs in.",
-            "danger",
-        )
-    ]
-
-
 class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
     name = "cluster.delete"
     final = "what is deleted with it does not come back"
@@ -396,21 +282,10 @@ def _deletion_warning(*, managed: bool) -> dict[str, str]:
     return warning(
         "credentials-forgotten",
         "Its credentials are forgotten: to govern it again they must be given again."
-        f" {TELEMETRY_TOPIC} is removed from it, where it answers.",
+        f" {TELEMETRY_TOPIC} is removed from it, where it answers and no other registration is of"
+        " the same Kafka.",
         risk=Risk.LOSES_ACCESS,
     )
-
-
-def mark_deleted(cluster_id: str | None) -> None:
-    Broker.objects.filter(cluster_id=cluster_id).delete()
-    Cluster.objects.filter(pk=cluster_id).update(
-        phase=DELETED, deleted_at=timezone.now(), secrets_token=""
-    )
-
-
-def check_name_free(tenant: Tenant, name: str) -> None:
-    if Cluster.objects.filter(tenant=tenant, name=name, deleted_at=None).exists():
-        raise Conflict(f"There is a cluster called {name}.", code="name-taken")
 
 
 def live_hosts(host_ids: list[str] | None) -> list[Host]:

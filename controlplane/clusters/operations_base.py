@@ -1,11 +1,19 @@
 """What every kind of operation on a cluster shares."""
 
+from collections.abc import Iterable
+from typing import Any
+
+from django.utils import timezone
+
 from controlplane.clusters.connections import gateway_for
-from controlplane.clusters.models import CREATING, DELETING, Cluster
+from controlplane.clusters.models import CREATING, DELETED, DELETING, Broker, Cluster
 from controlplane.clusters.selectors import cluster_row
 from controlplane.common.problems import Conflict
 from controlplane.gateway.port import ClusterGateway
+from controlplane.operations.locks import Resource
+from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import OperationKind, PlanContext, StepContext
+from controlplane.tenants.models import Tenant
 
 
 def cluster_of(context: PlanContext | StepContext) -> Cluster:
@@ -30,3 +38,39 @@ class ClusterOperationKind(OperationKind):
                 f"The cluster {cluster.name} is {cluster.phase}.", code="cluster-not-running"
             )
         return gateway_for(cluster)
+
+
+class AddsCluster(OperationKind):
+    """A kind whose cluster has no row before its operation: the tenant's names are the lock."""
+
+    def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
+        if resource is Resource.CLUSTER_NAME:
+            return [plan.inputs["name"]]
+        return super().lock_names(resource, plan)
+
+    def add_row(self, operation: Operation, plan: Plan, **columns: Any) -> Cluster:
+        """The cluster's row, on which the operation's steps work from now on."""
+        cluster = Cluster.objects.create(
+            tenant_id=plan.tenant_id, name=plan.inputs["name"], phase=CREATING, **columns
+        )
+        operation.cluster_id = cluster.id
+        operation.save(update_fields=["cluster_id"])
+        return cluster
+
+    def added(self, context: StepContext) -> Cluster:
+        """The cluster, which the operation's answer names from now on."""
+        cluster = cluster_of(context)
+        context.memo["outcome"] = {"cluster_id": cluster.id}
+        return cluster
+
+
+def mark_deleted(cluster_id: str | None) -> None:
+    Broker.objects.filter(cluster_id=cluster_id).delete()
+    Cluster.objects.filter(pk=cluster_id).update(
+        phase=DELETED, deleted_at=timezone.now(), secrets_token=""
+    )
+
+
+def check_name_free(tenant: Tenant, name: str) -> None:
+    if Cluster.objects.filter(tenant=tenant, name=name, deleted_at=None).exists():
+        raise Conflict(f"There is a cluster called {name}.", code="name-taken")

@@ -12,7 +12,16 @@ from controlplane.clusters.hosts import (
     Observed,
     hosts,
 )
-from controlplane.clusters.models import DEGRADED, MANAGED, RUNNING, Broker, Cluster, DrainedHost
+from controlplane.clusters.models import (
+    DEGRADED,
+    DELETING,
+    MANAGED,
+    REGISTERED,
+    RUNNING,
+    Broker,
+    Cluster,
+    DrainedHost,
+)
 from controlplane.clusters.specs import ADMIN_USER, BROKER_USER
 from controlplane.common.kafka_configs import format_properties
 from controlplane.common.problems import NotFound, Unavailable
@@ -176,12 +185,32 @@ def deletion_extents(cluster: Cluster) -> list[Extent]:
 def own_extents(cluster: Cluster) -> list[Extent]:
     """What the service itself wrote to a registered cluster, which goes when it is let go."""
     title = f"topics of the service ({TELEMETRY_TOPIC})"
+    gateway = gateway_for(cluster)
     try:
-        names = sorted(gateway_for(cluster).describe_topics([TELEMETRY_TOPIC]))
+        names = sorted(gateway.describe_topics([TELEMETRY_TOPIC]))
+        if names and is_shared(cluster, gateway.describe_cluster().cluster_id):
+            names = []
     except GatewayError as error:
         away = Gap(f"the cluster {'did not answer' if error.retriable else 'refused'}")
         return [listed("own_topics", title, "topic", [], (away,))]
     return [listed("own_topics", title, "topic", names)]
+
+
+def is_shared(cluster: Cluster, kafka_id: str) -> bool:
+    """Whether another registration, of any tenant, is of the same Kafka.
+
+    One that never learned its Kafka's id counts when it names one of the same addresses.
+    """
+    others = (
+        Cluster.objects.filter(kind=REGISTERED, deleted_at=None)
+        .exclude(pk=cluster.pk)
+        .exclude(phase=DELETING)
+    )
+    if kafka_id and others.filter(kafka_id=kafka_id).exists():
+        return True
+    own = set(cluster.bootstrap_servers.split(","))
+    unknown = others.filter(kafka_id="").values_list("bootstrap_servers", flat=True)
+    return any(own & set(addresses.split(",")) for addresses in unknown.iterator())
 
 
 def _gone_with_cluster(

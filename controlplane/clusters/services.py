@@ -9,6 +9,7 @@ from django.db.models import F
 from controlplane.clusters.connections import drop_gateway, gateway_for
 from controlplane.clusters.hosts import HostsUnavailableError, Observed, hosts, zookeeper_access
 from controlplane.clusters.models import Broker, Cluster
+from controlplane.clusters.selectors import is_shared
 from controlplane.clusters.specs import (
     ADMIN_USER,
     BROKER_USER,
@@ -194,7 +195,11 @@ def let_go(cluster: Cluster) -> Done:
     The cluster goes on running without us either way, so a refusal ends nothing.
     """
     try:
-        detail = _remove_own_topic(gateway_for(cluster))
+        gateway = gateway_for(cluster)
+        if is_shared(cluster, gateway.describe_cluster().cluster_id):
+            detail = f"{TELEMETRY_TOPIC} stays: another registration of this Kafka writes to it"
+        else:
+            detail = _remove_own_topic(gateway)
     except GatewayError as error:
         detail = f"{TELEMETRY_TOPIC} may stay there ({error.code})"
     drop_gateway(cluster.id)

@@ -61,9 +61,21 @@ class ProblemChangeSerializer(Shape):
     unknown = serializers.ListField(child=serializers.CharField())
 
 
+class ProbeSerializer(Shape):
+    """How far one address let the control plane in."""
+
+    address = serializers.CharField()
+    step = serializers.ChoiceField(["dns", "connect", "tls", "kafka", "login"])
+    code = serializers.CharField(allow_blank=True, help_text="of the failure; empty without one")
+    text = serializers.CharField(allow_blank=True)
+
+
 class ProblemSerializer(ProblemCoreSerializer):
     changes = ProblemChangeSerializer(
         many=True, required=False, help_text="blast-radius-changed: what grew since the plan"
+    )
+    probes = ProbeSerializer(
+        many=True, required=False, help_text="probe-failed: where each address let nobody in"
     )
     request_id = serializers.CharField(allow_null=True)
     instance = serializers.CharField(allow_null=True)

@@ -105,6 +105,7 @@ READS = frozenset(
         "list_users",
         "log_dirs",
         "offsets",
+        "probe",
         "topic_configs",
         "close",
     }

@@ -46,6 +46,7 @@ _OFFSETS = {Resource.CLUSTER: SHARED, Resource.GROUP: EXCLUSIVE, Resource.TOPIC:
 LOCKS: Mapping[str, Mapping[Resource, Mode]] = {
     "cluster.create": _NEW_CLUSTER,
     "cluster.register": _NEW_CLUSTER,
+    "cluster.credentials": {Resource.CLUSTER: EXCLUSIVE},
     "cluster.delete": {Resource.CLUSTER: EXCLUSIVE},
     "topic.create": _WHOLE_TOPIC,
     "topic.update": {

@@ -1,6 +1,11 @@
 from rest_framework import serializers
 
-from controlplane.common.serializers import ProblemCoreSerializer, Shape, page_serializer
+from controlplane.common.serializers import (
+    ProbeSerializer,
+    ProblemCoreSerializer,
+    Shape,
+    page_serializer,
+)
 from controlplane.operations.locks import Mode, Resource
 from controlplane.operations.risks import RISK_CHOICES
 from controlplane.operations.states import (
@@ -134,6 +139,9 @@ class ImpactSerializer(Shape):
     )
     undo = UndoSerializer(required=False, allow_null=True, help_text="null: there is no way back")
     blast_radius = ExtentSerializer(many=True, required=False)
+    probes = ProbeSerializer(
+        many=True, required=False, help_text="of a way in: how far each address let Penstock in"
+    )
     bytes_to_move = serializers.IntegerField(
         required=False, allow_null=True, help_text="null: not known in full"
     )

@@ -4,6 +4,8 @@ from django.conf import settings
 from django.db import models
 
 from controlplane.common.ids import new_id
+from controlplane.common.models import Stateful
+from controlplane.common.transitions import Transitions
 
 OWNER, OPERATOR, VIEWER = "owner", "operator", "viewer"
 ROLE_CHOICES = [(OWNER, "Owner"), (OPERATOR, "Operator"), (VIEWER, "Viewer")]
@@ -13,7 +15,14 @@ SCOPE_CHOICES = [(READ, "Read"), (WRITE, "Read and write")]
 
 ACTIVE, SUSPENDED, CLOSED = "active", "suspended", "closed"
 TENANT_STATE_CHOICES = [(ACTIVE, "Active"), (SUSPENDED, "Suspended"), (CLOSED, "Closed")]
-TENANT_MOVES = {ACTIVE: {SUSPENDED}, SUSPENDED: {ACTIVE, CLOSED}, CLOSED: {SUSPENDED}}
+TENANT_MOVES = Transitions(
+    "tenant",
+    {
+        ACTIVE: frozenset({SUSPENDED}),
+        SUSPENDED: frozenset({ACTIVE, CLOSED}),
+        CLOSED: frozenset({SUSPENDED}),
+    },
+)
 """Nothing is closed that could still be at work: first it is suspended."""
 
 
@@ -33,13 +42,14 @@ def new_invitation_id() -> str:
     return new_id("iv")
 
 
-class Tenant(models.Model):
+class Tenant(Stateful):
     """The isolation owner of clusters and everything on them.
 
     Suspended: its members and keys read and change nothing. Closed: it is there for operators
     alone, and its keys open nothing.
     """
 
+    moves = TENANT_MOVES
     id = models.CharField(primary_key=True, max_length=40, default=new_tenant_id)
     slug = models.SlugField(unique=True, max_length=60)
     name = models.CharField(max_length=200)

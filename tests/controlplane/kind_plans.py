@@ -26,6 +26,8 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
     gateway.users.pop((user, MECHANISM), None)
     if kind != "user.create":
         gateway.users[user, MECHANISM] = "secret"
+    if kind == "cluster.credentials":
+        type(world.cluster).objects.filter(pk=world.cluster.pk).update(kind="registered")
     rule = {
         "principal": f"User:{user}",
         "operation": "READ",
@@ -43,6 +45,7 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
             "host_ids": [f"host-{number}"],
         },
         "cluster.register": {"name": f"fresh-{number}", "bootstrap_servers": "127.0.0.1:9092"},
+        "cluster.credentials": {},
         "cluster.delete": {},
         "topic.create": {"name": topic, "partitions": 2},
         "topic.update": {"name": topic, "configs": {"retention.ms": "1000"}},

@@ -45,14 +45,14 @@ def tenant_update(*, tenant: Tenant, name: str, state: str, actor: Actor) -> Ten
         revoked = _end_access(tenant) if state == CLOSED else {}
         action = {ACTIVE: "tenant.resume", CLOSED: "tenant.close"}.get(state, "tenant.suspend")
         _record(tenant, actor, action, {"before": tenant.state, "after": state, **revoked})
-        tenant.state = state
+        tenant.move_to(state)
     tenant.save(update_fields=["name", "state"])
     return tenant
 
 
 def _check_move(tenant: Tenant, state: str) -> None:
-    if state not in TENANT_MOVES[tenant.state]:
-        possible = " or ".join(sorted(TENANT_MOVES[tenant.state]))
+    if state not in TENANT_MOVES.table[tenant.state]:
+        possible = " or ".join(sorted(TENANT_MOVES.table[tenant.state]))
         raise field_problem("/state", f"A tenant that is {tenant.state} can become {possible}.")
     left = remains(tenant) if state == CLOSED else []
     if left:

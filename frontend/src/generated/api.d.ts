@@ -1507,6 +1507,77 @@ export interface components {
              */
             kind: "cluster.create";
         };
+        ClusterCredentialsInputs: {
+            /** @description Left out: those that are kept. */
+            bootstrap_servers?: string;
+            /** @description TLS: the authorities to trust, in PEM; without it the system's own. The brokers' certificates must name the hosts that they are reached by. */
+            ca_pem?: string;
+            /** @description TLS: the client's certificate chain, in PEM. */
+            client_certificate_pem?: string;
+            oauth_client_id?: string;
+            oauth_scope?: string;
+            /** @description OAUTHBEARER: an https URL. */
+            oauth_token_url?: string;
+            sasl_mechanism?: components["schemas"]["SaslMechanismEnum"];
+            /** @default PLAINTEXT */
+            security_protocol?: components["schemas"]["SecurityProtocolEnum"];
+            /** @description PLAIN and SCRAM: who logs in. */
+            username?: string;
+        };
+        ClusterCredentialsInputsRequest: {
+            /** @description Left out: those that are kept. */
+            bootstrap_servers?: string;
+            /** @description TLS: the authorities to trust, in PEM; without it the system's own. The brokers' certificates must name the hosts that they are reached by. */
+            ca_pem?: string;
+            /** @description TLS: the client's certificate chain, in PEM. */
+            client_certificate_pem?: string;
+            /** @description TLS: the certificate's key, in PEM, without a password. */
+            client_key_pem?: string;
+            oauth_client_id?: string;
+            oauth_client_secret?: string;
+            oauth_scope?: string;
+            /** @description OAUTHBEARER: an https URL. */
+            oauth_token_url?: string;
+            password?: string;
+            sasl_mechanism?: components["schemas"]["SaslMechanismEnum"];
+            /** @default PLAINTEXT */
+            security_protocol?: components["schemas"]["SecurityProtocolEnum"];
+            /** @description PLAIN and SCRAM: who logs in. */
+            username?: string;
+        };
+        ClusterCredentialsPlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ChangeDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["ClusterCredentialsInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.credentials";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        ClusterCredentialsPlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["ClusterCredentialsInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "cluster.credentials";
+        };
         ClusterDeletePlan: {
             cluster_id: string;
             confirm_phrase: string | null;
@@ -1993,6 +2064,8 @@ export interface components {
             blast_radius?: components["schemas"]["Extent"][];
             /** @description null: not known in full */
             bytes_to_move?: number | null;
+            /** @description of a way in: how far each address let Penstock in */
+            probes?: components["schemas"]["Probe"][];
             records_first_read?: number;
             records_reread?: number;
             records_skipped?: number;
@@ -2425,7 +2498,7 @@ export interface components {
             reason?: string;
         };
         /** @enum {string} */
-        OperationKindEnum: "acl.create" | "acl.delete" | "cluster.create" | "cluster.delete" | "cluster.register" | "group.delete" | "offset.reset" | "offset.restore" | "reassignment" | "topic.create" | "topic.delete" | "topic.partitions" | "topic.update" | "user.create" | "user.delete" | "user.rotate";
+        OperationKindEnum: "acl.create" | "acl.delete" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "group.delete" | "offset.reset" | "offset.restore" | "reassignment" | "topic.create" | "topic.delete" | "topic.partitions" | "topic.update" | "user.create" | "user.delete" | "user.rotate";
         OperationListPart: {
             /**
              * Format: date-time
@@ -2619,8 +2692,8 @@ export interface components {
         PatternTypeEnum: "LITERAL" | "PREFIXED";
         /** @enum {string} */
         PermissionEnum: "ALLOW" | "DENY";
-        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRotatePlan"];
-        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
+        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRotatePlan"];
+        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
         PlanPart: {
             /**
              * Format: date-time
@@ -2634,6 +2707,13 @@ export interface components {
         };
         /** @enum {string} */
         PlanStateEnum: "open" | "used" | "expired" | "stale";
+        Probe: {
+            address: string;
+            /** @description of the failure; empty without one */
+            code: string;
+            step: components["schemas"]["StepEnum"];
+            text: string;
+        };
         Problem: {
             /** @description blast-radius-changed: what grew since the plan */
             changes?: components["schemas"]["ProblemChange"][];
@@ -2641,6 +2721,8 @@ export interface components {
             detail: string;
             errors?: components["schemas"]["ProblemError"][];
             instance: string | null;
+            /** @description probe-failed: where each address let nobody in */
+            probes?: components["schemas"]["Probe"][];
             request_id: string | null;
             retryable: boolean;
             status: number;
@@ -2880,6 +2962,8 @@ export interface components {
             title: string;
             unit: string;
         };
+        /** @enum {string} */
+        StepEnum: "dns" | "connect" | "tls" | "kafka" | "login";
         /** @enum {string} */
         StepPhaseEnum: "execute" | "verify" | "always" | "restore" | "teardown";
         /** @enum {string} */

@@ -4,6 +4,7 @@ import type { OperationKind } from "./types";
 const KINDS: Record<OperationKind, [verb: string, noun: string]> = {
   "cluster.create": ["Create cluster", "cluster"],
   "cluster.register": ["Register cluster", "cluster"],
+  "cluster.credentials": ["Change the way in", "cluster"],
   "cluster.delete": ["Delete cluster", "cluster"],
   "topic.create": ["Create topic", "topic"],
   "topic.update": ["Change topic configuration", "topic"],

@@ -39,10 +39,12 @@ WRITES = {
 HOSTS_WRITES = {
     "admit_host",
     "forget_broker",
+    "forget_host",
     "make_chroot",
     "prepare",
     "protect_chroot",
     "remove_chroot",
+    "reseal",
     "write_desired",
 }
 

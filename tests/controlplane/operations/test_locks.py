@@ -28,7 +28,7 @@ USERS = {"user.create", "user.rotate", "user.delete"}
 ACLS = {"acl.create", "acl.delete"}
 NEEDS_THE_TOPIC = {"topic.update", "reassignment", *OFFSETS}
 
-# Kind → what is refused while it is under way on the same things, beside a cluster's deletion.
+# Kind → what is refused while it is under way on the same things, beside what locks the cluster.
 REFUSED: dict[str, set[str]] = {
     **dict.fromkeys(NEW, NEW),
     **dict.fromkeys(WHOLE_TOPIC, WHOLE_TOPIC | NEEDS_THE_TOPIC),
@@ -39,15 +39,17 @@ REFUSED: dict[str, set[str]] = {
     **dict.fromkeys(USERS, USERS | ACLS),
     **dict.fromkeys(ACLS, USERS | ACLS),
 }
-REFUSED["cluster.delete"] = {*REFUSED, "cluster.delete"} - NEW
+WHOLE_CLUSTER = {"cluster.delete", "cluster.credentials"}
+for _kind in WHOLE_CLUSTER:
+    REFUSED[_kind] = {*REFUSED, *WHOLE_CLUSTER} - NEW
 # On other topics, groups, users, names of the same cluster.
 REFUSED_ELSEWHERE = {
-    **{kind: set() if kind in NEW else {"cluster.delete"} for kind in REFUSED},
-    "reassignment": {"reassignment", "cluster.delete"},
-    "cluster.delete": REFUSED["cluster.delete"],
+    **{kind: set() if kind in NEW else WHOLE_CLUSTER for kind in REFUSED},
+    "reassignment": {"reassignment", *WHOLE_CLUSTER},
+    **{kind: REFUSED[kind] for kind in WHOLE_CLUSTER},
 }
 for _kind in REFUSED.keys() - NEW:
-    REFUSED[_kind] = REFUSED[_kind] | {"cluster.delete"}
+    REFUSED[_kind] = REFUSED[_kind] | WHOLE_CLUSTER
 PAIRS = list(itertools.product(sorted(REFUSED), repeat=2))
 
 

@@ -14,7 +14,7 @@ def at():
 
     def move(name):
         executor = MigrationExecutor(connection)
-        executor.migrate([("operations", name)])
+        executor.migrate([("operations", name), ("tenants", "0002_api_key_expires_at")])
         return MigrationExecutor(connection).loader.project_state([("operations", name)]).apps
 
     yield move

@@ -57,7 +57,14 @@ RESTORING = [
     for kind, step in steps_of("restore", "always")
     if kind == at[0]
 ]
-NO_WAY_BACK = {"topic.partitions", "topic.delete", "user.delete", "user.rotate", "cluster.delete"}
+NO_WAY_BACK = {
+    "topic.partitions",
+    "topic.delete",
+    "user.delete",
+    "user.rotate",
+    "cluster.credentials",
+    "cluster.delete",
+}
 REFUSAL = StepFailedError("made-to-fail", "The test says so.")
 
 

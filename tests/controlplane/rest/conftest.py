@@ -15,7 +15,7 @@ from controlplane.gateway.types import TP
 from controlplane.operations.states import SUCCEEDED
 from controlplane.tenants.services import api_key_create
 from tests.controlplane.rest.surface import OPERATOR_PREFIX
-from tests.controlplane.support import ACTOR, InPlace, client_for, operator_client
+from tests.controlplane.support import ACTOR, InPlace, client_for, cluster_make, operator_client
 
 
 @pytest.fixture(autouse=True)
@@ -45,8 +45,10 @@ def everything(world):
     plan = world.plan("topic.create", name="planned")
     run = AnalyticsRun.objects.create(trigger="manual", from_ts_ms=0, to_ts_ms=1, state=SUCCEEDED)
     RunCluster.objects.create(run=run, cluster_id=world.cluster.id)
+    outside = cluster_make(world.tenant, "elsewhere", kind="registered")
     return {
         "cluster": world.cluster.id,
+        "registered": outside.id,
         "key": key.id,
         "account": key.service_account_id,
         "invitation": link.invitation.id,

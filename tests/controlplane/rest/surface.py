@@ -153,6 +153,13 @@ INPUTS: dict[str, dict[str, Any]] = {
         "username": "admin",
         "password": "secret",
     },
+    "cluster.credentials": {
+        "bootstrap_servers": "127.0.0.1:9094",
+        "security_protocol": "SASL_SSL",
+        "sasl_mechanism": "SCRAM-SHA-256",
+        "username": "admin",
+        "password": "other",
+    },
     "cluster.delete": {},
     "topic.create": {
         "name": "new",

@@ -100,3 +100,14 @@ class DrainedHost(models.Model):
 
     def __str__(self) -> str:
         return self.host_id
+
+
+class HostKey(models.Model):
+    """The keys of what one host reads, sealed: `{"keys": [the first seals, …], "waiting": key}`."""
+
+    host_id = models.CharField(primary_key=True, max_length=100)
+    sealed_keys = SealedField()
+    changed_at = models.DateTimeField(auto_now=True)
+
+    def __str__(self) -> str:
+        return f"keys of host {self.host_id}"

@@ -25,6 +25,7 @@ from controlplane.clusters.operations_base import (
     mark_deleted,
 )
 from controlplane.clusters.rules import NoCapacityError, Placement, config_warnings, place
+from controlplane.clusters.sealing import NO_KEY, hosts_with_key
 from controlplane.clusters.selectors import deletion_extents, own_extents
 from controlplane.clusters.specs import (
     ADMIN_MECHANISM,
@@ -294,14 +295,22 @@ def live_hosts(host_ids: list[str] | None) -> list[Host]:
     except HostsUnavailableError as error:
         raise Unavailable(f"ZooKeeper does not answer: {error}", code="zookeeper-away") from error
     drained = set(DrainedHost.objects.values_list("host_id", flat=True))
+    with_key = hosts_with_key()
     if host_ids is None:
-        return [host for host in found if host.host_id not in drained]
+        offered = [host for host in found if host.host_id not in drained]
+        usable = [host for host in offered if host.host_id in with_key]
+        if offered and not usable:
+            raise Conflict(f"{NO_KEY.format(offered[0].host_id)}.", code="host-without-key")
+        return usable
     unwanted = sorted(set(host_ids) & drained)
     if unwanted:
         raise field_problem("/inputs/host_ids", f"Drained, no new brokers: {', '.join(unwanted)}.")
     missing = sorted(set(host_ids) - {host.host_id for host in found})
     if missing:
         raise field_problem("/inputs/host_ids", f"Not a live host: {', '.join(missing)}.")
+    without = sorted(set(host_ids) - with_key)
+    if without:
+        raise field_problem("/inputs/host_ids", f"{NO_KEY.format(', '.join(without))}.")
     return [host for host in found if host.host_id in set(host_ids)]
 
 

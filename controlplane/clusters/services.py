@@ -9,6 +9,7 @@ from django.db.models import F
 from controlplane.clusters.connections import drop_gateway, gateway_for
 from controlplane.clusters.hosts import HostsUnavailableError, Observed, hosts, zookeeper_access
 from controlplane.clusters.models import Broker, Cluster
+from controlplane.clusters.sealing import NoHostKeyError, seal_for_host
 from controlplane.clusters.selectors import is_shared
 from controlplane.clusters.specs import (
     ADMIN_USER,
@@ -22,7 +23,7 @@ from controlplane.clusters.specs import (
     zookeeper_config,
 )
 from controlplane.clusters.zookeeper_tree import administrators
-from controlplane.common.crypto import seal, unseal
+from controlplane.common.crypto import unseal
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals, GatewayError
 from controlplane.gateway.port import ClusterGateway
@@ -57,12 +58,11 @@ def _write(cluster: Cluster, brokers: list[Broker], *, state: str) -> None:
     passwords = unseal(cluster.secrets_token)
     salts = {user: bytes.fromhex(passwords[f"salt:{user}"]) for user in (BROKER_USER, ADMIN_USER)}
     owner, zookeeper = zookeeper_settings(cluster, passwords)
-    secret = seal(
-        secret_config(
+    secret = zookeeper
+    if state != "deleted":  # to be fenced and removed a broker needs no password
+        secret = zookeeper | secret_config(
             broker_password=passwords["broker"], admin_password=passwords["admin"], salts=salts
         )
-        | zookeeper
-    )
     with _zookeeper():
         hosts().make_chroot(cluster.zookeeper_path, owner)
         for broker in brokers:
@@ -79,7 +79,7 @@ def _write(cluster: Cluster, brokers: list[Broker], *, state: str) -> None:
                 generation=broker.generation,
                 state=state,
                 config=config,
-                secret=secret,
+                secret=seal_for_host(broker.host_id, secret),
             )
             hosts().write_desired((broker.host_id, broker.key), spec)
 
@@ -217,11 +217,13 @@ def _remove_own_topic(gateway: ClusterGateway) -> str:
 
 @contextlib.contextmanager
 def _zookeeper() -> Iterator[None]:
-    """A ZooKeeper that does not answer is asked again by the same step."""
+    """A ZooKeeper that does not answer is asked again by the same step; so is a host's key."""
     try:
         yield
     except HostsUnavailableError as error:
         raise StepRetryError(f"ZooKeeper does not answer: {error}") from error
+    except NoHostKeyError as error:
+        raise StepRetryError(str(error)) from error
 
 
 def _observed(brokers: list[Broker]) -> tuple[dict[int, Observed], dict[int, str]]:

@@ -41,9 +41,7 @@ class Unsealer:
             mark = (found.st_mtime_ns, found.st_ino, found.st_size)
             if mark == self._mark:
                 return
-            keys = [
-                line.strip().removeprefix(b"+") for line in self._file.read_bytes().split(b"\n")
-            ]
+            keys = [line.strip() for line in self._file.read_bytes().split(b"\n")]
             self._keys = MultiFernet([Fernet(key) for key in keys if key])
         except OSError as error:
             raise SecretError(f"cannot read the key file {self._file}: {error.strerror}") from error

@@ -129,8 +129,9 @@ class LocalConfig:
         return self.run_dir / "state.json"
 
     @property
-    def fernet_key_file(self) -> Path:
-        return self.data_dir / "fernet.key"
+    def host_key_file(self) -> Path:
+        """Opens what is sealed for the host agent, and nothing else."""
+        return self.data_dir / f"{HOST_ID}.key"
 
     @property
     def url(self) -> str:

@@ -108,7 +108,7 @@ def agent(config: LocalConfig) -> ChildSpec:
             *("--zookeeper", f"{LOOPBACK}:{config.zookeeper_port}"),
             *("--zookeeper-config", str(config.host_login_file)),
             *("--data-dir", str(config.data_dir / "brokers")),
-            *("--key-file", str(config.fernet_key_file)),
+            *("--key-file", str(config.host_key_file)),
             *("--address", LOOPBACK),
             *("--port-range", f"{config.broker_port_first}-{config.broker_port_last}"),
         ),

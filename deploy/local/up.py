@@ -79,6 +79,9 @@ class Service:
             self._await(redis, lambda: stack.redis_serves(config), REDIS_READY_S)
             was_admitted = self._admit_host()
             migrated.result()
+            if not config.host_key_file.exists():
+                # Also what was sealed before there were keys of hosts is sealed with this one.
+                self._manage("secrets", "host-key", HOST_ID, "--file", str(config.host_key_file))
             if was_admitted and config.brokers_dir.exists():
                 # Data of before there were logins; none of its brokers runs yet.
                 self._manage("zookeeper", "protect", "--stopped")

@@ -5,6 +5,7 @@ from hypothesis import settings
 from controlplane.clusters.connections import use_gateways
 from controlplane.clusters.fake_hosts import FakeHosts
 from controlplane.clusters.hosts import use_hosts
+from controlplane.clusters.sealing import host_keys
 from controlplane.common.lease_keeper import LeaseKeeper, use_keeper
 from controlplane.common.redis_link import LINK
 from controlplane.gateway.fake import FakeGateway
@@ -40,6 +41,8 @@ def world(db):
     """A running cluster `main` of tenant `acme` over the fakes; the outbox only collects."""
     tenant = tenant_make()
     gateway, hosts = FakeGateway(brokers=4), FakeHosts()
+    for host in hosts.known:
+        host_keys(host.host_id)
     made = World(tenant=tenant, cluster=cluster_make(tenant), gateway=gateway, hosts=hosts)
     use_gateways(lambda _cluster: gateway)
     use_hosts(hosts)

@@ -11,6 +11,7 @@ from rest_framework.test import APIClient
 from controlplane.audit.services import Actor
 from controlplane.clusters.fake_hosts import FakeHosts
 from controlplane.clusters.models import MANAGED, RUNNING, Cluster
+from controlplane.clusters.sealing import open_for_host
 from controlplane.gateway.fake import FakeGateway
 from controlplane.operations import engine
 from controlplane.operations.models import Operation
@@ -83,6 +84,14 @@ class World:
             plan_hash=plan.plan_hash,
             confirm=plan.confirm_phrase or "",
         )
+
+    def opened(self, cluster_id: str) -> dict[int, dict[str, str]]:
+        """What the hosts of a cluster's brokers open of what is desired, by broker id."""
+        return {
+            spec["broker_id"]: open_for_host(key[0], spec["secret"])
+            for key, spec in self.hosts.desired.items()
+            if spec["cluster_id"] == cluster_id
+        }
 
     def run(self, kind: str, cluster_id: str | None = "", **inputs: Any) -> Operation:
         return drive(self.start(self.plan(kind, cluster_id, **inputs)))

@@ -5,7 +5,7 @@ from django.db import transaction
 from controlplane.administration.selectors import brokers_on
 from controlplane.audit.services import Actor, audit_record
 from controlplane.clusters.hosts import Host, HostsUnavailableError, hosts
-from controlplane.clusters.models import DrainedHost
+from controlplane.clusters.models import DrainedHost, HostKey
 from controlplane.clusters.selectors import host_rows
 from controlplane.common.problems import Conflict, NotFound, Unavailable
 
@@ -50,6 +50,7 @@ def host_remove(*, host_id: str, actor: Actor) -> None:
         raise Unavailable(f"ZooKeeper: {error}", code="zookeeper-away") from error
     with transaction.atomic():
         DrainedHost.objects.filter(pk=host_id).delete()
+        HostKey.objects.filter(pk=host_id).delete()
         _record(host_id, actor, "host.remove")
 
 

@@ -166,7 +166,9 @@ def test_hosts(world):
     assert {row["host_id"] for row in run("host", "list")} == {"host-1", "host-2", "host-3"}
     assert run("host", "drain", "host-1")["drained"] is True
     assert run("host", "resume", "host-1")["drained"] is False
-    assert "manage.py zookeeper host new-1 " in run("host", "add", "new-1")["run"]
+    printed = run("host", "add", "new-1")["run"]
+    assert "manage.py zookeeper host new-1 " in printed
+    assert "manage.py secrets host-key new-1 " in printed
     assert "agent of host-1 lives" in refusal("host", "remove", "host-1")
     assert refusal("host", "drain", "none") == "There is no such host."
     world.hosts.is_away = True

@@ -14,6 +14,7 @@ from controlplane.administration.services import hosts, invitations, keys, membe
 from controlplane.audit.models import AuditEvent
 from controlplane.clusters.hosts import Observed
 from controlplane.clusters.models import Broker, DrainedHost
+from controlplane.clusters.sealing import hosts_with_key
 from controlplane.common.problems import Conflict, Gone, Invalid, NotFound, Unavailable
 from controlplane.tenants.authentication import find_key
 from controlplane.tenants.models import ApiKey, Invitation, Membership, ServiceAccount
@@ -506,6 +507,8 @@ def test_a_host_is_let_go_when_nothing_is_on_it_and_its_agent_is_stopped(world):
     stop(world, "host-2")
     hosts.host_remove(host_id="host-2", actor=ACTOR)
     assert [host.host_id for host in world.hosts.known] == ["host-1", "host-3"]
+    # Its key goes with it: another host of that name gets one that the old one does not have.
+    assert hosts_with_key() == {"host-1", "host-3"}
     with pytest.raises(NotFound):
         hosts.host_remove(host_id="host-2", actor=ACTOR)
     world.hosts.is_away = True

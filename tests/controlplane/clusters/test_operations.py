@@ -33,7 +33,7 @@ def test_created_brokers_are_spread_and_described_to_their_agents(world):
     assert config["min.insync.replicas"] == "2"
     assert config["num.partitions"] == "2"
     assert config["zookeeper.connect"].endswith(f"/penstock/clusters/{cluster.id}")
-    secret = unseal(specs[0]["secret"])
+    secret = world.opened(cluster.id)[specs[0]["broker_id"]]
     assert secret["penstock.inter.broker.password"] == unseal(cluster.secrets_token)["broker"]
     assert "penstock.inter.broker.password" not in config
 
@@ -201,7 +201,7 @@ def test_a_cluster_gets_a_zookeeper_login_of_its_own_and_no_tenant_sets_it(
     for name in ("one", "two"):
         made = create_named(world, name)
         (spec,) = [s for s in world.hosts.desired.values() if s["cluster_id"] == made.cluster_id]
-        secret = unseal(spec["secret"])
+        (secret,) = world.opened(made.cluster_id).values()
         assert secret[keys.SET_ACL] == "true"
         assert secret[keys.ACL_ADMINISTRATORS] == "sasl:controlplane"
         assert secret[keys.ACL_USERNAME] == made.cluster_id

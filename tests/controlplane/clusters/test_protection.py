@@ -40,10 +40,11 @@ def run(cluster, said=None, **options):
 def desired(world, cluster):
     """Of each broker: its generation, and whether it closes what it makes."""
     specs = [spec for spec in world.hosts.desired.values() if spec["cluster_id"] == cluster.id]
-    found = {}
-    for spec in specs:
-        found[spec["broker_id"]] = spec["generation"], unseal(spec["secret"]).get(keys.SET_ACL)
-    return found
+    generations = {spec["broker_id"]: spec["generation"] for spec in specs}
+    return {
+        broker_id: (generations[broker_id], secret.get(keys.SET_ACL))
+        for broker_id, secret in world.opened(cluster.id).items()
+    }
 
 
 def test_all_get_the_login_before_any_closes_a_node(world, cluster):

@@ -91,6 +91,7 @@ class LiveService:
         )
         self.start_redis()
         self.manage("migrate", "--verbosity", "0")
+        self.manage("secrets", "host-key", "host-1", "--file", str(self.logins / "host-1.key"))
         if self.is_protected:
             self.admit_host()
         else:
@@ -144,7 +145,7 @@ class LiveService:
             "--data-dir",
             str(self.directory / "brokers"),
             "--key-file",
-            str(self.directory / "data" / "fernet.key"),
+            str(self.logins / "host-1.key"),
             "--address",
             "127.0.0.1",
             "--port-range",

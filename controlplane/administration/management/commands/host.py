@@ -54,4 +54,5 @@ def admit_command(host_id: str) -> str:
     return (
         f"manage.py zookeeper host {host_id} --connection <file with the login that lets agents in>"
         f" --file <the agent's file, made here>"
+        f" && manage.py secrets host-key {host_id} --file <the agent's key file, made here>"
     )

@@ -1,5 +1,7 @@
-"""`manage.py secrets check|add-key|use-newest|reseal|drop-old`: the keys of sealed values."""
+"""`manage.py secrets check|add-key|use-newest|reseal|drop-old|host-key`: keys of sealed values."""
 
+import contextlib
+import re
 from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
@@ -7,15 +9,27 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from controlplane.clusters.hosts import HostsUnavailableError
-from controlplane.clusters.sealing import DESIRED, reseal_desired, tally_desired
+from controlplane.clusters.hosts import HostsUnavailableError, hosts
+from controlplane.clusters.sealing import (
+    DESIRED,
+    NO_KEY,
+    NoHostKeyError,
+    drop_old_host_keys,
+    host_keys,
+    hosts_with_key,
+    hosts_without_key,
+    reseal_desired,
+    tally_desired,
+    use_newest_host_key,
+)
 from controlplane.common import sealed_values
 from controlplane.common.crypto import key_file, keyring
 from controlplane.common.keyfiles import WAITING, keys_in_file, marked_keys, new_key, write_keys
-from controlplane.common.keyring import KeysUnusableError
+from controlplane.common.keyring import KeysUnusableError, SecretUnreadableError
 from controlplane.common.sealed_values import Tally, name_of, sealed_columns
 
 KEYS_MAX = 20
+HOST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 UNREAD_HINT = "a key that opened them is missing; put it back (deploy/secrets.md)"
 
 
@@ -32,24 +46,43 @@ class Command(BaseCommand):
             ("drop-old", "take all keys but the first out of the file, once nothing needs them"),
         ):
             actions.add_parser(name, help=text)
+        host = actions.add_parser(
+            "host-key", help="the key of what one host reads, made where there is none"
+        )
+        host.add_argument("host_id")
+        host.add_argument(
+            "--file", type=Path, required=True, help="the agent's key file, made here"
+        )
+        changes = host.add_mutually_exclusive_group()
+        changes.add_argument("--add", action="store_true", help="also a fresh one, to replace it")
+        changes.add_argument(
+            "--use-newest",
+            action="store_true",
+            help="the one that was added seals from now on; what stands sealed is re-sealed",
+        )
 
-    def handle(self, *_: Any, action: str, **_options: Any) -> None:
+    def handle(self, *_: Any, action: str, **options: Any) -> None:
+        self._options = options
         actions: dict[str, Callable[[], None]] = {
             "check": self._check,
             "add-key": self._add_key,
             "use-newest": self._use_newest,
             "reseal": self._reseal,
             "drop-old": self._drop_old,
+            "host-key": self._host_key,
         }
         try:
             keyring()
             actions[action]()
-        except (KeysUnusableError, ValueError) as error:
+        except (KeysUnusableError, NoHostKeyError, SecretUnreadableError, ValueError) as error:
             raise CommandError(str(error)) from error
         except HostsUnavailableError as error:
             raise CommandError(f"ZooKeeper: {error}") from error
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}") from error
+        finally:
+            with contextlib.suppress(HostsUnavailableError):
+                hosts().close()
 
     def _check(self) -> None:
         counted = self._all(sealed_values.tally, tally_desired)
@@ -62,6 +95,8 @@ class Command(BaseCommand):
         old, unreadable = _sums(counted)
         if old or unreadable:
             raise CommandError(_what_is_left(old, unreadable), returncode=1)
+        for host_id in sorted(hosts_with_key()):
+            drop_old_host_keys(host_id)
 
     def _add_key(self) -> None:
         file = _own_file()
@@ -88,6 +123,21 @@ class Command(BaseCommand):
         write_keys(file, [first])
         self.stdout.write(f"{len(older)} keys dropped; backups of before need them")
 
+    def _host_key(self) -> None:
+        """The file comes before anything is sealed with what it holds."""
+        host_id, file = self._options["host_id"], self._options["file"]
+        if not HOST_ID.fullmatch(host_id):
+            raise CommandError(f"{host_id!r} cannot be a host's name")
+        if self._options["use_newest"]:
+            use_newest_host_key(host_id)
+        write_keys(file, host_keys(host_id, is_adding=self._options["add"]))
+        found = reseal_desired(host_id)
+        self._say(f"{DESIRED} {host_id}", found)
+        if self._options["use_newest"] and tally_desired(host_id).is_clean:
+            drop_old_host_keys(host_id)
+            write_keys(file, host_keys(host_id))
+        self.stdout.write(f"{file} is for the agent of {host_id} alone")
+
     def _all(
         self, of_column: Callable[[sealed_values.Column], Tally], of_hosts: Callable[[], Tally]
     ) -> list[Tally]:
@@ -97,6 +147,8 @@ class Command(BaseCommand):
             self._say(name_of(column), counted[-1])
         counted.append(of_hosts())
         self._say(DESIRED, counted[-1])
+        if without := hosts_without_key():
+            self.stdout.write(NO_KEY.format(", ".join(without)))
         return counted
 
     def _say(self, name: str, found: Tally) -> None:

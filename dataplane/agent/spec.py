@@ -82,7 +82,9 @@ def decode_desired(key: str, data: bytes) -> DesiredBroker:
         )
     except KeyError as error:
         raise SpecError(f"{error.args[0]} is missing") from error
-    except (ValueError, TypeError, AttributeError) as error:
+    except RecursionError as error:
+        raise SpecError("it is nested too deep") from error
+    except (ValueError, TypeError, AttributeError, OverflowError) as error:
         if isinstance(error, SpecError):
             raise
         raise SpecError(str(error)) from error
@@ -130,7 +132,7 @@ def generation_of(data: bytes) -> int:
     """The generation of a desired state, also of one that cannot be understood; 0 for none."""
     try:
         generation = json.loads(data)["generation"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return 0
     return generation if isinstance(generation, int) and generation > 0 else 0
 

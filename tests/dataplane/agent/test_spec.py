@@ -15,6 +15,7 @@ from dataplane.agent.spec import (
     chroot_of,
     decode_desired,
     encode_observed,
+    generation_of,
 )
 from dataplane.config import BROKER_CONFIGS
 
@@ -41,6 +42,25 @@ def test_what_is_missing_is_named(field):
     row = {name: value for name, value in GOOD.items() if name != field}
     with pytest.raises(SpecError, match=f"{field} is missing"):
         decode_desired("k", json.dumps(row).encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 100_000,
+        '{"generation":' * 100_000,
+        json.dumps(GOOD).replace('"generation": 3', '"generation": 1e999'),
+        json.dumps(GOOD).replace('"generation": 3', '"generation": NaN'),
+        '{"v": 1, "generation": ' + "9" * 10_000 + "}",
+        "\ud800",
+    ],
+)
+def test_what_no_reader_takes_is_refused_and_has_no_generation(text):
+    """In a watch's callback anything else would end the agent's work on this broker."""
+    data = text.encode(errors="surrogatepass")
+    with pytest.raises(SpecError):
+        decode_desired("k", data)
+    assert generation_of(data) == 0
 
 
 @pytest.mark.parametrize(

@@ -72,22 +72,20 @@ def cluster_get(tenant: Tenant, cluster_id: str) -> dict[str, Any]:
     """One cluster; asks the cluster itself who is alive and who is controller."""
     row = cluster_row(tenant, cluster_id)
     observed = observed_brokers(key_of(broker) for broker in row.brokers.all())
-    return cluster_dict(row, observed, described(row))
-
-
-def described(cluster: Cluster) -> ClusterDescription | None:
-    """The cluster's own word; None while it does not answer."""
-    if cluster.phase != RUNNING:
-        return None
     try:
-        return gateway_for(cluster).describe_cluster()
-    except GatewayError:
-        return None
+        live = gateway_for(row).describe_cluster() if row.phase == RUNNING else None
+    except GatewayError as error:
+        return cluster_dict(row, observed, None, unknown_because=str(error))
+    return cluster_dict(row, observed, live)
 
 
 def cluster_dict(
-    cluster: Cluster, observed: ObservedBrokers | None, live: ClusterDescription | None
+    cluster: Cluster,
+    observed: ObservedBrokers | None,
+    live: ClusterDescription | None,
+    unknown_because: str | None = None,
 ) -> dict[str, Any]:
+    """One cluster; `live` is its own word, `unknown_because` why it was asked and gave none."""
     brokers = (
         [broker_dict(broker, observed, live) for broker in cluster.brokers.all()]
         if cluster.kind == MANAGED
@@ -106,6 +104,7 @@ def cluster_dict(
         "sasl_mechanism": cluster.sasl_mechanism or None,
         "brokers": brokers,
         "controller_id": live.controller_id if live else None,
+        "unknown_because": unknown_because,
         "zookeeper_path": cluster.zookeeper_path if cluster.kind == MANAGED else None,
         "created_at": iso(cluster.created_at),
     }

@@ -31,6 +31,11 @@ class ClusterSerializer(Shape):
     sasl_mechanism = serializers.CharField(allow_null=True)
     brokers = BrokerSerializer(many=True)
     controller_id = serializers.IntegerField(allow_null=True)
+    unknown_because = serializers.CharField(
+        allow_null=True,
+        help_text="Why the brokers did not say who they are: controller and, of a registered"
+        " cluster, brokers are unknown then. Null when they did, or were not asked, as in lists.",
+    )
     zookeeper_path = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()
 

@@ -1452,6 +1452,8 @@ export interface components {
             phase: components["schemas"]["ClusterPhaseEnum"];
             sasl_mechanism: string | null;
             security_protocol: string;
+            /** @description Why the brokers did not say who they are: controller and, of a registered cluster, brokers are unknown then. Null when they did, or were not asked, as in lists. */
+            unknown_because: string | null;
             zookeeper_path: string | null;
         };
         ClusterCreateInputs: {

@@ -60,6 +60,7 @@ export const cluster = over<Cluster>({
   sasl_mechanism: "SCRAM-SHA-512",
   brokers: [broker(), broker({ id: 2, rack: "b" }), broker({ id: 3, rack: "c" })],
   controller_id: 1,
+  unknown_because: null,
   zookeeper_path: "/c1",
   created_at: AT,
 });

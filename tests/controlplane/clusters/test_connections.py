@@ -8,8 +8,11 @@ from django.utils import timezone
 
 from controlplane.clusters import connections
 from controlplane.clusters.connections import drop_gateway, follow_removals, gateway_for, tidy
-from controlplane.clusters.models import DELETED, Cluster
+from controlplane.clusters.models import DELETED, REGISTERED, Cluster
+from controlplane.clusters.selectors import cluster_get
+from controlplane.gateway.breaker import Record
 from controlplane.gateway.errors import TIMED_OUT, UNREACHABLE, GatewayError
+from controlplane.gateway.passage import not_answering
 from tests.controlplane.support import cluster_make, tenant_make
 
 
@@ -75,3 +78,18 @@ def test_a_gateway_that_nobody_uses_closes_and_opens_again(cluster, settings):
 def test_while_nothing_is_open_the_database_is_not_asked(db, django_assert_num_queries):
     with django_assert_num_queries(0):
         assert tidy() == []
+
+
+def test_a_cluster_that_does_not_answer_is_unknown_with_its_reason(world):
+    made = cluster_make(world.tenant, name="elsewhere", kind=REGISTERED)
+    known = cluster_get(world.tenant, made.id)
+    assert (known["unknown_because"], known["controller_id"]) == (None, 1)
+    assert len(known["brokers"]) == 4
+    refusal = not_answering(Record(answered_at_s=1_000_000.0, reason="timed-out"), 7.2)
+    world.gateway.fail_next("describe_cluster", refusal)
+    unknown = cluster_get(world.tenant, made.id)
+    assert (unknown["brokers"], unknown["controller_id"]) == ([], None)
+    assert unknown["unknown_because"] == (
+        "not-answering: This cluster has not answered since 1970-01-12T13:46:40Z (timed-out)."
+        " It is asked again in 8 s."
+    )

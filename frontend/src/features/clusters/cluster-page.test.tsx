@@ -64,6 +64,15 @@ describe("one cluster", () => {
     ]);
   });
 
+  it("says that nobody knows, and why, while the brokers do not answer", async () => {
+    const because = "not-answering: This cluster has not answered since 10:00. It is asked again in 8 s.";
+    const silent = cluster({ kind: "registered", brokers: [], controller_id: null, unknown_because: because });
+    await open({ summary: unavailable("late"), cluster: ok(silent) });
+    await screen.findByText(because);
+    expect(figure("Brokers alive")).toBe(`unknown${because}`);
+    expect(figure("Controller")).toBe("unknown");
+  });
+
   it("shows what is on the move", async () => {
     await open({ reassignments: ok([move]) });
     await rowsOf("Brokers");

@@ -103,17 +103,19 @@ const columns = (controller: number | null, top: number) => [
 
 function figures(cluster: Cluster, summary: ClusterSummary | null): Stat[] {
   const alive = cluster.brokers.filter((broker) => broker.alive).length;
+  const isUnknown = cluster.unknown_because !== null;
   const bad = summary ? summary.offline + summary.under_replicated : 0;
   return [
     {
       label: "Brokers alive",
-      value: `${alive} of ${cluster.brokers.length}`,
-      tone: alive < cluster.brokers.length ? "warn" : undefined,
+      value: isUnknown && !cluster.brokers.length ? "unknown" : `${alive} of ${cluster.brokers.length}`,
+      tone: isUnknown || alive < cluster.brokers.length ? "warn" : undefined,
+      note: cluster.unknown_because ?? undefined,
     },
     {
       label: "Controller",
-      value: cluster.controller_id === null ? "none" : `broker ${cluster.controller_id}`,
-      tone: cluster.controller_id === null ? "bad" : undefined,
+      value: isUnknown ? "unknown" : cluster.controller_id === null ? "none" : `broker ${cluster.controller_id}`,
+      tone: isUnknown ? "warn" : cluster.controller_id === null ? "bad" : undefined,
     },
     {
       label: "Topics",

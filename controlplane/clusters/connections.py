@@ -60,6 +60,7 @@ def _gateway_of(cluster: Cluster) -> ClusterGateway:
         _open[cluster.id] = (mark, gateway)
     if found is not None:
         found[1].close()
+        BREAKERS.forget(cluster.id)  # what was found out was so by another way
     return as_gateway(gateway)
 
 

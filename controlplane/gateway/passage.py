@@ -22,17 +22,14 @@ from controlplane.gateway.breaker import CLOSED, Record, Refuse
 from controlplane.gateway.breakers import BREAKERS, Breakers
 from controlplane.gateway.errors import (
     BUSY,
+    LOGIN_WANTED,
     NOT_ANSWERING,
-    TIMED_OUT,
-    UNREACHABLE,
     GatewayError,
     unreachable,
 )
 from controlplane.gateway.port import ClusterGateway
 
 R = TypeVar("R")
-AWAY = frozenset({UNREACHABLE, TIMED_OUT})
-"""Errors without any answer; every other one is an answer."""
 OF_CERTAIN_BROKERS = frozenset(
     {
         "list_groups",
@@ -81,7 +78,7 @@ class Passage:
         *,
         what: str,
         is_particular: bool = False,
-        away: Collection[str] = AWAY,
+        away: Collection[str] = (),
     ) -> R:
         """`work()`, when it may pass.
 
@@ -89,7 +86,7 @@ class Passage:
             work: asks the cluster; it has a deadline of its own.
             what: the question, in a few words for the refusal.
             is_particular: only certain brokers can answer it.
-            away: codes of errors that mean that nobody answered.
+            away: further codes of errors that mean that nobody answered.
 
         Raises:
             GatewayError: `not-answering` or `busy`, and nothing was sent; or what `work` raises.
@@ -136,7 +133,13 @@ class Passage:
             value = work()
         except GatewayError as error:
             took_s = time.monotonic() - began_s
-            if error.code in away:
+            if is_answer(error):
+                self._breakers.answered(self.cluster_id)
+                self._count(REFUSED, took_s)
+                raise
+            # What fails here and for good, as a certificate does, is said again each time; only a
+            # probe has to end in something.
+            if error.retriable or error.code in away or is_probe:
                 self._breakers.failed(
                     self.cluster_id,
                     took_s=took_s,
@@ -144,10 +147,7 @@ class Passage:
                     is_probe=is_probe,
                     is_particular=is_particular,
                 )
-                self._count(NO_ANSWER, took_s)
-            else:
-                self._breakers.answered(self.cluster_id)
-                self._count(REFUSED, took_s)
+            self._count(NO_ANSWER, took_s)
             raise
         self._breakers.answered(self.cluster_id)
         self._count(OK, time.monotonic() - began_s)
@@ -164,6 +164,11 @@ class Passage:
         bound = next((str(bound) for bound in BUCKETS_S if took_s <= bound), "+Inf")
         TALLY.add(f"{CALL_SECONDS}_bucket", cluster=self.cluster_id, le=bound)
         TALLY.add(f"{CALL_SECONDS}_sum", took_s, cluster=self.cluster_id)
+
+
+def is_answer(error: GatewayError) -> bool:
+    """Whether a Kafka said it: its own names of errors are upper case."""
+    return error.code.isupper() or error.code == LOGIN_WANTED
 
 
 def not_answering(record: Record, wait_s: float) -> GatewayError:

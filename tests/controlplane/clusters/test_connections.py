@@ -10,7 +10,8 @@ from controlplane.clusters import connections
 from controlplane.clusters.connections import drop_gateway, follow_removals, gateway_for, tidy
 from controlplane.clusters.models import DELETED, REGISTERED, Cluster
 from controlplane.clusters.selectors import cluster_get
-from controlplane.gateway.breaker import Record
+from controlplane.gateway.breaker import NOTHING_KNOWN, Record
+from controlplane.gateway.breakers import BREAKERS
 from controlplane.gateway.errors import TIMED_OUT, UNREACHABLE, GatewayError
 from controlplane.gateway.passage import not_answering
 from tests.controlplane.support import cluster_make, tenant_make
@@ -36,9 +37,12 @@ def ask(gateway):
 def test_a_gateway_is_kept_until_the_way_in_changes(cluster):
     first = gateway_for(cluster)
     assert gateway_for(cluster) is first
+    for _ in range(2):
+        BREAKERS.failed(cluster.id, took_s=10, reason="silent", is_probe=False, is_particular=False)
     cluster.bootstrap_servers = "127.0.0.1:2"
     second = gateway_for(cluster)
     assert second is not first
+    assert BREAKERS.look(cluster.id)[0] == NOTHING_KNOWN, "the new way is tried at once"
     assert "the way to this cluster has changed" in str(ask(first))
 
 

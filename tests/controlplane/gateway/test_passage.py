@@ -92,6 +92,38 @@ def test_a_refusal_in_kafkas_words_is_an_answer(clock):
     assert (known.state, known.answered_at_s) == (CLOSED, T0)
 
 
+@pytest.mark.parametrize(
+    ("code", "retriable", "counts"),
+    [
+        ("NOT_CONTROLLER", True, False),
+        ("SASL_AUTHENTICATION_FAILED", False, False),
+        ("login-wanted", False, False),
+        ("dns-failed", True, True),
+        ("tls-expired", False, False),
+        ("egress-refused", False, False),
+    ],
+)
+def test_what_counts_as_no_answer(clock, code, retriable, counts):
+    made = passage(shared := breakers(clock))
+
+    def fails():
+        raise GatewayError(code, retriable=retriable)
+
+    for _ in range(3):
+        with pytest.raises(GatewayError):
+            made.run(fails, what="list topics")
+    assert shared.look(CLUSTER)[0].state == (OPEN if counts else CLOSED)
+    answers = shared.look(CLUSTER)[0].answered_at_s is not None
+    assert answers is (code.isupper() or code == "login-wanted")
+    if code == "tls-expired":  # a probe has to end in something, or nobody could be the next
+        for _ in range(2):
+            refused(made)
+        clock.now_s += 1
+        with pytest.raises(GatewayError):
+            made.run(fails, what="probe")
+        assert shared.look(CLUSTER)[0].state == OPEN
+
+
 def test_what_one_process_learns_all_know_and_one_alone_probes(clock, redis_server):
     processes = [passage(breakers(clock, redis_server.url)) for _ in range(8)]
     for _ in range(2):

@@ -289,7 +289,8 @@ CELERY_BEAT_SCHEDULE = {
     "throttle-leases": {
         "task": "reassignments.release_expired",
         "schedule": 15.0,
-        "options": {"expires": 15},
+        # Their operations died or could not: these clusters may well not answer.
+        "options": {"expires": 15, "queue": "operations.slow"},
     },
     "sessions": {
         "task": "tenants.clear_sessions",
@@ -297,6 +298,11 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 3600},
     },
     "housekeeping": {"task": "operations.housekeeping", "schedule": 300.0},
+    "removed-clusters": {
+        "task": "clusters.forget_removed",
+        "schedule": 3600.0,
+        "options": {"expires": 3600},
+    },
 }
 if "controlplane.analytics" in OPTIONAL_APPS and importlib.util.find_spec(
     "controlplane.analytics.schedule"

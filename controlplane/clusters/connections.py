@@ -109,6 +109,22 @@ def tidy(now_s: float | None = None) -> list[str]:
     return closed
 
 
+def forget_removed() -> list[str]:
+    """Remove the counts of clusters that are removed and that no process had open; their ids."""
+    try:
+        counted = {
+            value for _, labels in TALLY.read() for label, value in labels if label == "cluster"
+        }
+    except RedisError as error:
+        log.debug("counts of removed clusters stay for now: %s", error)
+        return []
+    rows = Cluster.objects.filter(pk__in=counted, deleted_at=None)
+    gone = sorted(counted - set(rows.values_list("pk", flat=True)))
+    for cluster_id in gone:
+        _forget(cluster_id)
+    return gone
+
+
 def _forget(cluster_id: str) -> None:
     """What was counted and known of a cluster that is removed."""
     BREAKERS.forget(cluster_id)

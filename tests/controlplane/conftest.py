@@ -8,6 +8,7 @@ from controlplane.clusters.hosts import use_hosts
 from controlplane.clusters.sealing import host_keys
 from controlplane.common.lease_keeper import LeaseKeeper, use_keeper
 from controlplane.common.redis_link import LINK
+from controlplane.common.tally import TALLY
 from controlplane.gateway.fake import FakeGateway
 from controlplane.operations import outbox
 from tests.controlplane.support import World, cluster_make, tenant_make
@@ -26,11 +27,13 @@ def no_rate_limits(monkeypatch):
 
 @pytest.fixture
 def redis_server(tmp_path, settings):
-    """A Redis of the test's own, which the control plane uses as its shared one."""
+    """A Redis of the test's own, which the control plane uses as its shared one; it is empty."""
     server = RedisServer(tmp_path)
     server.start()
     settings.REDIS_URL = server.url
     LINK.ask_again()
+    TALLY.flush()  # what other tests counted without a Redis
+    LINK.call(lambda client: client.flushall())
     yield server
     server.kill()
     LINK.ask_again()

@@ -15,7 +15,7 @@ from controlplane.analytics.models import CollectorState
 from controlplane.clusters.models import DELETED, Cluster
 from controlplane.common.metrics import SHARED_COUNTERS
 from controlplane.common.redis_link import LINK, RedisLink
-from controlplane.common.tally import TALLY, Tally
+from controlplane.common.tally import Tally
 from controlplane.gateway.breakers import BREAKERS
 from controlplane.gateway.passage import Passage
 from controlplane.operations import tasks
@@ -49,9 +49,6 @@ def value(name, **labels):
 
 @pytest.fixture
 def cluster(db, redis_server):
-    """Nothing is counted yet: the counts of other tests went to no Redis."""
-    TALLY.flush()
-    LINK.call(lambda client: client.flushall())
     return cluster_make(tenant_make("the-tenant"), name="the-cluster")
 
 

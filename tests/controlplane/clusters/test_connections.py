@@ -10,10 +10,12 @@ from controlplane.clusters import connections
 from controlplane.clusters.connections import drop_gateway, follow_removals, gateway_for, tidy
 from controlplane.clusters.models import DELETED, REGISTERED, Cluster
 from controlplane.clusters.selectors import cluster_get
+from controlplane.clusters.tasks import forget_removed
+from controlplane.common.tally import TALLY
 from controlplane.gateway.breaker import NOTHING_KNOWN, Record
 from controlplane.gateway.breakers import BREAKERS
 from controlplane.gateway.errors import TIMED_OUT, UNREACHABLE, GatewayError
-from controlplane.gateway.passage import not_answering
+from controlplane.gateway.passage import Passage, not_answering
 from tests.controlplane.support import cluster_make, tenant_make
 
 
@@ -82,6 +84,20 @@ def test_a_gateway_that_nobody_uses_closes_and_opens_again(cluster, settings):
 def test_while_nothing_is_open_the_database_is_not_asked(db, django_assert_num_queries):
     with django_assert_num_queries(0):
         assert tidy() == []
+
+
+def test_counts_of_removed_clusters_end(world, redis_server):
+    removed = cluster_make(world.tenant, name="gone", deleted_at=timezone.now())
+    for cluster_id in (world.cluster.id, removed.id):
+        passage = Passage(cluster_id, "1")
+        assert passage.run(lambda: 1, what="count") == 1
+    TALLY.flush()
+    assert forget_removed() == [removed.id]
+    assert BREAKERS.records([removed.id, world.cluster.id]).keys() == {world.cluster.id}
+    assert {value for _, labels in TALLY.read() for _, value in labels} >= {world.cluster.id}
+    assert forget_removed() == []
+    redis_server.kill()
+    assert forget_removed() == []
 
 
 def test_a_cluster_that_does_not_answer_is_unknown_with_its_reason(world):

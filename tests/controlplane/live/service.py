@@ -284,15 +284,25 @@ class LiveService:
         made.cluster_id = ""
         return made
 
-    def register(self, name: str, address: str) -> Any:
-        """The operation that registers a cluster without authentication."""
+    def plan_registration(self, name: str, address: str, login: dict[str, str]) -> Any:
+        """Of the Kafka at this address, as a user of it."""
         inputs = {
             "name": name,
             "bootstrap_servers": address,
-            "security_protocol": "PLAINTEXT",
+            "security_protocol": "SASL_PLAINTEXT",
+            "sasl_mechanism": login["mechanism"],
+            "username": login["username"],
+            "password": login["password"],
         }
         body = {"kind": "cluster.register", "cluster_id": None, "inputs": inputs}
-        return self.confirm(self.post("/plans", body))
+        return self.post("/plans", body)
+
+    def new_user(self, name: str) -> dict[str, str]:
+        """A user of the cluster, with its password."""
+        secret: dict[str, str] = self.post(
+            f"/operations/{self.run('user.create', username=name)['id']}/secret"
+        )
+        return secret
 
     # -- REST -----------------------------------------------------------------------------
     def get(self, path: str) -> Any:

@@ -19,11 +19,14 @@ def test_black_holes_hold_no_slot_of_the_pool_that_others_need(service, cluster)
     stranger = service.tenant("stranger")
     slow_pid = service.processes[SLOW_WORKER].pid
     normal_pids = {service.processes[name].pid for name in WORKERS}
-    with BlackHoles(HOLES) as holes:
-        registrations = [
-            stranger.register(f"hole-{number}", address)
+    login = service.new_user("stranger")
+    with BlackHoles(HOLES, cluster["bootstrap_servers"].split(",")[0]) as holes:
+        plans = [
+            stranger.plan_registration(f"hole-{number}", address, login)
             for number, address in enumerate(holes.addresses)
         ]
+        holes.turn()
+        registrations = [stranger.confirm(plan) for plan in plans]
         wait_until(lambda: [row for row in registrations if service.holds.workers_of(row["id"])])
         for number in range(TOPICS):
             created = service.run(

@@ -12,7 +12,7 @@ from controlplane.gateway.errors import NOT_ANSWERING, GatewayError
 from controlplane.operations import dispatch, outbox, tasks
 from controlplane.operations.dispatch import Verdict, place_of_cluster, place_of_operation
 from controlplane.operations.models import Operation, OutboxMessage
-from controlplane.operations.queues import NORMAL, PUT_BACK_S, SLOW
+from controlplane.operations.queues import NORMAL, PUT_BACK_S, QUEUES, SLOW
 from controlplane.operations.services import operation_cancel
 from deploy.local import stack
 from tests.controlplane.support import ACTOR, cluster_make, drive, step, tenant_make
@@ -191,6 +191,11 @@ def test_an_open_breaker_shows_in_the_record(world):
     cluster = cluster_make(tenant_make("other"), name="silent", kind=REGISTERED)
     doubt(cluster.id, times=2)
     assert BREAKERS.look(cluster.id)[0].state == OPEN
+
+
+def test_what_beat_sends_goes_to_a_queue_that_has_workers(settings):
+    for entry in settings.CELERY_BEAT_SCHEDULE.values():
+        assert entry.get("options", {}).get("queue", NORMAL) in QUEUES
 
 
 def test_the_launcher_starts_a_worker_for_the_queue():

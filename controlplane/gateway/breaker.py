@@ -32,7 +32,9 @@ class Policy:
         failures_max: or so many of any kind,
         failures_span_s: over at least this long.
         open_first_s: how long it is open at first; each probe that fails doubles it,
-        open_max_s: up to this.
+        open_max_s: up to this,
+        open_quick_max_s: or to this while the probes fail at once: they cost nothing, and brokers
+            that are just starting refuse like that.
         probe_s: the longest that a probe may take; after that another one may.
         proof_s: a broker that does not answer says nothing of a cluster that answered since then.
     """
@@ -43,6 +45,7 @@ class Policy:
     failures_span_s: float = 5.0
     open_first_s: float = 1.0
     open_max_s: float = 30.0
+    open_quick_max_s: float = 2.0
     probe_s: float = 30.0
     proof_s: float = 30.0
 
@@ -129,7 +132,8 @@ def failed(
     `is_particular`: it was for certain brokers, so the others may well answer.
     """
     if record.state == HALF_OPEN and is_probe:
-        open_s = min(max(record.open_s, policy.open_first_s) * 2, policy.open_max_s)
+        limit_s = policy.open_max_s if took_s >= policy.slow_s else policy.open_quick_max_s
+        open_s = min(max(record.open_s, policy.open_first_s) * 2, limit_s)
         return _opened(replace(record, failures=record.failures + 1, reason=reason), now_s, open_s)
     if record.state != CLOSED:
         return record  # asked before the breaker opened: it has been counted by others

@@ -93,6 +93,16 @@ def test_a_probe_that_fails_doubles_the_time_up_to_the_bound():
     assert waits == [2, 4, 8, 16, 30, 30, 30, 30]
 
 
+def test_probes_that_fail_at_once_are_made_often():
+    record, waits = opened(), []
+    for _ in range(4):
+        probing, _ = ask(record, record.until_s, POLICY)
+        now_s = record.until_s
+        record = fail(probing, now_s, took_s=0.001, is_probe=True)
+        waits.append(record.until_s - now_s)
+    assert waits == [2, 2, 2, 2]
+
+
 def test_a_probe_that_is_answered_closes_it_and_forgets_the_failures():
     record = opened()
     probing, _ = ask(record, record.until_s, POLICY)

@@ -1,19 +1,23 @@
-"""`make bench-controlplane`: CPU seconds of a rebalance plan, beside what the planner replaced.
+"""`make bench-controlplane`: CPU seconds of a rebalance plan, beside what the planner replaced; and
+what clusters that never answer cost another tenant (`isolation`, `--only isolation`).
 
 Ten of a hundred brokers are new and empty; sizes differ by orders of magnitude. Prints a table,
 saves JSON under build/bench. Only a wrong answer fails it: a second plan must be empty.
 """
 
+import argparse
 import json
 import random
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from controlplane.gateway.types import TP
 from controlplane.reassignments.planner.plan import rebalance
 from controlplane.reassignments.planner.types import Broker, Partition
+from tests.bench.controlplane import isolation
 from tests.bench.controlplane.counted_spread import counted_spread
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -73,7 +77,8 @@ def measure(count: int) -> dict[str, object]:
     }
 
 
-def main() -> int:
+def rebalances() -> list[dict[str, object]]:
+    """Measure, print, answer what was found."""
     rows = []
     print(
         f"Rebalance onto {BROKERS} brokers, {NEW_BROKERS} of them new (CPU seconds; goal {GOAL_S:g})"
@@ -92,9 +97,23 @@ def main() -> int:
             f" {row['rack_violations']:>10} {row['limits']:>7}",
             flush=True,
         )
+    return rows
+
+
+FIGURES: dict[str, Callable[[], object]] = {
+    "rebalance": rebalances,
+    "isolation": isolation.report,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="bench-controlplane")
+    parser.add_argument("--only", choices=FIGURES, help="one figure instead of all")
+    only = parser.parse_args().only
+    found = {name: figure() for name, figure in FIGURES.items() if only in {None, name}}
     target = REPOSITORY / "build" / "bench" / "controlplane.json"
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(json.dumps(rows, indent=1))
+    target.write_text(json.dumps(found, indent=1))
     print(f"saved {target.relative_to(REPOSITORY)}")
     return 0
 

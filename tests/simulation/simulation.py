@@ -181,7 +181,10 @@ class Simulation:
             return
         # What was still on its way (a late fence, a record nobody waits for) may have moved things.
         self._until(lambda: not self.unsettled(), QUIET_MAX_S)
-        self._until(lambda: all(each.is_settled() for each in self.invariants), SPREAD_MAX_S)
+        self._until(
+            lambda: all(each.is_settled() for each in self.invariants) and not self.unsettled(),
+            SPREAD_MAX_S,
+        )
         for invariant in self.invariants:
             invariant.finish()
 

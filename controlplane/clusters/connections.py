@@ -17,7 +17,7 @@ from controlplane.common.hashing import content_hash
 from controlplane.common.tally import TALLY
 from controlplane.gateway.breakers import BREAKERS
 from controlplane.gateway.passage import GuardedGateway, Passage, as_gateway
-from controlplane.gateway.port import READS, ClusterGateway
+from controlplane.gateway.port import READS, VIEWS, ClusterGateway
 
 if TYPE_CHECKING:
     from controlplane.gateway.connection_spec import ConnectionSpec
@@ -34,7 +34,7 @@ def gateway_for(cluster: Cluster) -> ClusterGateway:
 
     A step of an operation gets it fenced: it writes only while its worker holds the lease.
     """
-    return fenced(_gateway_of(cluster), READS)
+    return fenced(_gateway_of(cluster), READS, VIEWS)
 
 
 def _gateway_of(cluster: Cluster) -> ClusterGateway:

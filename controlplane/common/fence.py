@@ -48,20 +48,27 @@ def fenced_by(check: Check) -> Iterator[None]:
         _current.reset(token)
 
 
-def fenced(target: Target, reads: frozenset[str]) -> Target:
-    """`target`, whose methods but those of `reads` ask the fence of this block; outside, itself."""
+def fenced(target: Target, reads: frozenset[str], views: frozenset[str] = frozenset()) -> Target:
+    """`target`, whose methods but those of `reads` ask the fence of this block; outside, itself.
+
+    Those of `views` answer with an object that is fenced in the same way.
+    """
     check = _current.get()
-    return target if check is None else cast("Target", _Fenced(target, reads, check))
+    return target if check is None else cast("Target", _Fenced(target, reads, views, check))
 
 
 class _Fenced:
-    def __init__(self, target: object, reads: frozenset[str], check: Check) -> None:
-        self._target, self._reads, self._check = target, reads, check
+    def __init__(
+        self, target: object, reads: frozenset[str], views: frozenset[str], check: Check
+    ) -> None:
+        self._target, self._reads, self._views, self._check = target, reads, views, check
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._target, name)
         if name in self._reads or not callable(found):
             return found
+        if name in self._views:
+            return lambda *args: _Fenced(found(*args), self._reads, self._views, self._check)
 
         def write(*args: Any, **kwargs: Any) -> Any:
             self._check()

@@ -4,14 +4,23 @@ For tests of everything above the gateway. Reassignments take `polls_to_move` lo
 so that progress, cancelling and crashes in the middle can be tested.
 """
 
+import copy
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from controlplane.gateway.errors import GatewayError, unreachable
+from controlplane.gateway.fake_broker import FakeBroker
+from controlplane.gateway.fake_state import (
+    TOPIC_DEFAULTS,
+    FakePartition,
+    FakeTopic,
+    apply_changes,
+    dead_group,
+    is_int,
+    offset_at,
+)
 from controlplane.gateway.types import (
-    EARLIEST,
     INTERNAL_TOPICS,
-    LATEST,
     TP,
     AclBinding,
     BrokerNode,
@@ -31,40 +40,6 @@ from controlplane.gateway.types import (
     ScramCredential,
     TopicDescription,
 )
-
-TOPIC_DEFAULTS = {
-    "cleanup.policy": "delete",
-    "retention.ms": "604800000",
-    "retention.bytes": "-1",
-    "segment.bytes": "1073741824",
-    "min.insync.replicas": "2",
-    "max.message.bytes": "1048588",
-    "unclean.leader.election.enable": "false",
-    "follower.replication.throttled.replicas": "",
-    "leader.replication.throttled.replicas": "",
-}
-BYTES_PER_RECORD = 100
-
-
-@dataclass(slots=True)
-class FakePartition:
-    replicas: tuple[int, ...]
-    log_start: int = 0
-    log_end: int = 0
-    timestamps_ms: list[int] = field(default_factory=list)
-    target: tuple[int, ...] | None = None
-    polls_left: int = 0
-
-    @property
-    def size_bytes(self) -> int:
-        return (self.log_end - self.log_start) * BYTES_PER_RECORD
-
-
-@dataclass(slots=True)
-class FakeTopic:
-    topic_id: str
-    partitions: list[FakePartition]
-    configs: dict[str, str]
 
 
 class FakeGateway:
@@ -87,6 +62,7 @@ class FakeGateway:
         self.probes: dict[str, ProbeResult] = {}
         self.kafka_id = "fake"
         self.operations: frozenset[str] | None = None
+        self._lagging: dict[int, FakeGateway] = {}
         self._topic_count = 0
 
     # -- arranging a test ---------------------------------------------------------------------
@@ -128,6 +104,26 @@ class FakeGateway:
         described = self.groups[group]
         first = replace(described.members[0], partitions=tuple(partitions))
         self.groups[group] = replace(described, members=(first, *described.members[1:]))
+
+    def hold_back(self, broker: int) -> None:
+        """From now on this broker knows the cluster as it is now, whatever happens to it."""
+        self._lagging[broker] = copy.deepcopy(self)
+        self._lagging[broker].failures.clear()
+
+    def catch_up(self, broker: int) -> None:
+        self._lagging.pop(broker, None)
+
+    def at(self, broker: int) -> FakeBroker:
+        return FakeBroker(broker, self, self._lagging.get(broker, self))
+
+    def note_call(self, method: str) -> None:
+        """Meet the failures that wait for this method."""
+        self._called(method)
+
+    def check_answers(self, broker: int) -> None:
+        if broker not in self.brokers:
+            raise unreachable(f"there is no broker {broker}")
+        self._answers(broker)
 
     def _called(self, method: str) -> None:
         self.calls.append(method)
@@ -189,11 +185,13 @@ class FakeGateway:
         if broker in self.silent:
             raise unreachable(f"broker {broker} is silent")
 
-    def topic_configs(self, names: Collection[str]) -> dict[str, list[ConfigEntry]]:
+    def topic_configs(
+        self, names: Collection[str], keys: Collection[str] | None = None
+    ) -> dict[str, list[ConfigEntry]]:
         self._called("topic_configs")
-        return {name: self._topic_config(name) for name in names if name in self.topics}
+        return {name: self._topic_config(name, keys) for name in names if name in self.topics}
 
-    def _topic_config(self, name: str) -> list[ConfigEntry]:
+    def _topic_config(self, name: str, keys: Collection[str] | None) -> list[ConfigEntry]:
         own = self.topics[name].configs
         return [
             ConfigEntry(
@@ -204,6 +202,7 @@ class FakeGateway:
                 default=default,
             )
             for key, default in sorted(TOPIC_DEFAULTS.items())
+            if keys is None or key in keys
         ]
 
     def create_topic(self, topic: NewTopic, *, validate_only: bool = False) -> None:
@@ -239,7 +238,7 @@ class FakeGateway:
         for key, value in configs.items():
             if key not in TOPIC_DEFAULTS:
                 raise GatewayError("INVALID_CONFIG", f"Unknown topic config name: {key}")
-            if key.endswith((".ms", ".bytes")) and value is not None and not _is_int(value):
+            if key.endswith((".ms", ".bytes")) and value is not None and not is_int(value):
                 raise GatewayError(
                     "INVALID_CONFIG",
                     f"Invalid value {value} for configuration {key}: Not a number of type LONG",
@@ -271,26 +270,29 @@ class FakeGateway:
         topic = self._topic(name)
         self._check_configs(changes)
         if not validate_only:
-            _apply(topic.configs, changes)
+            apply_changes(topic.configs, changes)
 
     def _topic(self, name: str) -> FakeTopic:
         if name not in self.topics:
             raise GatewayError("UNKNOWN_TOPIC_OR_PARTITION", name)
         return self.topics[name]
 
-    def broker_configs(self, broker_ids: Collection[int]) -> dict[int, list[ConfigEntry]]:
+    def broker_configs(
+        self, broker_ids: Collection[int], keys: Collection[str] | None = None
+    ) -> dict[int, list[ConfigEntry]]:
         self._called("broker_configs")
         return {
             i: [
                 ConfigEntry(name=k, value=v, source="DYNAMIC_BROKER_CONFIG", is_default=False)
                 for k, v in sorted(self.broker_overrides[i].items())
+                if keys is None or k in keys
             ]
             for i in broker_ids
         }
 
     def alter_broker_configs(self, broker_id: int, changes: Mapping[str, str | None]) -> None:
         self._called("alter_broker_configs")
-        _apply(self.broker_overrides[broker_id], changes)
+        apply_changes(self.broker_overrides[broker_id], changes)
 
     # -- users and ACLs -----------------------------------------------------------------------
     def list_users(self) -> list[ScramCredential]:
@@ -344,7 +346,7 @@ class FakeGateway:
     def describe_groups(self, groups: Collection[str]) -> dict[str, GroupDescription]:
         self._called("describe_groups")
         self._coordinators_answer(groups)
-        return {name: self.groups.get(name, _dead(name)) for name in groups}
+        return {name: self.groups.get(name, dead_group(name)) for name in groups}
 
     def group_offsets(self, groups: Collection[str]) -> dict[str, dict[TP, CommittedOffset]]:
         self._called("group_offsets")
@@ -381,7 +383,7 @@ class FakeGateway:
                 leader = self._leader(part)
                 if leader is not None:
                     self._answers(leader)
-                    found[tp] = _offset_at(part, spec)
+                    found[tp] = offset_at(part, spec)
         return found
 
     # -- replicas -----------------------------------------------------------------------------
@@ -424,12 +426,16 @@ class FakeGateway:
                 part.target = tuple(replicas)
                 part.polls_left = self.polls_to_move
 
-    def list_reassignments(self) -> list[OngoingReassignment]:
+    def list_reassignments(
+        self, partitions: Collection[TP] | None = None
+    ) -> list[OngoingReassignment]:
         self._called("list_reassignments")
         ongoing = []
         for name, topic in self.topics.items():
             for index, part in enumerate(topic.partitions):
-                if part.target is None:
+                if part.target is None or (
+                    partitions is not None and TP(name, index) not in partitions
+                ):
                     continue
                 part.polls_left -= 1
                 if part.polls_left < 0:
@@ -457,32 +463,3 @@ class FakeGateway:
             {tp: at.offset for tp, at in self.committed.get(group, {}).items()},
             members=members,
         )
-
-
-def _offset_at(part: FakePartition, spec: int) -> OffsetAt:
-    if spec == EARLIEST:
-        return OffsetAt(offset=part.log_start)
-    if spec == LATEST:
-        return OffsetAt(offset=part.log_end)
-    for offset, at_ms in enumerate(part.timestamps_ms):
-        if at_ms >= spec and offset >= part.log_start:
-            return OffsetAt(offset=offset, timestamp_ms=at_ms)
-    return OffsetAt(offset=-1)
-
-
-def _apply(configs: dict[str, str], changes: Mapping[str, str | None]) -> None:
-    for key, value in changes.items():
-        if value is None:
-            configs.pop(key, None)
-        else:
-            configs[key] = value
-
-
-def _dead(name: str) -> GroupDescription:
-    return GroupDescription(
-        group=name, state="Dead", protocol_type="", protocol="", coordinator=1, members=()
-    )
-
-
-def _is_int(text: str) -> bool:
-    return text.lstrip("-").isdigit()

@@ -1,5 +1,6 @@
 """KafkaGateway: the port over kafka-python's admin client. Works with any Kafka ≥ 2.6."""
 
+import copy
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -10,13 +11,14 @@ from kafka.structs import OffsetAndMetadata, TopicPartition
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.kafka_access import KafkaAccessMixin
-from controlplane.gateway.kafka_link import KafkaLink, check, refusal
+from controlplane.gateway.kafka_link import BrokerLink, KafkaLink, check, refusal
 from controlplane.gateway.kafka_parse import (
     cluster_description,
     config_entries,
     group_description,
     topic_description,
 )
+from controlplane.gateway.port import BROKER_ANSWER_S
 from controlplane.gateway.probe import probe_all
 from controlplane.gateway.types import (
     TP,
@@ -34,13 +36,19 @@ from controlplane.gateway.types import (
     partitions_by_tp,
 )
 
+ON_EVERY_BROKER = ("broker.id", "node.id")
 NO_SUCH_TOPIC = frozenset({3, 17})  # UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION
 
 
 class KafkaGateway(KafkaAccessMixin):
     def __init__(self, spec: ConnectionSpec) -> None:
         self._spec = spec
-        self._link = KafkaLink(spec)
+        self._link: KafkaLink | BrokerLink = KafkaLink(spec)
+
+    def at(self, broker: int) -> "KafkaGateway":
+        view = copy.copy(self)
+        view._link = self._link.at(broker, BROKER_ANSWER_S)  # noqa: SLF001 - of this class
+        return view
 
     def close(self) -> None:
         self._link.close()
@@ -74,22 +82,34 @@ class KafkaGateway(KafkaAccessMixin):
             described[topic["name"]] = topic_description(topic)
         return described
 
-    def topic_configs(self, names: Collection[str]) -> dict[str, list[ConfigEntry]]:
-        return self._configs(ConfigResourceType.TOPIC, names)
+    def topic_configs(
+        self, names: Collection[str], keys: Collection[str] | None = None
+    ) -> dict[str, list[ConfigEntry]]:
+        return self._configs(ConfigResourceType.TOPIC, names, keys)
 
-    def broker_configs(self, broker_ids: Collection[int]) -> dict[int, list[ConfigEntry]]:
-        found = self._configs(ConfigResourceType.BROKER, [str(i) for i in broker_ids])
+    def broker_configs(
+        self, broker_ids: Collection[int], keys: Collection[str] | None = None
+    ) -> dict[int, list[ConfigEntry]]:
+        # A key set nowhere is not answered: one that every broker has tells that from a refusal.
+        asked = None if keys is None else {*keys, *ON_EVERY_BROKER}
+        found = self._configs(ConfigResourceType.BROKER, [str(i) for i in broker_ids], asked)
         for broker_id in broker_ids:
             if str(broker_id) not in found:
                 raise GatewayError(
                     "UNKNOWN_SERVER_ERROR", f"broker {broker_id} did not give its configuration"
                 )
-        return {int(name): entries for name, entries in found.items()}
+        return {
+            int(name): [entry for entry in entries if keys is None or entry.name in keys]
+            for name, entries in found.items()
+        }
 
-    def _configs(self, kind: Any, names: Collection[str]) -> dict[str, list[ConfigEntry]]:
+    def _configs(
+        self, kind: Any, names: Collection[str], keys: Collection[str] | None = None
+    ) -> dict[str, list[ConfigEntry]]:
         if not names:
             return {}
-        resources = [ConfigResource(kind, name) for name in sorted(names)]
+        asked = None if keys is None else sorted(keys)
+        resources = [ConfigResource(kind, name, asked) for name in sorted(names)]
         found = self._link.call(
             lambda admin: admin.describe_configs(
                 resources, include_synonyms=True, config_filter="all"
@@ -326,9 +346,14 @@ class KafkaGateway(KafkaAccessMixin):
             if error is not None:
                 raise refusal(error, f"reassign {tp.topic}-{tp.partition}")
 
-    def list_reassignments(self) -> list[OngoingReassignment]:
+    def list_reassignments(
+        self, partitions: Collection[TP] | None = None
+    ) -> list[OngoingReassignment]:
+        wanted = None if partitions is None else [TopicPartition(*tp) for tp in partitions]
+        if wanted == []:
+            return []
         found = self._link.call(
-            lambda admin: admin.list_partition_reassignments(), what="list reassignments"
+            lambda admin: admin.list_partition_reassignments(wanted), what="list reassignments"
         )
         return [
             OngoingReassignment(

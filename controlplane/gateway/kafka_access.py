@@ -18,14 +18,14 @@ from kafka.admin import (
 from kafka.errors import NoError
 
 from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.kafka_link import KafkaLink, refusal
+from controlplane.gateway.kafka_link import BrokerLink, KafkaLink, refusal
 from controlplane.gateway.types import AclBinding, ScramCredential
 
 SCRAM_ITERATIONS = 4096
 
 
 class KafkaAccessMixin:
-    _link: KafkaLink
+    _link: KafkaLink | BrokerLink
 
     def list_users(self) -> list[ScramCredential]:
         found = self._link.call(

@@ -7,6 +7,7 @@ controller or coordinator in the library's caches is never asked twice.
 
 import concurrent.futures
 import contextlib
+import copy
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -70,6 +71,9 @@ class KafkaLink:
             found.unknown_outcome = write
             raise found from error
 
+    def at(self, broker: int, timeout_s: float) -> "BrokerLink":
+        return BrokerLink(self, broker, timeout_s)
+
     def close(self) -> None:
         self._drop()
         self._pool.shutdown(wait=False, cancel_futures=True)
@@ -104,6 +108,54 @@ class KafkaLink:
             client, self._client = self._client, None
         if client is not None:
             threading.Thread(target=_close_quietly, args=(client,), daemon=True).start()
+
+
+class BrokerLink:
+    """The same connection for questions to one broker."""
+
+    def __init__(self, link: KafkaLink, broker: int, timeout_s: float) -> None:
+        self._link = link
+        self._broker = broker
+        self._timeout_s = timeout_s
+
+    def call(
+        self, work: Callable[[Any], R], *, what: str, write: bool = False, timeout_s: float = 0.0
+    ) -> R:
+        """As `KafkaLink.call`."""
+        return self._link.call(
+            lambda admin: work(_at_broker(admin, self._broker)),
+            what=f"{what} at broker {self._broker}",
+            write=write,
+            timeout_s=timeout_s or self._timeout_s,
+        )
+
+    def at(self, broker: int, timeout_s: float) -> "BrokerLink":
+        return self._link.at(broker, timeout_s)
+
+    def close(self) -> None:
+        """The connection is the cluster's."""
+
+
+class _OneBroker:
+    """The library's connections, with requests that name no broker going to this one."""
+
+    def __init__(self, manager: Any, broker: int) -> None:
+        self._connections = manager
+        self._broker = broker
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connections, name)
+
+    def send(self, request: Any, node_id: Any = None, request_timeout_ms: Any = None) -> Any:
+        target = self._broker if node_id is None else node_id
+        return self._connections.send(request, target, request_timeout_ms)
+
+
+def _at_broker(admin: Any, broker: int) -> Any:
+    """The admin client, asking one broker. The library offers that for no describing call."""
+    pinned = copy.copy(admin)
+    pinned._manager = _OneBroker(admin._manager, broker)  # noqa: SLF001 - it picks the broker there
+    return pinned
 
 
 def _close_quietly(client: Any) -> None:

@@ -27,7 +27,7 @@ from controlplane.gateway.errors import (
     GatewayError,
     unreachable,
 )
-from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.port import BrokerView, ClusterGateway
 
 R = TypeVar("R")
 OF_CERTAIN_BROKERS = frozenset(
@@ -221,7 +221,11 @@ class GuardedGateway:
         if is_idle and not was_closed:
             self._gateway.close()
 
-    def _asked(self, name: str, work: Callable[[], R]) -> R:
+    def at(self, broker: int) -> BrokerView:
+        """One broker's view; its silence says nothing of the cluster."""
+        return cast("BrokerView", _GuardedView(self, self._gateway.at(broker)))
+
+    def _asked(self, name: str, work: Callable[[], R], *, is_particular: bool = False) -> R:
         with self._lock:
             if self._is_closed:
                 raise unreachable("the connection was closed: the way to this cluster has changed")
@@ -229,7 +233,9 @@ class GuardedGateway:
         self.used_at_s = time.monotonic()
         try:
             return self._passage.run(
-                work, what=name.replace("_", " "), is_particular=name in OF_CERTAIN_BROKERS
+                work,
+                what=name.replace("_", " "),
+                is_particular=is_particular or name in OF_CERTAIN_BROKERS,
             )
         finally:
             self.used_at_s = time.monotonic()
@@ -241,6 +247,22 @@ class GuardedGateway:
         with self._lock:
             self._under_way -= 1
             return self._is_closed and not self._under_way
+
+
+class _GuardedView:
+    """Questions to one broker of the cluster, under the cluster's bounds."""
+
+    def __init__(self, gateway: GuardedGateway, view: BrokerView) -> None:
+        self._gateway, self._view = gateway, view
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        question = getattr(self._view, name)
+
+        def ask(*args: Any, **kwargs: Any) -> Any:
+            work = partial(question, *args, **kwargs)
+            return self._gateway._asked(name, work, is_particular=True)  # noqa: SLF001 - of one module
+
+        return ask
 
 
 def as_gateway(guarded: GuardedGateway) -> ClusterGateway:

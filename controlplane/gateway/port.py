@@ -22,10 +22,34 @@ from controlplane.gateway.types import (
     TopicDescription,
 )
 
+BROKER_ANSWER_S = 3.0
+"""How long one broker that was named is waited for."""
+
+
+class BrokerView(Protocol):
+    """What one broker says, from its own memory."""
+
+    def describe_topics(self, names: Collection[str]) -> dict[str, TopicDescription]: ...
+    def topic_configs(
+        self, names: Collection[str], keys: Collection[str] | None = None
+    ) -> dict[str, list[ConfigEntry]]: ...
+    def broker_configs(
+        self, broker_ids: Collection[int], keys: Collection[str] | None = None
+    ) -> dict[int, list[ConfigEntry]]: ...
+    def alter_broker_configs(self, broker_id: int, changes: Mapping[str, str | None]) -> None: ...
+    def list_users(self) -> list[ScramCredential]: ...
+    def list_acls(self) -> list[AclBinding]: ...
+
 
 class ClusterGateway(Protocol):
     def probe(self, addresses: Sequence[str], *, timeout_s: float) -> list[ProbeResult]:
         """How far each of at most 8 addresses lets us in, by this gateway's own way in."""
+        ...
+
+    def at(self, broker: int) -> BrokerView:
+        """The same questions to one live broker, which otherwise go to any. Silence is known
+        within BROKER_ANSWER_S.
+        """
         ...
 
     # -- cluster and topics
@@ -35,8 +59,10 @@ class ClusterGateway(Protocol):
         """Those of `names` that exist."""
         ...
 
-    def topic_configs(self, names: Collection[str]) -> dict[str, list[ConfigEntry]]:
-        """Of those of `names` for which the brokers answered."""
+    def topic_configs(
+        self, names: Collection[str], keys: Collection[str] | None = None
+    ) -> dict[str, list[ConfigEntry]]:
+        """Of those of `names` for which the brokers answered; of these keys only, if named."""
         ...
 
     def create_topic(self, topic: NewTopic, *, validate_only: bool = False) -> None: ...
@@ -48,7 +74,9 @@ class ClusterGateway(Protocol):
         """Set each key; None puts it back to its default. Incremental: other keys stay."""
         ...
 
-    def broker_configs(self, broker_ids: Collection[int]) -> dict[int, list[ConfigEntry]]: ...
+    def broker_configs(
+        self, broker_ids: Collection[int], keys: Collection[str] | None = None
+    ) -> dict[int, list[ConfigEntry]]: ...
     def alter_broker_configs(self, broker_id: int, changes: Mapping[str, str | None]) -> None: ...
 
     # -- users and ACLs
@@ -87,7 +115,12 @@ class ClusterGateway(Protocol):
         """New replica lists; None cancels a reassignment that is under way."""
         ...
 
-    def list_reassignments(self) -> list[OngoingReassignment]: ...
+    def list_reassignments(
+        self, partitions: Collection[TP] | None = None
+    ) -> list[OngoingReassignment]:
+        """Those under way, of these partitions when given."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -110,4 +143,7 @@ READS = frozenset(
         "close",
     }
 )
-"""The methods that change nothing on the cluster. Every other one is a write (`common.fence`)."""
+VIEWS = frozenset({"at"})
+"""READS change nothing on the cluster; VIEWS answer with a part of it, of which the same holds. Every
+other method is a write (`common.fence`).
+"""

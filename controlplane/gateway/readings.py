@@ -94,12 +94,14 @@ class ClusterReader:
 
         return self._of_leaders(topics, ask)
 
-    def replicas(self, brokers: Iterable[int]) -> Reading[list[ReplicaSize]]:
-        """Every replica on these brokers; a gap for each that does not say."""
+    def replicas(
+        self, brokers: Iterable[int], topics: Collection[str] | None = None
+    ) -> Reading[list[ReplicaSize]]:
+        """Every replica (of `topics`) on these brokers; a gap for each that does not say."""
         found: list[ReplicaSize] = []
         gaps: list[Gap] = []
         for broker in brokers:
-            answer = self.ask(broker, partial(self._gateway.log_dirs, None, brokers=[broker]))
+            answer = self.ask(broker, partial(self._gateway.log_dirs, topics, brokers=[broker]))
             if isinstance(answer, Gap):
                 gaps.append(answer)
             else:

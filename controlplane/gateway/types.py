@@ -233,5 +233,8 @@ INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state"})
 SET_ON_TOPIC = frozenset({"DYNAMIC_TOPIC_CONFIG", "TOPIC_CONFIG"})
 """Sources of settings that a topic makes itself, in the words of two client versions."""
 
+SET_ON_BROKER = frozenset({"DYNAMIC_BROKER_CONFIG"})
+"""Sources of settings made on one broker while it runs."""
+
 EARLIEST = -2
 LATEST = -1

@@ -163,6 +163,50 @@ def test_one_broker_can_be_asked_alone(gateway, clients, name):
     assert gateway.describe_groups([group])[group].coordinator == coordinator
 
 
+def test_every_broker_answers_from_its_own_memory(gateway, name):
+    made(gateway, name)
+    gateway.upsert_user(name, "SCRAM-SHA-256", "first")
+    rule = AclBinding(
+        principal=f"User:{name}",
+        host="*",
+        operation="READ",
+        permission="ALLOW",
+        resource_type="TOPIC",
+        resource_name=name,
+        pattern_type="LITERAL",
+    )
+    gateway.create_acls([rule])
+    for node in gateway.describe_cluster().brokers:
+        view = gateway.at(node.id)
+        until(lambda view=view: view.describe_topics([name]).get(name))
+        until(lambda view=view: name in {row.username for row in view.list_users()})
+        until(lambda view=view: rule in view.list_acls())
+        assert "retention.ms" in {row.name for row in view.topic_configs([name])[name]}
+
+
+def test_a_broker_that_is_not_there_does_not_answer(gateway):
+    with pytest.raises(GatewayError) as caught:
+        gateway.at(99).describe_topics(["any"])
+    assert caught.value.retriable
+
+
+def test_single_settings_can_be_asked_for(gateway, name):
+    made(gateway, name)
+    (row,) = gateway.topic_configs([name], ["retention.ms"])[name]
+    assert row.name == "retention.ms"
+    broker = gateway.describe_cluster().brokers[0].id
+    key = "follower.replication.throttled.rate"
+    view = gateway.at(broker)
+    view.alter_broker_configs(broker, {key: "2000000"})
+    until(lambda: [each.value for each in view.broker_configs([broker], [key])[broker]])
+    view.alter_broker_configs(broker, {key: None})
+    assert gateway.broker_configs([broker], ["no.such.key"]) == {broker: []}
+
+
+def test_moves_of_no_partition_are_none(gateway):
+    assert gateway.list_reassignments([]) == []
+
+
 def test_broker_settings_are_set_and_taken_back(gateway):
     broker = gateway.describe_cluster().brokers[0].id
     key = "leader.replication.throttled.rate"
@@ -316,7 +360,7 @@ def test_a_partition_moves_and_a_move_is_taken_back(gateway, clients, name):
     gateway.reassign({tp: [target]})
 
     def moved():
-        ongoing = {row.tp for row in gateway.list_reassignments()}
+        ongoing = {row.tp for row in gateway.list_reassignments([tp])}
         now = gateway.describe_topics([name])[name].partitions[0]
         return tp not in ongoing and now.replicas == (target,)
 

@@ -16,7 +16,7 @@ from controlplane.common import lease_keeper
 from controlplane.common.fence import fenced_by
 from controlplane.common.lease_keeper import LeaseKeeper, LeaseLostError, use_keeper
 from controlplane.gateway.fake import FakeGateway
-from controlplane.gateway.port import READS, ClusterGateway
+from controlplane.gateway.port import READS, VIEWS, BrokerView, ClusterGateway
 from controlplane.operations import engine
 from controlplane.operations.models import Operation
 from tests.controlplane.support import drive, step
@@ -58,7 +58,8 @@ def lost():
 
 
 def test_each_method_of_gateway_and_hosts_is_known_as_a_read_or_a_write():
-    assert methods(ClusterGateway) == READS | WRITES
+    assert methods(ClusterGateway) == READS | WRITES | VIEWS
+    assert methods(BrokerView) <= READS | WRITES
     assert methods(Hosts) == HOSTS_READS | HOSTS_WRITES
     assert not READS & WRITES
     assert not HOSTS_READS & HOSTS_WRITES
@@ -71,6 +72,15 @@ def test_no_write_reaches_a_broker_without_the_lease(world, name):
     with pytest.raises(LeaseLostError):
         getattr(gateway, name)()
     assert world.gateway.calls == []
+
+
+def test_no_write_reaches_one_broker_by_name_without_the_lease(world):
+    with fenced_by(lost):
+        broker = gateway_for(world.cluster).at(1)
+        assert broker.list_users() == []
+    with pytest.raises(LeaseLostError):
+        broker.alter_broker_configs(1, {"leader.replication.throttled.rate": "1"})
+    assert "alter_broker_configs" not in world.gateway.calls
 
 
 def test_what_reads_goes_on(world):

@@ -2,7 +2,7 @@ import pytest
 
 from controlplane.common.problems import Conflict, Invalid, Problem
 from controlplane.gateway.errors import timed_out, unreachable
-from controlplane.gateway.fake import TOPIC_DEFAULTS
+from controlplane.gateway.fake_state import TOPIC_DEFAULTS
 from controlplane.gateway.types import TP, AclBinding
 from controlplane.operations.selectors import plan_dict
 from controlplane.operations.services import undo_plan_create

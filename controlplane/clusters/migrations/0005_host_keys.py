@@ -3,7 +3,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("clusters", "0003_drained_host"),
+        ("clusters", "0004_kafka_id"),
     ]
 
     operations = [

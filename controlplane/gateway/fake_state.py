@@ -1,0 +1,69 @@
+"""What the fake cluster is made of: partitions, topics, and what follows from them alone."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from controlplane.gateway.types import EARLIEST, LATEST, GroupDescription, OffsetAt
+
+TOPIC_DEFAULTS = {
+    "cleanup.policy": "delete",
+    "retention.ms": "604800000",
+    "retention.bytes": "-1",
+    "segment.bytes": "1073741824",
+    "min.insync.replicas": "2",
+    "max.message.bytes": "1048588",
+    "unclean.leader.election.enable": "false",
+    "follower.replication.throttled.replicas": "",
+    "leader.replication.throttled.replicas": "",
+}
+BYTES_PER_RECORD = 100
+
+
+@dataclass(slots=True)
+class FakePartition:
+    replicas: tuple[int, ...]
+    log_start: int = 0
+    log_end: int = 0
+    timestamps_ms: list[int] = field(default_factory=list)
+    target: tuple[int, ...] | None = None
+    polls_left: int = 0
+
+    @property
+    def size_bytes(self) -> int:
+        return (self.log_end - self.log_start) * BYTES_PER_RECORD
+
+
+@dataclass(slots=True)
+class FakeTopic:
+    topic_id: str
+    partitions: list[FakePartition]
+    configs: dict[str, str]
+
+
+def offset_at(part: FakePartition, spec: int) -> OffsetAt:
+    if spec == EARLIEST:
+        return OffsetAt(offset=part.log_start)
+    if spec == LATEST:
+        return OffsetAt(offset=part.log_end)
+    for offset, at_ms in enumerate(part.timestamps_ms):
+        if at_ms >= spec and offset >= part.log_start:
+            return OffsetAt(offset=offset, timestamp_ms=at_ms)
+    return OffsetAt(offset=-1)
+
+
+def apply_changes(configs: dict[str, str], changes: Mapping[str, str | None]) -> None:
+    for key, value in changes.items():
+        if value is None:
+            configs.pop(key, None)
+        else:
+            configs[key] = value
+
+
+def dead_group(name: str) -> GroupDescription:
+    return GroupDescription(
+        group=name, state="Dead", protocol_type="", protocol="", coordinator=1, members=()
+    )
+
+
+def is_int(text: str) -> bool:
+    return text.lstrip("-").isdigit()

@@ -144,6 +144,6 @@ READS = frozenset(
     }
 )
 VIEWS = frozenset({"at"})
-"""READS change nothing on the cluster; VIEWS answer with a part of it, of which the same holds. Every
-other method is a write (`common.fence`).
+"""READS change nothing on the cluster; VIEWS answer with a part of it, of which the same holds.
+Every other method is a write (`common.fence`).
 """

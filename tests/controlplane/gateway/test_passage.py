@@ -23,7 +23,7 @@ from controlplane.gateway.errors import (
 from controlplane.gateway.fake import FakeGateway
 from controlplane.gateway.kafka import KafkaGateway
 from controlplane.gateway.passage import GuardedGateway, Passage
-from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.port import VIEWS, BrokerView, ClusterGateway
 from tests.waiting import wait_until
 
 CLUSTER, TENANT = "kc_one", "1"
@@ -283,6 +283,10 @@ def guarded(clock, fake):
     return GuardedGateway(fake, passage(breakers(clock)))
 
 
+def questions_of(port):
+    return sorted({name for name in vars(port) if name[0] != "_"} - VIEWS - {"close"})
+
+
 def test_every_question_of_the_port_passes(clock):
     fake = FakeGateway(brokers=1)
     gateway, shared = guarded(clock, fake), breakers(clock)
@@ -290,15 +294,14 @@ def test_every_question_of_the_port_passes(clock):
     shared.failed(CLUSTER, took_s=10, reason="silent", is_probe=False, is_particular=False)
     shared.failed(CLUSTER, took_s=10, reason="silent", is_probe=False, is_particular=False)
     assert shared.look(CLUSTER)[0].state == OPEN
-    questions = [
-        name for name in vars(ClusterGateway) if not name.startswith("_") and name != "close"
-    ]
-    assert len(questions) > 20
-    for name in questions:
-        wanted = inspect.signature(getattr(ClusterGateway, name)).parameters.values()
+    asked = [(made, ClusterGateway, name) for name in questions_of(ClusterGateway)]
+    asked += [(made.at(1), BrokerView, name) for name in questions_of(BrokerView)]
+    assert len(asked) > 26
+    for whom, port, name in asked:
+        wanted = inspect.signature(getattr(port, name)).parameters.values()
         given = [None for each in wanted if each.default is each.empty and each.name != "self"]
         with pytest.raises(GatewayError) as caught:
-            getattr(made, name)(*given)
+            getattr(whom, name)(*given)
         assert caught.value.code == NOT_ANSWERING, name
     assert gateway.describe_cluster().brokers
     with pytest.raises(AttributeError):

@@ -1,6 +1,6 @@
 """user.create, user.delete, user.rotate, acl.create, acl.delete."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -20,7 +20,7 @@ from controlplane.common.hashing import content_hash
 from controlplane.common.problems import Conflict, NotFound, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
-from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.types import AclBinding
 from controlplane.operations.blast_radius import Extent, listed
 from controlplane.operations.locks import Resource
@@ -35,7 +35,7 @@ from controlplane.operations.operations import (
     Wait,
     warning,
 )
-from controlplane.operations.read_back import read_back, verified_by
+from controlplane.operations.read_back import read_back, read_back_everywhere, verified_by
 from controlplane.operations.risks import Risk
 from controlplane.operations.services import secret_keep, secret_peek
 
@@ -97,10 +97,15 @@ class UserCreate(_UserKind):
         return Done(detail=counted(len(bindings), "ACL"))
 
     def verify(self, context: StepContext) -> Done | Wait:
-        gateway, inputs = self.gateway(context), context.inputs
-        if inputs["mechanism"] not in mechanisms_of(gateway, inputs["username"]):
-            return read_back("the user is not seen yet")
-        return verify_acls(gateway, present=bindings_of(inputs.get("acls", [])))
+        inputs = context.inputs
+        present = bindings_of(inputs.get("acls", []))
+
+        def differing(view: BrokerView, _broker: int) -> str | None:
+            if inputs["mechanism"] not in mechanisms_of(view, inputs["username"]):
+                return "the user is not seen yet"
+            return acls_differing(view, present=present)
+
+        return read_back_everywhere(context, self.gateway(context), differing)
 
     def remove(self, context: StepContext) -> Done | Wait:
         """The login that this operation made, and the rules that it added."""
@@ -186,10 +191,14 @@ class UserDelete(_UserKind):
         return Done(detail=counted(len(bindings), "rule"))
 
     def verify(self, context: StepContext) -> Done | Wait:
-        gateway = self.gateway(context)
-        if mechanisms_of(gateway, context.inputs["username"]):
-            return read_back("the user is still seen")
-        return verify_acls(gateway, absent=bindings_of(context.preconditions["acls"]))
+        absent = bindings_of(context.preconditions["acls"])
+
+        def differing(view: BrokerView, _broker: int) -> str | None:
+            if mechanisms_of(view, context.inputs["username"]):
+                return "the user is still seen"
+            return acls_differing(view, absent=absent)
+
+        return read_back_everywhere(context, self.gateway(context), differing)
 
     def put_back(self, context: StepContext) -> Done | Wait:
         """The rules; the password is known to nobody, so a login that is gone stays gone."""
@@ -267,9 +276,13 @@ class UserRotate(_UserKind):
         return Done(detail=", ".join(mechanisms))
 
     def verify(self, context: StepContext) -> Done | Wait:
-        seen = mechanisms_of(self.gateway(context), context.inputs["username"])
-        missing = set(context.preconditions["mechanisms"]) - set(seen)
-        return read_back("the user is not seen yet" if missing else None)
+        wanted = set(context.preconditions["mechanisms"])
+
+        def differing(view: BrokerView, _broker: int) -> str | None:
+            missing = wanted - set(mechanisms_of(view, context.inputs["username"]))
+            return "the user is not seen yet" if missing else None
+
+        return read_back_everywhere(context, self.gateway(context), differing)
 
     steps = (
         StepSpec(
@@ -325,7 +338,12 @@ class AclCreate(_AclKind):
         return Done(detail=counted(len(added), "rule"))
 
     def verify(self, context: StepContext) -> Done | Wait:
-        return verify_acls(self.gateway(context), present=bindings_of(context.diff["after"]))
+        present = bindings_of(context.diff["after"])
+        return read_back_everywhere(
+            context,
+            self.gateway(context),
+            lambda view, _broker: acls_differing(view, present=present),
+        )
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "acl.delete", {"bindings": plan.diff["after"]}
@@ -371,7 +389,12 @@ class AclDelete(_AclKind):
         return Done(detail=counted(len(removed), "rule"))
 
     def verify(self, context: StepContext) -> Done | Wait:
-        return verify_acls(self.gateway(context), absent=bindings_of(context.diff["before"]))
+        absent = bindings_of(context.diff["before"])
+        return read_back_everywhere(
+            context,
+            self.gateway(context),
+            lambda view, _broker: acls_differing(view, absent=absent),
+        )
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
         return "acl.create", {"bindings": plan.diff["before"]}
@@ -391,18 +414,21 @@ class AclDelete(_AclKind):
     )
 
 
-def verify_acls(
-    gateway: ClusterGateway,
+def acls_differing(
+    view: BrokerView,
     *,
-    present: list[AclBinding] | None = None,
-    absent: list[AclBinding] | None = None,
-) -> Done | Wait:
-    have = set(gateway.list_acls())
-    missing = [binding for binding in present or [] if binding not in have]
-    left = [binding for binding in absent or [] if binding in have]
+    present: Sequence[AclBinding] = (),
+    absent: Sequence[AclBinding] = (),
+) -> str | None:
+    """What a broker's rules lack or still have, in words; None: nothing. No rule, no question."""
+    if not present and not absent:
+        return None
+    have = set(view.list_acls())
+    missing = sum(binding not in have for binding in present)
+    left = sum(binding in have for binding in absent)
     if missing or left:
-        return read_back(f"{counted(len(missing), 'rule')} not seen yet, {len(left)} still seen")
-    return read_back(None)
+        return f"{counted(missing, 'rule')} not seen yet, {left} still seen"
+    return None
 
 
 def _still_there(gateway: ClusterGateway, rules_added: Iterable[AclBinding]) -> list[AclBinding]:
@@ -420,7 +446,7 @@ def _already_there(gateway: ClusterGateway, rows: list[dict[str, Any]]) -> list[
     return [asdict(rule) for rule in _still_there(gateway, bindings_of(rows))] if rows else []
 
 
-def mechanisms_of(gateway: ClusterGateway, username: str) -> list[str]:
+def mechanisms_of(gateway: BrokerView, username: str) -> list[str]:
     return sorted(
         credential.mechanism
         for credential in gateway.list_users()

@@ -1,6 +1,7 @@
 """topic.create, topic.update, topic.partitions, topic.delete."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from controlplane.clusters.operations_base import ClusterOperationKind
@@ -8,7 +9,7 @@ from controlplane.common.kafka_configs import check_topic_settings
 from controlplane.common.problems import Conflict, Unavailable, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
-from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.types import LATEST, SET_ON_TOPIC, TP, NewTopic, TopicDescription
 from controlplane.operations.blast_radius import Extent
 from controlplane.operations.locks import Resource
@@ -24,7 +25,7 @@ from controlplane.operations.operations import (
     StepSpec,
     Wait,
 )
-from controlplane.operations.read_back import read_back, verified_by
+from controlplane.operations.read_back import read_back, read_back_everywhere, verified_by
 from controlplane.operations.risks import Risk
 from controlplane.topics import rules
 from controlplane.topics.inputs import (
@@ -112,6 +113,7 @@ class TopicCreate(_TopicKind):
             found = gateway.describe_topics([inputs["name"]]).get(inputs["name"])
             self._note_id(context, found)
         return verify_topic(
+            context,
             gateway,
             inputs["name"],
             partitions=inputs["partitions"],
@@ -223,9 +225,16 @@ class TopicUpdate(_TopicKind):
         return Done(detail=", ".join(sorted(wanted)))
 
     def verify(self, context: StepContext) -> Done | Wait:
-        wanted = context.diff["after"]["configs"]
-        own, _, _ = _settings(self.gateway(context), context.inputs["name"])
-        return read_back(_not_seen(wanted, own))
+        wanted, name = context.diff["after"]["configs"], context.inputs["name"]
+
+        def differing(view: BrokerView, _broker: int) -> str | None:
+            entries = view.topic_configs([name]).get(name)
+            if entries is None:
+                return f"does not give the settings of {name}"
+            own = config_values(entry for entry in entries if entry.source in SET_ON_TOPIC)
+            return _not_seen(wanted, own)
+
+        return read_back_everywhere(context, self.gateway(context), differing)
 
     def put_back(self, context: StepContext) -> Done | Wait:
         """The settings that are as this operation made them; others have been set since."""
@@ -306,7 +315,8 @@ class TopicPartitions(_TopicKind):
 
     def verify(self, context: StepContext) -> Done | Wait:
         name, partitions = context.inputs["name"], context.inputs["partitions"]
-        return verify_topic(self.gateway(context), name, partitions=partitions, configs={})
+        gateway = self.gateway(context)
+        return verify_topic(context, gateway, name, partitions=partitions, configs={})
 
     def count(self, context: StepContext) -> Done:
         """Nothing takes partitions away again: say how many there are."""
@@ -375,8 +385,18 @@ class TopicDelete(_TopicKind):
         return Done(detail="the controller took it")
 
     def verify(self, context: StepContext) -> Done | Wait:
-        left = "brokers are still deleting" if self._is_there(context) else None
-        return read_back(left, detail="gone from the metadata")
+        """No broker lists it or holds a replica, unless a topic has its name again by now."""
+        gateway, name = self.gateway(context), context.inputs["name"]
+
+        def differing(view: BrokerView, broker: int) -> str | None:
+            found = view.describe_topics([name]).get(name)
+            if found is not None:
+                is_planned = found.topic_id == context.preconditions["topic_id"]
+                return "still lists it" if is_planned else None
+            held = len(gateway.log_dirs([name], brokers=[broker]))
+            return f"still holds {counted(held, 'replica')}" if held else None
+
+        return read_back_everywhere(context, gateway, differing, detail="gone from every broker")
 
     def _is_there(self, context: StepContext) -> bool:
         """The planned topic, not another one that was made under its name since."""
@@ -409,18 +429,33 @@ class TopicDelete(_TopicKind):
 
 
 def verify_topic(
-    gateway: ClusterGateway, name: str, *, partitions: int, configs: dict[str, str]
+    context: StepContext,
+    gateway: ClusterGateway,
+    name: str,
+    *,
+    partitions: int,
+    configs: dict[str, str],
 ) -> Done | Wait:
-    """All partitions there, led, fully replicated, configured as planned."""
-    topic = gateway.describe_topics([name]).get(name)
-    if topic is None:
-        return read_back("not in the metadata yet")
-    ready = _ready_partitions(topic)
-    progress = Progress(done=ready, total=partitions, unit="partitions")
-    if ready < partitions:
-        return read_back(f"{ready} of {partitions} ready", progress=progress)
-    effective = _settings(gateway, name)[1] if configs else {}
-    return read_back(_not_seen(configs, effective), progress=progress)
+    """All partitions there, led, fully replicated, configured as planned, at every broker."""
+    fewest = partitions
+
+    def differing(view: BrokerView, _broker: int) -> str | None:
+        nonlocal fewest
+        topic = view.describe_topics([name]).get(name)
+        ready = 0 if topic is None else _ready_partitions(topic)
+        fewest = min(fewest, ready)
+        if topic is None:
+            return "not in the metadata yet"
+        if ready < partitions:
+            return f"{ready} of {partitions} ready"
+        if not configs:
+            return None
+        entries = view.topic_configs([name]).get(name)
+        return _not_seen(configs, config_values(entries or ()))
+
+    outcome = read_back_everywhere(context, gateway, differing)
+    progress = Progress(done=fewest, total=partitions, unit="partitions")
+    return replace(outcome, progress=progress)
 
 
 def _not_seen(wanted: Mapping[str, str | None], seen: Mapping[str, str | None]) -> str | None:

@@ -22,7 +22,7 @@ from controlplane.clusters.serializers import (
 from controlplane.common.serializers import Shape
 from controlplane.groups.serializers import GroupRowSerializer, GroupSerializer
 from controlplane.operations.serializers import OperationSerializer
-from controlplane.reassignments.serializers import ReassignmentSerializer
+from controlplane.reassignments.serializers import ActiveReassignmentsSerializer
 from controlplane.tenants.models import ROLE_CHOICES
 from controlplane.tenants.serializers import TenantSerializer
 from controlplane.topics.serializers import TopicRowSerializer, TopicSerializer
@@ -171,7 +171,7 @@ TOPICS, GROUPS = _list(TopicRowSerializer), _list(GroupRowSerializer)
 OPERATION, OPERATIONS = _one(OperationSerializer), _list(OperationSerializer)
 LAG, RETENTION = _one(LagSerializer), _one(RetentionSerializer)
 COLLECTOR = _one(CollectorSerializer)
-LOADS, REASSIGNMENTS = _list(LoadSerializer), _list(ReassignmentSerializer)
+LOADS, REASSIGNMENTS = _list(LoadSerializer), _one(ActiveReassignmentsSerializer)
 
 OverviewPageSerializer = _page(
     "Overview",

@@ -9,7 +9,7 @@ from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import client_config, cluster_row
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.readings import ClusterReader
-from controlplane.reassignments.selectors import active
+from controlplane.reassignments.progress import active
 from controlplane.tenants.models import Tenant
 
 

@@ -4,7 +4,7 @@ from console.pages.cluster import loads
 from console.pages.shared import asked, cluster_part
 from console.parts import Part
 from controlplane.clusters.selectors import cluster_row
-from controlplane.reassignments.selectors import active
+from controlplane.reassignments.progress import active
 from controlplane.tenants.models import Tenant
 from controlplane.topics.selectors import topic_list
 

@@ -1,22 +1,96 @@
-"""`/clusters/{id}/reassignments`."""
+"""`/clusters/{id}/reassignments`, and what a reassignment's operation has besides its steps."""
 
+from typing import Any
+
+from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.clusters.selectors import cluster_row, gateway_for
-from controlplane.common.openapi import documented
-from controlplane.reassignments import selectors
-from controlplane.reassignments.serializers import ReassignmentListSerializer
+from controlplane.common.idempotency import run_idempotently
+from controlplane.common.openapi import IDEMPOTENCY, PAGED, PROBLEM, documented
+from controlplane.common.paging import page_of_list
+from controlplane.reassignments import progress, services
+from controlplane.reassignments.serializers import (
+    MoveProgressPageSerializer,
+    ReassignmentPageSerializer,
+    ThrottleInputSerializer,
+    ThrottleSerializer,
+)
 from controlplane.tenants.views import TenantView
+
+TAG = "reassignments"
+_PROBLEM = "application/problem+json"
 
 
 class ReassignmentsView(TenantView):
     @documented(
         "reassignment_list",
-        answers={200: ReassignmentListSerializer},
-        tag="reassignments",
+        answers={200: ReassignmentPageSerializer},
+        parameters=PAGED,
+        tag=TAG,
         summary="What the brokers are moving right now",
     )
     def get(self, request: Request, cluster_id: str) -> Response:
-        cluster = cluster_row(self.tenant, cluster_id)
-        return Response({"data": selectors.active(cluster, gateway_for(cluster))})
+        gateway = gateway_for(cluster_row(self.tenant, cluster_id))
+        found = page_of_list(request, progress.ongoing_rows(gateway), "key")
+        rows, gaps = progress.ongoing_with_bytes(gateway, [each["row"] for each in found["data"]])
+        return Response({"data": rows, "page": found["page"], "unknown": gaps})
+
+
+class MovesView(TenantView):
+    @documented(
+        "operation_moves",
+        answers={200: MoveProgressPageSerializer},
+        parameters=PAGED,
+        tag=TAG,
+        summary="How far each partition of a reassignment is",
+    )
+    def get(self, request: Request, operation_id: str) -> Response:
+        operation = progress.reassignment_of(self.tenant, operation_id)
+        found = page_of_list(request, progress.planned_rows(operation), "key")
+        moves = [each["move"] for each in found["data"]]
+        return Response(
+            {
+                **progress.moves_with_progress(operation, moves),
+                "page": found["page"],
+                "goes_back": progress.goes_back(operation),
+                "throttle_bytes_per_s": progress.throttle_dict(operation)["throttle_bytes_per_s"],
+            }
+        )
+
+
+class ThrottleView(TenantView):
+    @documented(
+        "operation_throttle_get",
+        answers={200: ThrottleSerializer},
+        tag=TAG,
+        summary="The limit of a reassignment",
+    )
+    def get(self, request: Request, operation_id: str) -> Response:
+        operation = progress.reassignment_of(self.tenant, operation_id)
+        return Response(progress.throttle_dict(operation))
+
+    @documented(
+        "operation_throttle_change",
+        body=ThrottleInputSerializer,
+        answers={200: ThrottleSerializer, (409, _PROBLEM): PROBLEM},
+        parameters=[IDEMPOTENCY],
+        tag=TAG,
+        summary="Change the limit of a reassignment that is under way",
+    )
+    def post(self, request: Request, operation_id: str) -> Response:
+        given = ThrottleInputSerializer(data=request.data)
+        given.is_valid(raise_exception=True)
+
+        def change() -> tuple[int, dict[str, Any]]:
+            services.throttle_change(
+                tenant=self.tenant,
+                actor=self.access.actor,
+                operation_id=operation_id,
+                bytes_per_s=given.validated_data["throttle_bytes_per_s"],
+            )
+            operation = progress.reassignment_of(self.tenant, operation_id)
+            return status.HTTP_200_OK, progress.throttle_dict(operation)
+
+        return run_idempotently(request, self.tenant.id, change)

@@ -1,23 +1,23 @@
-"""reassignment: throttle → move in bounded batches → throttle off → verify on disk.
+"""reassignment: limit → move in bounded batches → limit off → verify on every broker and on disk.
 
-Cancelled, it stops what is under way and moves back what had arrived; failed, it stops what
-is under way. The throttle goes on every way out.
+Cancelled, it stops what is under way, moves back what had arrived under the same limit, and
+verifies that; failed, it stops what is under way and says what stays. The limit goes either way.
 """
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from controlplane.clusters.operations_base import ClusterOperationKind, cluster_of
 from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
-from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.readings import Gap, Reading
 from controlplane.gateway.types import TP, PartitionDescription, partitions_by_tp
 from controlplane.operations.blast_radius import Extent, amount
 from controlplane.operations.locks import Resource
-from controlplane.operations.models import Plan
+from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
     Phase,
@@ -29,8 +29,10 @@ from controlplane.operations.operations import (
     StepSpec,
     Wait,
 )
-from controlplane.operations.read_back import read_back, verified_by
+from controlplane.operations.read_back import MEMO, read_back, read_back_everywhere, verified_by
+from controlplane.operations.states import CANCELLING
 from controlplane.reassignments import rules
+from controlplane.reassignments.diffs import move_dict, moves_in
 from controlplane.reassignments.inputs import PARTITIONS_MAX, ReassignmentInputs
 from controlplane.reassignments.planner.plan import changes_of, rebalance
 from controlplane.reassignments.planner.types import (
@@ -43,10 +45,15 @@ from controlplane.reassignments.planner.types import (
     Role,
     UnplannableError,
 )
-from controlplane.reassignments.rules import Move, Replicas, Survey
+from controlplane.reassignments.rules import Move, Replicas, Survey, reversed_moves
 from controlplane.reassignments.selectors import Truth, read_truth
 from controlplane.reassignments.serializers import ReassignmentDiffSerializer
-from controlplane.reassignments.services import throttle_release, throttle_renew, throttle_set
+from controlplane.reassignments.services import (
+    throttle_keep,
+    throttle_of,
+    throttle_prepare,
+    throttle_release,
+)
 from controlplane.reassignments.warnings import plan_warnings
 
 DAY_S = 86_400.0
@@ -70,7 +77,7 @@ class Reassignment(ClusterOperationKind):
             remains = "".join(f" {limit.text}" for limit in outcome.limits)
             raise Conflict(f"No move would help.{remains}", code="nothing-to-do")
         touched = {move.tp for move in moves}
-        ongoing = sorted(row.tp for row in gateway.list_reassignments() if row.tp in touched)
+        ongoing = sorted(row.tp for row in gateway.list_reassignments(touched))
         if ongoing:
             raise Conflict(
                 f"{ongoing[0].topic}-{ongoing[0].partition} is being moved already.",
@@ -115,50 +122,72 @@ class Reassignment(ClusterOperationKind):
         """How much is copied may change: it is only said."""
         return []
 
+    def prepare(self, operation: Operation, plan: Plan) -> None:
+        throttle_prepare(operation, plan.inputs.get("throttle_bytes_per_s"))
+
     def throttle(self, context: StepContext) -> Done:
-        bytes_per_s = context.inputs.get("throttle_bytes_per_s")
-        if not bytes_per_s:
-            return Done(detail="no limit was asked for")
-        throttle_set(
+        operation_id = context.operation.id
+        throttle_prepare(context.operation, context.inputs.get("throttle_bytes_per_s"))
+        throttle_keep(
             self.gateway(context),
-            operation_id=context.operation.id,
-            cluster_id=context.operation.cluster_id or "",
-            moves=moves_in(context.diff),
-            bytes_per_s=bytes_per_s,
+            operation_id,
+            moves_in(context.diff),
+            all_brokers=True,
         )
-        return Done(detail=f"{bytes_per_s} bytes/s per broker")
+        lease = throttle_of(operation_id)
+        if lease is None or lease.bytes_per_s is None:
+            return Done(detail="no limit was asked for")
+        return Done(detail=f"{lease.bytes_per_s} bytes/s per broker")
 
     def move(self, context: StepContext) -> Done | Wait:
         return self._move(context, moves_in(context.diff))
 
     def move_back(self, context: StepContext) -> Done | Wait:
-        return self._move(context, [_reversed(move) for move in moves_in(context.diff)])
+        return self._move(context, reversed_moves(moves_in(context.diff)), back=True)
+
+    def verify_back(self, context: StepContext) -> Done | Wait:
+        """As before on every broker, but for what somebody else moved or deleted meanwhile."""
+        gateway, moves = self.gateway(context), reversed_moves(moves_in(context.diff))
+        found = survey_now(gateway, moves)
+        others = {move.tp for move in (*found.foreign, *found.gone)}
+        back = [move for move in moves if move.tp not in others]
+        where = f"{counted(len(back), 'partition')} on the brokers of before"
+        remains = tuple(_out_of_reach(found))
+        said = "; ".join([where, *remains])
+        if not back:
+            return Done(detail=said, remains=remains)
+        outcome = _verify(context, gateway, back, detail=said, memo_key="read_back_restored")
+        return replace(outcome, remains=remains) if isinstance(outcome, Done) else outcome
 
     def stop(self, context: StepContext) -> Done | Wait:
-        return _stop(self.gateway(context), moves_in(context.diff))
+        goes_back = context.operation.state == CANCELLING
+        return _stop(self.gateway(context), moves_in(context.diff), goes_back=goes_back)
 
     def unthrottle(self, context: StepContext) -> Done:
         return Done(detail=throttle_release(self.gateway(context), context.operation.id))
 
     def verify(self, context: StepContext) -> Done | Wait:
-        return _verify(self.gateway(context), moves_in(context.diff))
+        return _verify(
+            context,
+            self.gateway(context),
+            moves_in(context.diff),
+            detail="every broker and its log directories agree with the plan",
+        )
 
-    def _move(self, context: StepContext, moves: list[Move]) -> Done | Wait:
+    def _move(self, context: StepContext, moves: list[Move], *, back: bool = False) -> Done | Wait:
+        """The limit first: what is submitted, and what moves already, moves under it."""
         gateway = self.gateway(context)
-        throttle_renew(context.operation.id)
+        limit = throttle_keep(gateway, context.operation.id, moves)
         found = survey_now(gateway, moves)
-        if found.foreign:
-            tp = found.foreign[0].tp
-            raise StepFailedError(
-                "plan-stale", f"Somebody else moved {tp.topic}-{tp.partition} meanwhile."
-            )
+        if not back:
+            _refuse_others(found)
         batch = rules.next_batch(found, batch_size=context.inputs["batch_size"])
         if batch:
             gateway.reassign({move.tp: move.after for move in batch})
-        settled = len(found.done) == len(moves)
         progress = _progress(gateway, moves, found)
-        detail = f"{len(found.done)} of {len(moves)} partitions are there"
-        waiting = None if settled else detail
+        said = [f"{len(found.done)} of {len(moves)} partitions are there", *_out_of_reach(found)]
+        detail = "; ".join([*said, limit] if limit else said)
+        waiting = detail if found.todo or found.moving else None
         return read_back(waiting, detail=detail, progress=progress, poll_s=POLL_S)
 
     def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
@@ -180,7 +209,7 @@ class Reassignment(ClusterOperationKind):
             title="Move replicas",
             run=move,
             deadline_s=7 * DAY_S,
-            restored_by=("stop", "move-back"),
+            restored_by=("stop", "move-back", "verify-back"),
             stays="Partitions that had arrived on their new brokers stay there; moves under way are"
             " stopped.",
         ),
@@ -191,6 +220,13 @@ class Reassignment(ClusterOperationKind):
             run=move_back,
             phase=Phase.TEARDOWN,
             deadline_s=7 * DAY_S,
+        ),
+        StepSpec(
+            name="verify-back",
+            title="Data is on the old brokers again and gone from the new",
+            run=verify_back,
+            phase=Phase.TEARDOWN,
+            deadline_s=300.0,
         ),
         StepSpec(name="unthrottle", title="Lift the limit", run=unthrottle, phase=Phase.ALWAYS),
         verified_by(
@@ -209,29 +245,6 @@ def _to_move(moves: list[Move], truth: Truth) -> Extent:
     return amount("bytes", "bytes to copy", "byte", known, may_change=True)
 
 
-def move_dict(move: Move) -> dict[str, Any]:
-    return {
-        "topic": move.tp.topic,
-        "partition": move.tp.partition,
-        "before": list(move.before),
-        "after": list(move.after),
-        "bytes": None if move.is_unsized else move.bytes_to_move,
-        "size_bytes": move.size_bytes,
-    }
-
-
-def moves_in(diff: dict[str, Any]) -> list[Move]:
-    return [
-        Move(
-            tp=TP(row["topic"], row["partition"]),
-            before=tuple(row["before"]),
-            after=tuple(row["after"]),
-            size_bytes=row["size_bytes"],
-        )
-        for row in diff["partitions"]
-    ]
-
-
 def assignment_now(gateway: ClusterGateway, moves: list[Move]) -> dict[TP, Replicas]:
     parts = _parts_now(gateway, moves)
     return {move.tp: parts[move.tp].replicas for move in moves if move.tp in parts}
@@ -239,7 +252,7 @@ def assignment_now(gateway: ClusterGateway, moves: list[Move]) -> dict[TP, Repli
 
 def survey_now(gateway: ClusterGateway, moves: list[Move]) -> Survey:
     """Ongoing first, assignment after: a move that ends in between is seen as done."""
-    ongoing = {row.tp for row in gateway.list_reassignments()}
+    ongoing = {row.tp for row in gateway.list_reassignments({move.tp for move in moves})}
     return rules.survey(moves, now=assignment_now(gateway, moves), ongoing=ongoing)
 
 
@@ -327,39 +340,89 @@ def _check_alive(broker: int, truth: Truth, pointer: str) -> None:
         raise field_problem(pointer, f"Broker {broker} is not alive in this cluster.")
 
 
-def _stop(gateway: ClusterGateway, moves: list[Move]) -> Done | Wait:
-    """Cancel what is under way, so that unfinished partitions are as before."""
+def _stop(gateway: ClusterGateway, moves: list[Move], *, goes_back: bool) -> Done | Wait:
+    """Cancel what is under way, so that unfinished partitions are as before; say what is not."""
     found = survey_now(gateway, moves)
     if not found.moving:
-        return Done(detail=f"{len(found.done)} had finished, none is under way")
+        stays = [] if goes_back else _groups((found.done, "stays on the new brokers"))
+        return Done(detail=_what_stays(found, goes_back=goes_back), remains=tuple(stays))
     with AcceptedRefusals("NO_REASSIGNMENT_IN_PROGRESS"):
         gateway.reassign({move.tp: None for move in found.moving})
-    return Wait(seconds=POLL_S, detail=f"stopping {len(found.moving)} moves")
+    return Wait(seconds=POLL_S, detail=f"stopping {counted(len(found.moving), 'move')}")
 
 
-def _verify(gateway: ClusterGateway, moves: list[Move]) -> Done | Wait:
-    """Assignment, in-sync replicas and log directories all say what the plan says."""
-    parts = _parts_now(gateway, moves)
-    held = _sizes_now(gateway, moves)
-    wrong = []
-    for move in moves:
-        part = parts.get(move.tp)
-        name = f"{move.tp.topic}-{move.tp.partition}"
-        if part is None or part.replicas != move.after:
-            wrong.append(f"{name} is not assigned as planned")
-        elif set(part.isr) != set(move.after):
-            wrong.append(f"{name} is not in sync everywhere")
-        elif any((broker, move.tp) not in held for broker in move.after):
-            wrong.append(f"{name} is missing on a new broker")
-        elif any((broker, move.tp) in held for broker in move.removing):
-            wrong.append(f"{name} is still on an old broker")
-    progress = Progress(done=len(moves) - len(wrong), total=len(moves), unit="partitions")
-    return read_back(
-        wrong[0] if wrong else None,
-        detail="log directories agree with the plan",
-        progress=progress,
-        poll_s=POLL_S,
+def _refuse_others(found: Survey) -> None:
+    for moves, did in ((found.foreign, "moved"), (found.gone, "deleted")):
+        if moves:
+            raise StepFailedError(
+                "plan-stale", f"Somebody else {did} {rules.named(moves)} meanwhile."
+            )
+
+
+def _out_of_reach(found: Survey) -> list[str]:
+    """What does not go back, in words."""
+    return _groups(
+        (found.foreign, "where somebody else has moved it"),
+        (found.gone, "gone with its topic"),
     )
+
+
+def _groups(*groups: tuple[tuple[Move, ...], str]) -> list[str]:
+    return [f"{text}: {rules.named(moves)}" for moves, text in groups if moves]
+
+
+def _what_stays(found: Survey, *, goes_back: bool) -> str:
+    """Every partition is in one of these clauses."""
+    arrived = "on the new brokers, to be moved back" if goes_back else "stays on the new brokers"
+    said = _groups((found.todo, "on the old brokers"), (found.done, arrived))
+    return "; ".join(["nothing moves any more", *said, *_out_of_reach(found)])
+
+
+def _verify(
+    context: StepContext,
+    gateway: ClusterGateway,
+    moves: list[Move],
+    *,
+    detail: str,
+    memo_key: str = MEMO,
+) -> Done | Wait:
+    """Each broker's metadata says what the plan says, and each one's log directories hold it."""
+    topics = sorted({move.tp.topic for move in moves})
+    most_wrong = 0
+
+    def differing(view: BrokerView, broker: int) -> str | None:
+        nonlocal most_wrong
+        parts = partitions_by_tp(view.describe_topics(topics).values())
+        held = {
+            replica.tp
+            for replica in gateway.log_dirs(topics, brokers=[broker])
+            if not replica.is_future
+        }
+        wrong = [text for move in moves if (text := _wrong(move, parts, held, broker))]
+        most_wrong = max(most_wrong, len(wrong))
+        return wrong[0] if wrong else None
+
+    outcome = read_back_everywhere(
+        context, gateway, differing, detail=detail, poll_s=POLL_S, memo_key=memo_key
+    )
+    done = len(moves) - most_wrong
+    return replace(outcome, progress=Progress(done=done, total=len(moves), unit="partitions"))
+
+
+def _wrong(
+    move: Move, parts: Mapping[TP, PartitionDescription], held: Collection[TP], broker: int
+) -> str | None:
+    part = parts.get(move.tp)
+    name = f"{move.tp.topic}-{move.tp.partition}"
+    if part is None or part.replicas != move.after:
+        return f"{name} is not assigned as planned"
+    if set(part.isr) != set(move.after):
+        return f"{name} is not in sync everywhere"
+    if broker in move.after and move.tp not in held:
+        return f"{name} is missing here"
+    if broker in move.removing and move.tp in held:
+        return f"{name} is still here"
+    return None
 
 
 def _parts_now(gateway: ClusterGateway, moves: list[Move]) -> dict[TP, PartitionDescription]:
@@ -373,10 +436,6 @@ def _sizes_now(gateway: ClusterGateway, moves: list[Move]) -> dict[tuple[int, TP
         for replica in gateway.log_dirs(sorted({move.tp.topic for move in moves}))
         if replica.tp in wanted and not replica.is_future
     }
-
-
-def _reversed(move: Move) -> Move:
-    return Move(tp=move.tp, before=move.after, after=move.before, size_bytes=move.size_bytes)
 
 
 def _resource(moves: list[Move]) -> str:

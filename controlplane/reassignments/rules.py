@@ -1,12 +1,17 @@
 """What moves, how long that takes, and what remains to be done. Pure."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from controlplane.gateway.types import TP
 
 Replicas = tuple[int, ...]
+REPLICA_KEYS = (
+    "leader.replication.throttled.replicas",
+    "follower.replication.throttled.replicas",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +73,33 @@ def seconds_estimated(
     return bytes_in_a_row / throttle_bytes_per_s
 
 
+def reversed_moves(moves: Iterable[Move]) -> list[Move]:
+    """The way back."""
+    return [
+        Move(tp=move.tp, before=move.after, after=move.before, size_bytes=move.size_bytes)
+        for move in moves
+    ]
+
+
+def throttled_replicas(moves: Sequence[Move]) -> dict[str, dict[str, str]]:
+    """Both lists of each topic, `partition:broker,…`: who sends on the leaders' side, who is new on
+    the followers'. Replicas in sync are not limited, though they are listed.
+    """
+    leaders: dict[str, list[str]] = {}
+    followers: dict[str, list[str]] = {}
+    for move in moves:
+        for lists, brokers in ((leaders, move.before), (followers, move.adding)):
+            lists.setdefault(move.tp.topic, []).extend(
+                f"{move.tp.partition}:{broker}" for broker in brokers
+            )
+    return {
+        topic: dict(
+            zip(REPLICA_KEYS, (",".join(leaders[topic]), ",".join(followers[topic])), strict=True)
+        )
+        for topic in sorted(leaders)
+    }
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Survey:
     """Where every planned move stands, by the brokers' own word."""
@@ -76,14 +108,19 @@ class Survey:
     moving: tuple[Move, ...]
     todo: tuple[Move, ...]
     foreign: tuple[Move, ...]
+    gone: tuple[Move, ...]
 
 
 def survey(moves: Sequence[Move], *, now: Mapping[TP, Replicas], ongoing: Collection[TP]) -> Survey:
-    """Sort the moves. `foreign`: the partition has replicas that the plan never spoke of."""
-    done, moving, todo, foreign = [], [], [], []
+    """Sort the moves. `foreign`: the partition has replicas that the plan never spoke of; `gone`:
+    its topic was deleted.
+    """
+    done, moving, todo, foreign, gone = [], [], [], [], []
     for move in moves:
         replicas = now.get(move.tp)
-        if move.tp in ongoing:
+        if replicas is None:
+            gone.append(move)
+        elif move.tp in ongoing:
             moving.append(move)
         elif replicas == move.after:
             done.append(move)
@@ -91,7 +128,59 @@ def survey(moves: Sequence[Move], *, now: Mapping[TP, Replicas], ongoing: Collec
             todo.append(move)
         else:
             foreign.append(move)
-    return Survey(done=tuple(done), moving=tuple(moving), todo=tuple(todo), foreign=tuple(foreign))
+    return Survey(
+        done=tuple(done),
+        moving=tuple(moving),
+        todo=tuple(todo),
+        foreign=tuple(foreign),
+        gone=tuple(gone),
+    )
+
+
+class MoveState(StrEnum):
+    """Where one partition is on its way."""
+
+    WAITING = "waiting"
+    MOVING = "moving"
+    ARRIVED = "arrived"
+    ELSEWHERE = "elsewhere"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+
+
+def states_of(found: Survey) -> dict[TP, MoveState]:
+    groups = (
+        (MoveState.WAITING, found.todo),
+        (MoveState.MOVING, found.moving),
+        (MoveState.ARRIVED, found.done),
+        (MoveState.ELSEWHERE, found.foreign),
+        (MoveState.GONE, found.gone),
+    )
+    return {move.tp: state for state, moves in groups for move in moves}
+
+
+def bytes_moved(
+    adding: Collection[int], leader: int | None, held: Mapping[int, int | None]
+) -> tuple[int | None, int | None]:
+    """(bytes on the new replicas, bytes that belong there) of one partition.
+
+    `held`: bytes by broker, None for a broker that did not say. What follows from nothing known is
+    None: a partition without a leader, or whose leader did not say, belongs nobody knows how much.
+    """
+    size = None if leader is None else held.get(leader)
+    if size is None:
+        return None, None
+    arrived = [held.get(broker, 0) for broker in adding]
+    if any(each is None for each in arrived):
+        return None, size * len(adding)
+    return sum(min(each or 0, size) for each in arrived), size * len(adding)
+
+
+def named(moves: Sequence[Move], most: int = 5) -> str:
+    """`orders-0, orders-1 and 3 more`."""
+    names = [f"{move.tp.topic}-{move.tp.partition}" for move in moves[:most]]
+    more = len(moves) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")
 
 
 def next_batch(found: Survey, *, batch_size: int) -> tuple[Move, ...]:

@@ -1,32 +1,15 @@
-"""Reads: what the brokers are moving right now, and the truth a plan is made of."""
+"""Reads: the truth a plan is made of."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from controlplane.clusters.models import Cluster
 from controlplane.common.problems import field_problem
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.readings import ClusterReader, Gap, without_leader
 from controlplane.gateway.types import TP, TopicDescription, partitions_by_tp
 from controlplane.reassignments.planner.types import Broker, Partition, Role
 from controlplane.reassignments.rules import Replicas
-
-
-def active(cluster: Cluster, gateway: ClusterGateway) -> list[dict[str, Any]]:
-    """Reassignments in progress, whoever started them."""
-    del cluster  # every selector takes it; this one needs only the way in
-    return [
-        {
-            "topic": row.tp.topic,
-            "partition": row.tp.partition,
-            "replicas": list(row.replicas),
-            "adding": list(row.adding),
-            "removing": list(row.removing),
-        }
-        for row in sorted(gateway.list_reassignments(), key=lambda row: row.tp)
-    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

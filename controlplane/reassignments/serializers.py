@@ -1,6 +1,11 @@
 from rest_framework import serializers
 
-from controlplane.common.serializers import Shape
+from controlplane.common.serializers import PageSerializer, Shape
+from controlplane.operations.serializers import GapSerializer
+from controlplane.reassignments.inputs import INT64_MAX, THROTTLE_MIN_BYTES_PER_S
+from controlplane.reassignments.rules import MoveState
+
+NOT_KNOWN = "null: not known"
 
 
 class ReassignmentSerializer(Shape):
@@ -9,10 +14,56 @@ class ReassignmentSerializer(Shape):
     replicas = serializers.ListField(child=serializers.IntegerField())
     adding = serializers.ListField(child=serializers.IntegerField())
     removing = serializers.ListField(child=serializers.IntegerField())
+    bytes_moved = serializers.IntegerField(allow_null=True, help_text=NOT_KNOWN)
+    bytes_to_move = serializers.IntegerField(allow_null=True, help_text=NOT_KNOWN)
 
 
-class ReassignmentListSerializer(Shape):
+class ReassignmentPageSerializer(Shape):
     data = ReassignmentSerializer(many=True)  # type: ignore[assignment] # a field
+    page = PageSerializer()
+    unknown = GapSerializer(many=True)
+
+
+class ActiveReassignmentsSerializer(Shape):
+    """How many partitions move, and the first of them."""
+
+    total = serializers.IntegerField()
+    rows = ReassignmentSerializer(many=True)
+    unknown = GapSerializer(many=True)
+
+
+class MoveProgressSerializer(Shape):
+    topic = serializers.CharField()
+    partition = serializers.IntegerField()
+    before = serializers.ListField(child=serializers.IntegerField())
+    after = serializers.ListField(child=serializers.IntegerField())
+    state = serializers.ChoiceField([str(each) for each in MoveState])
+    bytes_moved = serializers.IntegerField(allow_null=True, help_text=NOT_KNOWN)
+    bytes_to_move = serializers.IntegerField(allow_null=True, help_text=NOT_KNOWN)
+
+
+class MoveProgressPageSerializer(Shape):
+    data = MoveProgressSerializer(many=True)  # type: ignore[assignment] # a field
+    page = PageSerializer()
+    unknown = GapSerializer(many=True)
+    goes_back = serializers.BooleanField(
+        help_text="Cancelled: `before` and `after` are those of the way back."
+    )
+    throttle_bytes_per_s = serializers.IntegerField(allow_null=True)
+
+
+class ThrottleInputSerializer(Shape):
+    throttle_bytes_per_s = serializers.IntegerField(
+        min_value=THROTTLE_MIN_BYTES_PER_S,
+        max_value=INT64_MAX,
+        allow_null=True,
+        help_text="null: no limit",
+    )
+
+
+class ThrottleSerializer(Shape):
+    throttle_bytes_per_s = serializers.IntegerField(allow_null=True)
+    is_set = serializers.BooleanField(help_text="Whether brokers may have a limit of it now.")
 
 
 class MoveSerializer(Shape):

@@ -1,90 +1,215 @@
-"""Setting, renewing and removing the replication throttle of one operation."""
+"""The limit on replication of one operation: a lease that is set, checked, changed and removed.
 
-from collections.abc import Sequence
+The row is written first: a crash between the two leaves a lease, never a limit that nobody removes.
+Who keeps it renews the lease and looks whether every broker and topic still has it; what is missing
+(after an outage in which the lease ran out, or because somebody removed it) is set again.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 
+from django.db import transaction
 from django.utils import timezone
 
+from controlplane.audit.services import Actor, audit_record
+from controlplane.common.problems import Conflict, NotFound
 from controlplane.common.words import counted
-from controlplane.gateway.errors import AcceptedRefusals
-from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.errors import AcceptedRefusals, GatewayError
+from controlplane.gateway.port import BrokerView, ClusterGateway
+from controlplane.gateway.types import SET_ON_BROKER, SET_ON_TOPIC
+from controlplane.operations import outbox
+from controlplane.operations.models import Operation
+from controlplane.operations.read_back import brokers_named
+from controlplane.operations.states import ACTIVE_STATES
 from controlplane.reassignments.models import ThrottleLease
-from controlplane.reassignments.rules import Move
+from controlplane.reassignments.rules import REPLICA_KEYS, Move, throttled_replicas
+from controlplane.tenants.models import Tenant
 
 RATE_KEYS = ("leader.replication.throttled.rate", "follower.replication.throttled.rate")
-REPLICA_KEYS = (
-    "leader.replication.throttled.replicas",
-    "follower.replication.throttled.replicas",
-)
 LEASE = timedelta(minutes=5)
+KIND = "reassignment"
 
 
-def throttle_set(
-    gateway: ClusterGateway,
-    *,
-    operation_id: str,
-    cluster_id: str,
-    moves: Sequence[Move],
-    bytes_per_s: int,
-) -> ThrottleLease:
-    """The lease row first: a crash between the two leaves a lease, never a lost throttle."""
-    brokers = sorted({broker for move in moves for broker in (*move.before, *move.after)})
-    topics = sorted({move.tp.topic for move in moves})
-    lease, _ = ThrottleLease.objects.update_or_create(
-        operation_id=operation_id,
+def throttle_prepare(operation: Operation, bytes_per_s: int | None) -> None:
+    """The operation's row, with nothing set on any broker yet."""
+    now = timezone.now()
+    ThrottleLease.objects.get_or_create(
+        operation_id=operation.id,
         defaults={
-            "cluster_id": cluster_id,
-            "broker_ids": brokers,
-            "topics": topics,
-            "expires_at": timezone.now() + LEASE,
-            "released_at": None,
+            "cluster_id": operation.cluster_id or "",
+            "bytes_per_s": bytes_per_s,
+            "broker_ids": [],
+            "topics": [],
+            "expires_at": now,
+            "released_at": now,
         },
     )
-    for broker in brokers:
-        gateway.alter_broker_configs(broker, dict.fromkeys(RATE_KEYS, str(bytes_per_s)))
-    for topic in topics:
-        own = [move for move in moves if move.tp.topic == topic]
-        gateway.alter_topic_configs(
-            topic,
-            {
-                REPLICA_KEYS[0]: _replica_list(own, leaders=True),
-                REPLICA_KEYS[1]: _replica_list(own, leaders=False),
-            },
-        )
-    return lease
 
 
-def throttle_renew(operation_id: str) -> None:
-    ThrottleLease.objects.filter(operation_id=operation_id, released_at=None).update(
-        expires_at=timezone.now() + LEASE
+def throttle_of(operation_id: str) -> ThrottleLease | None:
+    return ThrottleLease.objects.filter(operation_id=operation_id).first()
+
+
+def throttle_keep(
+    gateway: ClusterGateway,
+    operation_id: str,
+    moves: Sequence[Move],
+    *,
+    all_brokers: bool = False,
+) -> str:
+    """Renew the lease and have the limit stand for these moves. Says what had to be set, or "".
+
+
+    `all_brokers`: a broker that is away or does not answer is an error. Else it is passed over: it
+    moves nothing that we could limit, and the next call asks it again.
+
+    Raises:
+        GatewayError: the limit cannot be read or set; nothing more may be moved then.
+    """
+    lease = throttle_of(operation_id)
+    if lease is None:
+        return ""
+    if lease.bytes_per_s is None:
+        return "" if lease.released_at is not None else throttle_release(gateway, operation_id)
+    brokers = sorted({broker for move in moves for broker in (*move.before, *move.after)})
+    replicas = throttled_replicas(moves)
+    ThrottleLease.objects.filter(pk=lease.pk).update(
+        broker_ids=sorted({*lease.broker_ids, *brokers}),
+        topics=sorted({*lease.topics, *replicas}),
+        expires_at=timezone.now() + LEASE,
+        released_at=None,
     )
+    set_on: list[int] = []
+    away: list[int] = []
+    for broker in brokers:
+        try:
+            if _keep_rate(gateway.at(broker), broker, lease.bytes_per_s):
+                set_on.append(broker)
+        except GatewayError as error:
+            if all_brokers or not error.retriable:
+                raise
+            away.append(broker)
+    topics = _keep_replicas(gateway, replicas)
+    said = []
+    if set_on or topics:
+        where = [brokers_named(set_on)] if set_on else []
+        where += [counted(len(topics), "topic")] if topics else []
+        said.append(f"limit set on {' and '.join(where)}")
+    if away:
+        said.append(f"unknown whether the limit is on {brokers_named(away)}")
+    return "; ".join(said)
+
+
+def _keep_rate(view: BrokerView, broker: int, bytes_per_s: int) -> bool:
+    """Whether it had to be set."""
+    wanted = dict.fromkeys(RATE_KEYS, str(bytes_per_s))
+    entries = view.broker_configs([broker], RATE_KEYS)[broker]
+    own = {each.name: each.value for each in entries if each.source in SET_ON_BROKER}
+    if all(own.get(key) == value for key, value in wanted.items()):
+        return False
+    view.alter_broker_configs(broker, wanted)
+    return True
+
+
+def _keep_replicas(gateway: ClusterGateway, wanted: dict[str, dict[str, str]]) -> list[str]:
+    """The topics on which the lists were set. A topic that is gone has nothing to limit."""
+    found = gateway.topic_configs(wanted, REPLICA_KEYS)
+    changed = []
+    for topic, lists in wanted.items():
+        entries = found.get(topic)
+        if entries is None:
+            continue
+        own = {each.name: each.value or "" for each in entries if each.source in SET_ON_TOPIC}
+        if any(_pairs(own.get(key, "")) != _pairs(value) for key, value in lists.items()):
+            with AcceptedRefusals("UNKNOWN_TOPIC_OR_PARTITION"):
+                gateway.alter_topic_configs(topic, lists)
+                changed.append(topic)
+    return changed
+
+
+def _pairs(listed: str) -> frozenset[str]:
+    return frozenset(filter(None, listed.split(",")))
 
 
 def throttle_release(gateway: ClusterGateway, operation_id: str) -> str:
-    """Take the throttle off every broker and topic; safe to repeat. Says what it did."""
+    """Take the limit off every broker and topic; safe to repeat. Says what it did.
+
+    What another operation's lease holds meanwhile stays.
+    """
     lease = ThrottleLease.objects.filter(operation_id=operation_id, released_at=None).first()
     if lease is None:
-        return "no throttle was set"
+        return "no limit was set"
+    others = _held_by_others(lease)
+    brokers = [broker for broker in lease.broker_ids if broker not in others[0]]
+    topics = [topic for topic in lease.topics if topic not in others[1]]
     alive = {node.id for node in gateway.describe_cluster().brokers}
-    away = [broker for broker in lease.broker_ids if broker not in alive]
-    for broker in lease.broker_ids:
+    away = [broker for broker in brokers if broker not in alive]
+    for broker in brokers:
         if broker in alive:
             gateway.alter_broker_configs(broker, dict.fromkeys(RATE_KEYS))
-    for topic in lease.topics:
+    for topic in topics:
         with AcceptedRefusals("UNKNOWN_TOPIC_OR_PARTITION"):
             gateway.alter_topic_configs(topic, dict.fromkeys(REPLICA_KEYS))
     if away:
         # The lease stays: beat takes the rate off these brokers once they are back.
         return f"removed; brokers {away} are away, their rate is removed when they return"
     ThrottleLease.objects.filter(pk=lease.pk).update(released_at=timezone.now())
-    brokers, topics = counted(len(lease.broker_ids), "broker"), counted(len(lease.topics), "topic")
-    return f"removed from {brokers} and {topics}"
+    return f"removed from {counted(len(brokers), 'broker')} and {counted(len(topics), 'topic')}"
 
 
-def _replica_list(moves: Sequence[Move], *, leaders: bool) -> str:
-    """`partition:broker,…`: sources on the leaders' side, new replicas on the followers'."""
-    return ",".join(
-        f"{move.tp.partition}:{broker}"
-        for move in moves
-        for broker in (move.before if leaders else move.adding)
-    )
+def _held_by_others(lease: ThrottleLease) -> tuple[Collection[int], Collection[str]]:
+    rows = ThrottleLease.objects.filter(
+        cluster_id=lease.cluster_id, released_at=None, expires_at__gt=timezone.now()
+    ).exclude(pk=lease.pk)
+    brokers: set[int] = set()
+    topics: set[str] = set()
+    for row in rows:
+        brokers |= set(row.broker_ids)
+        topics |= set(row.topics)
+    return brokers, topics
+
+
+def throttle_change(
+    *, tenant: Tenant, actor: Actor, operation_id: str, bytes_per_s: int | None
+) -> ThrottleLease:
+    """Another limit for a reassignment that is under way; its next tick sets it. None: no limit.
+
+    Raises:
+        Problem: the tenant has no such reassignment, or it has ended.
+    """
+    with transaction.atomic():
+        operation = (
+            Operation.objects.select_for_update()
+            .filter(tenant=tenant, id=operation_id, kind=KIND)
+            .first()
+        )
+        if operation is None:
+            raise NotFound("There is no such reassignment.")
+        if operation.state not in ACTIVE_STATES:
+            raise Conflict(
+                f"The reassignment is {operation.state}: nothing of it moves any more.",
+                code="not-under-way",
+            )
+        throttle_prepare(operation, None)
+        lease = ThrottleLease.objects.select_for_update().get(operation_id=operation.id)
+        before, lease.bytes_per_s = lease.bytes_per_s, bytes_per_s
+        lease.save(update_fields=["bytes_per_s"])
+        if before != bytes_per_s:
+            audit_record(
+                tenant_id=tenant.id,
+                actor=actor,
+                action=f"{KIND}.throttle",
+                resource=operation.resource,
+                data={
+                    "operation_id": operation.id,
+                    "before": {"throttle_bytes_per_s": before},
+                    "after": {"throttle_bytes_per_s": bytes_per_s},
+                },
+            )
+            outbox.enqueue(outbox.TICK, [operation.id])
+    return lease
+
+
+def leases_expired(limit: int) -> Iterable[ThrottleLease]:
+    """Limits that nobody has renewed for too long."""
+    return ThrottleLease.objects.filter(released_at=None, expires_at__lt=timezone.now())[:limit]

@@ -9,7 +9,10 @@ from controlplane.clusters.models import RUNNING, Cluster
 from controlplane.clusters.selectors import gateway_for
 from controlplane.gateway.errors import GatewayError
 from controlplane.reassignments.models import ThrottleLease
-from controlplane.reassignments.services import throttle_release
+from controlplane.reassignments.services import leases_expired, throttle_release
+
+LEASES_MAX = 50
+"""At once; the rest waits for the next call."""
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +22,7 @@ def release_expired() -> int:
     """Remove throttles whose lease ran out: their operation is dead or could not."""
     now = timezone.now()
     released = 0
-    for lease in ThrottleLease.objects.filter(released_at=None, expires_at__lt=now)[:50]:
+    for lease in leases_expired(LEASES_MAX):
         cluster = Cluster.objects.filter(pk=lease.cluster_id, phase=RUNNING).first()
         if cluster is None:
             ThrottleLease.objects.filter(pk=lease.pk).update(released_at=now)

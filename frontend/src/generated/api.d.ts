@@ -521,6 +521,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/operations/{operation_id}/moves": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How far each partition of a reassignment is */
+        get: operations["operation_moves"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/operations/{operation_id}/secret": {
         parameters: {
             query?: never;
@@ -532,6 +549,24 @@ export interface paths {
         put?: never;
         /** Take the password that the operation made: it is given once and then forgotten */
         post: operations["operation_secret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operations/{operation_id}/throttle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The limit of a reassignment */
+        get: operations["operation_throttle_get"];
+        put?: never;
+        /** Change the limit of a reassignment that is under way */
+        post: operations["operation_throttle_change"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1201,6 +1236,22 @@ export interface components {
         AclList: {
             data: components["schemas"]["AclBinding"][];
         };
+        ActiveReassignments: {
+            rows: components["schemas"]["Reassignment"][];
+            total: number;
+            unknown: components["schemas"]["Gap"][];
+        };
+        ActiveReassignmentsPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["ActiveReassignments"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
         AnalyticsRun: {
             attempt: number;
             cancel_requested: boolean;
@@ -1820,7 +1871,7 @@ export interface components {
             cluster: components["schemas"]["ClusterPart"];
             loads: components["schemas"]["LoadListPart"];
             operations: components["schemas"]["OperationListPart"];
-            reassignments: components["schemas"]["ReassignmentListPart"];
+            reassignments: components["schemas"]["ActiveReassignmentsPart"];
             summary: components["schemas"]["ClusterSummaryPart"];
         };
         ConsoleGroupPage: {
@@ -1867,7 +1918,7 @@ export interface components {
         ConsoleReassignParts: {
             cluster: components["schemas"]["ClusterPart"];
             loads: components["schemas"]["LoadListPart"];
-            reassignments: components["schemas"]["ReassignmentListPart"];
+            reassignments: components["schemas"]["ActiveReassignmentsPart"];
             topics: components["schemas"]["TopicRowListPart"];
         };
         ConsoleTopicPage: {
@@ -2316,6 +2367,27 @@ export interface components {
             replicas: number[];
             topic: string;
         };
+        MoveProgress: {
+            after: number[];
+            before: number[];
+            /** @description null: not known */
+            bytes_moved: number | null;
+            /** @description null: not known */
+            bytes_to_move: number | null;
+            partition: number;
+            state: components["schemas"]["MoveProgressStateEnum"];
+            topic: string;
+        };
+        MoveProgressPage: {
+            data: components["schemas"]["MoveProgress"][];
+            /** @description Cancelled: `before` and `after` are those of the way back. */
+            goes_back: boolean;
+            page: components["schemas"]["Page"];
+            throttle_bytes_per_s: number | null;
+            unknown: components["schemas"]["Gap"][];
+        };
+        /** @enum {string} */
+        MoveProgressStateEnum: "waiting" | "moving" | "arrived" | "elsewhere" | "gone" | "unknown";
         NullEnum: null;
         OffsetChange: {
             effect: components["schemas"]["EffectEnum"];
@@ -2754,6 +2826,10 @@ export interface components {
         };
         Reassignment: {
             adding: number[];
+            /** @description null: not known */
+            bytes_moved: number | null;
+            /** @description null: not known */
+            bytes_to_move: number | null;
             partition: number;
             removing: number[];
             replicas: number[];
@@ -2792,19 +2868,10 @@ export interface components {
             throttle_bytes_per_s?: number | null;
             topics?: string[];
         };
-        ReassignmentList: {
+        ReassignmentPage: {
             data: components["schemas"]["Reassignment"][];
-        };
-        ReassignmentListPart: {
-            /**
-             * Format: date-time
-             * @description When the data was true.
-             */
-            as_of: string | null;
-            data: components["schemas"]["Reassignment"][] | null;
-            /** @description Why the part is stale or unavailable. */
-            reason: string | null;
-            status: components["schemas"]["PartStatusEnum"];
+            page: components["schemas"]["Page"];
+            unknown: components["schemas"]["Gap"][];
         };
         ReassignmentPlan: {
             cluster_id: string;
@@ -2987,6 +3054,18 @@ export interface components {
         };
         /** @enum {string} */
         TenantStateEnum: "active" | "suspended" | "closed";
+        Throttle: {
+            /** @description Whether brokers may have a limit of it now. */
+            is_set: boolean;
+            throttle_bytes_per_s: number | null;
+        };
+        ThrottleInputRequest: {
+            /**
+             * Format: int64
+             * @description null: no limit
+             */
+            throttle_bytes_per_s: number | null;
+        };
         Topic: {
             configs: components["schemas"]["ConfigEntry"][];
             internal: boolean;
@@ -4916,7 +4995,12 @@ export interface operations {
     };
     reassignment_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
             header?: never;
             path: {
                 cluster_id: string;
@@ -4931,7 +5015,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReassignmentList"];
+                    "application/json": components["schemas"]["ReassignmentPage"];
                 };
             };
             /** @description A problem (RFC 9457) */
@@ -4954,6 +5038,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6072,6 +6165,78 @@ export interface operations {
             };
         };
     };
+    operation_moves: {
+        parameters: {
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+            };
+            header?: never;
+            path: {
+                operation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MoveProgressPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     operation_secret: {
         parameters: {
             query?: never;
@@ -6130,6 +6295,174 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operation_throttle_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                operation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Throttle"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    operation_throttle_change: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same key and body gets the first answer again, for a day. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                operation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ThrottleInputRequest"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Throttle"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -16,7 +16,9 @@ export type GroupMember = Schemas["GroupMember"];
 export type GroupOffset = Schemas["GroupOffset"];
 export type KafkaUser = Schemas["KafkaUser"];
 export type AclBinding = Schemas["AclBinding"];
-export type ActiveReassignment = Schemas["Reassignment"];
+export type ActiveReassignments = Schemas["ActiveReassignments"];
+/** One partition of a reassignment on its way; bytes of null are not known. */
+export type MoveRow = Schemas["MoveProgress"];
 export type Plan = Schemas["Plan"];
 export type PlanRequest = Schemas["PlanInputRequest"];
 /** What a plan of this kind takes. */

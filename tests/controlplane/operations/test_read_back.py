@@ -169,6 +169,10 @@ KINDS = {
     "user.create": ({"username": "new"}, "the user is not seen yet"),
     "user.delete": ({"username": "app"}, "the user is still seen"),
     "acl.create": ({"bindings": [ACL]}, "1 rule not seen yet, 0 still seen"),
+    "reassignment": (
+        {"moves": [{"topic": "orders", "partition": 0, "replicas": [2, 3]}]},
+        "orders-0 is not assigned as planned",
+    ),
 }
 
 

@@ -1,4 +1,4 @@
-"""A plan that an earlier version stored has the fields of today after the migration."""
+"""What an earlier version stored has the fields of today after the migration."""
 
 import pytest
 from django.db import connection
@@ -54,3 +54,46 @@ def test_an_older_plan_says_what_it_does_not_know():
         assert plans(migrated(BEFORE)).get(pk="pl_1").diff == diff
     finally:
         migrated(AFTER)
+
+
+WITHOUT_LIMIT = ("reassignments", "0002_plans_of_before")
+WITH_LIMIT = ("reassignments", "0003_changing_limit")
+
+
+def test_a_lease_of_before_has_the_limit_of_its_plan():
+    """Else the next tick of an operation under way would take the limit for lifted."""
+    old = migrated(WITHOUT_LIMIT)
+    try:
+        tenant = old.get_model("tenants", "Tenant").objects.create(
+            id="tn_1", slug="acme", name="Acme"
+        )
+        plan = plans(old).create(
+            id="pl_1",
+            tenant=tenant,
+            kind="reassignment",
+            resource="r",
+            inputs={"throttle_bytes_per_s": 5_000},
+            diff={},
+            impact={},
+            preconditions={},
+            plan_hash="0" * 64,
+            created_by="user:test",
+            expires_at=timezone.now(),
+        )
+        old.get_model("operations", "Operation").objects.create(
+            id="op_1", tenant=tenant, plan=plan, kind="reassignment", resource="r", actor="a"
+        )
+        leases = old.get_model("reassignments", "ThrottleLease").objects
+        for operation_id in ("op_1", "op_gone"):
+            leases.create(
+                operation_id=operation_id,
+                cluster_id="kc_1",
+                broker_ids=[1],
+                topics=["orders"],
+                expires_at=timezone.now(),
+            )
+        new = migrated(WITH_LIMIT).get_model("reassignments", "ThrottleLease").objects
+        assert new.get(operation_id="op_1").bytes_per_s == 5_000
+        assert new.get(operation_id="op_gone").bytes_per_s is None
+    finally:
+        migrated(WITH_LIMIT)

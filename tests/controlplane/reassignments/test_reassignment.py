@@ -6,7 +6,8 @@ from controlplane.gateway.types import TP
 from controlplane.operations.services import operation_cancel, undo_plan_create
 from controlplane.operations.states import ACTIVE_STATES
 from controlplane.reassignments.models import ThrottleLease
-from controlplane.reassignments.services import RATE_KEYS, REPLICA_KEYS
+from controlplane.reassignments.rules import REPLICA_KEYS
+from controlplane.reassignments.services import RATE_KEYS
 from controlplane.reassignments.tasks import release_expired
 from tests.controlplane.support import ACTOR, drive, step
 

@@ -67,7 +67,8 @@ def test_survey_sorts_and_batches_are_bounded():
     assert [m.tp.partition for m in found.done] == [0]
     assert [m.tp.partition for m in found.moving] == [1]
     assert [m.tp.partition for m in found.todo] == [2]
-    assert [m.tp.partition for m in found.foreign] == [3, 4]
+    assert [m.tp.partition for m in found.foreign] == [3]
+    assert [m.tp.partition for m in found.gone] == [4]
     assert next_batch(found, batch_size=1) == ()
     assert [m.tp.partition for m in next_batch(found, batch_size=9)] == [2]
 

@@ -126,6 +126,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "confirm": None,
         "reason": "because",
     },
+    "post /operations/{operation_id}/throttle": {"throttle_bytes_per_s": 5_000},
 }
 
 _BINDING = {

@@ -59,6 +59,9 @@ TABLE = [
     ("post", "/operations", {"plan_id": "{plan}", "plan_hash": "{hash}"}, 202, False),
     ("get", "/operations/{operation}", None, 200, False),
     ("post", "/operations/{pending}/cancellation", None, 202, False),
+    ("get", "/operations/{move}/moves", None, 200, False),
+    ("get", "/operations/{move}/throttle", None, 200, False),
+    ("post", "/operations/{move}/throttle", {"throttle_bytes_per_s": 5_000}, 200, False),
     ("post", "/operations/{operation}/undo-plan", None, 201, False),
     ("post", "/operations/{secret}/secret", None, 200, False),
 ]
@@ -99,6 +102,9 @@ def ids(world):
         **everything(world),
         "pending": world.start(world.plan("topic.create", name="soon")).id,
         "secret": world.run("user.create", username="app").id,
+        "move": world.start(
+            world.plan("reassignment", moves=[{"topic": "orders", "partition": 0, "replicas": [4]}])
+        ).id,
     }
 
 

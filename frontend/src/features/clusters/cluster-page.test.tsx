@@ -7,12 +7,21 @@ import { type Answers, ok, unavailable } from "@/testing/server";
 
 const summary = { topics: 4, partitions: 24, under_replicated: 0, offline: 0, size_bytes: 4096 };
 const load = { id: 1, leaders: 8, replicas: 24, size_bytes: 2048 };
-const move = { topic: "sales", partition: 0, replicas: [1, 2, 4], adding: [4], removing: [3] };
+const move = {
+  topic: "sales",
+  partition: 0,
+  replicas: [1, 2, 4],
+  adding: [4],
+  removing: [3],
+  bytes_moved: 1024,
+  bytes_to_move: 4096,
+};
+const moving = (...rows: object[]) => ({ total: rows.length, rows, unknown: [] });
 const base = {
   cluster: ok(cluster()),
   summary: ok(summary),
   loads: ok([load]),
-  reassignments: ok([]),
+  reassignments: ok(moving()),
   operations: ok([operation()]),
   client_config: ok({ values: {}, properties: "bootstrap.servers=10.0.0.1:9092", python: "import kafka" }),
 };
@@ -74,9 +83,12 @@ describe("one cluster", () => {
   });
 
   it("shows what is on the move", async () => {
-    await open({ reassignments: ok([move]) });
+    await open({ reassignments: ok({ ...moving(move), total: 100_000 }) });
     await rowsOf("Brokers");
-    expect(screen.getByRole("table", { name: "Partitions on the move" }).textContent).toBe("sales-0124leaves 3");
+    expect(screen.getByRole("table", { name: "Partitions on the move" }).textContent).toBe(
+      "sales-0124leaves 31 KiB of 4 KiB",
+    );
+    expect(screen.getByRole("heading", { name: "Partitions on the move: 100,000" })).toBeTruthy();
   });
 
   it("says how to connect in each language", async () => {

@@ -9,6 +9,7 @@ import { Copy } from "@/components/copy";
 import { DataTable } from "@/components/data-table";
 import { DeleteItem, MoreMenu } from "@/components/more-menu";
 import { OperationList } from "@/components/operation-list";
+import { BytesMoved } from "@/components/move-progress";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
 import { Refused } from "@/components/refused";
@@ -20,7 +21,7 @@ import { formatBytes, formatInteger, plural } from "@/lib/format";
 import { usePage } from "@/lib/page";
 import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
-import type { ActiveReassignment, Broker, BrokerLoad, Cluster, ClusterSummary, PlanRequest } from "@/lib/types";
+import type { ActiveReassignments, Broker, BrokerLoad, Cluster, ClusterSummary, PlanRequest } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
 import { ConnectCard } from "./connect-card";
 
@@ -136,11 +137,11 @@ function figures(cluster: Cluster, summary: ClusterSummary | null): Stat[] {
   ];
 }
 
-function Moves({ rows }: { rows: ActiveReassignment[] }) {
+function Moves({ rows }: { rows: ActiveReassignments["rows"] }) {
   return (
     <table className="ps-table" aria-label="Partitions on the move">
       <tbody>
-        {rows.slice(0, 20).map((row) => (
+        {rows.map((row) => (
           <tr key={`${row.topic}-${row.partition}`}>
             <td className="ps-mono">
               {row.topic}-{row.partition}
@@ -153,6 +154,9 @@ function Moves({ rows }: { rows: ActiveReassignment[] }) {
               />
             </td>
             <td className="ps-muted">{row.removing.length > 0 && `leaves ${row.removing.join(", ")}`}</td>
+            <td>
+              <BytesMoved moved={row.bytes_moved} total={row.bytes_to_move} />
+            </td>
           </tr>
         ))}
       </tbody>
@@ -214,9 +218,9 @@ export function ClusterPage() {
             {(found) => <BrokerTable cluster={found} loads={parts?.loads.data ?? []} />}
           </PartView>
         </Card>
-        {parts?.reassignments.data && parts.reassignments.data.length > 0 && (
-          <Card title="Partitions on the move">
-            <Moves rows={parts.reassignments.data} />
+        {parts?.reassignments.data && parts.reassignments.data.total > 0 && (
+          <Card title={`Partitions on the move: ${formatInteger(parts.reassignments.data.total)}`}>
+            <Moves rows={parts.reassignments.data.rows} />
           </Card>
         )}
         <div className="ps-cols-1-1">

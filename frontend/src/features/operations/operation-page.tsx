@@ -2,6 +2,7 @@ import { Link, useParams } from "@tanstack/react-router";
 import { BlastRadius } from "@/components/blast-radius";
 import { Card, PartView } from "@/components/card";
 import { CodeBlock } from "@/components/copy";
+import { MoveProgress } from "@/components/move-progress";
 import { OperationLive } from "@/components/operation-live";
 import { actorName, resourceName } from "@/components/operation-list";
 import { PageHeader } from "@/components/page-header";
@@ -14,6 +15,7 @@ import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import { useOperation } from "@/lib/plans";
 import { isRefusal } from "@/lib/problem";
+import { useSession } from "@/lib/session";
 import type { Operation } from "@/lib/types";
 import { useCluster } from "@/lib/use-clusters";
 
@@ -76,6 +78,7 @@ function Facts({ operation }: { operation: Operation }) {
 export function OperationPage() {
   const { operationId } = useParams({ from: "/app/operations/$operationId" });
   const { data: operation } = useOperation(operationId);
+  const { data: session } = useSession();
   const page = usePage("operation/{operation_id}", { operation_id: operationId }, false);
   if (isRefusal(page)) return <Refused error={page.error} />;
   return (
@@ -90,6 +93,9 @@ export function OperationPage() {
           <Card title="Steps" padded>
             <OperationLive id={operationId} standalone />
           </Card>
+          {operation?.kind === "reassignment" && (
+            <MoveProgress operation={operation} canWrite={session?.can_write ?? false} />
+          )}
           <Card title="The plan that was confirmed" padded>
             <PartView query={page} name="plan" rows={4}>
               {(plan) => (

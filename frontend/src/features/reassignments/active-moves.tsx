@@ -1,16 +1,14 @@
 import { Card } from "@/components/card";
+import { BytesMoved } from "@/components/move-progress";
 import { Assignment } from "@/components/replicas";
 import { formatInteger } from "@/lib/format";
-import type { ActiveReassignment } from "@/lib/types";
+import type { ActiveReassignments } from "@/lib/types";
 
-/** Rows shown; a large move has its own operation page. */
-const SHOWN = 20;
-
-/** What the brokers say is moving right now, whoever asked for it. */
-export function ActiveMoves({ rows }: { rows: ActiveReassignment[] }) {
-  if (rows.length === 0) return null;
+/** What the brokers say is moving right now, whoever asked for it: the first rows of it. */
+export function ActiveMoves({ moves }: { moves: ActiveReassignments | null | undefined }) {
+  if (!moves || moves.total === 0) return null;
   return (
-    <Card title={`On the move now: ${formatInteger(rows.length)}`}>
+    <Card title={`On the move now: ${formatInteger(moves.total)}`}>
       <div className="ps-table-wrap">
         <table className="ps-table" aria-label="Partitions on the move">
           <thead>
@@ -18,10 +16,11 @@ export function ActiveMoves({ rows }: { rows: ActiveReassignment[] }) {
               <th scope="col">Partition</th>
               <th scope="col">Replicas while it moves</th>
               <th scope="col">Will leave</th>
+              <th scope="col">Copied</th>
             </tr>
           </thead>
           <tbody>
-            {rows.slice(0, SHOWN).map((row) => (
+            {moves.rows.map((row) => (
               <tr key={`${row.topic}-${row.partition}`}>
                 <td className="ps-mono">
                   {row.topic}-{row.partition}
@@ -39,6 +38,9 @@ export function ActiveMoves({ rows }: { rows: ActiveReassignment[] }) {
                   ) : (
                     <span className="ps-muted">none</span>
                   )}
+                </td>
+                <td>
+                  <BytesMoved moved={row.bytes_moved} total={row.bytes_to_move} />
                 </td>
               </tr>
             ))}

@@ -11,7 +11,7 @@ const base = {
   cluster: ok(cluster({ brokers: [1, 2, 3].map((id) => broker({ id, alive: id !== 3 })) })),
   topics: ok([topicRow(), topicRow({ name: "wide", replication_factor: 3 })]),
   loads: ok([1, 2, 3].map(load)),
-  reassignments: ok([]),
+  reassignments: ok({ total: 0, rows: [], unknown: [] }),
 };
 const moved = plan({
   kind: "reassignment",
@@ -191,9 +191,10 @@ describe("moving partitions", () => {
   });
 
   it("shows what moves already", async () => {
+    const row = { topic: "sales", partition: 0, replicas: [1, 2, 3], adding: [3], removing: [] };
     await open("", {
-      reassignments: ok([{ topic: "sales", partition: 0, replicas: [1, 2, 3], adding: [3], removing: [] }]),
+      reassignments: ok({ total: 1, rows: [{ ...row, bytes_moved: null, bytes_to_move: 2048 }], unknown: [] }),
     });
-    expect(await rowsOf("Partitions on the move")).toEqual([["sales-0", "123", "none"]]);
+    expect(await rowsOf("Partitions on the move")).toEqual([["sales-0", "123", "none", "unknown of 2 KiB"]]);
   });
 });

@@ -62,7 +62,7 @@ export function ReassignPage() {
           />
         }
       >
-        <ActiveMoves rows={query.data?.parts.reassignments.data ?? []} />
+        <ActiveMoves moves={query.data?.parts.reassignments.data} />
         <div className="ps-cols-2-1">
           <Card padded>
             <PartView query={query} name="cluster">

@@ -13,7 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from controlplane.audit.services import Actor, audit_record
@@ -194,6 +194,8 @@ def _run(kind: OperationKind, context: StepContext, spec: StepSpec, lease: HeldL
 def _outcome_of(error: Exception, operation_id: str, step_name: str) -> _Outcome:
     if isinstance(error, StepRetryError):
         return _Retry(str(error))
+    if isinstance(error, (OperationalError, InterfaceError)):
+        return _Retry(f"the database did not answer: {error}")
     if isinstance(error, GatewayError):
         if error.retriable or error.unknown_outcome:
             return _Retry(str(error), after_s=error.retry_after_s or 0.0)
@@ -320,13 +322,23 @@ def interrupt(operation_id: str, problem: Problem) -> bool:
 
     True unless it is over or a worker is at it. For operations whose world is not known any more.
     """
-    token = claim(operation_id)
-    if token is None:
+    lease = claim(operation_id)
+    if lease is None:
         return False
+    try:
+        _break_off(operation_id, lease, problem)
+        operation = Operation.objects.get(pk=operation_id)
+        _finish(operation, required_kind(operation.kind), lease, FAILED)
+    except LeaseLostError:
+        return False
+    finally:
+        lease.drop()
+    return True
+
+
+def _break_off(operation_id: str, lease: HeldLease, problem: Problem) -> None:
     with transaction.atomic():
-        row = _mine(operation_id, token)
-        if row is None:
-            return False
+        row = _mine(operation_id, lease)
         under_way = row.steps.filter(state=STEP_RUNNING).first()
         row.error = {**problem.as_dict(), "step": under_way.name if under_way else ""}
         row.save()
@@ -337,9 +349,6 @@ def interrupt(operation_id: str, problem: Problem) -> bool:
             finished_at=timezone.now(),
         )
         Step.move_all(row.steps.filter(state=STEP_PENDING), STEP_SKIPPED)
-    operation = Operation.objects.get(pk=operation_id)
-    _finish(operation, required_kind(operation.kind), token, FAILED)
-    return True
 
 
 def _mark_reverted(operation: Operation) -> None:

@@ -5,7 +5,7 @@ or what stays and why (`stays`); where some of the named steps do not run on a w
 both. A kind that leaves this open is not offered. `RESTORES.md` shows all of it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 EXECUTE, RESTORE, TEARDOWN, ALWAYS = "execute", "restore", "teardown", "always"
@@ -85,11 +85,14 @@ def remaining(declared: Sequence[Declared], ran: Iterable[Ran], *, cancelled: bo
             other for other in back if other.name in rows and rows[other.name].state != "done"
         ]
         if failed:
-            why = rows[failed[0].name].detail
-            found.append(
-                f"What “{step.title}” did may stay: “{failed[0].title}” failed"
-                + (f" ({why})." if why else ".")
-            )
+            found.append(f"What “{step.title}” did may stay: {_why(failed[0], rows)}.")
         if step.stays and (failed or not back):
             found.append(step.stays)
     return list(dict.fromkeys(found))
+
+
+def _why(step: Declared, rows: Mapping[str, Ran]) -> str:
+    row = rows[step.name]
+    if row.state != "failed":
+        return f"“{step.title}” was not run"
+    return f"“{step.title}” failed" + (f" ({row.detail})" if row.detail else "")

@@ -15,6 +15,7 @@ from controlplane.clusters.models import Cluster
 from controlplane.common import lease_keeper
 from controlplane.common.fence import fenced_by
 from controlplane.common.lease_keeper import LeaseKeeper, LeaseLostError, use_keeper
+from controlplane.common.problems import Problem
 from controlplane.gateway.fake import FakeGateway
 from controlplane.gateway.port import READS, VIEWS, BrokerView, ClusterGateway
 from controlplane.operations import engine
@@ -245,6 +246,36 @@ def test_a_step_whose_lease_is_in_doubt_ends_without_a_word(world, monkeypatch):
     use_keeper(LeaseKeeper(in_background=False))
     Operation.objects.update(lease_expires_at=timezone.now() - timedelta(seconds=1))
     assert drive(operation).state == "succeeded"
+
+
+GONE = Problem("Restored from a backup.", code="interrupted", status=409)
+
+
+@pytest.mark.parametrize("end", [drive, lambda row: engine.interrupt(row.id, GONE)])
+def test_who_is_done_with_an_operation_holds_its_lease_no_more(world, end):
+    """Else a process would hold more and more, and in the end take none."""
+    use_keeper(LeaseKeeper(held_max=1, in_background=False))
+    for number in range(3):
+        operation = world.start(world.plan("topic.create", name=f"t-{number}"))
+        end(operation)
+        operation.refresh_from_db()
+        assert operation.state in {"succeeded", "failed"}
+
+
+def test_what_another_worker_is_at_is_not_broken_off(world):
+    operation = world.start(world.plan("topic.create", name="orders"))
+    assert engine.claim(operation.id)
+    assert engine.interrupt(operation.id, GONE) is False
+
+
+def test_what_was_broken_off_says_that_nothing_was_brought_back(world):
+    operation = world.start(world.plan("topic.create", name="orders"))
+    drive(operation, ticks=1)
+    assert engine.interrupt(operation.id, GONE)
+    operation.refresh_from_db()
+    assert operation.remains == [
+        "What “Create the topic” did may stay: “Remove the topic while it is empty” was not run."
+    ]
 
 
 def test_a_step_that_lost_its_operation_before_it_began_is_not_run(world, monkeypatch):

@@ -35,11 +35,11 @@ def steps_of(*phases: str) -> list[tuple[str, str]]:
     ]
 
 
-def runnable(world: World, kind: str) -> Plan:
-    """A plan of the kind whose operation runs to its end on the fakes."""
+def runnable(world: World, kind: str, number: int = 1) -> Plan:
+    """A plan of the kind whose operation runs to its end on the fakes; as `plan_of` otherwise."""
     if kind != "cluster.delete":
-        return plan_of(world, kind)
-    made = world.run("cluster.create", None, name="doomed", broker_count=2)
+        return plan_of(world, kind, number)
+    made = world.run("cluster.create", None, name=f"doomed-{number}", broker_count=2)
     assert made.state == "succeeded", made.error
     return world.plan(kind, made.cluster_id)
 

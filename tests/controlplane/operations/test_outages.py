@@ -1,0 +1,191 @@
+"""The cluster, ZooKeeper, the database or Redis is away at each step of each kind, and comes back
+after longer than every lease: the operation ends right, nothing is lost, nothing done twice.
+
+Over the fakes, parametrised over the registry; `tests/controlplane/live` has real ones.
+"""
+
+import contextlib
+from collections import Counter
+
+import pytest
+from django.db import InterfaceError, OperationalError, connection
+
+from controlplane.gateway.errors import timed_out
+from controlplane.gateway.port import READS
+from controlplane.operations import engine, outbox
+from controlplane.operations.models import OutboxMessage
+from controlplane.operations.operations import StepFailedError, required_kind
+from controlplane.operations.states import ACTIVE_STATES
+from controlplane.operations.tasks import drain_outbox, sweep
+from tests.controlplane.operations.trouble import (
+    AFTER,
+    BEFORE,
+    FORWARD,
+    act,
+    expire,
+    raising,
+    runnable,
+    seen,
+    steps_of,
+)
+from tests.controlplane.support import drive
+
+STEPS = steps_of(*FORWARD)
+RESTORING = steps_of("restore")
+BOUNDS = ("SAVEPOINT", "RELEASE", "ROLLBACK")
+REFUSAL = StepFailedError("made-to-fail", "The test says so.")
+
+
+def writes(world):
+    """How often each write was asked of the brokers."""
+    return Counter(name for name in world.gateway.calls if name not in READS)
+
+
+def undisturbed(world, kind):
+    """The writes of a run that nothing disturbs, on other things than the one that is."""
+    operation = world.start(runnable(world, kind, 2))
+    world.gateway.calls.clear()
+    assert drive(operation).state == "succeeded", operation.error
+    return writes(world)
+
+
+def reaches(operation, at, ticks=200):
+    """Tick until the step is the next to be taken."""
+    for _ in range(ticks):
+        rows = {row.name: row.state for row in operation.steps.all()}
+        before = [spec.name for spec in required_kind(at[0]).steps if spec.phase in FORWARD]
+        before = before[: before.index(at[1])]
+        if all(rows[name] == "done" for name in before):
+            return
+        engine.tick(operation.id)
+    raise AssertionError(f"{at} is not reached")
+
+
+def away_for_long(world, operation, *, ticks=4):
+    """Several tries fall into the outage, and every lease runs out in it."""
+    for _ in range(ticks):
+        with contextlib.suppress(OperationalError):
+            engine.tick(operation.id)
+        operation.refresh_from_db()
+        assert operation.state in ACTIVE_STATES
+        expire(operation)
+
+
+@pytest.mark.parametrize("at", STEPS, ids=str)
+def test_the_cluster_is_away_at_each_step(world, at):
+    wanted = undisturbed(world, at[0])
+    operation = world.start(runnable(world, at[0]))
+    world.gateway.calls.clear()
+    reaches(operation, at)
+    done = writes(world)
+    world.gateway.offline = world.hosts.is_away = True
+    away_for_long(world, operation)
+    world.gateway.offline = world.hosts.is_away = False
+    tried = writes(world) - done
+    assert drive(operation).state == "succeeded", operation.error
+    assert operation.remains == []
+    # What was asked of a cluster that is away did nothing there: without it, each write is once.
+    assert writes(world) - tried == wanted
+
+
+@pytest.mark.parametrize("at", RESTORING, ids=str)
+def test_the_cluster_is_away_while_it_is_restored(world, monkeypatch, at):
+    plan = runnable(world, at[0])
+    before = seen(world)
+    operation = world.start(plan)
+    last = [name for kind, name in steps_of("execute") if kind == at[0]][-1]
+    failed = act(monkeypatch, (at[0], last), AFTER, raising(REFUSAL))
+    while not failed:
+        engine.tick(operation.id)
+    world.gateway.offline = world.hosts.is_away = True
+    away_for_long(world, operation)
+    world.gateway.offline = world.hosts.is_away = False
+    assert drive(operation).state == "failed"
+    assert operation.error["code"] == "made-to-fail"
+    assert "rollback_incomplete" not in operation.error
+    assert seen(world) == before or operation.remains
+
+
+@pytest.mark.parametrize("at", STEPS, ids=str)
+def test_whether_it_was_done_is_not_known(world, monkeypatch, at):
+    """The request went out and no answer came: the step looks again, and does it once."""
+    operation = world.start(runnable(world, at[0]))
+    act(monkeypatch, at, AFTER, raising(timed_out("no answer", write=True)), times=3)
+    assert drive(operation).state == "succeeded", operation.error
+    assert operation.steps.get(name=at[1]).attempts == 3
+
+
+@pytest.mark.parametrize("when", [BEFORE, AFTER])
+@pytest.mark.parametrize("at", STEPS, ids=str)
+def test_the_database_is_away_from_the_middle_of_each_step(world, monkeypatch, at, when):
+    """What the step found out cannot be stored; the next worker takes it again."""
+    operation = world.start(runnable(world, at[0]))
+    away = []
+
+    def refuse(execute, sql, *rest):
+        connection.needs_rollback = False  # nothing of what was refused had reached the database
+        if away and not sql.startswith(BOUNDS):  # those are of this test's own transaction
+            raise OperationalError("server closed the connection unexpectedly")
+        return execute(sql, *rest)
+
+    began = act(monkeypatch, at, when, lambda: away.append(True))
+    with connection.execute_wrapper(refuse):
+        for _ in range(300):
+            operation.refresh_from_db()
+            if operation.state not in ACTIVE_STATES:
+                break
+            with contextlib.suppress(OperationalError):
+                engine.tick(operation.id)
+            for _ in range(2 * len(away)):  # nothing can be had meanwhile
+                with pytest.raises(OperationalError):
+                    engine.tick(operation.id)
+            if away:
+                away.clear()
+                assert engine.tick(operation.id) is False, "the lease still runs"
+                expire(operation)
+    assert began == [when]
+    assert operation.state == "succeeded", operation.error
+    assert operation.remains == []
+
+
+@pytest.mark.parametrize("error", [OperationalError("closed"), InterfaceError("closed")])
+@pytest.mark.parametrize("at", STEPS, ids=str)
+def test_the_database_is_away_for_a_moment_within_each_step(world, monkeypatch, at, error):
+    """That is no fault of the step's, which would end the operation."""
+    operation = world.start(runnable(world, at[0]))
+    act(monkeypatch, at, BEFORE, raising(error), times=2)
+    assert drive(operation).state == "succeeded", operation.error
+    assert operation.steps.get(name=at[1]).attempts == 2
+
+
+@pytest.mark.parametrize("at", STEPS, ids=str)
+def test_redis_is_away_and_loses_what_was_queued(world, at):
+    """Rows wait in the outbox; what Redis had is brought again by the sweep."""
+    operation = world.start(runnable(world, at[0]))
+    reaches(operation, at)
+
+    def refuse(*_):
+        raise OSError("redis is away")
+
+    outbox.use_publisher(refuse)
+    drain_outbox()
+    for _ in range(2):
+        assert drain_outbox() == 0
+    waiting = OutboxMessage.objects.count()
+    queued = []
+    outbox.use_publisher(lambda _task, args, _countdown: queued.append(args[0]))
+    assert drain_outbox() == waiting
+    queued.clear()  # Redis came back empty
+    for _ in range(300):
+        operation.refresh_from_db()
+        if operation.state not in ACTIVE_STATES:
+            break
+        if not queued:
+            expire(operation)
+            assert sweep() == 1
+            drain_outbox()
+        assert set(queued) == {operation.id}
+        queued.pop()
+        engine.tick(operation.id)
+        drain_outbox()
+    assert operation.state == "succeeded", operation.error

@@ -1,7 +1,7 @@
 """What every kind of operation on a cluster shares."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 from django.utils import timezone
 
@@ -22,8 +22,13 @@ def cluster_of(context: PlanContext | StepContext) -> Cluster:
     Raises:
         NotFound: the tenant has no such cluster.
     """
-    named = context.operation if isinstance(context, StepContext) else context
-    return cluster_row(context.tenant, named.cluster_id or "")
+    if isinstance(context, PlanContext):
+        return cluster_row(context.tenant, context.cluster_id or "")
+    if context.cluster is None:
+        context.cluster = cluster_row(
+            context.tenant, context.operation.cluster_id or "", with_brokers=False
+        )
+    return cast("Cluster", context.cluster)
 
 
 class ClusterOperationKind(OperationKind):

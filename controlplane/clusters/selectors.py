@@ -44,13 +44,13 @@ from spark_analytics.contracts.telemetry import TELEMETRY_TOPIC
 ObservedBrokers = dict[BrokerKey, Observed]
 
 
-def cluster_row(tenant: Tenant, cluster_id: str) -> Cluster:
-    """The model row; a foreign or deleted id is not found."""
-    found = (
-        Cluster.objects.filter(tenant=tenant, id=cluster_id, deleted_at=None)
-        .prefetch_related("brokers")
-        .first()
-    )
+def cluster_row(tenant: Tenant, cluster_id: str, *, with_brokers: bool = True) -> Cluster:
+    """The model row; a foreign or deleted id is not found.
+
+    Without the brokers it is one statement; those are then read when they are asked for.
+    """
+    rows = Cluster.objects.filter(tenant=tenant, id=cluster_id, deleted_at=None)
+    found = (rows.prefetch_related("brokers") if with_brokers else rows).first()
     if found is None:
         raise NotFound("There is no such cluster.")
     return found

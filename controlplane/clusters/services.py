@@ -42,7 +42,7 @@ def write_desired(cluster: Cluster, *, state: str) -> Done:
     rows = Broker.objects.filter(cluster=cluster)
     rows.exclude(desired_state=state).update(desired_state=state, generation=F("generation") + 1)
     brokers = list(rows)
-    _write(cluster, brokers, state=state)
+    _write(cluster, brokers, state=state, count=len(brokers))
     return Done(detail=f"{counted(len(brokers), 'broker')} {state}")
 
 
@@ -50,11 +50,11 @@ def restart_broker(cluster: Cluster, broker_id: int) -> None:
     """Write a broker's desired state as a generation of its own, so that its agent restarts it."""
     rows = Broker.objects.filter(cluster=cluster, broker_id=broker_id)
     rows.update(generation=F("generation") + 1)
-    _write(cluster, list(rows), state="running")
-
-
-def _write(cluster: Cluster, brokers: list[Broker], *, state: str) -> None:
     count = Broker.objects.filter(cluster=cluster).count()
+    _write(cluster, list(rows), state="running", count=count)
+
+
+def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -> None:
     passwords = unseal(cluster.secrets_token)
     salts = {user: bytes.fromhex(passwords[f"salt:{user}"]) for user in (BROKER_USER, ADMIN_USER)}
     owner, zookeeper = zookeeper_settings(cluster, passwords)

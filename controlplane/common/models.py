@@ -3,7 +3,7 @@
 from typing import Any, ClassVar, Self
 
 from django.db import models
-from django.db.models import QuerySet
+from django.db.models import Case, F, QuerySet, Value, When
 
 from controlplane.common.transitions import Transitions
 
@@ -39,6 +39,16 @@ class Stateful(models.Model):
         """
         self.moves.check(self.state, state)
         self.state = state
+
+    @classmethod
+    def moving(cls, before: str, after: str) -> Case:
+        """A new `state` for an update of other columns: rows in `before` go to `after`.
+
+        Raises:
+            IllegalTransitionError: the table has no such move.
+        """
+        cls.moves.check(before, after)
+        return Case(When(state=before, then=Value(after)), default=F("state"))
 
     @classmethod
     def move_all(cls, rows: QuerySet[Self], state: str, **also: Any) -> int:

@@ -1,7 +1,8 @@
 """One tick: take the lease, take one step, store its outcome, ask for the next tick.
 
 Killed before the outcome is stored, the step runs again when the lease has run out; killed
-after, the outbox row or the sweep brings the next tick. Steps are idempotent, so both are safe.
+after, the sweep brings the next tick, as the row says when it is due. Steps are idempotent, so
+both are safe.
 
 The lease is renewed while the step runs. Every write of the step, to brokers, ZooKeeper or the
 database, asks first whether the lease still holds: a worker that lost it, or cannot know, stops.
@@ -14,9 +15,12 @@ from typing import Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import Case, F, When
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from controlplane.audit.services import Actor, audit_record
+from controlplane.common import leases
 from controlplane.common.fence import fenced_by
 from controlplane.common.lease_keeper import HeldLease, LeaseLostError, keeper
 from controlplane.common.problems import Problem
@@ -39,6 +43,7 @@ from controlplane.operations.restores import remaining
 from controlplane.operations.rules import (
     ROLLBACK_DEADLINE_S,
     Finish,
+    RunStep,
     backoff_s,
     next_action,
     phases_of_way,
@@ -95,7 +100,7 @@ def tick(operation_id: str) -> bool:
 
 
 def _take_step(operation_id: str, lease: HeldLease) -> None:
-    operation = Operation.objects.select_related("plan", "tenant").get(pk=operation_id)
+    operation = Operation.objects.select_related("plan", "tenant", "secret").get(pk=operation_id)
     kind = required_kind(operation.kind)
     _enter(operation, lease)
     steps = list(operation.steps.all())  # as entering has left them
@@ -106,19 +111,26 @@ def _take_step(operation_id: str, lease: HeldLease) -> None:
         steps=steps,
     )
     if isinstance(action, Finish):
-        _finish(operation, kind, lease, action.state)
+        _finish(operation, kind, lease, steps, action.state)
         return
     step = steps[action.index]
-    _begin(operation, step, lease)
+    _begin(step, lease)
     context = _context(operation)
     outcome = _run(kind, context, kind.step(step.name), lease)
-    _settle(operation.id, lease, step, outcome, context.memo)
+    operation.memo = context.memo
+    _settle(operation, lease, steps, step, outcome)
 
 
 def claim(operation_id: str) -> HeldLease | None:
     """Its lease, renewed until it is dropped; None when it is over or someone else holds it."""
     rows = Operation.objects.filter(state__in=ACTIVE_STATES)
-    return keeper().claim(rows, operation_id, _lease_length())
+    return keeper().claim(
+        rows,
+        operation_id,
+        _lease_length(),
+        state=Operation.moving(PENDING, RUNNING),
+        started_at=Case(When(state=PENDING, then=Now()), default=F("started_at")),
+    )
 
 
 def _lease_length() -> timedelta:
@@ -126,15 +138,7 @@ def _lease_length() -> timedelta:
 
 
 def _enter(operation: Operation, lease: HeldLease) -> None:
-    """Start a pending operation; roll a cancelled one back."""
-    if operation.state == PENDING:
-        with transaction.atomic():
-            row = _mine(operation.id, lease)
-            if row.state == PENDING:
-                row.move_to(RUNNING)
-                row.started_at = timezone.now()
-                row.save()
-    operation.refresh_from_db(fields=["state", "rolling_back", "error", "memo"])
+    """Roll a cancelled one back."""
     if operation.state == CANCELLING and not operation.rolling_back:
         with transaction.atomic():
             row = _mine(operation.id, lease)
@@ -154,18 +158,15 @@ def _roll_back(operation: Operation) -> None:
     Step.move_all(rollback, STEP_SKIPPED if nothing_done else STEP_PENDING)
 
 
-def _begin(operation: Operation, step: Step, lease: HeldLease) -> None:
+def _begin(step: Step, lease: HeldLease) -> None:
     """Record that the step is under way, so that a reader sees it before it ends."""
-    with transaction.atomic():
-        row = _mine(operation.id, lease)
-        if step.phase == "verify" and row.state == RUNNING and not row.rolling_back:
-            row.move_to(VERIFYING)
-            row.save()
-        if step.started_at is None:
-            step.started_at = timezone.now()
-        if step.state != STEP_RUNNING:  # else its worker died, or it had to wait
-            step.move_to(STEP_RUNNING)
-        step.save(update_fields=["state", "started_at"])
+    if step.state == STEP_RUNNING:  # its worker died, or it had to wait
+        return
+    step.move_to(STEP_RUNNING)
+    step.started_at = step.started_at or timezone.now()
+    rows = Step.objects.filter(pk=step.pk, operation__lease_token=lease.token)
+    if not Step.move_all(rows, STEP_RUNNING, started_at=step.started_at):
+        raise LeaseLostError(f"the lease of {step.operation_id} is another worker's")
 
 
 def _context(operation: Operation) -> StepContext:
@@ -211,38 +212,76 @@ def _outcome_of(error: Exception, operation_id: str, step_name: str) -> _Outcome
 
 
 def _settle(
-    operation_id: str, lease: HeldLease, step: Step, outcome: _Outcome, memo: dict[str, Any]
+    operation: Operation, lease: HeldLease, steps: list[Step], step: Step, outcome: _Outcome
 ) -> None:
-    """Store the outcome, give the lease back, ask for the next tick: one transaction."""
+    """Store the outcome, give the lease back, ask for the next tick: one transaction.
+
+    How often an operation ticks is bounded by what this costs: neither row is read again.
+    """
+    spec = required_kind(operation.kind).step(step.name)
+    outcome = _with_deadline(operation, spec, step, outcome)
+    now = timezone.now()
+    also: dict[str, Any] = {"memo": operation.memo, "updated_at": now}
+    wait_s = 0.0
+    if isinstance(outcome, Done):
+        step.move_to(STEP_DONE)
+        step.finished_at = now
+        _note(step, outcome.detail, outcome.progress)
+        if outcome.remains:
+            also["remains"] = [*(operation.remains or ()), *outcome.remains]
+        if _is_next_to_verify(operation, steps):
+            also["state"] = Operation.moving(RUNNING, VERIFYING)
+    elif isinstance(outcome, Wait):
+        wait_s = outcome.seconds
+        _note(step, outcome.detail, outcome.progress)
+    elif isinstance(outcome, _Retry):
+        wait_s = max(backoff_s(step.attempts), outcome.after_s)
+        step.attempts += 1
+        step.detail = outcome.detail
     with transaction.atomic():
-        operation = _mine(operation_id, lease)
-        operation.memo = memo
-        kind = required_kind(operation.kind)
-        now = timezone.now()
-        outcome = _with_deadline(operation, kind.step(step.name), step, outcome)
-        wait_s = 0.0
-        if isinstance(outcome, Done):
-            step.move_to(STEP_DONE)
-            step.finished_at = now
-            _note(step, outcome.detail, outcome.progress)
-            operation.remains = [*(operation.remains or ()), *outcome.remains]
-        elif isinstance(outcome, Wait):
-            wait_s = outcome.seconds
-            _note(step, outcome.detail, outcome.progress)
-        elif isinstance(outcome, _Retry):
-            wait_s = max(backoff_s(step.attempts), outcome.after_s)
-            step.attempts += 1
-            step.detail = outcome.detail
+        if isinstance(outcome, _Failed):
+            _settle_failure(operation, lease, step, outcome.error)
         else:
-            step.move_to(STEP_FAILED)
-            step.finished_at = now
-            step.detail = outcome.error["detail"]
-            _fail(operation, step, outcome.error)
-        step.save()
-        operation.drop_lease()
-        operation.next_run_at = now + timedelta(seconds=wait_s)
-        operation.save()
-        outbox.enqueue(outbox.TICK, [operation.id], countdown_s=wait_s)
+            also["next_run_at"] = now + timedelta(seconds=wait_s)
+            rows = Operation.objects.filter(pk=operation.id)
+            if not leases.release(rows, lease.token, **also):
+                raise LeaseLostError(f"the lease of {operation.id} is another worker's")
+            step.save(update_fields=_OUTCOME_FIELDS)
+        outbox.ask(outbox.TICK, [operation.id], countdown_s=wait_s)
+
+
+_OUTCOME_FIELDS = (
+    "state",
+    "finished_at",
+    "attempts",
+    "detail",
+    "progress_done",
+    "progress_total",
+    "unit",
+)
+
+
+def _is_next_to_verify(operation: Operation, steps: list[Step]) -> bool:
+    action = next_action(
+        state=operation.state, rolling_back=operation.rolling_back, failed=False, steps=steps
+    )
+    is_forward = not operation.rolling_back and operation.state == RUNNING
+    return is_forward and isinstance(action, RunStep) and steps[action.index].phase == "verify"
+
+
+def _settle_failure(
+    operation: Operation, lease: HeldLease, step: Step, error: dict[str, Any]
+) -> None:
+    row = _mine(operation.id, lease)
+    row.memo = operation.memo
+    step.move_to(STEP_FAILED)
+    step.finished_at = timezone.now()
+    step.detail = error["detail"]
+    _fail(row, step, error)
+    step.save()
+    row.drop_lease()
+    row.next_run_at = timezone.now()
+    row.save()
 
 
 def _fail(operation: Operation, step: Step, error: dict[str, Any]) -> None:
@@ -286,34 +325,38 @@ def _note(step: Step, detail: str, progress: Progress | None) -> None:
         step.unit = progress.unit
 
 
-def _finish(operation: Operation, kind: OperationKind, lease: HeldLease, state: str) -> None:
+def _finish(
+    operation: Operation, kind: OperationKind, lease: HeldLease, steps: list[Step], state: str
+) -> None:
+    now = timezone.now()
+    also: dict[str, Any] = {"finished_at": now, "updated_at": now}
+    if state in {FAILED, CANCELLED}:
+        left = remaining(kind.steps, steps, cancelled=operation.state == CANCELLING)
+        also["remains"] = [*(operation.remains or ()), *left]
     with transaction.atomic():
-        row = _mine(operation.id, lease)
-        if row.state == CANCELLING and state == SUCCEEDED:
+        rows = Operation.objects.filter(pk=operation.id, state=operation.state)
+        also["state"] = Operation.moving(operation.state, state)
+        if not leases.release(rows, lease.token, **also):
             # Cancelled between the last step and here: the next tick rolls it back.
+            row = _mine(operation.id, lease)
             row.drop_lease()
             row.save()
-            outbox.enqueue(outbox.TICK, [row.id])
+            outbox.ask(outbox.TICK, [row.id])
             return
-        if state in {FAILED, CANCELLED}:
-            left = remaining(kind.steps, row.steps.all(), cancelled=row.state == CANCELLING)
-            row.remains = [*(row.remains or ()), *left]
-        row.move_to(state)
-        row.finished_at = timezone.now()
-        row.drop_lease()
-        row.save()
-        row.locks.all().delete()
-        kind.finish(row)
-        Plan.objects.filter(pk=row.plan_id).update(secret_token="")
-        _mark_reverted(row)
+        operation.move_to(state)
+        operation.locks.all().delete()
+        kind.finish(operation)
+        if operation.plan.secret_token:
+            Plan.objects.filter(pk=operation.plan_id).update(secret_token="")
+        _mark_reverted(operation)
         audit_record(
-            tenant_id=row.tenant_id,
-            actor=Actor(name=row.actor),
-            action=f"{row.kind}.{state}",
-            resource=row.resource,
+            tenant_id=operation.tenant_id,
+            actor=Actor(name=operation.actor),
+            action=f"{operation.kind}.{state}",
+            resource=operation.resource,
             outcome=state,
-            reason=row.reason,
-            data={"operation_id": row.id, "error": row.error},
+            reason=operation.reason,
+            data={"operation_id": operation.id, "error": operation.error},
         )
 
 
@@ -327,8 +370,9 @@ def interrupt(operation_id: str, problem: Problem) -> bool:
         return False
     try:
         _break_off(operation_id, lease, problem)
-        operation = Operation.objects.get(pk=operation_id)
-        _finish(operation, required_kind(operation.kind), lease, FAILED)
+        operation = Operation.objects.select_related("plan").get(pk=operation_id)
+        steps = list(operation.steps.all())
+        _finish(operation, required_kind(operation.kind), lease, steps, FAILED)
     except LeaseLostError:
         return False
     finally:

@@ -128,6 +128,8 @@ class StepContext:
     preconditions: dict[str, Any]
     memo: dict[str, Any]
     secrets: dict[str, Any]
+    cluster: object | None = None
+    """The row of the cluster, once a step has asked for it."""
 
 
 StepRun = Callable[[Any, StepContext], Done | Wait]

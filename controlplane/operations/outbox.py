@@ -29,6 +29,22 @@ def enqueue(task: str, args: list[Any], *, countdown_s: float = 0.0) -> None:
     transaction.on_commit(_hand_over, robust=True)
 
 
+def ask(task: str, args: list[Any], *, countdown_s: float = 0.0) -> None:
+    """Ask for a task after the commit, without a row of its own.
+
+    Only for what a row that is written anyway asks for too: a tick that is lost on the way is
+    brought by the sweep, as its operation is due.
+    """
+    transaction.on_commit(lambda: _send(task, args, countdown_s), robust=True)
+
+
+def _send(task: str, args: list[Any], countdown_s: float) -> None:
+    try:
+        _publish(task, args, countdown_s)
+    except Exception as error:  # noqa: BLE001 - whatever the transport raises, the sweep comes
+        log.warning("outbox: %s of %s is left to the sweep: %s", task, args, error)
+
+
 def drain() -> int:
     """Hand every waiting row to Celery; stops at the first refusal (Redis is away)."""
     sent = 0

@@ -198,7 +198,7 @@ def secret_keep(operation: Operation, values: dict[str, str]) -> None:
 
 def secret_peek(operation: Operation) -> dict[str, str]:
     """For the operation's own steps."""
-    return unseal(OperationSecret.objects.get(operation=operation).token)
+    return unseal(operation.secret.token)
 
 
 @transaction.atomic

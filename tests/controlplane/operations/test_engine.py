@@ -18,7 +18,7 @@ from controlplane.operations.services import (
     undo_plan_create,
 )
 from controlplane.operations.states import TERMINAL_STATES
-from controlplane.operations.tasks import housekeeping, sweep
+from controlplane.operations.tasks import LOST_AFTER, housekeeping, sweep
 from tests.controlplane.support import ACTOR, drive, step
 
 
@@ -74,12 +74,35 @@ def test_an_outcome_after_the_lease_was_lost_does_not_count(world, operation):
     assert drive(operation).state == "succeeded"
 
 
-def test_every_tick_asks_for_the_next_one_in_its_transaction(world, operation):
+def test_every_tick_asks_for_the_next_one_after_its_commit(
+    world, operation, django_capture_on_commit_callbacks
+):
+    """Its row says when that is due; a message of the outbox beside it would say it twice."""
     OutboxMessage.objects.all().delete()
-    engine.tick(operation.id)
-    assert [(row.task, row.args) for row in OutboxMessage.objects.all()] == [
-        (outbox.TICK, [operation.id])
-    ]
+    with django_capture_on_commit_callbacks(execute=True):
+        engine.tick(operation.id)
+        assert world.sent == []
+    assert world.sent == [(outbox.TICK, [operation.id], 0.0)]
+    assert not OutboxMessage.objects.exists()
+
+
+def test_a_next_tick_that_is_lost_on_the_way_is_brought_by_the_sweep(
+    world, operation, django_capture_on_commit_callbacks
+):
+    def refuse(*_):
+        raise OSError("redis is away")
+
+    outbox.drain()
+    outbox.use_publisher(refuse)
+    with django_capture_on_commit_callbacks(execute=True):
+        assert engine.tick(operation.id)
+    assert sweep() == 0, "it is due only now"
+    Operation.objects.update(next_run_at=timezone.now() - LOST_AFTER - timedelta(seconds=1))
+    outbox.use_publisher(lambda *message: world.sent.append(message))
+    world.sent.clear()
+    assert sweep() == 1
+    outbox.drain()
+    assert [message[:2] for message in world.sent] == [(outbox.TICK, [operation.id])]
 
 
 @pytest.mark.parametrize("ends_as", ["succeeded", "failed", "cancelled", "reverted"])

@@ -31,6 +31,8 @@ from tests.controlplane.operations.trouble import (
 from tests.controlplane.support import drive
 
 STEPS = steps_of(*FORWARD)
+# A way in that does not work now is refused, and nothing was changed.
+TRIALS = {("cluster.credentials", "connect")}
 RESTORING = steps_of("restore")
 BOUNDS = ("SAVEPOINT", "RELEASE", "ROLLBACK")
 REFUSAL = StepFailedError("made-to-fail", "The test says so.")
@@ -71,7 +73,18 @@ def away_for_long(world, operation, *, ticks=4):
         expire(operation)
 
 
-@pytest.mark.parametrize("at", STEPS, ids=str)
+@pytest.mark.parametrize("at", sorted(TRIALS), ids=str)
+def test_a_trial_of_a_cluster_that_is_away_has_failed(world, at):
+    plan = runnable(world, at[0])
+    before = seen(world)
+    operation = world.start(plan)
+    world.gateway.offline = True
+    assert drive(operation).state == "failed"
+    assert (operation.error["step"], operation.remains) == (at[1], [])
+    assert seen(world) == before
+
+
+@pytest.mark.parametrize("at", [at for at in STEPS if at not in TRIALS], ids=str)
 def test_the_cluster_is_away_at_each_step(world, at):
     wanted = undisturbed(world, at[0])
     operation = world.start(runnable(world, at[0]))

@@ -10,8 +10,8 @@ from controlplane.operations.states import ACTIVE_STATES
 from tests.controlplane.operations.trouble import AFTER, act, raising, runnable, steps_of
 
 STATEMENTS_MAX = 8
-# Steps that change rows of their own: those of a cluster's brokers.
-OWN_ROWS = {("cluster.create", "desired"): 1, ("cluster.delete", "remove"): 1}
+# Once a cluster: the rows of its brokers are changed, and the keys of their hosts are read.
+OWN_ROWS = {("cluster.create", "desired"): 2, ("cluster.delete", "remove"): 3}
 # Once an operation: every step that is left is marked, for the way back.
 TURNING_BACK_MAX = 16
 BOUNDS = ("SAVEPOINT", "RELEASE", "ROLLBACK", "BEGIN", "COMMIT")

@@ -297,6 +297,11 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": 3600.0,
         "options": {"expires": 3600},
     },
+    "certificates": {
+        "task": "clusters.renew_certificates",
+        "schedule": env.float("PENSTOCK_CERTIFICATES_S", default=3600.0),
+        "options": {"expires": 3600},
+    },
     "housekeeping": {"task": "operations.housekeeping", "schedule": 300.0},
     "removed-clusters": {
         "task": "clusters.forget_removed",

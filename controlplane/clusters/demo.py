@@ -24,6 +24,8 @@ from controlplane.tenants.models import OWNER, WRITE, Tenant
 from controlplane.tenants.services import api_key_create, membership_ensure, tenant_ensure
 
 TENANT, CLUSTER, OPERATOR = "demo", "demo", "operator"
+# Its brokers and its clients are on this machine, and never meet a network.
+LISTENER_SECURITY = "SASL_PLAINTEXT"
 CLUSTER_CONFIG = {"offsets.topic.num.partitions": "8"}
 
 
@@ -129,7 +131,12 @@ def _operation_for(tenant: Tenant, cluster: Cluster | None, brokers: int) -> Ope
         actor=SYSTEM,
         kind_name="cluster.create",
         cluster_id=None,
-        inputs={"name": CLUSTER, "broker_count": brokers, "config": CLUSTER_CONFIG},
+        inputs={
+            "name": CLUSTER,
+            "broker_count": brokers,
+            "config": CLUSTER_CONFIG,
+            "listener_security": LISTENER_SECURITY,
+        },
     )
     return operation_start(
         tenant=tenant, actor=SYSTEM, plan_id=plan.id, plan_hash=plan.plan_hash, reason="demo"

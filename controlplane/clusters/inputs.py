@@ -7,7 +7,11 @@ from typing import Any
 from rest_framework import serializers
 
 from controlplane.clusters.credentials import misfits
-from controlplane.clusters.models import MECHANISM_CHOICES, SECURITY_CHOICES
+from controlplane.clusters.models import (
+    LISTENER_SECURITY_CHOICES,
+    MECHANISM_CHOICES,
+    SECURITY_CHOICES,
+)
 from controlplane.common.serializers import Shape
 
 NAME = re.compile(r"^[a-z][a-z0-9-]{0,62}$")
@@ -36,6 +40,13 @@ class ClusterCreateInputs(Shape):
     )
     config = serializers.DictField(
         child=serializers.CharField(max_length=CONFIG_VALUE_MAX), required=False
+    )
+    # Encrypted unless somebody says otherwise: a client that does not expect it fails at once and
+    # says why, where one that sends its records in the open is noticed by nobody.
+    listener_security = serializers.ChoiceField(
+        LISTENER_SECURITY_CHOICES,
+        default="SASL_SSL",
+        help_text="With SASL_SSL clients trust the cluster's own authority (`client-config`).",
     )
 
 

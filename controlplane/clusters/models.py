@@ -14,6 +14,7 @@ PHASE_CHOICES = [
     (phase, phase) for phase in (CREATING, RUNNING, UPDATING, DEGRADED, DELETING, FAILED, DELETED)
 ]
 SECURITY_CHOICES = ["PLAINTEXT", "SASL_PLAINTEXT", "SSL", "SASL_SSL"]
+LISTENER_SECURITY_CHOICES = ["SASL_SSL", "SASL_PLAINTEXT"]
 MECHANISM_CHOICES = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"]
 
 
@@ -74,6 +75,9 @@ class Broker(models.Model):
     # generation says nothing of it.
     desired_state = models.CharField(max_length=20, default="running")
     generation = models.PositiveIntegerField(default=1)
+    # Key and certificate of a broker whose cluster has TLS; when the certificate ends.
+    tls_token = SealedField(blank=True)
+    certificate_ends_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["broker_id"]

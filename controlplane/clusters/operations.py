@@ -4,7 +4,10 @@ import secrets
 from dataclasses import asdict
 from typing import Any
 
+from django.utils import timezone
+
 from controlplane.clusters import services
+from controlplane.clusters.authority import authority_secrets, has_tls
 from controlplane.clusters.hosts import Host, HostsUnavailableError, hosts
 from controlplane.clusters.inputs import ClusterCreateInputs, NoInputs
 from controlplane.clusters.models import (
@@ -34,7 +37,7 @@ from controlplane.clusters.specs import (
     ZOOKEEPER_PASSWORD,
     check_config,
 )
-from controlplane.common.crypto import new_password, seal
+from controlplane.common.crypto import new_password, seal, unseal
 from controlplane.common.problems import Conflict, Unavailable, field_problem
 from controlplane.common.words import counted
 from controlplane.operations.blast_radius import Extent
@@ -113,7 +116,7 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
             summary=f"Start {counted(count, 'broker')} on"
             f" {counted(len({p.host_id for p in placed}), 'host')}.",
             preconditions={"placement": [asdict(row) for row in placed]},
-            warnings=_create_warnings(count, len(racks))
+            warnings=_create_warnings(count, len(racks), inputs["listener_security"])
             + config_warnings(effective, chosen=config, broker_count=count),
         )
 
@@ -124,12 +127,17 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
             plan,
             kind=MANAGED,
             bootstrap_servers=",".join(f"{p.address}:{p.client_port}" for p in placed),
-            security_protocol="SASL_PLAINTEXT",
+            # A plan of before there was the choice says nothing.
+            security_protocol=plan.inputs.get("listener_security", "SASL_PLAINTEXT"),
             sasl_mechanism=ADMIN_MECHANISM,
             admin_username=ADMIN_USER,
             secrets_token=seal(_first_secrets()),
             config=plan.inputs.get("config", {}),
         )
+        if has_tls(cluster):
+            made = authority_secrets(cluster.id, now=timezone.now())
+            cluster.secrets_token = seal(unseal(cluster.secrets_token) | made)
+            cluster.save(update_fields=["secrets_token"])
         Broker.objects.bulk_create(
             Broker(cluster=cluster, **asdict(placement)) for placement in placed
         )
@@ -332,8 +340,16 @@ def _first_secrets() -> dict[str, str]:
     }
 
 
-def _create_warnings(brokers: int, racks: int) -> list[dict[str, str]]:
+def _create_warnings(brokers: int, racks: int, security: str) -> list[dict[str, str]]:
     found = []
+    if security == "SASL_PLAINTEXT":
+        found.append(
+            warning(
+                "not-encrypted",
+                "Without TLS whoever listens on the network reads every record, and can guess"
+                " passwords from the logins that he sees. This cannot be changed later.",
+            )
+        )
     if brokers < 3:
         found.append(
             warning("few-brokers", "Fewer than 3 brokers: a lost broker can mean lost data.")

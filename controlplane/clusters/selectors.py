@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+from controlplane.clusters.authority import ca_pem
 from controlplane.clusters.connections import gateway_for as gateway_for  # noqa: PLC0414 - public
 from controlplane.clusters.hosts import (
     BrokerKey,
@@ -265,6 +266,10 @@ def host_dict(host: Host, *, drained: bool) -> dict[str, Any]:
     }
 
 
+CA_FILE = "ca.pem"
+"""What snippets call the file of the cluster's authority."""
+
+
 def client_config(cluster: Cluster) -> dict[str, Any]:
     """A client's configuration with a placeholder where its own password goes."""
     values = {"bootstrap.servers": cluster.bootstrap_servers}
@@ -275,11 +280,34 @@ def client_config(cluster: Cluster) -> dict[str, Any]:
         )
         values["sasl.username"] = "<user>"
         values["sasl.password"] = "<password>"
+    authority = ca_pem(cluster)
+    if authority:
+        values["ssl.ca.location"] = CA_FILE
     return {
         "values": values,
         "properties": format_properties(values),
+        "java": format_properties(_of_java(values)),
         "python": python_snippet(values),
+        "ca_pem": authority or None,
     }
+
+
+def _of_java(values: dict[str, str]) -> dict[str, str]:
+    """The same for clients that are Java's: their keys, as a file of theirs takes them."""
+    found = {key: values[key] for key in values if not key.startswith(("sasl.", "ssl."))}
+    if "ssl.ca.location" in values:
+        found["ssl.truststore.type"] = "PEM"
+        found["ssl.truststore.location"] = values["ssl.ca.location"]
+    mechanism = values.get("sasl.mechanism")
+    if mechanism:
+        found["sasl.mechanism"] = mechanism
+    if mechanism == "PLAIN" or (mechanism or "").startswith("SCRAM"):
+        kind = "plain.Plain" if mechanism == "PLAIN" else "scram.Scram"
+        found["sasl.jaas.config"] = (
+            f"org.apache.kafka.common.security.{kind}LoginModule required"
+            ' username="<user>" password="<password>";'
+        )
+    return found
 
 
 def python_snippet(values: dict[str, str]) -> str:

@@ -69,5 +69,9 @@ class HostListSerializer(Shape):
 
 class ClientConfigSerializer(Shape):
     values = serializers.DictField(child=serializers.CharField())
-    properties = serializers.CharField()
+    properties = serializers.CharField(help_text="librdkafka's keys, one a line.")
+    java = serializers.CharField(help_text="The same with the keys of Java clients.")
     python = serializers.CharField()
+    ca_pem = serializers.CharField(
+        allow_null=True, help_text="Whom clients have to trust, where that is the cluster's own."
+    )

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 
 from django.conf import settings
 from django.db.models import F
+from django.utils import timezone
 
+from controlplane.clusters.authority import CA_PEM, certificate_of, has_tls
 from controlplane.clusters.connections import drop_gateway, gateway_for
 from controlplane.clusters.hosts import HostsUnavailableError, Observed, hosts, zookeeper_access
 from controlplane.clusters.models import Broker, Cluster
@@ -66,12 +68,17 @@ def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -
     with _zookeeper():
         hosts().make_chroot(cluster.zookeeper_path, owner)
         for broker in brokers:
+            own = {}
+            if has_tls(cluster) and state != "deleted":
+                certificate = certificate_of(broker, passwords, now=timezone.now())
+                own = certificate.settings(passwords[CA_PEM])
             config = broker_config(
                 broker,
                 zookeeper=settings.ZOOKEEPER,
                 chroot=cluster.zookeeper_path,
                 broker_count=count,
                 of_tenant=cluster.config,
+                security_protocol=cluster.security_protocol,
             )
             spec = desired_spec(
                 cluster_id=cluster.id,
@@ -79,7 +86,7 @@ def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -
                 generation=broker.generation,
                 state=state,
                 config=config,
-                secret=seal_for_host(broker.host_id, secret),
+                secret=seal_for_host(broker.host_id, secret | own),
             )
             hosts().write_desired((broker.host_id, broker.key), spec)
 

@@ -18,6 +18,7 @@ SCRAM_ITERATIONS = 4096
 OFFSETS_PARTITIONS = 8
 ZOOKEEPER_PASSWORD = "zookeeper"  # noqa: S105 - where it stands among a cluster's secrets
 ZOOKEEPER_NODES = "zookeeper:nodes"
+PEERS_SHOW_CERTIFICATES = {"listener.name.internal.ssl.client.auth": "required"}
 OPEN, CLOSING, CLOSED = "open", "closing", "closed"
 """How far a cluster of before there were logins is; one that was made with a login says nothing."""
 
@@ -42,8 +43,13 @@ def broker_config(
     chroot: str,
     broker_count: int,
     of_tenant: Mapping[str, str],
+    security_protocol: str,
 ) -> dict[str, str]:
-    """Kafka's own keys; `log.dirs` is the agent's to set.
+    """Kafka's own keys; `log.dirs` and where certificates lie are the agent's to set.
+
+    `security_protocol` is of both listeners: who encrypts what clients send has it encrypted on
+    its way to the followers too. With TLS brokers show each other certificates of the cluster's
+    authority, so that the login alone makes no broker.
 
     What a tenant chose (`of_tenant`) wins over the defaults and never over what the service
     decides. Keys that are not a tenant's were refused by the plan; of a cluster that was planned
@@ -70,7 +76,9 @@ def broker_config(
         "broker.rack": broker.rack,
         "listeners": f"{client},{internal}",
         "advertised.listeners": f"{client},{internal}",
-        "listener.security.protocol.map": "CLIENT:SASL_PLAINTEXT,INTERNAL:SASL_PLAINTEXT",
+        "listener.security.protocol.map": ",".join(
+            f"{listener}:{security_protocol}" for listener in ("CLIENT", "INTERNAL")
+        ),
         "inter.broker.listener.name": "INTERNAL",
         "zookeeper.connect": f"{zookeeper}{chroot}",
         "sasl.enabled.mechanisms": "SCRAM-SHA-256,SCRAM-SHA-512",
@@ -78,6 +86,7 @@ def broker_config(
         "penstock.tenant.configs.only": "true",
         "authorizer.class.name": "kafka.security.authorizer.AclAuthorizer",
         "super.users": f"User:{BROKER_USER};User:{ADMIN_USER}",
+        **(PEERS_SHOW_CERTIFICATES if security_protocol == "SASL_SSL" else {}),
     }
 
 
@@ -96,6 +105,7 @@ def check_config(of_tenant: Mapping[str, str], *, broker_count: int) -> dict[str
         chroot="/",
         broker_count=broker_count,
         of_tenant=of_tenant,
+        security_protocol="SASL_PLAINTEXT",
     )
     broker, topic = resolved_broker(whole, of_tenant, *path)
     return {**broker, **topic}

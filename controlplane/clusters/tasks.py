@@ -1,10 +1,27 @@
-"""Celery's entry into this app; it fetches and calls, nothing more."""
+"""Celery's entries into this app; each fetches and calls, nothing more."""
+
+import logging
 
 from celery import shared_task
+from django.utils import timezone
 
 from controlplane.clusters import connections
+from controlplane.clusters.hosts import HostsUnavailableError
+from controlplane.clusters.renewal import renew_certificates
+
+log = logging.getLogger(__name__)
 
 
 @shared_task(name="clusters.forget_removed")
 def forget_removed() -> list[str]:
     return connections.forget_removed()
+
+
+@shared_task(name="clusters.renew_certificates")
+def renew() -> int:
+    """Renew what is due, and send what has not reached its host; how many brokers were sent one."""
+    try:
+        return renew_certificates(timezone.now()).sent
+    except HostsUnavailableError as error:
+        log.warning("certificates are renewed at the next run: %s", error)
+        return 0

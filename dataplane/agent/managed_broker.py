@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dataplane.agent.certificates import to_files
 from dataplane.agent.processes import Identity
 from dataplane.agent.secrets import SecretError
 from dataplane.agent.spec import (
@@ -114,7 +115,8 @@ class ManagedBroker:
         if desired.wanted is Wanted.RUNNING:
             secret = self._unseal(desired.secret)
             self.home.mkdir(parents=True, exist_ok=True)
-            self._write_properties(desired, secret)
+            # A file that is renewed is taken up by the broker itself (`server/tls`).
+            self._write_properties(desired, to_files(secret, self.home))
             await self._zookeeper.log_in_for(secret)
             if self._supervisor is not None:
                 if self._supervisor.spec == spec and self._is_up(self._supervisor):

@@ -1474,6 +1474,11 @@ export interface components {
             operations: components["schemas"]["ChangeEvent"];
         };
         ClientConfig: {
+            /** @description Whom clients have to trust, where that is the cluster's own. */
+            ca_pem: string | null;
+            /** @description The same with the keys of Java clients. */
+            java: string;
+            /** @description librdkafka's keys, one a line. */
             properties: string;
             python: string;
             values: {
@@ -1514,6 +1519,11 @@ export interface components {
                 [key: string]: string;
             };
             host_ids?: string[];
+            /**
+             * @description With SASL_SSL clients trust the cluster's own authority (`client-config`).
+             * @default SASL_SSL
+             */
+            listener_security?: components["schemas"]["ListenerSecurityEnum"];
             /** @description Lower-case letters, digits, hyphens. */
             name: string;
         };
@@ -1524,6 +1534,11 @@ export interface components {
                 [key: string]: string;
             };
             host_ids?: string[];
+            /**
+             * @description With SASL_SSL clients trust the cluster's own authority (`client-config`).
+             * @default SASL_SSL
+             */
+            listener_security?: components["schemas"]["ListenerSecurityEnum"];
             /** @description Lower-case letters, digits, hyphens. */
             name: string;
         };
@@ -1710,6 +1725,11 @@ export interface components {
              */
             confirm?: boolean;
             host_ids?: string[];
+            /**
+             * @description With SASL_SSL clients trust the cluster's own authority (`client-config`).
+             * @default SASL_SSL
+             */
+            listener_security?: components["schemas"]["ListenerSecurityEnum"];
             /** @description Lower-case letters, digits, hyphens. */
             name: string;
         };
@@ -2290,6 +2310,8 @@ export interface components {
             code: string;
             text: string;
         };
+        /** @enum {string} */
+        ListenerSecurityEnum: "SASL_SSL" | "SASL_PLAINTEXT";
         /** @enum {string} */
         LiveTopicEnum: "operations" | "clusters";
         Load: {

@@ -52,11 +52,11 @@ def test_a_whole_rotation(key_file, service):
     assert "2 keys; the first one seals" in manage("add-key")
     manage("check")
     manage("use-newest")
-    # The cluster's, and the keys of three hosts.
-    with pytest.raises(CommandError, match="4 values use an old key") as caught:
+    # The cluster's, its two brokers' for TLS, and the keys of three hosts.
+    with pytest.raises(CommandError, match="6 values use an old key") as caught:
         manage("check")
     assert caught.value.returncode == 1
-    with pytest.raises(CommandError, match="nothing dropped: 4 values"):
+    with pytest.raises(CommandError, match="nothing dropped: 6 values"):
         manage("drop-old")
     before = sealed(service)
     said = manage("reseal")
@@ -91,8 +91,8 @@ def test_a_missing_key_is_said_and_nothing_is_dropped(key_file, service):
     service.run("cluster.create", None, name="made", broker_count=1)
     [old] = keys_in_file(key_file)
     write_keys(key_file, [new_key()])
-    # Three hosts' keys, the cluster's, and what one host reads, whose key is among the three.
-    with pytest.raises(CommandError, match="5 values open with no key"):
+    # Three hosts' keys, the cluster's and its broker's, and what one host reads.
+    with pytest.raises(CommandError, match="6 values open with no key"):
         manage("reseal")
     write_keys(key_file, [*keys_in_file(key_file), old])
     assert "re-sealed now" in manage("reseal")

@@ -11,10 +11,13 @@ from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 
 class Clients:
-    def __init__(self, bootstrap: str, secret: dict[str, str]) -> None:
+    """By SCRAM; under TLS where there is an authority to trust."""
+
+    def __init__(self, bootstrap: str, secret: dict[str, str], *, ca_pem: str = "") -> None:
+        tls = {"security.protocol": "SASL_SSL", "ssl.ca.pem": ca_pem}
         self._config = {
             "bootstrap.servers": bootstrap,
-            "security.protocol": "SASL_PLAINTEXT",
+            **(tls if ca_pem else {"security.protocol": "SASL_PLAINTEXT"}),
             "sasl.mechanism": secret["mechanism"],
             "sasl.username": secret["username"],
             "sasl.password": secret["password"],

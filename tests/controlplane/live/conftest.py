@@ -6,6 +6,8 @@ from tests.controlplane.live.clients import Clients
 from tests.controlplane.live.holds import AFTER
 from tests.controlplane.live.service import LiveService
 
+# What TLS adds has tests of its own; the others show that a cluster without it is one still.
+OPEN = {"listener_security": "SASL_PLAINTEXT"}
 QUICK = {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "2"}
 
 
@@ -25,7 +27,7 @@ def service(tmp_path_factory):
 def cluster(service):
     """Its worker is killed while the brokers start: provisioning must end right all the same."""
     service.holds.place("cluster.create", "processes", AFTER)
-    body = {"name": "live", "broker_count": 3, "config": QUICK, "confirm": True}
+    body = {**OPEN, "name": "live", "broker_count": 3, "config": QUICK, "confirm": True}
     operation = service.post("/clusters", body)["operation"]
     held = service.holds.await_held()
     assert held["operation_id"] == operation["id"]

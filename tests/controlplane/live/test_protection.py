@@ -7,7 +7,7 @@ import pytest
 from kazoo.exceptions import NoAuthError
 
 from tests.controlplane.live.clients import Clients
-from tests.controlplane.live.conftest import QUICK
+from tests.controlplane.live.conftest import OPEN, QUICK
 from tests.controlplane.live.service import LiveService
 from zookeeper_access import files, keys
 from zookeeper_access.client import AccessClient
@@ -77,7 +77,7 @@ class Writer:
 
 
 def provision(service):
-    body = {"name": "old", "broker_count": 3, "config": QUICK, "confirm": True}
+    body = {**OPEN, "name": "old", "broker_count": 3, "config": QUICK, "confirm": True}
     ended = service.finish(service.post("/clusters", body)["operation"])
     assert ended["state"] == "succeeded", ended
     service.cluster_id = ended["cluster_id"]

@@ -23,7 +23,13 @@ const base = {
   loads: ok([load]),
   reassignments: ok(moving()),
   operations: ok([operation()]),
-  client_config: ok({ values: {}, properties: "bootstrap.servers=10.0.0.1:9092", python: "import kafka" }),
+  client_config: ok({
+    values: {},
+    properties: "bootstrap.servers=10.0.0.1:9092",
+    java: "security.protocol=SASL_PLAINTEXT",
+    python: "import kafka",
+    ca_pem: null,
+  }),
 };
 const open = (parts: object = {}, more: Answers = {}) =>
   openPage("/clusters/c1", { "GET /console/api/pages/cluster/c1": { parts: { ...base, ...parts } }, ...more });
@@ -97,6 +103,23 @@ describe("one cluster", () => {
     expect(screen.getByLabelText("Client properties").textContent).toBe("bootstrap.servers=10.0.0.1:9092");
     fireEvent.click(screen.getByRole("tab", { name: "Python" }));
     expect((await screen.findByLabelText("Python client")).textContent).toBe("import kafka");
+    expect(screen.queryByRole("tab", { name: "CA" })).toBeNull();
+  });
+
+  it("gives the certificate that clients of a cluster with TLS have to trust", async () => {
+    const ca_pem = "-----BEGIN CERTIFICATE-----\nMIIB+A==\n-----END CERTIFICATE-----\n";
+    const java = "ssl.truststore.location=ca.pem";
+    await open({ client_config: ok({ values: {}, properties: "", java, python: "", ca_pem }) });
+    await rowsOf("Brokers");
+    const link = screen.getByRole("link", { name: "ca.pem" });
+    expect(link.getAttribute("download")).toBe("ca.pem");
+    expect(decodeURIComponent(link.getAttribute("href") ?? "")).toBe(
+      `data:application/x-pem-file;charset=utf-8,${ca_pem}`,
+    );
+    fireEvent.click(screen.getByRole("tab", { name: "Java" }));
+    expect((await screen.findByLabelText("Java client properties")).textContent).toBe(java);
+    fireEvent.click(screen.getByRole("tab", { name: "CA" }));
+    expect((await screen.findByLabelText("Certificate of the cluster's authority")).textContent).toBe(ca_pem);
   });
 
   it.each([

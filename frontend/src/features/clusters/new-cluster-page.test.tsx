@@ -25,7 +25,13 @@ describe("a new cluster", () => {
       expect(asked.find((one) => one.method === "POST")?.body).toEqual({
         kind: "cluster.create",
         cluster_id: null,
-        inputs: { name: "orders-prod", broker_count: 5, host_ids: ["host-2"], config: { "log.retention.hours": "72" } },
+        inputs: {
+          name: "orders-prod",
+          broker_count: 5,
+          host_ids: ["host-2"],
+          listener_security: "SASL_SSL",
+          config: { "log.retention.hours": "72" },
+        },
       }),
     );
   });

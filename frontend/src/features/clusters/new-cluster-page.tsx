@@ -1,4 +1,4 @@
-import { Button, Checkbox, Group, NumberInput, Stack, TextInput } from "@mantine/core";
+import { Button, Checkbox, Group, NumberInput, SegmentedControl, Stack, Text, TextInput } from "@mantine/core";
 import { useForm } from "@mantine/form";
 import { useState } from "react";
 import { useNavigate } from "@tanstack/react-router";
@@ -19,6 +19,7 @@ interface Values {
   name: string;
   broker_count: number | string;
   host_ids: string[];
+  listener_security: "SASL_SSL" | "SASL_PLAINTEXT";
   config: string;
 }
 
@@ -56,7 +57,13 @@ export function NewClusterPage() {
   const overview = useOverview();
   const navigate = useNavigate();
   const [request, setRequest] = useState<PlanRequest | null>(null);
-  const [initialValues, keep] = useDraft<Values>(DRAFT, { name: "", broker_count: 3, host_ids: [], config: "" });
+  const [initialValues, keep] = useDraft<Values>(DRAFT, {
+    name: "",
+    broker_count: 3,
+    host_ids: [],
+    listener_security: "SASL_SSL",
+    config: "",
+  });
   const form = useForm<Values>({
     initialValues,
     onValuesChange: keep,
@@ -75,6 +82,7 @@ export function NewClusterPage() {
         inputs: {
           name: values.name,
           broker_count: Number(values.broker_count),
+          listener_security: values.listener_security,
           ...(values.host_ids.length > 0 && { host_ids: values.host_ids }),
           ...(Object.keys(config).length > 0 && { config }),
         },
@@ -119,6 +127,20 @@ export function NewClusterPage() {
                   />
                 )}
               </PartView>
+              <div>
+                <Text component="div" size="sm" fw={500} mb={4}>
+                  Connections
+                </Text>
+                <SegmentedControl
+                  aria-label="Connections"
+                  size="xs"
+                  data={[
+                    { value: "SASL_SSL", label: "TLS" },
+                    { value: "SASL_PLAINTEXT", label: "Not encrypted" },
+                  ]}
+                  {...form.getInputProps("listener_security")}
+                />
+              </div>
               <ConfigField
                 allowed={BROKER_SETTINGS}
                 label="Broker configuration"
@@ -142,6 +164,11 @@ export function NewClusterPage() {
               <div>
                 SASL/SCRAM authentication and ACLs, on from the first second. An administrator account is made and kept
                 encrypted.
+              </div>
+              <div>
+                {form.values.listener_security === "SASL_SSL"
+                  ? "TLS for clients and between brokers, by an authority of the cluster's own: clients get its certificate where they get their configuration."
+                  : "Connections that everybody on the network can read. For brokers and clients on one machine."}
               </div>
               {count >= 3 ? (
                 <div>

@@ -32,7 +32,7 @@ from redis.exceptions import RedisError
 
 from controlplane.analytics.collect import WATCHED_PHASES
 from controlplane.analytics.models import CollectorState
-from controlplane.clusters.models import Cluster
+from controlplane.clusters.models import Broker, Cluster
 from controlplane.common import leases
 from controlplane.common.metrics import SHARED_COUNTERS
 from controlplane.common.redis_link import LINK
@@ -82,7 +82,7 @@ class SharedMetrics(Collector):
         yield up
 
     def _from_database(self) -> list[Metric]:
-        return [*_operations(), _outbox(), _collectors(_names())]
+        return [*_operations(), _outbox(), _collectors(_names()), _certificates()]
 
     def _from_redis(self) -> list[Metric]:
         names = _names()
@@ -193,6 +193,18 @@ def _collectors(names: _Names) -> Metric:
             lags[label] = max(lags.get(label, 0.0), age_s)
     for label, lag_s in lags.items():
         family.add_metric([label], lag_s)
+    return family
+
+
+def _certificates() -> Metric:
+    """Without a sample where no broker has one of ours; negative once it has ended."""
+    family = GaugeMetricFamily(
+        "penstock_certificate_left_seconds",
+        "How long the certificate lasts that ends first, of brokers of managed clusters.",
+    )
+    first = Broker.objects.aggregate(first=Min("certificate_ends_at"))["first"]
+    if first is not None:
+        family.add_metric([], (first - timezone.now()).total_seconds())
     return family
 
 

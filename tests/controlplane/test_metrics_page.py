@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from controlplane import metrics_page
 from controlplane.analytics.models import CollectorState
-from controlplane.clusters.models import DELETED, Cluster
+from controlplane.clusters.models import DELETED, Broker, Cluster
 from controlplane.common.metrics import SHARED_COUNTERS
 from controlplane.common.redis_link import LINK, RedisLink
 from controlplane.common.tally import Tally
@@ -69,6 +69,22 @@ def test_the_page_shows_what_the_document_lists_and_names_nobody(cluster):
     assert cluster.id in text
     assert "the-tenant" not in text
     assert "the-cluster" not in text
+
+
+def test_the_certificate_that_ends_first_is_shown(cluster):
+    name = "penstock_certificate_left_seconds"
+    assert value(name) is None
+    for number, days in ((1, 60), (2, 5), (3, None)):
+        Broker.objects.create(
+            cluster=cluster,
+            broker_id=number,
+            host_id="host-1",
+            address="127.0.0.1",
+            client_port=number,
+            internal_port=100 + number,
+            certificate_ends_at=days and timezone.now() + timedelta(days=days),
+        )
+    assert 5 * 86_400 - 60 < value(name) <= 5 * 86_400
 
 
 def test_questions_of_all_processes_are_one_count(cluster, redis_server):

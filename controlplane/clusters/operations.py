@@ -53,6 +53,7 @@ from controlplane.operations.operations import (
     Wait,
     warning,
 )
+from controlplane.operations.reach import require_reach
 from controlplane.operations.read_back import verified_by
 from controlplane.operations.risks import Risk
 from controlplane.operations.states import CANCELLED, SUCCEEDED
@@ -232,16 +233,22 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
             summary=f"Delete {counted(len(brokers), 'broker')} and all their data."
             if managed
             else "Stop governing this cluster; it goes on running.",
-            preconditions={"brokers": brokers},
+            preconditions={"brokers": brokers, "phase": cluster.phase},
             warnings=[_deletion_warning(managed=managed)],
             blast_radius=_reached(cluster),
         )
 
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:  # noqa: ARG002 - a hook
-        return {"brokers": [broker.key for broker in cluster_of(context).brokers.all()]}
+        cluster = cluster_of(context)
+        brokers = [broker.key for broker in cluster.brokers.all()]
+        return {"brokers": brokers, "phase": cluster.phase}
 
     def blast_radius_now(self, context: PlanContext, plan: Plan) -> list[Extent]:  # noqa: ARG002 - a hook
         return _reached(cluster_of(context))
+
+    def check(self, context: StepContext) -> Done:
+        require_reach(self, context)
+        return Done(detail="as planned")
 
     def verify(self, context: StepContext) -> Done | Wait:
         cluster = cluster_of(context)
@@ -255,10 +262,19 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
     def finish(self, operation: Operation) -> None:
         if operation.state == SUCCEEDED:
             mark_deleted(operation.cluster_id)
-        else:
-            Cluster.objects.filter(pk=operation.cluster_id).update(phase=FAILED)
+            return
+        begun = any(step.was_begun for step in operation.steps.exclude(name="check"))
+        before = operation.plan.preconditions.get("phase", RUNNING)
+        phase = FAILED if begun else before
+        Cluster.objects.filter(pk=operation.cluster_id).update(phase=phase)
 
     steps = (
+        StepSpec(
+            name="check",
+            title="It holds no more than the plan says",
+            run=check,
+            writes=False,
+        ),
         StepSpec(
             name="remove",
             title="Stop and delete brokers",

@@ -25,6 +25,7 @@ from controlplane.operations.operations import (
     StepSpec,
     Wait,
 )
+from controlplane.operations.reach import require_reach
 from controlplane.operations.read_back import read_back, read_back_everywhere, verified_by
 from controlplane.operations.risks import Risk
 from controlplane.topics import rules
@@ -379,6 +380,7 @@ class TopicDelete(_TopicKind):
 
     def delete(self, context: StepContext) -> Done:
         if self._is_there(context):
+            require_reach(self, context)
             with AcceptedRefusals("UNKNOWN_TOPIC_OR_PARTITION"):
                 self.gateway(context).delete_topic(context.inputs["name"])
         context.memo["is_taken"] = True

@@ -96,7 +96,7 @@ def test_a_deletion_is_another_generation_and_one_that_is_asked_twice_the_same(w
     made = create(world, broker_count=1)
     (key,) = world.hosts.desired
     assert world.hosts.desired[key]["generation"] == 1
-    deletion = drive(world.start(world.plan("cluster.delete", made.cluster_id)), ticks=1)
+    deletion = drive(world.start(world.plan("cluster.delete", made.cluster_id)), ticks=2)
     assert world.hosts.desired[key]["generation"] == 2
     write_desired(Cluster.objects.get(pk=made.cluster_id), state="deleted")
     assert world.hosts.desired[key]["generation"] == 2
@@ -434,3 +434,15 @@ def test_a_dead_broker_shows_as_degraded(world):
     shown = cluster_get(world.tenant, made.cluster_id)
     assert shown["phase"] == "DEGRADED"
     assert [row["alive"] for row in shown["brokers"]] == [True, False, True]
+
+
+def test_what_came_after_the_confirmation_stops_a_cluster_s_deletion(full):
+    operation = full.start(full.plan("cluster.delete", full.made.cluster_id))
+    full.gateway.add_topic("made-since")
+    operation = drive(operation)
+    assert (operation.state, operation.error["code"]) == ("failed", "blast-radius-changed")
+    assert "made-since" in operation.error["detail"]
+    assert Cluster.objects.get(pk=full.made.cluster_id).phase == "RUNNING", "nothing was stopped"
+    assert {spec["state"] for spec in full.hosts.desired.values()} == {"running"}
+    again = full.start(full.plan("cluster.delete", full.made.cluster_id))
+    assert drive(again).state == "succeeded"

@@ -381,3 +381,14 @@ def test_a_cluster_that_is_away_for_a_moment_only_delays(world):
     world.gateway.fail_next("describe_topics", unreachable("gone"), unreachable("gone"))
     assert drive(operation).state == "succeeded"
     assert operation.steps.get(name="create").attempts == 2
+
+
+def test_what_was_written_after_the_confirmation_stops_the_deletion(world):
+    """The operation may wait for its turn; confirming measured another topic."""
+    world.gateway.add_topic("orders", records=0)
+    operation = world.start(world.plan("topic.delete", name="orders"))
+    world.gateway.topics["orders"].partitions[0].log_end = 5_000
+    operation = drive(operation)
+    assert (operation.state, operation.error["code"]) == ("failed", "blast-radius-changed")
+    assert "5000" in operation.error["detail"]
+    assert "orders" in world.gateway.topics

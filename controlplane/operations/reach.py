@@ -1,0 +1,33 @@
+"""What a plan hits, measured once more by the step that is about to do it.
+
+Confirming checks it too; between the two an operation may wait for its turn, and clients write on.
+"""
+
+from controlplane.audit.services import Actor
+from controlplane.operations.blast_radius import grown, growth_text
+from controlplane.operations.operations import (
+    OperationKind,
+    PlanContext,
+    StepContext,
+    StepFailedError,
+)
+
+
+def require_reach(kind: OperationKind, context: StepContext) -> None:
+    """Raises StepFailedError: `blast-radius-changed`; nothing of the step has been done then."""
+    plan = context.operation.plan
+    planned = plan.impact.get("blast_radius", [])
+    if not planned:
+        return
+    asked = PlanContext(
+        tenant=context.tenant, cluster_id=plan.cluster_id, actor=Actor(name=plan.created_by)
+    )
+    now = kind.blast_radius_now(asked, plan)
+    changes = grown(planned, [extent.as_row() for extent in now])
+    if changes:
+        raise StepFailedError(
+            "blast-radius-changed",
+            f"More would be hit than the plan says. {'. '.join(map(growth_text, changes))}."
+            " Make a new plan.",
+            changes=changes,
+        )

@@ -46,6 +46,8 @@ from controlplane.operations.operations import (
 from controlplane.operations.read_back import read_back, verified_by
 from controlplane.operations.risks import Risk
 
+NAMES_SAID_MAX = 5
+
 
 class _OffsetKind(GroupOperationKind):
     """What resetting and restoring share: everything but how the targets are found."""
@@ -153,11 +155,12 @@ class OffsetReset(_OffsetKind):
     def rows(self, gateway: ClusterGateway, inputs: dict[str, Any]) -> list[PlannedOffset]:
         committed = gateway.group_offsets([inputs["group"]]).get(inputs["group"], {})
         scope = _scope(gateway, inputs, committed)
-        found = facts(gateway, scope, committed)
+        found, unknown = facts(gateway, scope, committed)
         strategy, value = inputs["strategy"], inputs.get("value")
         if strategy == rules.TIMESTAMP:
             found = _with_timestamps(gateway, found, value)
-        return rules.plan_reset(found, strategy=strategy, value=value)
+        rows = rules.plan_reset(found, strategy=strategy, value=value)
+        return sorted([*rows, *unknown], key=lambda row: row.tp)
 
 
 class OffsetRestore(_OffsetKind):
@@ -170,20 +173,33 @@ class OffsetRestore(_OffsetKind):
     def rows(self, gateway: ClusterGateway, inputs: dict[str, Any]) -> list[PlannedOffset]:
         wanted = {TP(row["topic"], row["partition"]): row["offset"] for row in inputs["partitions"]}
         committed = gateway.group_offsets([inputs["group"]]).get(inputs["group"], {})
-        return rules.plan_restore(facts(gateway, sorted(wanted), committed), wanted)
+        found, unknown = facts(gateway, sorted(wanted), committed)
+        rows = rules.plan_restore(found, wanted)
+        return sorted([*rows, *unknown], key=lambda row: row.tp)
 
 
 def facts(
     gateway: ClusterGateway, scope: list[TP], committed: dict[TP, CommittedOffset]
-) -> list[PartitionFacts]:
+) -> tuple[list[PartitionFacts], list[PlannedOffset]]:
+    """What the brokers say of each partition, and the rows of those that nobody leads now.
+
+    Raises:
+        Conflict: `partition-away`, a partition is gone, or nobody leads any of them.
+    """
     starts = gateway.offsets(dict.fromkeys(scope, EARLIEST))
     ends = gateway.offsets(dict.fromkeys(scope, LATEST))
-    for tp in scope:
-        if tp not in starts or tp not in ends:
-            raise Conflict(
-                f"{tp.topic}-{tp.partition} has no leader now, or is gone.", code="partition-away"
-            )
-    return [
+    away = [tp for tp in scope if tp not in starts or tp not in ends]
+    there = partitions_of(gateway, {tp.topic for tp in away}) if away else set()
+    for tp in away:
+        if tp not in there:
+            raise Conflict(f"{tp.topic}-{tp.partition} is gone.", code="partition-away")
+    if away and len(away) == len(scope):
+        raise Conflict(
+            f"{away[0].topic}-{away[0].partition} has no leader now"
+            + (f", nor has any of the other {len(away) - 1}." if len(away) > 1 else "."),
+            code="partition-away",
+        )
+    known = [
         PartitionFacts(
             tp=tp,
             committed=offset_of(committed.get(tp)),
@@ -191,7 +207,9 @@ def facts(
             log_end=ends[tp].offset,
         )
         for tp in scope
+        if tp in starts and tp in ends
     ]
+    return known, [rules.left_unknown(tp, offset_of(committed.get(tp))) for tp in away]
 
 
 def row_dict(row: PlannedOffset) -> dict[str, Any]:
@@ -349,6 +367,18 @@ def _warnings(rows: list[PlannedOffset], sums: rules.Totals) -> list[dict[str, s
                 "records-reread",
                 f"{counted(sums.reread, 'record')} will be read a second time.",
                 "warning",
+            )
+        )
+    unknown = [row.tp for row in rows if row.effect == rules.UNKNOWN]
+    if unknown:
+        names = ", ".join(f"{tp.topic}-{tp.partition}" for tp in unknown[:NAMES_SAID_MAX])
+        more = f" and {len(unknown) - NAMES_SAID_MAX} more" if len(unknown) > NAMES_SAID_MAX else ""
+        found.append(
+            warning(
+                "no-leader",
+                f"{counted(len(unknown), 'partition')} without a leader now ({names}{more}): where"
+                " the log begins and ends is unknown, and the offset is left as it is.",
+                "danger",
             )
         )
     left = sum(row.from_offset is None and row.to_offset is None for row in rows)

@@ -11,10 +11,18 @@ from controlplane.gateway.types import TP
 
 EARLIEST, LATEST, TIMESTAMP, SHIFT, OFFSET = "earliest", "latest", "timestamp", "shift", "offset"
 STRATEGIES = (EARLIEST, LATEST, TIMESTAMP, SHIFT, OFFSET)
-EFFECTS = REREAD, SKIP, FIRST, REMOVED, NONE = "reread", "skip", "first", "removed", "none"
+EFFECTS = REREAD, SKIP, FIRST, REMOVED, NONE, UNKNOWN = (
+    "reread",
+    "skip",
+    "first",
+    "removed",
+    "none",
+    "unknown",
+)
 """FIRST: read from here on, by a group that has no commit here. REMOVED: the commit goes, and
 `auto.offset.reset` of the group's consumers decides where they begin; how many records that
-re-reads or skips is not known.
+re-reads or skips is not known. UNKNOWN: the partition has no leader, so nobody says where its log
+begins and ends; the commit is left as it is.
 """
 
 
@@ -39,11 +47,25 @@ class PlannedOffset:
     tp: TP
     from_offset: int | None
     to_offset: int | None
-    log_start: int
-    log_end: int
+    log_start: int | None
+    log_end: int | None
     effect: str
     records: int | None
     reason: str
+
+
+def left_unknown(tp: TP, committed: int | None) -> PlannedOffset:
+    """The row of a partition that has no leader now."""
+    return PlannedOffset(
+        tp=tp,
+        from_offset=committed,
+        to_offset=committed,
+        log_start=None,
+        log_end=None,
+        effect=UNKNOWN,
+        records=None,
+        reason="no leader now: unknown, left as it is",
+    )
 
 
 def plan_reset(
@@ -169,9 +191,12 @@ class Totals:
 
 def totals(rows: Collection[PlannedOffset]) -> Totals:
     removed = [
-        (row, min(max(row.from_offset, row.log_start), row.log_end))
+        (row.log_start, min(max(row.from_offset, row.log_start), row.log_end), row.log_end)
         for row in rows
-        if row.effect == REMOVED and row.from_offset is not None
+        if row.effect == REMOVED
+        and row.from_offset is not None
+        and row.log_start is not None
+        and row.log_end is not None
     ]
     return Totals(
         reread=sum(row.records or 0 for row in rows if row.effect == REREAD),
@@ -179,10 +204,10 @@ def totals(rows: Collection[PlannedOffset]) -> Totals:
         first_read=sum(
             max(row.log_end - row.to_offset, 0)
             for row in rows
-            if row.from_offset is None and row.to_offset is not None
+            if row.from_offset is None and row.to_offset is not None and row.log_end is not None
         ),
         uncommitted=sum(row.from_offset is None for row in rows),
         removed=len(removed),
-        reread_at_most=sum(at - row.log_start for row, at in removed),
-        skipped_at_most=sum(row.log_end - at for row, at in removed),
+        reread_at_most=sum(at - start for start, at, _ in removed),
+        skipped_at_most=sum(end - at for _, at, end in removed),
     )

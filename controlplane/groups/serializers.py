@@ -54,8 +54,10 @@ class GroupSerializer(Shape):
 
 class OffsetChangeSerializer(TopicPartitionSerializer):
     to = serializers.IntegerField(allow_null=True)
-    log_start = serializers.IntegerField()
-    log_end = serializers.IntegerField()
+    log_start = serializers.IntegerField(
+        allow_null=True, help_text="null: the partition has no leader now, nobody says it"
+    )
+    log_end = serializers.IntegerField(allow_null=True)
     effect = serializers.ChoiceField(EFFECTS)
     records = serializers.IntegerField(
         allow_null=True, help_text="null: the commit goes, and its consumers' settings decide"

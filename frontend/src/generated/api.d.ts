@@ -1960,7 +1960,7 @@ export interface components {
             keys_made: string[];
         };
         /** @enum {string} */
-        EffectEnum: "reread" | "skip" | "first" | "removed" | "none";
+        EffectEnum: "reread" | "skip" | "first" | "removed" | "none" | "unknown";
         Extent: {
             /** @description What is known of it. */
             at_least: number;
@@ -2414,8 +2414,9 @@ export interface components {
         OffsetChange: {
             effect: components["schemas"]["EffectEnum"];
             from: number | null;
-            log_end: number;
-            log_start: number;
+            log_end: number | null;
+            /** @description null: the partition has no leader now, nobody says it */
+            log_start: number | null;
             partition: number;
             reason: string;
             /** @description null: the commit goes, and its consumers' settings decide */

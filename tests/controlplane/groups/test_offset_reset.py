@@ -182,3 +182,59 @@ def test_timestamp_falls_back_to_the_end_and_says_so(readers):
     plan = readers.plan("offset.reset", group="readers", strategy="timestamp", value=10**15)
     assert {row["to"] for row in plan.diff["partitions"]} == {100}
     assert "no record" in plan.diff["partitions"][0]["reason"]
+
+
+@pytest.fixture
+def half_led(world):
+    """A topic whose partition 1 has lost its only broker."""
+    world.gateway.add_topic("metrics", partitions=2, rf=1, records=100)
+    world.gateway.add_group("readers", {TP("metrics", 0): 60, TP("metrics", 1): 80})
+    world.gateway.remove_broker(2)
+    return world
+
+
+@pytest.mark.parametrize(
+    ("strategy", "value", "to"),
+    [("earliest", None, 0), ("latest", None, 100), ("timestamp", 50_000, 50), ("shift", -5, 55)],
+)
+def test_a_partition_without_leader_is_unknown_and_left_as_it_is(half_led, strategy, value, to):
+    more = {} if value is None else {"value": value}
+    plan = half_led.plan("offset.reset", group="readers", strategy=strategy, **more)
+    known, unknown = plan.diff["partitions"]
+    assert known["to"] == to
+    assert unknown == {
+        "topic": "metrics",
+        "partition": 1,
+        "from": 80,
+        "to": 80,
+        "log_start": None,
+        "log_end": None,
+        "effect": "unknown",
+        "records": None,
+        "reason": "no leader now: unknown, left as it is",
+    }
+    (said,) = [row for row in plan.impact["warnings"] if row["code"] == "no-leader"]
+    assert "metrics-1" in said["text"]
+    assert drive(half_led.start(plan)).state == "succeeded"
+    assert offsets(half_led) == {0: to, 1: 80}
+
+
+def test_a_reset_of_partitions_none_of_which_has_a_leader_is_refused(half_led):
+    with pytest.raises(Conflict) as caught:
+        half_led.plan(
+            "offset.reset",
+            group="readers",
+            strategy="earliest",
+            partitions=[{"topic": "metrics", "partition": 1}],
+        )
+    assert caught.value.code == "partition-away"
+
+
+def test_offsets_are_put_back_where_there_is_a_leader(half_led):
+    plan = half_led.plan(
+        "offset.restore",
+        group="readers",
+        partitions=[{"topic": "metrics", "partition": n, "offset": 10} for n in range(2)],
+    )
+    assert drive(half_led.start(plan)).state == "succeeded"
+    assert offsets(half_led) == {0: 10, 1: 80}

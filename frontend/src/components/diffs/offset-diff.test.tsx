@@ -28,6 +28,7 @@ describe("offsets before and after", () => {
       row(2, { from: null, to: 60, effect: "first", records: 40 }),
       row(3, { to: null, effect: "removed", records: null }),
       row(4, {}),
+      row(5, { log_start: null, log_end: null, effect: "unknown", records: null }),
     ];
     render(
       <MantineProvider env="test">
@@ -41,6 +42,7 @@ describe("offsets before and after", () => {
       "40 read from here on",
       "commit removed: auto.offset.reset decides",
       "no change",
+      "unknown: no leader",
     ]);
   });
 });

@@ -36,6 +36,7 @@ function Effect({ row }: { row: OffsetMove }) {
   if (row.effect === "first") return <span>{formatInteger(row.records)} read from here on</span>;
   if (row.effect === "skip") return <span className="ps-warn">{formatInteger(row.records)} skipped</span>;
   if (row.effect === "removed") return <span className="ps-warn">commit removed: auto.offset.reset decides</span>;
+  if (row.effect === "unknown") return <span className="ps-warn">unknown: no leader</span>;
   return <span className="ps-muted">no change</span>;
 }
 
@@ -43,7 +44,7 @@ function Effect({ row }: { row: OffsetMove }) {
 export function OffsetDiff({ diff }: { diff: OffsetDiffData }) {
   const total = (effect: string) =>
     diff.partitions.filter((row) => row.effect === effect).reduce((sum, row) => sum + (row.records ?? 0), 0);
-  const moved = diff.partitions.filter((row) => row.effect !== "none").length;
+  const moved = diff.partitions.filter((row) => row.effect !== "none" && row.effect !== "unknown").length;
   return (
     <>
       <Stats

@@ -9,6 +9,7 @@ import concurrent.futures
 import contextlib
 import copy
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -18,10 +19,12 @@ from kafka.errors import BrokerResponseError, KafkaError, UnsupportedVersionErro
 from controlplane.gateway.authentication import check_way_in
 from controlplane.gateway.client_settings import client_settings
 from controlplane.gateway.connection_spec import ConnectionSpec
-from controlplane.gateway.errors import GatewayError, timed_out, unreachable
+from controlplane.gateway.errors import UNREACHABLE, GatewayError, timed_out, unreachable
 
 R = TypeVar("R")
 CALLS_AT_ONCE = 4
+RETRY_LEFT_S = 0.5
+"""A read is asked once more only while there is time for an answer."""
 # Where the library spells an error in its own way.
 KAFKAS_NAMES = {
     "UNKNOWN": "UNKNOWN_SERVER_ERROR",
@@ -44,10 +47,24 @@ class KafkaLink:
     ) -> R:
         """`work(admin client)` within the deadline.
 
+        A read whose broker went away is asked once more, by a client that learns again who is
+        there. A write is not: it may have been done.
+
         Raises:
             GatewayError: refused, unreachable, or timed out (unknown when `write`).
         """
         limit_s = timeout_s or self._spec.timeout_s
+        ends_s = time.monotonic() + limit_s
+        try:
+            return self._once(work, what=what, write=write, limit_s=limit_s)
+        except GatewayError as error:
+            left_s = ends_s - time.monotonic()
+            if write or error.code != UNREACHABLE or left_s < RETRY_LEFT_S:
+                raise
+        return self._once(work, what=what, write=False, limit_s=left_s)
+
+    def _once(self, work: Callable[[Any], R], *, what: str, write: bool, limit_s: float) -> R:
+        """Raises GatewayError, as `call`."""
         future = self._pool.submit(self._work, work)
         try:
             return future.result(limit_s)

@@ -7,13 +7,16 @@ import time
 
 import pytest
 from confluent_kafka import KafkaException, Producer
+from kafka.errors import KafkaConnectionError
 
+from controlplane.gateway import kafka_link
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import TIMED_OUT, UNREACHABLE, GatewayError
 from controlplane.gateway.kafka import KafkaGateway
-from controlplane.gateway.kafka_link import refusal
+from controlplane.gateway.kafka_link import KafkaLink, refusal
 from controlplane.gateway.types import AclBinding, NewTopic
 from tests.controlplane.gateway.conftest import login, spec_of
+from tests.local_cluster import local_cluster
 
 
 @pytest.fixture
@@ -138,8 +141,6 @@ def refused_to_produce(producer, topic):
 @pytest.mark.cluster
 @pytest.mark.timeout(120)
 def test_a_paused_broker_is_a_timeout_and_the_next_call_heals(tmp_path, gateway_to):
-    from tests.local_cluster import local_cluster
-
     with local_cluster(tmp_path, brokers=1) as cluster:
         gateway = gateway_to(ConnectionSpec(bootstrap_servers=(cluster.bootstrap,), timeout_s=1.0))
         assert len(gateway.describe_cluster().brokers) == 1
@@ -160,3 +161,74 @@ def test_a_paused_broker_is_a_timeout_and_the_next_call_heals(tmp_path, gateway_
                 assert time.monotonic() < deadline_s
             else:
                 break
+
+
+class _Links:
+    """What a link makes clients of: each one a number, and what it was asked."""
+
+    def __init__(self, monkeypatch):
+        self.made = 0
+        monkeypatch.setattr(kafka_link, "check_way_in", lambda _: None)
+        monkeypatch.setattr(kafka_link, "KafkaAdminClient", self.client)
+
+    def client(self, **_):
+        self.made += 1
+        return self
+
+    def close(self):
+        pass
+
+
+def failing_once(asked):
+    def work(_client):
+        asked.append(1)
+        if len(asked) == 1:
+            raise KafkaConnectionError("the broker was killed")
+        return "answer"
+
+    return work
+
+
+def test_a_read_whose_broker_went_away_is_asked_once_more(monkeypatch):
+    clients, asked = _Links(monkeypatch), []
+    link = KafkaLink(ConnectionSpec(bootstrap_servers=("a:1",), timeout_s=5.0))
+    assert link.call(failing_once(asked), what="read") == "answer"
+    assert (clients.made, len(asked)) == (2, 2)
+    link.close()
+
+
+def test_a_write_is_not_asked_again_and_its_outcome_is_unknown(monkeypatch):
+    _Links(monkeypatch)
+    asked = []
+    link = KafkaLink(ConnectionSpec(bootstrap_servers=("a:1",), timeout_s=5.0))
+    with pytest.raises(GatewayError) as caught:
+        link.call(failing_once(asked), what="write", write=True)
+    assert (caught.value.unknown_outcome, len(asked)) == (True, 1)
+    link.close()
+
+
+def test_a_read_is_asked_once_more_and_not_for_ever(monkeypatch):
+    _Links(monkeypatch)
+    asked = []
+
+    def work(_client):
+        asked.append(1)
+        raise KafkaConnectionError("away")
+
+    link = KafkaLink(ConnectionSpec(bootstrap_servers=("a:1",), timeout_s=5.0))
+    with pytest.raises(GatewayError):
+        link.call(work, what="read")
+    assert len(asked) == 2
+    link.close()
+
+
+@pytest.mark.cluster
+@pytest.mark.timeout(120)
+def test_reads_go_on_while_a_broker_is_killed(tmp_path, gateway_to):
+    with local_cluster(tmp_path, brokers=3) as cluster:
+        addresses = tuple(cluster.bootstrap.split(","))
+        gateway = gateway_to(ConnectionSpec(bootstrap_servers=addresses, timeout_s=8.0))
+        gateway.list_topics()
+        cluster.kill_broker(2)
+        for _ in range(10):
+            gateway.list_topics()

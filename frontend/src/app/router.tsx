@@ -56,6 +56,16 @@ const newClusterRoute = createRoute({
   path: "/clusters/new",
   component: lazyRouteComponent(() => import("@/features/clusters/new-cluster-page"), "NewClusterPage"),
 });
+const registerRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/register",
+  component: lazyRouteComponent(() => import("@/features/clusters/register-page"), "RegisterPage"),
+});
+const credentialsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/clusters/$clusterId/credentials",
+  component: lazyRouteComponent(() => import("@/features/clusters/credentials-page"), "CredentialsPage"),
+});
 const clusterRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/clusters/$clusterId",
@@ -137,6 +147,8 @@ const routeTree = rootRoute.addChildren([
   appRoute.addChildren([
     overviewRoute,
     newClusterRoute,
+    registerRoute,
+    credentialsRoute,
     clusterRoute,
     topicsRoute,
     newTopicRoute,

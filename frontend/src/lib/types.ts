@@ -35,6 +35,8 @@ export type PlanUndo = Schemas["Undo"];
 export type Risk = Schemas["RiskEnum"];
 /** One measure of what a plan hits; a value of null is not known. */
 export type Extent = Schemas["Extent"];
+/** How far one address of a Kafka let the service in. */
+export type Probe = Schemas["Probe"];
 export type Operation = Schemas["Operation"];
 export type OperationStep = Schemas["Step"];
 export type OperationState = Schemas["OperationStateEnum"];

@@ -1,4 +1,5 @@
-import { Button } from "@mantine/core";
+import { Button, Menu } from "@mantine/core";
+import { IconKey } from "@tabler/icons-react";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
@@ -173,6 +174,14 @@ function Actions({ cluster }: { cluster: Cluster }) {
         New topic
       </ButtonLink>
       <MoreMenu>
+        {cluster.kind === "registered" && (
+          <Menu.Item
+            leftSection={<IconKey size={15} />}
+            onClick={() => void navigate({ to: "/clusters/$clusterId/credentials", params: { clusterId: cluster.id } })}
+          >
+            Change the way in
+          </Menu.Item>
+        )}
         <DeleteItem onClick={() => setRequest({ kind: "cluster.delete", cluster_id: cluster.id, inputs: {} })}>
           {cluster.kind === "managed" ? "Delete cluster" : "Forget cluster"}
         </DeleteItem>

@@ -1,4 +1,5 @@
-import { IconPlus, IconServer2 } from "@tabler/icons-react";
+import { Group } from "@mantine/core";
+import { IconPlugConnected, IconPlus, IconServer2 } from "@tabler/icons-react";
 import { Link } from "@tanstack/react-router";
 import { createColumnHelper } from "@tanstack/react-table";
 import { ButtonLink } from "@/components/button-link";
@@ -123,9 +124,14 @@ export function OverviewPage() {
   const running = (parts?.operations.data ?? []).filter((operation) => !TERMINAL.has(operation.state)).length;
   const attention = parts?.attention.data ?? [];
   const create = session?.can_write && (
-    <ButtonLink to="/clusters/new" leftSection={<IconPlus size={15} />}>
-      New cluster
-    </ButtonLink>
+    <Group gap={8}>
+      <ButtonLink variant="default" to="/clusters/register" leftSection={<IconPlugConnected size={15} />}>
+        Register a Kafka
+      </ButtonLink>
+      <ButtonLink to="/clusters/new" leftSection={<IconPlus size={15} />}>
+        New cluster
+      </ButtonLink>
+    </Group>
   );
   return (
     <>

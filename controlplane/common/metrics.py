@@ -57,6 +57,10 @@ TASKS_MOVED = SharedCounter(
 TASKS_DROPPED = SharedCounter(
     "penstock_tasks_dropped_as_copies", "Tasks dropped: another copy of them was on its way."
 )
+FIRST_LOOKS_REFUSED = SharedCounter(
+    "penstock_first_looks_refused",
+    "Plans refused because their tenant's other addresses did not answer yet.",
+)
 PARTS_REFUSED = SharedCounter(
     "penstock_page_parts_refused", "Parts of pages refused: too many of their tenant waited."
 )
@@ -71,6 +75,7 @@ SHARED_COUNTERS = (
     TASKS_PUT_BACK,
     TASKS_MOVED,
     TASKS_DROPPED,
+    FIRST_LOOKS_REFUSED,
     PARTS_REFUSED,
     SERIES_DROPPED,
 )

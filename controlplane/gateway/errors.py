@@ -37,7 +37,7 @@ class GatewayError(Exception):
         if self.retriable:
             return Unavailable(
                 str(self),
-                code="cluster-unreachable",
+                code="cluster-busy" if self.code == BUSY else "cluster-unreachable",
                 retry_after_s=None if self.retry_after_s is None else math.ceil(self.retry_after_s),
             )
         if self.code in AUTHENTICATION_REFUSED:

@@ -6,16 +6,18 @@ answer; a question beyond it is refused as busy, one to an open breaker is refus
 reason and after how long it may succeed.
 """
 
+import contextlib
 import math
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar, cast
 
 from django.conf import settings
 
+from controlplane.common.metrics import FIRST_LOOKS_REFUSED
 from controlplane.common.slots import Slots
 from controlplane.common.tally import TALLY
 from controlplane.gateway.breaker import CLOSED, Record, Refuse
@@ -99,11 +101,8 @@ class Passage:
             bounds, wait_s=0 if record.is_doubtful else settings.GATEWAY_WAIT_S
         ):
             self._count(TOO_MANY)
-            raise GatewayError(
-                BUSY,
-                f"{what}: too many questions to this cluster, or to this tenant's clusters, wait",
-                retriable=True,
-                retry_after_s=BUSY_RETRY_S,
+            raise _busy(
+                f"{what}: too many questions to this cluster, or to this tenant's clusters, wait"
             )
         try:
             is_probe = False
@@ -164,6 +163,28 @@ class Passage:
         bound = next((str(bound) for bound in BUCKETS_S if took_s <= bound), "+Inf")
         TALLY.add(f"{CALL_SECONDS}_bucket", cluster=self.cluster_id, le=bound)
         TALLY.add(f"{CALL_SECONDS}_sum", took_s, cluster=self.cluster_id)
+
+
+@contextlib.contextmanager
+def first_look(tenant_id: str, slots: Slots = SLOTS) -> Iterator[None]:
+    """Within, an address of this tenant is asked that nobody has reached yet: it has no breaker.
+
+    Raises:
+        GatewayError: `busy`; as many of the tenant's addresses are being asked, or of its clusters
+            that did not answer last.
+    """
+    bounds = {f"doubtful:{tenant_id}": settings.GATEWAY_DOUBTFUL_CALLS_PER_TENANT}
+    if not slots.take(bounds):
+        FIRST_LOOKS_REFUSED.inc()
+        raise _busy("this address has to wait for others of this tenant that do not answer yet")
+    try:
+        yield
+    finally:
+        slots.give_back(bounds)
+
+
+def _busy(detail: str) -> GatewayError:
+    return GatewayError(BUSY, detail, retriable=True, retry_after_s=BUSY_RETRY_S)
 
 
 def is_answer(error: GatewayError) -> bool:

@@ -167,7 +167,8 @@ class OperationKind(ABC):
     cancellable: ClassVar[bool] = False
     on_cluster: ClassVar[bool] = False
     first_contact: ClassVar[bool] = False
-    """Its steps ask a cluster that nobody has reached yet: they run in the pool for such."""
+    """It asks an address that nobody has reached yet: its steps run in the pool for such, and a
+    tenant makes few of its plans at a time."""
     secret_inputs: ClassVar[tuple[str, ...]] = ()
     risks: ClassVar[frozenset[Risk]] = frozenset()
     """What every plan of the kind may cost; warnings add those of the one plan."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
 
@@ -19,6 +20,7 @@ from controlplane.common.problems import (
     TooManyRequests,
     field_problem,
 )
+from controlplane.gateway.passage import first_look
 from controlplane.operations.blast_radius import grown, growth_text, unknown_texts
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import OperationKind, PlanContext, required_kind, warning
@@ -57,7 +59,8 @@ def plan_create(
     checked, secrets = _checked_inputs(kind, inputs)
     _check_open_plans(tenant)
     context = PlanContext(tenant=tenant, cluster_id=cluster_id, actor=actor, secrets=secrets)
-    draft = kind.plan(context, checked)
+    with first_look(str(tenant.pk)) if kind.first_contact else nullcontext():
+        draft = kind.plan(context, checked)
     radius = [extent.as_row() for extent in draft.blast_radius]
     unknown = [warning("unknown", text) for text in unknown_texts(draft.blast_radius)]
     warnings = [*draft.warnings, *unknown]

@@ -22,7 +22,7 @@ from controlplane.gateway.errors import (
 )
 from controlplane.gateway.fake import FakeGateway
 from controlplane.gateway.kafka import KafkaGateway
-from controlplane.gateway.passage import GuardedGateway, Passage
+from controlplane.gateway.passage import GuardedGateway, Passage, first_look
 from controlplane.gateway.port import VIEWS, BrokerView, ClusterGateway
 from tests.waiting import wait_until
 
@@ -268,6 +268,21 @@ def test_one_cluster_and_one_tenant_have_bounds_and_a_turn_is_waited_for(clock, 
     threading.Timer(0.1, held.let_go.set).start()
     assert passage(shared, "kc_1", slots=slots).run(lambda: "turn", what="list topics") == "turn"
     wait_until(lambda: not slots.held(f"tenant:{TENANT}"))
+
+
+def test_first_looks_of_a_tenant_hold_few_threads(settings):
+    settings.GATEWAY_DOUBTFUL_CALLS_PER_TENANT = 2
+    slots = Slots()
+    with first_look("1", slots), first_look("1", slots):
+        with pytest.raises(GatewayError) as caught, first_look("1", slots):
+            pass
+        problem = caught.value.as_problem()
+        assert (problem.status, problem.code, problem.retry_after_s) == (503, "cluster-busy", 1)
+        with first_look("2", slots):
+            pass
+    with pytest.raises(ZeroDivisionError), first_look("1", slots):
+        _ = 1 // 0
+    assert not slots.held("doubtful:1")
 
 
 def test_a_question_that_breaks_gives_its_slot_back(clock, settings):

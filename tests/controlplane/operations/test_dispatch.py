@@ -8,10 +8,11 @@ from django.utils import timezone
 from controlplane.clusters.models import REGISTERED
 from controlplane.gateway.breaker import OPEN
 from controlplane.gateway.breakers import BREAKERS
-from controlplane.gateway.errors import NOT_ANSWERING, GatewayError
+from controlplane.gateway.errors import BUSY, NOT_ANSWERING, GatewayError
 from controlplane.operations import dispatch, outbox, tasks
 from controlplane.operations.dispatch import Verdict, place_of_cluster, place_of_operation
 from controlplane.operations.models import Operation, OutboxMessage
+from controlplane.operations.operations import required_kind
 from controlplane.operations.queues import NORMAL, PUT_BACK_S, QUEUES, SLOW
 from controlplane.operations.services import operation_cancel
 from deploy.local import stack
@@ -191,6 +192,32 @@ def test_an_open_breaker_shows_in_the_record(world):
     cluster = cluster_make(tenant_make("other"), name="silent", kind=REGISTERED)
     doubt(cluster.id, times=2)
     assert BREAKERS.look(cluster.id)[0].state == OPEN
+
+
+def test_few_plans_of_a_tenant_ask_addresses_that_nobody_has_reached(world, monkeypatch, settings):
+    """Whatever planning does there: it holds a thread of the web process meanwhile."""
+    settings.GATEWAY_DOUBTFUL_CALLS_PER_TENANT = 1
+    kind = required_kind("cluster.register")
+    plan, inputs = (
+        kind.plan,
+        {
+            "bootstrap_servers": "192.0.2.1:9092",
+            "security_protocol": "PLAINTEXT",
+        },
+    )
+    refusals: list[str] = []
+
+    def planned(context, given):
+        if given["name"] == "first":
+            with pytest.raises(GatewayError) as caught:
+                world.plan("cluster.register", None, name="second", **inputs)
+            refusals.append(caught.value.code)
+        return plan(context, given)
+
+    monkeypatch.setattr(kind, "plan", planned, raising=False)
+    assert world.plan("cluster.register", None, name="first", **inputs)
+    assert refusals == [BUSY]
+    assert world.plan("cluster.register", None, name="second", **inputs)
 
 
 def test_what_beat_sends_goes_to_a_queue_that_has_workers(settings):

@@ -7,6 +7,8 @@ from django.utils import timezone
 
 from controlplane.clusters.models import RUNNING, Cluster
 from controlplane.clusters.selectors import gateway_for
+from controlplane.common.once_a_minute import OnceAMinute
+from controlplane.common.redis_link import LINK
 from controlplane.gateway.errors import GatewayError
 from controlplane.reassignments.models import ThrottleLease
 from controlplane.reassignments.services import leases_expired, throttle_release
@@ -15,6 +17,7 @@ LEASES_MAX = 50
 """At once; the rest waits for the next call."""
 
 log = logging.getLogger(__name__)
+complaints = OnceAMinute(LINK)
 
 
 @shared_task(name="reassignments.release_expired")
@@ -31,5 +34,6 @@ def release_expired() -> int:
             throttle_release(gateway_for(cluster), lease.operation_id)
             released += 1
         except GatewayError as error:
-            log.warning("the throttle of %s stays for now: %s", lease.operation_id, error)
+            if complaints.may(f"throttle:{lease.cluster_id}"):
+                log.warning("the throttle of %s stays for now: %s", lease.operation_id, error)
     return released

@@ -1,4 +1,5 @@
 import pytest
+from django.utils import timezone
 
 from controlplane.common.problems import Conflict, Problem
 from controlplane.gateway.errors import GatewayError, unreachable
@@ -204,8 +205,6 @@ def test_two_reassignments_at_once_are_refused(orders):
 
 
 def test_beat_lifts_a_throttle_whose_operation_died(orders, settings):
-    from django.utils import timezone
-
     plan = orders.plan(
         "reassignment", topics=["orders"], target_brokers=[1, 2, 3], throttle_bytes_per_s=5_000
     )
@@ -268,3 +267,17 @@ def test_what_was_planned_without_its_size_still_moves(world):
     world.gateway.silent = set()
     assert drive(operation).state == "succeeded"
     assert replicas(world)[1] == (4,)
+
+
+def test_a_throttle_that_cannot_be_lifted_costs_one_line_a_minute(orders, redis_server, caplog):
+    plan = orders.plan(
+        "reassignment", topics=["orders"], target_brokers=[1, 2, 3], throttle_bytes_per_s=5_000
+    )
+    drive(orders.start(plan), ticks=2)
+    ThrottleLease.objects.update(expires_at=timezone.now())
+    orders.gateway.offline = True
+    caplog.clear()
+    assert [release_expired() for _ in range(4)] == [0] * 4
+    assert len([row for row in caplog.records if "stays for now" in row.getMessage()]) == 1
+    orders.gateway.offline = False
+    assert release_expired() == 1

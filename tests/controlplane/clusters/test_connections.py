@@ -6,7 +6,6 @@ import time
 import pytest
 from django.utils import timezone
 
-from controlplane.clusters import connections
 from controlplane.clusters.connections import drop_gateway, follow_removals, gateway_for, tidy
 from controlplane.clusters.models import DELETED, REGISTERED, Cluster
 from controlplane.clusters.selectors import cluster_get
@@ -48,10 +47,7 @@ def test_a_gateway_is_kept_until_the_way_in_changes(cluster):
     assert "the way to this cluster has changed" in str(ask(first))
 
 
-def test_a_process_that_did_not_remove_the_cluster_closes_its_gateway_too(
-    cluster, monkeypatch, settings
-):
-    monkeypatch.setattr(connections, "_followers", [])
+def test_a_process_that_did_not_remove_the_cluster_closes_its_gateway_too(cluster, settings):
     gone: list[str] = []
     follow_removals(gone.append)
     follow_removals(gone.append)

@@ -15,8 +15,10 @@ import {
   groupSearch,
   listSearch,
   loginSearch,
+  platformSearch,
   reassignSearch,
   resetSearch,
+  settingsSearch,
   topicSearch,
 } from "@/lib/search";
 import { sessionQuery } from "@/lib/session";
@@ -30,6 +32,12 @@ const loginRoute = createRoute({
   path: "/login",
   validateSearch: loginSearch,
   component: lazyRouteComponent(() => import("@/features/session/login-page"), "LoginPage"),
+});
+
+const invitationRoute = createRoute({
+  getParentRoute: () => rootRoute,
+  path: "/invitation",
+  component: lazyRouteComponent(() => import("@/features/session/invitation-page"), "InvitationPage"),
 });
 
 const appRoute = createRoute({
@@ -141,9 +149,27 @@ const auditRoute = createRoute({
   validateSearch: listSearch,
   component: lazyRouteComponent(() => import("@/features/audit/audit-page"), "AuditPage"),
 });
+const settingsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/settings",
+  validateSearch: settingsSearch,
+  component: lazyRouteComponent(() => import("@/features/settings/settings-page"), "SettingsPage"),
+});
+const profileRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/profile",
+  component: lazyRouteComponent(() => import("@/features/session/profile-page"), "ProfilePage"),
+});
+const platformRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: "/platform",
+  validateSearch: platformSearch,
+  component: lazyRouteComponent(() => import("@/features/platform/platform-page"), "PlatformPage"),
+});
 
 const routeTree = rootRoute.addChildren([
   loginRoute,
+  invitationRoute,
   appRoute.addChildren([
     overviewRoute,
     newClusterRoute,
@@ -162,6 +188,9 @@ const routeTree = rootRoute.addChildren([
     operationsRoute,
     operationRoute,
     auditRoute,
+    settingsRoute,
+    profileRoute,
+    platformRoute,
   ]),
 ]);
 

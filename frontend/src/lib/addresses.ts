@@ -1,7 +1,9 @@
 /** What the OpenAPI document says of an address: what fills its blanks, what it takes, what it answers. */
 import type { paths } from "@/generated/api";
 
-type Verb = "get" | "post";
+type Verb = "get" | "post" | "put" | "delete";
+/** Verbs that send a body. */
+type Writing = "post" | "put";
 type Content<R> = R extends { content: { "application/json": infer Body } } ? Body : never;
 
 /** The addresses that are read, or written to: `/api/v1/operations/{operation_id}`. */
@@ -21,8 +23,10 @@ export type QueryOf<A extends AddressOf<"get">> = paths[A]["get"] extends { para
   ? Exclude<Query, undefined>
   : never;
 
-/** What a POST takes; `undefined` where it takes nothing. */
-export type BodyOf<A extends AddressOf<"post">> = paths[A]["post"] extends { requestBody?: infer Taken }
+/** What a POST, or another write, takes; `undefined` where it takes nothing. */
+export type BodyOf<A extends AddressOf<V>, V extends Writing = "post"> = paths[A][V] extends {
+  requestBody?: infer Taken;
+}
   ? [Exclude<Taken, undefined>] extends [never]
     ? undefined
     : Content<Exclude<Taken, undefined>>

@@ -66,6 +66,8 @@ async function readProblem(response: Response): Promise<Problem> {
 type Blanks<B> = keyof B extends never ? { blanks?: never } : { blanks: B };
 type GetOptions<A extends AddressOf<"get">> = Blanks<BlanksOf<"get", A>> &
   Pick<Options, "signal"> & { query?: QueryOf<A> };
+type PutOptions<A extends AddressOf<"put">> = Blanks<BlanksOf<"put", A>> & { body: BodyOf<A, "put"> };
+type DeleteOptions<A extends AddressOf<"delete">> = Blanks<BlanksOf<"delete", A>>;
 type PostOptions<A extends AddressOf<"post">> = Blanks<BlanksOf<"post", A>> &
   Pick<Options, "idempotencyKey"> &
   (BodyOf<A> extends undefined ? { body?: never } : { body: BodyOf<A> });
@@ -79,6 +81,10 @@ export const api = {
   },
   post: <A extends AddressOf<"post">>(address: A, { blanks, body, idempotencyKey }: PostOptions<A>) =>
     request<AnswerOf<"post", A>>("POST", filled(address, blanks), { body: body ?? {}, idempotencyKey }),
+  put: <A extends AddressOf<"put">>(address: A, { blanks, body }: PutOptions<A>) =>
+    request<AnswerOf<"put", A>>("PUT", filled(address, blanks), { body }),
+  delete: <A extends AddressOf<"delete">>(address: A, { blanks }: DeleteOptions<A>) =>
+    request<AnswerOf<"delete", A>>("DELETE", filled(address, blanks)),
 };
 
 /** A short stable fingerprint (FNV-1a, 32 bits) of a body, for idempotency keys; no secret depends on it. */

@@ -35,6 +35,8 @@ export const listSearch = (raw: ListSearch & SearchSchemaInput): ListSearch => (
 export const TOPIC_TABS = ["partitions", "configuration"] as const;
 export const GROUP_TABS = ["offsets", "members"] as const;
 export const ACCESS_TABS = ["users", "acls"] as const;
+export const SETTINGS_TABS = ["members", "accounts"] as const;
+export const PLATFORM_TABS = ["tenants", "users", "hosts"] as const;
 
 const tabs =
   <T extends string>(known: readonly T[]) =>
@@ -48,6 +50,8 @@ const tabs =
 export const topicSearch = tabs(TOPIC_TABS);
 export const groupSearch = tabs(GROUP_TABS);
 export const accessSearch = tabs(ACCESS_TABS);
+export const settingsSearch = tabs(SETTINGS_TABS);
+export const platformSearch = tabs(PLATFORM_TABS);
 
 export const RANGES = { "1h": 3600, "6h": 21_600, "24h": 86_400, "7d": 604_800 } as const;
 export type Range = keyof typeof RANGES;

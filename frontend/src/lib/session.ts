@@ -32,6 +32,28 @@ export function useLogin() {
   });
 }
 
+/** Opens a one-time link; afterwards its user is signed in. */
+export function useAcceptInvitation() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: BodyOf<"/console/api/invitation/acceptance">) =>
+      api.post("/console/api/invitation/acceptance", { body }),
+    onSuccess: (session) => {
+      client.clear();
+      client.setQueryData(sessionQuery.queryKey, remember(session));
+    },
+  });
+}
+
+/** The new password brings a new CSRF token with it. */
+export function useChangePassword() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: BodyOf<"/console/api/password">) => api.post("/console/api/password", { body }),
+    onSuccess: (session) => client.setQueryData(sessionQuery.queryKey, remember(session)),
+  });
+}
+
 export function useLogout() {
   const client = useQueryClient();
   return useMutation({

@@ -56,3 +56,13 @@ export type AuditEventPage = Schemas["AuditEventPage"];
 /** The live streams: the data of their events, by the events' names. */
 export type ChangeEvents = Schemas["ChangeEvents"];
 export type OperationEvents = Schemas["OperationEvents"];
+export type Role = Schemas["RoleEnum"];
+export type Member = Schemas["Member"];
+export type Invitation = Schemas["Invitation"];
+export type ServiceAccount = Schemas["ServiceAccount"];
+export type ApiKey = Schemas["ApiKey"];
+export type TenantSummary = Schemas["OperatorTenant"];
+export type TenantState = Schemas["TenantStateEnum"];
+export type PlatformUser = Schemas["OperatorUser"];
+export type PlatformHost = Schemas["OperatorHost"];
+export type OpenInvitation = Schemas["OpenInvitation"];

@@ -1,6 +1,7 @@
 /** One of everything that the server answers, each with the fields that a test cares about put over it. */
 import type {
   AnalyticsRun,
+  ApiKey,
   AuditEvent,
   Broker,
   Cluster,
@@ -11,12 +12,18 @@ import type {
   GroupOffset,
   GroupRow,
   Host,
+  Invitation,
   LagPoint,
+  Member,
   Operation,
   OperationStep,
   Partition,
   Plan,
+  PlatformHost,
+  PlatformUser,
+  ServiceAccount,
   Session,
+  TenantSummary,
   TopicDetail,
   TopicRetention,
   TopicRow,
@@ -300,3 +307,76 @@ export const plan = (fields: Partial<Plan> = {}): Plan =>
     diff: { before: { name: "sales", partitions: 6 }, after: {} },
     ...fields,
   }) as Plan;
+
+/** A list of the REST API, all on one page. */
+export const listed = <T>(data: T[]) => ({ data, page: { next: null, has_more: false } });
+export const member = over<Member>({ username: "ada", role: "owner", is_active: true, last_login_at: AT });
+export const invitation = over<Invitation>({
+  id: "iv_1",
+  role: "viewer",
+  note: "Grace",
+  state: "open",
+  created_by: "user:ada",
+  created_at: AT,
+  expires_at: "2026-11-28T10:00:00Z",
+  accepted_at: null,
+  accepted_by: null,
+});
+export const serviceAccount = over<ServiceAccount>({
+  id: "sa_1",
+  name: "pipeline",
+  description: "nightly loads",
+  disabled: false,
+  disabled_at: null,
+  live_keys: 1,
+  created_by: "user:ada",
+  created_at: AT,
+});
+export const apiKey = over<ApiKey>({
+  id: "ak_1",
+  name: "ci",
+  service_account: { id: "sa_1", name: "pipeline" },
+  scope: "read",
+  prefix: "psk_abc",
+  created_by: "user:ada",
+  created_at: AT,
+  last_used_at: null,
+  expires_at: null,
+  revoked_at: null,
+});
+export const tenantSummary = over<TenantSummary>({
+  id: "tn_1",
+  slug: "acme",
+  name: "Acme",
+  state: "active",
+  members: 3,
+  owners: 1,
+  clusters: 2,
+  created_at: AT,
+});
+export const platformUser = over<PlatformUser>({
+  username: "ada",
+  email: "",
+  is_active: true,
+  is_operator: false,
+  has_password: true,
+  tenants: [{ slug: "acme", name: "Acme", role: "owner" }],
+  created_at: AT,
+  last_login_at: AT,
+});
+export const platformHost = over<PlatformHost>({
+  ...host(),
+  alive_since: AT,
+  described_at: AT,
+  drained_by: null,
+  broker_list: [
+    {
+      broker_id: 1,
+      cluster: "orders",
+      cluster_id: "c1",
+      tenant: "acme",
+      observed_state: "running",
+      observed_at: AT,
+    },
+  ],
+});

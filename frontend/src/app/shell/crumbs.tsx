@@ -15,6 +15,14 @@ const SECTIONS: Record<string, string> = {
   analytics: "Lag and retention",
 };
 
+const PAGES: Record<string, string> = {
+  "/audit": "Audit",
+  "/clusters/new": "New cluster",
+  "/settings": "Settings",
+  "/profile": "Profile",
+  "/platform": "Platform",
+};
+
 /** Where this page is: cluster, section, resource. */
 export function Crumbs() {
   const { clusterId, topic, group, operationId } = useParams({ strict: false });
@@ -62,9 +70,7 @@ export function Crumbs() {
       ),
     );
     if (operationId) items.push(operationId);
-  } else if (pathname === "/audit") items.push("Audit");
-  else if (pathname === "/clusters/new") items.push("New cluster");
-  else items.push("Overview");
+  } else items.push(PAGES[pathname] ?? "Overview");
   return (
     <nav aria-label="Breadcrumb" className="ps-crumbs">
       {items.map((item, index) => (

@@ -31,6 +31,8 @@ describe("the frame of every page", () => {
     ["/clusters/c2/groups/readers/reset", "billingConsumer groupsreadersReset offsets"],
     ["/operations/op_1", "Operationsop_1"],
     ["/audit", "Audit"],
+    ["/settings", "Settings"],
+    ["/profile", "Profile"],
   ])("says where %s is", async (path, text) => {
     await open(path, { "GET /console/api/pages/operation/op_1": new Refusal(503, "later") });
     await waitFor(() => expect(trail().textContent).toBe(text));

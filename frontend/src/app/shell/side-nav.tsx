@@ -2,17 +2,20 @@ import { Select } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import {
   IconArrowsExchange,
+  IconBuilding,
   IconChartHistogram,
   IconClipboardList,
   IconKey,
   IconLayoutDashboard,
   IconListDetails,
   IconServer2,
+  IconSettings,
   IconStack2,
   IconUsersGroup,
 } from "@tabler/icons-react";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect } from "react";
+import { useSession } from "@/lib/session";
 import { useOverview } from "@/lib/use-clusters";
 import { TenantSwitch } from "./tenant-switch";
 
@@ -21,6 +24,7 @@ const ICON = { size: 17, stroke: 1.7, "aria-hidden": true } as const;
 export function SideNav() {
   const { clusterId: opened } = useParams({ strict: false });
   const { data } = useOverview();
+  const { data: session } = useSession();
   const clusters = data?.parts.clusters.data ?? [];
   const [last, setLast] = useLocalStorage<string | null>({ key: "penstock-cluster", defaultValue: null });
   useEffect(() => {
@@ -42,6 +46,14 @@ export function SideNav() {
         <Link to="/audit">
           <IconClipboardList {...ICON} /> Audit
         </Link>
+        <Link to="/settings" activeOptions={{ includeSearch: false }}>
+          <IconSettings {...ICON} /> Settings
+        </Link>
+        {session?.user?.is_staff && (
+          <Link to="/platform" activeOptions={{ includeSearch: false }}>
+            <IconBuilding {...ICON} /> Platform
+          </Link>
+        )}
       </div>
       <div className="ps-nav-title">Cluster</div>
       {clusters.length > 0 && (

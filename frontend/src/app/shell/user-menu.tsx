@@ -1,5 +1,13 @@
 import { ActionIcon, Menu, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
-import { IconBook2, IconDeviceDesktop, IconLogout, IconMoon, IconSun, IconUserCircle } from "@tabler/icons-react";
+import {
+  IconBook2,
+  IconDeviceDesktop,
+  IconLock,
+  IconLogout,
+  IconMoon,
+  IconSun,
+  IconUserCircle,
+} from "@tabler/icons-react";
 import { useRouter } from "@tanstack/react-router";
 import { useLogout, useSession } from "@/lib/session";
 
@@ -29,6 +37,9 @@ export function UserMenu() {
             {session?.user?.username}
             {session?.tenant && ` · ${session.tenant.name}`}
           </Menu.Label>
+          <Menu.Item leftSection={<IconLock size={15} />} onClick={() => void router.navigate({ to: "/profile" })}>
+            Profile and password
+          </Menu.Item>
           <Menu.Item leftSection={<IconDeviceDesktop size={15} />} onClick={() => setColorScheme("auto")}>
             Colours of the system
           </Menu.Item>

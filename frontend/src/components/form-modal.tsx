@@ -1,0 +1,56 @@
+import { Button, Group, Modal, Stack } from "@mantine/core";
+import type { ReactNode } from "react";
+import { ProblemPanel } from "./problem-panel";
+
+interface FormModalProps {
+  title: string;
+  opened: boolean;
+  onClose: () => void;
+  onSubmit: () => void;
+  submit: string;
+  /** What is not yet filled in keeps the form from being sent. */
+  ready?: boolean;
+  pending: boolean;
+  /** Why the last attempt was refused; what was typed stays. */
+  error: unknown;
+  danger?: boolean;
+  children: ReactNode;
+}
+
+/** A few fields and what came of sending them. */
+export function FormModal({
+  title,
+  opened,
+  onClose,
+  onSubmit,
+  submit,
+  ready = true,
+  pending,
+  error,
+  danger = false,
+  children,
+}: FormModalProps) {
+  return (
+    <Modal opened={opened} onClose={onClose} title={<strong>{title}</strong>}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (ready && !pending) onSubmit();
+        }}
+      >
+        <Stack gap="md">
+          {children}
+          {error !== null && error !== undefined && <ProblemPanel error={error} />}
+          <Group justify="flex-end" gap={8}>
+            <Button variant="default" onClick={onClose}>
+              Cancel
+            </Button>
+            <Button type="submit" loading={pending} disabled={!ready} color={danger ? "red" : undefined}>
+              {submit}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

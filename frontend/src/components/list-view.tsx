@@ -1,0 +1,42 @@
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Lines } from "./card";
+import { Notice } from "./notice";
+import { ProblemPanel } from "./problem-panel";
+
+export interface Listed<T> {
+  data: T[];
+  page?: { has_more: boolean };
+}
+
+interface ListViewProps<T> {
+  query: UseQueryResult<Listed<T>>;
+  children: (rows: T[]) => ReactNode;
+}
+
+/** A list of the REST API: awaited, failed, cut off, old after a failed refresh, or as it is. */
+export function ListView<T>({ query, children }: ListViewProps<T>) {
+  if (query.isPending) return <Lines rows={5} />;
+  if (!query.data) {
+    return (
+      <div className="ps-card-body">
+        <ProblemPanel error={query.error} onRetry={() => void query.refetch()} />
+      </div>
+    );
+  }
+  return (
+    <>
+      {query.isError && (
+        <div className="ps-card-body">
+          <Notice tone="warn">Shown as it was: it could not be read again.</Notice>
+        </div>
+      )}
+      {query.data.page?.has_more && (
+        <div className="ps-card-body">
+          <Notice tone="info">Only the newest {query.data.data.length} are shown; the REST API has the rest.</Notice>
+        </div>
+      )}
+      {children(query.data.data)}
+    </>
+  );
+}

@@ -1,0 +1,39 @@
+import { Button, Group, Modal } from "@mantine/core";
+import type { ReactNode } from "react";
+import { CodeBlock } from "./copy";
+import { Notice } from "./notice";
+
+export interface Once {
+  title: string;
+  label: string;
+  text: string;
+  hint: ReactNode;
+}
+
+/** A key or link that the service gives once and keeps no copy of. It closes by its button only. */
+export function ShownOnce({ once, onClose }: { once: Once | null; onClose: () => void }) {
+  return (
+    <Modal
+      opened={once !== null}
+      onClose={onClose}
+      closeOnClickOutside={false}
+      closeOnEscape={false}
+      withCloseButton={false}
+      title={<strong>{once?.title}</strong>}
+    >
+      {once && (
+        <>
+          <Notice tone="warn" title="Copy it now. It is not stored and cannot be shown again.">
+            {once.hint}
+          </Notice>
+          <div style={{ margin: "12px 0" }}>
+            <CodeBlock label={once.label} text={once.text} />
+          </div>
+          <Group justify="flex-end">
+            <Button onClick={onClose}>I have copied it</Button>
+          </Group>
+        </>
+      )}
+    </Modal>
+  );
+}

@@ -1,0 +1,167 @@
+import { ActionIcon, Menu, Stack } from "@mantine/core";
+import { IconDots, IconServer2 } from "@tabler/icons-react";
+import { createColumnHelper } from "@tanstack/react-table";
+import { useState } from "react";
+import { Card } from "@/components/card";
+import { CodeBlock } from "@/components/copy";
+import { DataTable } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { FormModal } from "@/components/form-modal";
+import { ListView } from "@/components/list-view";
+import { DeleteItem } from "@/components/more-menu";
+import { ProblemPanel } from "@/components/problem-panel";
+import { RelTime } from "@/components/rel-time";
+import { Status } from "@/components/status";
+import { useChange, usePlatformHosts } from "@/lib/administration";
+import { api } from "@/lib/api-client";
+import type { PlatformHost } from "@/lib/types";
+
+const column = createColumnHelper<PlatformHost>();
+/** What an operator runs where the control plane's ZooKeeper login is. */
+const ADMIT = "manage.py zookeeper host <name> --connection <login that lets agents in> --file <the agent's file>";
+
+export function HostsTab() {
+  const [removing, setRemoving] = useState<PlatformHost | null>(null);
+  const hosts = usePlatformHosts();
+  const drain = useChange(
+    (host: PlatformHost) =>
+      api.put("/api/v1/operator/hosts/{host_id}", {
+        blanks: { host_id: host.host_id },
+        body: { drained: !host.drained },
+      }),
+    (host) => (host.drained ? `${host.host_id} gets no more brokers.` : `${host.host_id} gets brokers again.`),
+  );
+  const columns = [
+    column.accessor("host_id", {
+      header: "Host",
+      cell: ({ row, getValue }) => (
+        <>
+          <span className="ps-mono">{getValue()}</span>
+          {row.original.drained && (
+            <span className="ps-tag" data-tone="muted">
+              drained
+            </span>
+          )}
+        </>
+      ),
+    }),
+    column.accessor("alive", {
+      header: "Agent",
+      cell: ({ row: { original: host } }) =>
+        host.alive ? (
+          <>
+            <Status tone="ok" label="alive" />{" "}
+            <span className="ps-muted ps-hide-sm">
+              since <RelTime at={host.alive_since} />
+            </span>
+          </>
+        ) : (
+          <>
+            <Status tone="bad" label="away" />{" "}
+            <span className="ps-muted ps-hide-sm">
+              described <RelTime at={host.described_at} />
+            </span>
+          </>
+        ),
+    }),
+    column.accessor("rack", { header: "Rack", meta: { hideBelow: "md" } }),
+    column.accessor((row) => row.broker_list.length, {
+      id: "brokers",
+      header: "Runs",
+      cell: ({ row: { original: host } }) => <Brokers host={host} />,
+    }),
+    column.display({
+      id: "actions",
+      header: () => <span className="ps-sr">Actions</span>,
+      meta: { align: "right" },
+      cell: ({ row: { original: host } }) => (
+        <Menu position="bottom-end">
+          <Menu.Target>
+            <ActionIcon size="sm" aria-label={`Actions for ${host.host_id}`}>
+              <IconDots size={16} />
+            </ActionIcon>
+          </Menu.Target>
+          <Menu.Dropdown>
+            <Menu.Item onClick={() => drain.mutate(host)}>{host.drained ? "Resume" : "Drain"}</Menu.Item>
+            <DeleteItem onClick={() => setRemoving(host)}>Remove</DeleteItem>
+          </Menu.Dropdown>
+        </Menu>
+      ),
+    }),
+  ];
+  return (
+    <Stack gap="md">
+      <Card title="Hosts">
+        {drain.isError && (
+          <div className="ps-card-body">
+            <ProblemPanel error={drain.error} />
+          </div>
+        )}
+        <ListView query={hosts}>
+          {(rows) => (
+            <DataTable
+              rows={rows}
+              columns={columns}
+              rowId={(row) => row.host_id}
+              label="Hosts"
+              defaultSort="host_id"
+              empty={
+                <Empty icon={<IconServer2 size={20} />} title="No hosts yet">
+                  A host is there as soon as its agent has described it.
+                </Empty>
+              }
+            />
+          )}
+        </ListView>
+      </Card>
+      <Card title="Add a host" padded>
+        <p style={{ margin: "0 0 8px" }}>
+          Admit it where the control plane runs, then start its agent with the file that is made:
+        </p>
+        <CodeBlock label="Command" text={ADMIT} />
+      </Card>
+      {removing && <RemoveForm host={removing} onClose={() => setRemoving(null)} />}
+    </Stack>
+  );
+}
+
+function Brokers({ host }: { host: PlatformHost }) {
+  if (host.broker_list.length === 0) return <span className="ps-muted">nothing</span>;
+  return (
+    <span>
+      {host.broker_list.map((broker, index) => (
+        <span key={`${broker.cluster_id}-${broker.broker_id}`}>
+          {index > 0 && ", "}
+          {broker.tenant}/{broker.cluster}/{broker.broker_id}{" "}
+          <span className="ps-muted">
+            {broker.observed_state ?? "state not known"} <RelTime at={broker.observed_at} fallback="" />
+          </span>
+        </span>
+      ))}
+    </span>
+  );
+}
+
+function RemoveForm({ host: { host_id }, onClose }: { host: PlatformHost; onClose: () => void }) {
+  const send = useChange(
+    () => api.delete("/api/v1/operator/hosts/{host_id}", { blanks: { host_id } }),
+    () => `${host_id} was removed.`,
+  );
+  return (
+    <FormModal
+      title={`Remove ${host_id}`}
+      opened
+      onClose={onClose}
+      submit="Remove"
+      danger
+      pending={send.isPending}
+      error={send.error}
+      onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
+    >
+      <p style={{ margin: 0 }}>
+        Its nodes in ZooKeeper are removed, and with them its login. It is refused while brokers belong there or its
+        agent lives.
+      </p>
+    </FormModal>
+  );
+}

@@ -1,0 +1,393 @@
+import { ActionIcon, Button, Menu, Select, Stack, Switch, TextInput } from "@mantine/core";
+import { IconDots, IconKey, IconPlus, IconRefresh, IconRobot } from "@tabler/icons-react";
+import { createColumnHelper } from "@tanstack/react-table";
+import { useState } from "react";
+import { Card } from "@/components/card";
+import { DataTable } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { FormModal } from "@/components/form-modal";
+import { ListView } from "@/components/list-view";
+import { DeleteItem } from "@/components/more-menu";
+import { RelTime } from "@/components/rel-time";
+import { type Once, ShownOnce } from "@/components/shown-once";
+import { Status } from "@/components/status";
+import { useApiKeys, useChange, useServiceAccounts } from "@/lib/administration";
+import { api } from "@/lib/api-client";
+import type { ApiKey, ServiceAccount } from "@/lib/types";
+
+type Form =
+  | { kind: "account" }
+  | { kind: "change"; account: ServiceAccount }
+  | { kind: "key"; account?: ServiceAccount }
+  | { kind: "rotate"; key: ApiKey }
+  | { kind: "revoke"; key: ApiKey }
+  | null;
+
+const account = createColumnHelper<ServiceAccount>();
+const key = createColumnHelper<ApiKey>();
+const DAY_MS = 24 * 3600 * 1000;
+const isOver = (row: ApiKey): boolean => row.expires_at !== null && new Date(row.expires_at).getTime() <= Date.now();
+
+function KeyState({ row }: { row: ApiKey }) {
+  if (row.revoked_at) return <Status tone="muted" label="revoked" />;
+  return isOver(row) ? <Status tone="muted" label="ended" /> : <Status tone="ok" label="live" />;
+}
+
+export function AccountsTab({ isOwner }: { isOwner: boolean }) {
+  const [form, setForm] = useState<Form>(null);
+  const [once, setOnce] = useState<Once | null>(null);
+  const accounts = useServiceAccounts();
+  const keys = useApiKeys();
+  const close = () => setForm(null);
+  const show = (text: string, hint: string) => {
+    setForm(null);
+    setOnce({ title: "API key", label: "Key", text, hint });
+  };
+  const accountColumns = [
+    account.accessor("name", {
+      header: "Service account",
+      cell: ({ row, getValue }) => (
+        <>
+          <span className="ps-mono">{getValue()}</span>
+          {row.original.disabled && (
+            <span className="ps-tag" data-tone="muted">
+              disabled
+            </span>
+          )}
+        </>
+      ),
+    }),
+    account.accessor("description", { header: "What it is", meta: { hideBelow: "sm" } }),
+    account.accessor("live_keys", { header: "Live keys", meta: { align: "right" } }),
+    account.display({
+      id: "actions",
+      header: () => <span className="ps-sr">Actions</span>,
+      meta: { align: "right" },
+      cell: ({ row }) =>
+        isOwner && (
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <ActionIcon size="sm" aria-label={`Actions for account ${row.original.name}`}>
+                <IconDots size={16} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item
+                leftSection={<IconKey size={15} />}
+                disabled={row.original.disabled}
+                onClick={() => setForm({ kind: "key", account: row.original })}
+              >
+                New key
+              </Menu.Item>
+              <Menu.Item
+                leftSection={<IconRobot size={15} />}
+                onClick={() => setForm({ kind: "change", account: row.original })}
+              >
+                Change
+              </Menu.Item>
+            </Menu.Dropdown>
+          </Menu>
+        ),
+    }),
+  ];
+  const keyColumns = [
+    key.accessor("name", { header: "Key", cell: ({ getValue }) => <span className="ps-mono">{getValue()}</span> }),
+    key.accessor((row) => row.service_account.name, { id: "account", header: "Of", meta: { hideBelow: "sm" } }),
+    key.accessor("scope", { header: "May" }),
+    key.display({ id: "state", header: "State", cell: ({ row }) => <KeyState row={row.original} /> }),
+    key.accessor("last_used_at", {
+      header: "Last use",
+      meta: { hideBelow: "sm" },
+      cell: ({ getValue }) => <RelTime at={getValue()} fallback="never" />,
+    }),
+    key.accessor("expires_at", {
+      header: "Ends",
+      meta: { hideBelow: "md" },
+      cell: ({ getValue }) => <RelTime at={getValue()} fallback="never" />,
+    }),
+    key.display({
+      id: "actions",
+      header: () => <span className="ps-sr">Actions</span>,
+      meta: { align: "right" },
+      cell: ({ row }) =>
+        isOwner &&
+        !row.original.revoked_at &&
+        !isOver(row.original) && (
+          <Menu position="bottom-end">
+            <Menu.Target>
+              <ActionIcon size="sm" aria-label={`Actions for key ${row.original.name}`}>
+                <IconDots size={16} />
+              </ActionIcon>
+            </Menu.Target>
+            <Menu.Dropdown>
+              <Menu.Item
+                leftSection={<IconRefresh size={15} />}
+                onClick={() => setForm({ kind: "rotate", key: row.original })}
+              >
+                Rotate
+              </Menu.Item>
+              <DeleteItem onClick={() => setForm({ kind: "revoke", key: row.original })}>Revoke</DeleteItem>
+            </Menu.Dropdown>
+          </Menu>
+        ),
+    }),
+  ];
+  return (
+    <Stack gap="md">
+      <Card
+        title="Service accounts"
+        aside={
+          isOwner && (
+            <Button leftSection={<IconPlus size={15} />} onClick={() => setForm({ kind: "account" })}>
+              New service account
+            </Button>
+          )
+        }
+      >
+        <ListView query={accounts}>
+          {(rows) => (
+            <DataTable
+              rows={rows}
+              columns={accountColumns}
+              rowId={(row) => row.id}
+              label="Service accounts"
+              defaultSort="name"
+              empty={
+                <Empty icon={<IconRobot size={20} />} title="No service accounts yet">
+                  Make one for each program that calls the REST API: it owns its keys, whoever made them.
+                </Empty>
+              }
+            />
+          )}
+        </ListView>
+      </Card>
+      <Card title="API keys">
+        <ListView query={keys}>
+          {(rows) => (
+            <DataTable
+              rows={rows}
+              columns={keyColumns}
+              rowId={(row) => row.id}
+              label="API keys"
+              empty={
+                <Empty icon={<IconKey size={20} />} title="No API keys yet">
+                  A key belongs to a service account and is shown once.
+                </Empty>
+              }
+            />
+          )}
+        </ListView>
+      </Card>
+      {form?.kind === "account" && <NewAccountForm onClose={close} />}
+      {form?.kind === "change" && <ChangeAccountForm account={form.account} onClose={close} />}
+      {form?.kind === "key" && form.account && <NewKeyForm account={form.account} onClose={close} onMade={show} />}
+      {form?.kind === "rotate" && <RotateForm apiKey={form.key} onClose={close} onMade={show} />}
+      {form?.kind === "revoke" && <RevokeKeyForm apiKey={form.key} onClose={close} />}
+      <ShownOnce once={once} onClose={() => setOnce(null)} />
+    </Stack>
+  );
+}
+
+function NewAccountForm({ onClose }: { onClose: () => void }) {
+  const [name, setName] = useState("");
+  const [description, setDescription] = useState("");
+  const send = useChange(
+    () => api.post("/api/v1/service-accounts", { body: { name, description } }),
+    (made) => `The service account ${made.name} was made.`,
+  );
+  return (
+    <FormModal
+      title="New service account"
+      opened
+      onClose={onClose}
+      submit="Make it"
+      ready={name !== ""}
+      pending={send.isPending}
+      error={send.error}
+      onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
+    >
+      <TextInput
+        label="Name"
+        placeholder="orders-pipeline"
+        size="sm"
+        autoComplete="off"
+        maxLength={100}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <TextInput
+        label="What it is"
+        size="sm"
+        maxLength={300}
+        value={description}
+        onChange={(event) => setDescription(event.currentTarget.value)}
+      />
+    </FormModal>
+  );
+}
+
+function ChangeAccountForm({ account: present, onClose }: { account: ServiceAccount; onClose: () => void }) {
+  const [description, setDescription] = useState(present.description);
+  const [disabled, setDisabled] = useState(present.disabled);
+  const send = useChange(
+    () =>
+      api.put("/api/v1/service-accounts/{account_id}", {
+        blanks: { account_id: present.id },
+        body: { description, disabled },
+      }),
+    (made) => `The service account ${made.name} was changed.`,
+  );
+  return (
+    <FormModal
+      title={`Service account ${present.name}`}
+      opened
+      onClose={onClose}
+      submit="Save"
+      ready={description !== present.description || disabled !== present.disabled}
+      pending={send.isPending}
+      error={send.error}
+      onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
+    >
+      <TextInput
+        label="What it is"
+        size="sm"
+        maxLength={300}
+        value={description}
+        onChange={(event) => setDescription(event.currentTarget.value)}
+      />
+      <Switch
+        label="Disabled"
+        description="Its keys open nothing, until it is enabled again."
+        checked={disabled}
+        onChange={(event) => setDisabled(event.currentTarget.checked)}
+      />
+    </FormModal>
+  );
+}
+
+interface MakesKey {
+  onClose: () => void;
+  onMade: (text: string, hint: string) => void;
+}
+
+function NewKeyForm({ account: of, onClose, onMade }: MakesKey & { account: ServiceAccount }) {
+  const [name, setName] = useState(of.name);
+  const [scope, setScope] = useState<ApiKey["scope"]>("read");
+  const [days, setDays] = useState("90");
+  const send = useChange(() =>
+    api.post("/api/v1/api-keys", {
+      body: {
+        name,
+        scope,
+        service_account_id: of.id,
+        expires_at: days === "" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString(),
+      },
+    }),
+  );
+  return (
+    <FormModal
+      title={`New key of ${of.name}`}
+      opened
+      onClose={onClose}
+      submit="Make the key"
+      ready={name !== ""}
+      pending={send.isPending}
+      error={send.error}
+      onSubmit={() => send.mutate(undefined, { onSuccess: (made) => onMade(made.key, `It acts for ${of.name}.`) })}
+    >
+      <TextInput
+        label="Name"
+        size="sm"
+        maxLength={100}
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      <Select
+        label="May"
+        size="sm"
+        allowDeselect={false}
+        data={[
+          { value: "read", label: "Read" },
+          { value: "write", label: "Read and write" },
+        ]}
+        value={scope}
+        onChange={(value) => value && setScope(value as ApiKey["scope"])}
+      />
+      <Select
+        label="Good for"
+        size="sm"
+        allowDeselect={false}
+        data={[
+          { value: "30", label: "30 days" },
+          { value: "90", label: "90 days" },
+          { value: "365", label: "a year" },
+          { value: "", label: "until it is revoked" },
+        ]}
+        value={days}
+        onChange={(value) => value !== null && setDays(value)}
+      />
+    </FormModal>
+  );
+}
+
+function RotateForm({ apiKey, onClose, onMade }: MakesKey & { apiKey: ApiKey }) {
+  const [overlap, setOverlap] = useState("86400");
+  const send = useChange(() =>
+    api.post("/api/v1/api-keys/{key_id}/rotation", {
+      blanks: { key_id: apiKey.id },
+      body: { overlap_s: Number(overlap), expires_at: null },
+    }),
+  );
+  return (
+    <FormModal
+      title={`Rotate ${apiKey.name}`}
+      opened
+      onClose={onClose}
+      submit="Make the successor"
+      pending={send.isPending}
+      error={send.error}
+      onSubmit={() =>
+        send.mutate(undefined, {
+          onSuccess: (made) =>
+            onMade(made.key, `The old key ends ${new Date(made.replaced_ends_at).toLocaleString()}.`),
+        })
+      }
+    >
+      <p style={{ margin: 0 }}>A new key with the same rights is made. The old one goes on for a while, then ends.</p>
+      <Select
+        label="The old key goes on for"
+        size="sm"
+        allowDeselect={false}
+        data={[
+          { value: "0", label: "no time: it ends at once" },
+          { value: "3600", label: "an hour" },
+          { value: "86400", label: "a day" },
+          { value: "604800", label: "7 days" },
+        ]}
+        value={overlap}
+        onChange={(value) => value && setOverlap(value)}
+      />
+    </FormModal>
+  );
+}
+
+function RevokeKeyForm({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
+  const send = useChange(
+    () => api.delete("/api/v1/api-keys/{key_id}", { blanks: { key_id: apiKey.id } }),
+    () => `The key ${apiKey.name} was revoked.`,
+  );
+  return (
+    <FormModal
+      title={`Revoke ${apiKey.name}`}
+      opened
+      onClose={onClose}
+      submit="Revoke"
+      danger
+      pending={send.isPending}
+      error={send.error}
+      onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
+    >
+      <p style={{ margin: 0 }}>Programs that use it are refused from the next request on. This cannot be undone.</p>
+    </FormModal>
+  );
+}

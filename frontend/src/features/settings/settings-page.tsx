@@ -1,0 +1,43 @@
+import { Tabs } from "@mantine/core";
+import { getRouteApi } from "@tanstack/react-router";
+import { PageHeader } from "@/components/page-header";
+import { useSession } from "@/lib/session";
+import { AccountsTab } from "./accounts-tab";
+import { MembersTab } from "./members-tab";
+
+const route = getRouteApi("/app/settings");
+
+/** The tenant's own administration. Everybody in it reads; owners change. */
+export function SettingsPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: session } = useSession();
+  const tenant = session?.tenant;
+  const isOwner = tenant?.role === "owner" && tenant.state === "active";
+  const change = (value: string | null) =>
+    void navigate({ search: { tab: value === "accounts" ? "accounts" : undefined }, replace: true });
+  return (
+    <>
+      <PageHeader
+        title="Settings"
+        sub={
+          isOwner
+            ? `Who and what may act for ${tenant.name}.`
+            : `Who and what may act for ${tenant?.name ?? "the tenant"}. Its owners change it.`
+        }
+      />
+      <Tabs value={search.tab ?? "members"} keepMounted={false} onChange={change}>
+        <Tabs.List mb={12}>
+          <Tabs.Tab value="members">Members</Tabs.Tab>
+          <Tabs.Tab value="accounts">Service accounts and keys</Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="members">
+          <MembersTab isOwner={isOwner} />
+        </Tabs.Panel>
+        <Tabs.Panel value="accounts">
+          <AccountsTab isOwner={isOwner} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  );
+}

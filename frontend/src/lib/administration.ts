@@ -1,0 +1,71 @@
+/** What is administered: lists of the REST API, and writes after which they are read again. */
+import { notifications } from "@mantine/notifications";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { api } from "./api-client";
+import type { Role } from "./types";
+
+const PAGE = { page_size: 500 };
+
+export const useMembers = () =>
+  useQuery({
+    queryKey: ["page", "members"],
+    queryFn: ({ signal }) => api.get("/api/v1/members", { query: PAGE, signal }),
+  });
+export const useInvitations = () =>
+  useQuery({
+    queryKey: ["page", "invitations"],
+    queryFn: ({ signal }) => api.get("/api/v1/invitations", { query: PAGE, signal }),
+  });
+export const useServiceAccounts = () =>
+  useQuery({
+    queryKey: ["page", "service-accounts"],
+    queryFn: ({ signal }) => api.get("/api/v1/service-accounts", { query: PAGE, signal }),
+  });
+export const useApiKeys = () =>
+  useQuery({
+    queryKey: ["page", "api-keys"],
+    queryFn: ({ signal }) => api.get("/api/v1/api-keys", { query: PAGE, signal }),
+  });
+export const usePlatformTenants = () =>
+  useQuery({
+    queryKey: ["page", "platform", "tenants"],
+    queryFn: ({ signal }) => api.get("/api/v1/operator/tenants", { query: PAGE, signal }),
+  });
+export const usePlatformTenant = (tenantId: string | null) =>
+  useQuery({
+    queryKey: ["page", "platform", "tenants", tenantId],
+    queryFn: ({ signal }) =>
+      api.get("/api/v1/operator/tenants/{tenant_id}", { blanks: { tenant_id: tenantId ?? "" }, signal }),
+    enabled: tenantId !== null,
+  });
+export const usePlatformUsers = () =>
+  useQuery({
+    queryKey: ["page", "platform", "users"],
+    queryFn: ({ signal }) => api.get("/api/v1/operator/users", { query: PAGE, signal }),
+  });
+export const usePlatformHosts = () =>
+  useQuery({
+    queryKey: ["page", "platform", "hosts"],
+    queryFn: ({ signal }) => api.get("/api/v1/operator/hosts", { signal }),
+  });
+
+/** A write; when it is done, what is shown is read again, and `done` is said. */
+export function useChange<Given, Answer>(send: (given: Given) => Promise<Answer>, done?: (answer: Answer) => string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: send,
+    onSuccess: (answer) => {
+      void client.invalidateQueries({ queryKey: ["page"] });
+      if (done) notifications.show({ message: done(answer) });
+    },
+  });
+}
+
+export const ROLES: { value: Role; label: string }[] = [
+  { value: "viewer", label: "Viewer: reads" },
+  { value: "operator", label: "Operator: reads and changes" },
+  { value: "owner", label: "Owner: also administers" },
+];
+
+/** A one-time link as people open it: behind the `#`, so that it is sent to no server. */
+export const linkOf = (path: string): string => `${window.location.origin}${path}`;

@@ -40,6 +40,13 @@ PAGES = {
     "operations": "/operations",
     "operation": "/operations/{operation}",
     "audit": "/audit",
+    "settings": "/settings",
+    "settings-accounts": "/settings?tab=accounts",
+    "profile": "/profile",
+    "platform": "/platform",
+    "platform-users": "/platform?tab=users",
+    "platform-hosts": "/platform?tab=hosts",
+    "invitation": "/invitation",
     "nowhere": "/there-is-no-such-page",
 }
 

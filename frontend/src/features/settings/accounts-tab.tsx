@@ -91,7 +91,15 @@ export function AccountsTab({ isOwner }: { isOwner: boolean }) {
     }),
   ];
   const keyColumns = [
-    key.accessor("name", { header: "Key", cell: ({ getValue }) => <span className="ps-mono">{getValue()}</span> }),
+    key.accessor("name", {
+      header: "Key",
+      cell: ({ row, getValue }) => (
+        <>
+          <span className="ps-mono">{getValue()}</span>{" "}
+          <span className="ps-muted ps-mono ps-hide-sm">{row.original.prefix}</span>
+        </>
+      ),
+    }),
     key.accessor((row) => row.service_account.name, { id: "account", header: "Of", meta: { hideBelow: "sm" } }),
     key.accessor("scope", { header: "May" }),
     key.display({ id: "state", header: "State", cell: ({ row }) => <KeyState row={row.original} /> }),
@@ -115,7 +123,7 @@ export function AccountsTab({ isOwner }: { isOwner: boolean }) {
         !isOver(row.original) && (
           <Menu position="bottom-end">
             <Menu.Target>
-              <ActionIcon size="sm" aria-label={`Actions for key ${row.original.name}`}>
+              <ActionIcon size="sm" aria-label={`Actions for key ${row.original.name} ${row.original.prefix}`}>
                 <IconDots size={16} />
               </ActionIcon>
             </Menu.Target>

@@ -95,10 +95,10 @@ describe("service accounts and keys", () => {
     await open(TAB);
     expect((await rowsOf("Service accounts")).map((row) => row[0])).toEqual(["olddisabled", "pipeline"]);
     expect((await rowsOf("API keys")).map((row) => [row[0], row[1], row[3]])).toEqual([
-      ["ci", "pipeline", "live"],
-      ["gone", "pipeline", "revoked"],
+      ["ci psk_abc", "pipeline", "live"],
+      ["gone psk_abc", "pipeline", "revoked"],
     ]);
-    expect(screen.queryByRole("button", { name: "Actions for key gone" })).toBeNull();
+    expect(screen.queryByRole("button", { name: "Actions for key gone psk_abc" })).toBeNull();
   });
 
   it("rotate a key with overlap and show the new one once", async () => {
@@ -111,7 +111,7 @@ describe("service accounts and keys", () => {
       },
     });
     await rowsOf("API keys");
-    await choose("key ci", "Rotate");
+    await choose("key ci psk_abc", "Rotate");
     fireEvent.click((await dialog()).getByRole("button", { name: "Make the successor" }));
     expect((await screen.findByLabelText("Key")).textContent).toBe("psk_new");
     expect(written(asked)).toEqual([

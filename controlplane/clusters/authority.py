@@ -66,17 +66,21 @@ def certificate_of(
     """
     if broker.tls_token and not _is_due(broker, now):
         return _opened(broker.tls_token)
+    rows = Broker.objects.filter(pk=broker.pk, certificate_ends_at=broker.certificate_ends_at)
+    certify(broker, secrets, now=now)
+    rows.update(tls_token=broker.tls_token, certificate_ends_at=broker.certificate_ends_at)
+    broker.refresh_from_db(fields=["tls_token", "certificate_ends_at"])
+    return _opened(broker.tls_token)
+
+
+def certify(broker: Broker, secrets: dict[str, str], *, now: dt.datetime) -> None:
+    """Give the broker a new certificate; the caller saves it."""
     authority = Issued(secrets[CA_KEY_PEM], secrets[CA_PEM], expiry_of(secrets[CA_PEM]))
     made = broker_certificate_make(
         authority, name=f"broker {broker.broker_id}", address=broker.address, now=now
     )
-    rows = Broker.objects.filter(pk=broker.pk, certificate_ends_at=broker.certificate_ends_at)
-    rows.update(
-        tls_token=seal({"key": made.key, "certificate": made.certificate}),
-        certificate_ends_at=made.expires_at,
-    )
-    broker.refresh_from_db(fields=["tls_token", "certificate_ends_at"])
-    return _opened(broker.tls_token)
+    broker.tls_token = seal({"key": made.key, "certificate": made.certificate})
+    broker.certificate_ends_at = made.expires_at
 
 
 def _is_due(broker: Broker, now: dt.datetime) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from controlplane.clusters import services
-from controlplane.clusters.authority import authority_secrets, has_tls
+from controlplane.clusters.authority import authority_secrets, certify, has_tls
 from controlplane.clusters.hosts import Host, HostsUnavailableError, hosts
 from controlplane.clusters.inputs import ClusterCreateInputs, NoInputs
 from controlplane.clusters.models import (
@@ -135,13 +135,15 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
             secrets_token=seal(_first_secrets()),
             config=plan.inputs.get("config", {}),
         )
+        brokers = [Broker(cluster=cluster, **asdict(placement)) for placement in placed]
         if has_tls(cluster):
-            made = authority_secrets(cluster.id, now=timezone.now())
+            now = timezone.now()
+            made = authority_secrets(cluster.id, now=now)
             cluster.secrets_token = seal(unseal(cluster.secrets_token) | made)
             cluster.save(update_fields=["secrets_token"])
-        Broker.objects.bulk_create(
-            Broker(cluster=cluster, **asdict(placement)) for placement in placed
-        )
+            for broker in brokers:
+                certify(broker, made, now=now)
+        Broker.objects.bulk_create(brokers)
 
     def write_desired(self, context: StepContext) -> Done:
         return services.write_desired(cluster_of(context), state="running")

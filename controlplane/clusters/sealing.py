@@ -6,7 +6,7 @@ written then is opened here and sealed again.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from django.db import transaction
 
@@ -28,8 +28,12 @@ class NoHostKeyError(Exception):
 
 def seal_for_host(host_id: str, values: Mapping[str, str]) -> str:
     """`values` as one token that this host alone opens. Raises NoHostKeyError."""
-    data = json.dumps(dict(values), sort_keys=True).encode()
-    return host_keyring(host_id).seal(data)
+    return sealed_with(host_keyring(host_id), values)
+
+
+def sealed_with(keys: Keyring, values: Mapping[str, str]) -> str:
+    """`values` as one token, with a host's keys."""
+    return keys.seal(json.dumps(dict(values), sort_keys=True).encode())
 
 
 def open_for_host(host_id: str, token: str) -> dict[str, str]:
@@ -44,6 +48,14 @@ def host_keyring(host_id: str) -> Keyring:
     if row is None:
         raise NoHostKeyError(NO_KEY.format(host_id))
     return Keyring(_openers(unseal(row.sealed_keys)))
+
+
+def host_keyrings(host_ids: Collection[str]) -> dict[str, Keyring]:
+    """Of several hosts by one statement. Raises NoHostKeyError, SecretUnreadableError."""
+    rows = HostKey.objects.in_bulk(list(host_ids))
+    if missing := sorted(set(host_ids) - set(rows)):
+        raise NoHostKeyError(NO_KEY.format(", ".join(missing)))
+    return {host_id: Keyring(_openers(unseal(row.sealed_keys))) for host_id, row in rows.items()}
 
 
 def hosts_with_key() -> set[str]:

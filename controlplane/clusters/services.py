@@ -11,7 +11,7 @@ from controlplane.clusters.authority import CA_PEM, certificate_of, has_tls
 from controlplane.clusters.connections import drop_gateway, gateway_for
 from controlplane.clusters.hosts import HostsUnavailableError, Observed, hosts, zookeeper_access
 from controlplane.clusters.models import Broker, Cluster
-from controlplane.clusters.sealing import NoHostKeyError, seal_for_host
+from controlplane.clusters.sealing import NoHostKeyError, host_keyrings, sealed_with
 from controlplane.clusters.selectors import is_shared
 from controlplane.clusters.specs import (
     ADMIN_USER,
@@ -66,6 +66,7 @@ def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -
             broker_password=passwords["broker"], admin_password=passwords["admin"], salts=salts
         )
     with _zookeeper():
+        keys_of = host_keyrings({broker.host_id for broker in brokers})
         hosts().make_chroot(cluster.zookeeper_path, owner)
         for broker in brokers:
             own = {}
@@ -86,7 +87,7 @@ def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -
                 generation=broker.generation,
                 state=state,
                 config=config,
-                secret=seal_for_host(broker.host_id, secret | own),
+                secret=sealed_with(keys_of[broker.host_id], secret | own),
             )
             hosts().write_desired((broker.host_id, broker.key), spec)
 

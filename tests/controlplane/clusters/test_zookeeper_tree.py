@@ -326,3 +326,24 @@ def test_a_settings_file_that_everybody_may_read_is_refused(command, settings):
     hosts_module.use_hosts(None)
     with pytest.raises(HostsUnavailableError, match="0600"):
         hosts_module.hosts()
+
+
+def test_a_host_that_was_let_go_has_no_nodes_and_no_way_back(stage):
+    stage.hosts.admit_host("host-9", login("host-9").owner())
+    agent = stage.as_member(login("host-9"))
+    root = "/penstock/hosts/host-9"
+    described = {"host_id": "host-9", "address": "127.0.0.1", "port_range": [1, 9]}
+    agent.set(root, json.dumps(described).encode())
+    agent.create(f"{root}/alive", b"{}", ephemeral=True)
+    agent.create(f"{root}/observed/kc-9", b'{"state": "running"}')
+    (host,) = [row for row in stage.hosts.hosts() if row.host_id == "host-9"]
+    now_ms = time.time() * 1000
+    assert now_ms - 60_000 < host.described_at_ms <= host.alive_since_ms <= now_ms
+    report = stage.hosts.observed([("host-9", "kc-9")])[("host-9", "kc-9")]
+    assert host.alive_since_ms <= report.reported_at_ms <= now_ms
+    with pytest.raises(HostsUnavailableError, match="the agent of host-9 lives"):
+        stage.hosts.forget_host("host-9")
+    agent.delete(f"{root}/alive")
+    stage.hosts.forget_host("host-9")
+    assert "host-9" not in [row.host_id for row in stage.hosts.hosts()]
+    refused(lambda: agent.create(root, b"x"))

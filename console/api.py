@@ -12,7 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from console import profile, session
+from console import oidc, profile, session
 from console.pages.registry import PAGES, Page
 from console.parts import RUNNER
 from console.serializers import (
@@ -22,6 +22,7 @@ from console.serializers import (
     OpenInvitationSerializer,
     PasswordChangeSerializer,
     SessionSerializer,
+    SignedOutSerializer,
     TenantChoiceSerializer,
 )
 from controlplane.common.exception_handler import MEDIA_TYPE
@@ -80,10 +81,12 @@ class LoginView(OwnSessionView):
 
 
 class LogoutView(OwnSessionView):
-    @documented("console_logout", answers={200: SessionSerializer}, tag=TAG, summary="Sign out")
+    @documented("console_logout", answers={200: SignedOutSerializer}, tag=TAG, summary="Sign out")
     def post(self, request: Request) -> Response:
+        leads_to = oidc.logout_url(request)
         session.sign_out(request)
-        return self.answer()
+        body = {**session.session_dict(request), "logout_url": leads_to}
+        return Response(body, headers=NO_STORE)
 
 
 class TenantChoiceView(OwnSessionView):

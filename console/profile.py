@@ -7,7 +7,7 @@ from django.contrib.auth import login, update_session_auth_hash
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 
-from console.session import SignedOut, TooManyAttempts, audit_session
+from console.session import SignedOut, TooManyAttempts, audit_session, check_passwords_on
 from console.throttle import login_throttles
 from controlplane.administration.services import invitations
 from controlplane.administration.services.users import password_change
@@ -31,6 +31,7 @@ def change_password(request: HttpRequest, old: str, new: str) -> None:
     user = request.user
     if not isinstance(user, User):
         raise SignedOut
+    check_passwords_on()
     throttles = login_throttles(user.get_username())
     for throttle in throttles:
         if not throttle.allow_request(request):
@@ -67,6 +68,8 @@ def open_invitation(request: HttpRequest, token: str, username: str, password: s
     found = invitations.find_invitation(token)
     user = request.user
     by = actor_of(request)
+    if found.user is not None or not isinstance(user, User) or username:
+        check_passwords_on()
     if found.user is not None:
         invitation, user = invitations.accept_password(token=token, password=password, actor=by)
     elif isinstance(user, User) and not username:

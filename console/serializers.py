@@ -67,11 +67,19 @@ class SessionUserSerializer(Shape):
     is_staff = serializers.BooleanField()
 
 
+class SignInSerializer(Shape):
+    passwords = serializers.BooleanField(help_text="One may sign in by a password.")
+    provider = serializers.CharField(
+        allow_null=True, help_text="The OpenID provider's name; /console/oidc/login leads there."
+    )
+
+
 class SessionSerializer(Shape):
     user = SessionUserSerializer(allow_null=True)
     tenant = TenantSerializer(allow_null=True)
     tenants = TenantSerializer(many=True)
     csrf_token = serializers.CharField()
+    sign_in = SignInSerializer()
     can_write = serializers.BooleanField(help_text="In the current tenant.")
 
 
@@ -100,6 +108,12 @@ class AcceptanceSerializer(InvitationTokenSerializer):
         help_text="Of a new login; empty: join as who is signed in.",
     )
     password = TextField(TYPED_MAX, allow_blank=True, default="")
+
+
+class SignedOutSerializer(SessionSerializer):
+    logout_url = serializers.CharField(
+        allow_null=True, help_text="Where the OpenID provider ends its own session."
+    )
 
 
 class AttentionSerializer(Shape):

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import authenticate, login, logout
 from django.contrib.auth.models import User
 from django.http import HttpRequest
@@ -25,6 +26,10 @@ class TooManyAttempts(Problem):
     status, code, title = 429, "slow-down", "Too many attempts to sign in"
 
 
+class PasswordsOff(Problem):
+    status, code, title = 403, "passwords-off", "Passwords are switched off here"
+
+
 class SignedOut(Problem):
     status, code, title = 401, "unauthenticated", "Nobody is signed in"
 
@@ -44,7 +49,13 @@ def access_of(request: HttpRequest) -> AccessContext:
 
 def session_dict(request: HttpRequest) -> dict[str, Any]:
     """Who is signed in, for which tenant; also plants the CSRF cookie."""
-    base: dict[str, Any] = {"csrf_token": get_token(request)}
+    base: dict[str, Any] = {
+        "csrf_token": get_token(request),
+        "sign_in": {
+            "passwords": settings.PASSWORD_SIGN_IN,
+            "provider": settings.OIDC_NAME if settings.OIDC_ISSUER else None,
+        },
+    }
     user = request.user
     if not isinstance(user, User):
         return {**base, "user": None, "tenant": None, "tenants": [], "can_write": False}
@@ -70,9 +81,11 @@ def sign_in(request: HttpRequest, username: str, password: str) -> None:
     """Open a session.
 
     Raises:
+        PasswordsOff: nobody signs in by a password here.
         WrongCredentials: and the attempt counts.
         TooManyAttempts: this one has to wait.
     """
+    check_passwords_on()
     throttles = login_throttles(username)
     for throttle in throttles:
         if not throttle.allow_request(request):
@@ -86,6 +99,12 @@ def sign_in(request: HttpRequest, username: str, password: str) -> None:
         throttle.forget(request)
     login(request, user)
     audit_session(request, "session.login")
+
+
+def check_passwords_on() -> None:
+    """Raises PasswordsOff."""
+    if not settings.PASSWORD_SIGN_IN:
+        raise PasswordsOff("Sign in by the OpenID provider.")
 
 
 def sign_out(request: HttpRequest) -> None:

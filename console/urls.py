@@ -2,7 +2,7 @@
 
 from django.urls import path, re_path
 
-from console import api, assets, events
+from console import api, assets, events, oidc
 
 urlpatterns = [
     path("console/api/session", api.SessionView.as_view()),
@@ -12,6 +12,8 @@ urlpatterns = [
     path("console/api/password", api.PasswordView.as_view()),
     path("console/api/invitation", api.InvitationView.as_view()),
     path("console/api/invitation/acceptance", api.AcceptanceView.as_view()),
+    path("console/oidc/login", oidc.login_view),
+    path("console/oidc/callback", oidc.callback_view),
     *api.page_urls(),
     path("console/events", events.events_view),
     path("console/events/operations/<str:operation_id>", events.operation_events_view),

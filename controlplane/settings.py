@@ -139,6 +139,21 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
 ]
 
+# -- sign-in by an OpenID provider --------------------------------------------------------------
+# Without an issuer there is none. Claims and mail domains grant roles in tenants:
+# PENSTOCK_OIDC_GRANTS=[{"claim": "groups", "value": "kafka", "tenant": "acme", "role": "operator"}]
+OIDC_ISSUER = env.str("PENSTOCK_OIDC_ISSUER", default="")
+OIDC_CLIENT_ID = env.str("PENSTOCK_OIDC_CLIENT_ID", default="")
+OIDC_CLIENT_SECRET = env.str("PENSTOCK_OIDC_CLIENT_SECRET", default="")
+OIDC_NAME = env.str("PENSTOCK_OIDC_NAME", default="single sign-on")  # on the button
+OIDC_SCOPES = env.str("PENSTOCK_OIDC_SCOPES", default="openid profile email")
+# Only verified addresses of these mail domains; none named: any.
+OIDC_DOMAINS = [name.lower() for name in env.list("PENSTOCK_OIDC_DOMAINS", default=[])]
+OIDC_GRANTS = env.json("PENSTOCK_OIDC_GRANTS", default=[])
+# Signing out here also ends the provider's session.
+OIDC_LOGOUT = env.bool("PENSTOCK_OIDC_LOGOUT", default=False)
+PASSWORD_SIGN_IN = env.bool("PENSTOCK_PASSWORD_SIGN_IN", default=True)
+
 # -- database ---------------------------------------------------------------------------------
 DATABASES = {"default": env.db("DATABASE_URL", default=f"sqlite:///{DATA_DIR}/penstock.sqlite3")}
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):

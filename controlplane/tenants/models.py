@@ -122,6 +122,25 @@ class ApiKey(models.Model):
         return f"{self.name} ({self.scope})"
 
 
+class OidcIdentity(models.Model):
+    """Whom an OpenID provider means by a subject. No mail address links one: it proves nothing."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="oidc_identities"
+    )
+    issuer = models.CharField(max_length=300)
+    subject = models.CharField(max_length=255)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["issuer", "subject"], name="oidc_subject_once")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} of {self.issuer}"
+
+
 class Invitation(models.Model):
     """A one-time link `psi_<lookup>_<secret>`; only the secret's SHA-256 is kept.
 

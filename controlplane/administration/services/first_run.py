@@ -23,7 +23,11 @@ def first_run(
         Invalid: the name or the password will not do.
     """
     operators = list(User.objects.select_for_update().filter(is_staff=True))
-    able = [one for one in operators if one.is_active and one.has_usable_password()]
+    able = [
+        one
+        for one in operators
+        if one.is_active and (one.has_usable_password() or one.oidc_identities.exists())
+    ]
     if able:
         raise Conflict(
             f"{able[0].get_username()} runs this platform already: others are made by"

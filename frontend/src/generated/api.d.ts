@@ -3029,6 +3029,7 @@ export interface components {
             /** @description In the current tenant. */
             can_write: boolean;
             csrf_token: string;
+            sign_in: components["schemas"]["SignIn"];
             tenant: components["schemas"]["Tenant"] | null;
             tenants: components["schemas"]["Tenant"][];
             user: components["schemas"]["SessionUser"] | null;
@@ -3037,6 +3038,23 @@ export interface components {
             email: string;
             is_staff: boolean;
             username: string;
+        };
+        SignIn: {
+            /** @description One may sign in by a password. */
+            passwords: boolean;
+            /** @description The OpenID provider's name; /console/oidc/login leads there. */
+            provider: string | null;
+        };
+        SignedOut: {
+            /** @description In the current tenant. */
+            can_write: boolean;
+            csrf_token: string;
+            /** @description Where the OpenID provider ends its own session. */
+            logout_url: string | null;
+            sign_in: components["schemas"]["SignIn"];
+            tenant: components["schemas"]["Tenant"] | null;
+            tenants: components["schemas"]["Tenant"][];
+            user: components["schemas"]["SessionUser"] | null;
         };
         Step: {
             attempts: number;
@@ -8486,7 +8504,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Session"];
+                    "application/json": components["schemas"]["SignedOut"];
                 };
             };
             /** @description A problem (RFC 9457) */

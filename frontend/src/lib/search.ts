@@ -68,8 +68,14 @@ export const analyticsSearch = (
 export const reassignSearch = (raw: { topic?: string } & SearchSchemaInput) => ({ topic: text((raw as Raw).topic) });
 export const resetSearch = (raw: { topic?: string } & SearchSchemaInput) => ({ topic: text((raw as Raw).topic) });
 
-export const loginSearch = (raw: { next?: string } & SearchSchemaInput) => {
+/** Why a sign-in by the OpenID provider did not open a session. */
+export const SIGN_IN_FAILURES = ["away", "not-valid", "not-allowed"] as const;
+
+export const loginSearch = (raw: { next?: string; failed?: (typeof SIGN_IN_FAILURES)[number] } & SearchSchemaInput) => {
   const next = text(raw.next);
   // Only our own paths: a login link must not lead off the site.
-  return { next: next?.startsWith("/") && !next.startsWith("//") && !next.startsWith("/\\") ? next : undefined };
+  return {
+    next: next?.startsWith("/") && !next.startsWith("//") && !next.startsWith("/\\") ? next : undefined,
+    failed: oneOf(raw.failed, SIGN_IN_FAILURES),
+  };
 };

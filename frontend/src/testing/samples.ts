@@ -41,8 +41,16 @@ export const session = over<Session>({
   tenants: [{ id: "tn_1", slug: "acme", name: "Acme", role: "operator", state: "active" }],
   csrf_token: "token-1",
   can_write: true,
+  sign_in: { passwords: true, provider: null },
 });
-export const SIGNED_OUT: Session = { user: null, tenant: null, tenants: [], csrf_token: "token-0", can_write: false };
+export const SIGNED_OUT: Session = {
+  user: null,
+  tenant: null,
+  tenants: [],
+  csrf_token: "token-0",
+  can_write: false,
+  sign_in: { passwords: true, provider: null },
+};
 
 export const broker = over<Broker>({
   id: 1,

@@ -1,17 +1,21 @@
-"""`manage.py user list|create|link|deactivate|activate|operator`."""
+"""`manage.py user list|create|link|deactivate|activate|operator|link-oidc`."""
 
 from typing import Any
+
+from django.conf import settings
 
 from controlplane.administration import selectors
 from controlplane.administration.management.base import AdministrationCommand, Row, checked
 from controlplane.administration.management.links import add_url, link_row
 from controlplane.administration.serializers import OperatorUserInputSerializer
+from controlplane.administration.services.sign_in import link_identity
 from controlplane.administration.services.users import (
     user_create,
     user_link,
     user_row,
     user_update,
 )
+from controlplane.common.problems import Conflict
 
 
 class Command(AdministrationCommand):
@@ -34,6 +38,22 @@ class Command(AdministrationCommand):
         operator = actions.add_parser("operator", help="whether a user runs the platform")
         operator.add_argument("username")
         operator.add_argument("value", choices=["yes", "no"])
+
+        linked = actions.add_parser("link-oidc", help="let the OpenID provider open a login")
+        linked.add_argument("username")
+        linked.add_argument("subject", help="the provider's `sub` of them")
+
+    def do_link_oidc(self, options: Row) -> Row:
+        if not settings.OIDC_ISSUER:
+            raise Conflict("No OpenID provider is configured.")
+        user = user_row(options["username"])
+        made = link_identity(
+            user=user,
+            issuer=settings.OIDC_ISSUER,
+            subject=options["subject"],
+            actor=self.actor,
+        )
+        return {"username": user.get_username(), "issuer": made.issuer, "subject": made.subject}
 
     def do_list(self, _options: Row) -> list[Row]:
         return [selectors.user_dict(row) for row in selectors.users().order_by("username")]

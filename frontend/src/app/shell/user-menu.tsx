@@ -49,7 +49,14 @@ export function UserMenu() {
           <Menu.Divider />
           <Menu.Item
             leftSection={<IconLogout size={15} />}
-            onClick={() => logout.mutate(undefined, { onSettled: () => void router.navigate({ to: "/login" }) })}
+            onClick={() =>
+              logout.mutate(undefined, {
+                onSettled: (ended) => {
+                  if (ended?.logout_url) window.location.assign(ended.logout_url);
+                  else void router.navigate({ to: "/login" });
+                },
+              })
+            }
           >
             Sign out
           </Menu.Item>

@@ -48,6 +48,7 @@ const ACTIONS: Record<string, string> = {
   "user.link": "Made a link to a password",
   "user.password-set": "Set a password by link",
   "user.password-change": "Changed the password",
+  "user.link-oidc": "Linked a login to the OpenID provider",
   "tenant.create": "Made the tenant",
   "tenant.rename": "Renamed the tenant",
   "tenant.suspend": "Suspended the tenant",

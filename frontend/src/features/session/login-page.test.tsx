@@ -45,6 +45,44 @@ describe("signing in", () => {
     expect((screen.getByLabelText("User name") as HTMLInputElement).value).toBe("ada");
   });
 
+  const withProvider = (passwords: boolean) => ({
+    "GET /console/api/session": { ...SIGNED_OUT, sign_in: { passwords, provider: "Example" } },
+  });
+
+  it("offers no provider when there is none", async () => {
+    await open("/login");
+    expect(screen.queryByRole("link", { name: /Sign in with/ })).toBeNull();
+  });
+
+  it("leads to the provider and back to the page", async () => {
+    await open("/login?next=%2Foperations%3Fq%3Dx", withProvider(true));
+    const link = await screen.findByRole("link", { name: "Sign in with Example" });
+    expect(link.getAttribute("href")).toBe("/console/oidc/login?next=%2Foperations%3Fq%3Dx");
+    expect(screen.getByLabelText("Password")).toBeTruthy();
+  });
+
+  it("asks for no password where they are switched off", async () => {
+    await open("/login", withProvider(false));
+    await screen.findByRole("link", { name: "Sign in with Example" });
+    expect(screen.queryByLabelText("Password")).toBeNull();
+    expect(screen.queryByRole("button", { name: "Sign in" })).toBeNull();
+  });
+
+  it.each([
+    ["away", "The provider cannot be reached"],
+    ["not-valid", "The sign-in could not be checked"],
+    ["not-allowed", "You have no access here"],
+  ])("says why the provider opened no session: %s", async (word, title) => {
+    await open(`/login?failed=${word}`, withProvider(true));
+    expect((await screen.findByRole("alert")).textContent).toContain(title);
+  });
+
+  it("shows no words that a link brings along", async () => {
+    await open("/login?failed=%3Cb%3Eyour%20account%20is%20locked", withProvider(true));
+    await screen.findByRole("link", { name: "Sign in with Example" });
+    expect(screen.queryByRole("alert")).toBeNull();
+  });
+
   it("says so when the server cannot be asked who is there", async () => {
     await open("/login", {
       "GET /console/api/session": new Refusal(503, "A part that is needed is away", "The database is busy."),

@@ -1,22 +1,31 @@
-import { Button, Center, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Center, Divider, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { useState } from "react";
+import { Notice } from "@/components/notice";
 import { ProblemPanel } from "@/components/problem-panel";
+import type { SIGN_IN_FAILURES } from "@/lib/search";
 import { useLogin, useSession } from "@/lib/session";
 import { Mark } from "@/components/mark";
 
 const route = getRouteApi("/login");
 
+const FAILED: Record<(typeof SIGN_IN_FAILURES)[number], [title: string, detail: string]> = {
+  away: ["The provider cannot be reached", "Try again in a moment, or sign in another way."],
+  "not-valid": ["The sign-in could not be checked", "It took too long or was begun in another window: try again."],
+  "not-allowed": ["You have no access here", "You are signed in there, but nothing here is granted to you."],
+};
+
 export function LoginPage() {
   useDocumentTitle("Sign in · Penstock");
-  const { next } = route.useSearch();
+  const { next, failed } = route.useSearch();
   const router = useRouter();
   const login = useLogin();
   // The session read sets the CSRF cookie and token that the form needs.
   const session = useSession();
   const [username, setUsername] = useState("");
   const [password, setPassword] = useState("");
+  const { passwords = true, provider = null } = session.data?.sign_in ?? {};
   const submit = (event: React.FormEvent) => {
     event.preventDefault();
     login.mutate({ username, password }, { onSuccess: () => router.history.push(next ?? "/") });
@@ -33,34 +42,57 @@ export function LoginPage() {
         </Stack>
         <form onSubmit={submit} className="ps-card" style={{ padding: 20 }}>
           <Stack gap="sm">
-            <TextInput
-              label="User name"
-              name="username"
-              autoComplete="username"
-              autoFocus
-              required
-              withAsterisk={false}
-              size="sm"
-              value={username}
-              onChange={(event) => setUsername(event.currentTarget.value)}
-            />
-            <PasswordInput
-              label="Password"
-              name="password"
-              autoComplete="current-password"
-              visibilityToggleFocusable
-              visibilityToggleButtonProps={{ "aria-label": "Show what is typed" }}
-              required
-              withAsterisk={false}
-              size="sm"
-              value={password}
-              onChange={(event) => setPassword(event.currentTarget.value)}
-            />
+            {failed && (
+              <Notice tone="bad" title={FAILED[failed][0]}>
+                {FAILED[failed][1]}
+              </Notice>
+            )}
+            {provider !== null && (
+              <Button
+                component="a"
+                href={`/console/oidc/login${next ? `?${new URLSearchParams({ next }).toString()}` : ""}`}
+                variant={passwords ? "default" : "filled"}
+                size="sm"
+                fullWidth
+              >
+                Sign in with {provider}
+              </Button>
+            )}
+            {provider !== null && passwords && <Divider label="or" />}
+            {passwords && (
+              <>
+                <TextInput
+                  label="User name"
+                  name="username"
+                  autoComplete="username"
+                  autoFocus
+                  required
+                  withAsterisk={false}
+                  size="sm"
+                  value={username}
+                  onChange={(event) => setUsername(event.currentTarget.value)}
+                />
+                <PasswordInput
+                  label="Password"
+                  name="password"
+                  autoComplete="current-password"
+                  visibilityToggleFocusable
+                  visibilityToggleButtonProps={{ "aria-label": "Show what is typed" }}
+                  required
+                  withAsterisk={false}
+                  size="sm"
+                  value={password}
+                  onChange={(event) => setPassword(event.currentTarget.value)}
+                />
+              </>
+            )}
             {login.isError && <ProblemPanel error={login.error} />}
             {session.isError && <ProblemPanel error={session.error} onRetry={() => void session.refetch()} />}
-            <Button type="submit" size="sm" fullWidth mt={4} loading={login.isPending} disabled={session.isPending}>
-              Sign in
-            </Button>
+            {passwords && (
+              <Button type="submit" size="sm" fullWidth mt={4} loading={login.isPending} disabled={session.isPending}>
+                Sign in
+              </Button>
+            )}
           </Stack>
         </form>
       </main>

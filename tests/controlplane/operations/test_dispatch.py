@@ -11,7 +11,7 @@ from controlplane.gateway.breakers import BREAKERS
 from controlplane.gateway.errors import BUSY, NOT_ANSWERING, GatewayError
 from controlplane.operations import dispatch, outbox, tasks
 from controlplane.operations.dispatch import Verdict, place_of_cluster, place_of_operation
-from controlplane.operations.models import Operation, OutboxMessage
+from controlplane.operations.models import Operation
 from controlplane.operations.operations import required_kind
 from controlplane.operations.queues import NORMAL, PUT_BACK_S, QUEUES, SLOW
 from controlplane.operations.services import operation_cancel
@@ -169,21 +169,22 @@ def test_a_task_goes_on_with_its_own_arguments_to_where_it_belongs(settings):
     assert here.sent == []
 
 
-def test_a_step_refused_by_an_open_breaker_is_due_when_the_cluster_is_asked_again(world):
+def test_a_step_refused_by_an_open_breaker_is_due_when_the_cluster_is_asked_again(
+    world, django_capture_on_commit_callbacks
+):
     operation = world.start(world.plan("topic.create", **TOPIC))
     refusal = GatewayError(
         NOT_ANSWERING, "It is asked again in 25 s.", retriable=True, retry_after_s=25.0
     )
     for question in ("describe_topics", "create_topic"):
         world.gateway.fail_next(question, refusal)
-    OutboxMessage.objects.all().delete()
     before = timezone.now()
-    tasks.operation_tick(operation.id)
+    with django_capture_on_commit_callbacks(execute=True):
+        tasks.operation_tick(operation.id)
     operation.refresh_from_db()
     waits_s = (operation.next_run_at - before).total_seconds()
     assert 24 < waits_s < 30
-    message = OutboxMessage.objects.get()
-    assert (message.task, message.countdown_s) == (outbox.TICK, 25.0)
+    assert (outbox.TICK, [operation.id], 25.0) in world.sent
     assert "asked again in 25 s" in step(operation, "create").detail
     assert place_of_operation(operation.id) is None, "its worker is free until then"
 

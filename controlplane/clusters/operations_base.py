@@ -23,7 +23,7 @@ def cluster_of(context: PlanContext | StepContext) -> Cluster:
         NotFound: the tenant has no such cluster.
     """
     if isinstance(context, PlanContext):
-        return cluster_row(context.tenant, context.cluster_id or "")
+        return cluster_row(context.tenant, context.cluster_id or "", with_brokers=False)
     if context.cluster is None:
         context.cluster = cluster_row(
             context.tenant, context.operation.cluster_id or "", with_brokers=False

@@ -10,8 +10,13 @@ from controlplane.operations.states import ACTIVE_STATES
 from tests.controlplane.operations.trouble import AFTER, act, raising, runnable, steps_of
 
 STATEMENTS_MAX = 8
-# Once a cluster: the rows of its brokers are changed, and the keys of their hosts are read.
-OWN_ROWS = {("cluster.create", "desired"): 2, ("cluster.delete", "remove"): 3}
+# Once an operation: the rows of a cluster's brokers are changed, the keys and certificates of their
+# hosts are read or made, and a limit is noted before it is set.
+OWN_ROWS = {
+    ("cluster.create", "desired"): 4,
+    ("cluster.delete", "remove"): 3,
+    ("reassignment", "throttle"): 2,
+}
 # Once an operation: every step that is left is marked, for the way back.
 TURNING_BACK_MAX = 16
 BOUNDS = ("SAVEPOINT", "RELEASE", "ROLLBACK", "BEGIN", "COMMIT")

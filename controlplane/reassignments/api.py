@@ -46,8 +46,8 @@ class MovesView(TenantView):
         tag=TAG,
         summary="How far each partition of a reassignment is",
     )
-    def get(self, request: Request, operation_id: str) -> Response:
-        operation = progress.reassignment_of(self.tenant, operation_id)
+    def get(self, request: Request, reassignment_id: str) -> Response:
+        operation = progress.reassignment_of(self.tenant, reassignment_id)
         found = page_of_list(request, progress.planned_rows(operation), "key")
         moves = [each["move"] for each in found["data"]]
         return Response(
@@ -67,8 +67,8 @@ class ThrottleView(TenantView):
         tag=TAG,
         summary="The limit of a reassignment",
     )
-    def get(self, request: Request, operation_id: str) -> Response:
-        operation = progress.reassignment_of(self.tenant, operation_id)
+    def get(self, request: Request, reassignment_id: str) -> Response:
+        operation = progress.reassignment_of(self.tenant, reassignment_id)
         return Response(progress.throttle_dict(operation))
 
     @documented(
@@ -79,7 +79,7 @@ class ThrottleView(TenantView):
         tag=TAG,
         summary="Change the limit of a reassignment that is under way",
     )
-    def post(self, request: Request, operation_id: str) -> Response:
+    def post(self, request: Request, reassignment_id: str) -> Response:
         given = ThrottleInputSerializer(data=request.data)
         given.is_valid(raise_exception=True)
 
@@ -87,10 +87,10 @@ class ThrottleView(TenantView):
             services.throttle_change(
                 tenant=self.tenant,
                 actor=self.access.actor,
-                operation_id=operation_id,
+                operation_id=reassignment_id,
                 bytes_per_s=given.validated_data["throttle_bytes_per_s"],
             )
-            operation = progress.reassignment_of(self.tenant, operation_id)
+            operation = progress.reassignment_of(self.tenant, reassignment_id)
             return status.HTTP_200_OK, progress.throttle_dict(operation)
 
         return run_idempotently(request, self.tenant.id, change)

@@ -4,6 +4,6 @@ from controlplane.reassignments import api
 
 urlpatterns = [
     path("clusters/<str:cluster_id>/reassignments", api.ReassignmentsView.as_view()),
-    path("operations/<str:operation_id>/moves", api.MovesView.as_view()),
-    path("operations/<str:operation_id>/throttle", api.ThrottleView.as_view()),
+    path("operations/<str:reassignment_id>/moves", api.MovesView.as_view()),
+    path("operations/<str:reassignment_id>/throttle", api.ThrottleView.as_view()),
 ]

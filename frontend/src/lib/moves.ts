@@ -10,8 +10,8 @@ export function useMoves(operationId: string, cursor: string | undefined, isUnde
   return useQuery({
     queryKey: ["moves", operationId, cursor ?? ""],
     queryFn: ({ signal }) =>
-      api.get("/api/v1/operations/{operation_id}/moves", {
-        blanks: { operation_id: operationId },
+      api.get("/api/v1/operations/{reassignment_id}/moves", {
+        blanks: { reassignment_id: operationId },
         query: { cursor, page_size: MOVES_SHOWN },
         signal,
       }),
@@ -25,8 +25,8 @@ export function useChangeLimit(operationId: string) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (throttle_bytes_per_s: number | null) =>
-      api.post("/api/v1/operations/{operation_id}/throttle", {
-        blanks: { operation_id: operationId },
+      api.post("/api/v1/operations/{reassignment_id}/throttle", {
+        blanks: { reassignment_id: operationId },
         body: { throttle_bytes_per_s },
         idempotencyKey: `${operationId}-${fingerprint(`${throttle_bytes_per_s} ${Date.now()}`)}`,
       }),

@@ -59,6 +59,9 @@ def everything(world):
         "plan": plan.id,
         "hash": plan.plan_hash,
         "operation": world.run("topic.create", name="done").id,
+        "move": world.run(
+            "reassignment", moves=[{"topic": "orders", "partition": 1, "replicas": [3, 4, 2]}]
+        ).id,
         "topic": "orders",
         "group": "readers",
         "run": run.pk,

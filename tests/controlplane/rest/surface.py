@@ -85,6 +85,7 @@ IDS = {
     "topic": "topic",
     "group": "group",
     "operation_id": "operation",
+    "reassignment_id": "move",
     "plan_id": "plan",
     "run_id": "run",
 }
@@ -126,7 +127,7 @@ BODIES: dict[str, dict[str, Any]] = {
         "confirm": None,
         "reason": "because",
     },
-    "post /operations/{operation_id}/throttle": {"throttle_bytes_per_s": 5_000},
+    "post /operations/{reassignment_id}/throttle": {"throttle_bytes_per_s": 5_000},
 }
 
 _BINDING = {

@@ -157,14 +157,17 @@ def page_view(name: str, page: Page) -> type[TenantView]:
     """The view of one page: a class of its own, so that the document shows each page's shape."""
 
     class PageView(TenantView):
+        area = page.area
+
         @documented(
             f"console_page_{name}", answers={200: page.shape}, tag=TAG, summary=page.summary
         )
         def get(self, request: Request, **address: str) -> Response:
             del request
-            parts = page.build(self.tenant, *address.values())
-            scope = "/".join([self.tenant.id, name, *address.values()])
-            return Response({"parts": RUNNER.run(scope, parts)}, headers=NO_STORE)
+            parts = page.build(self.tenant, self.scope, *address.values())
+            # Of the tenant and of what the viewer sees of it: an answer is kept for no one else.
+            kept = "/".join([self.tenant.id, self.scope.mark, name, *address.values()])
+            return Response({"parts": RUNNER.run(kept, parts)}, headers=NO_STORE)
 
     return PageView
 

@@ -20,27 +20,29 @@ from console.feeds import FEEDS, Feed, TooManyFeeds
 from console.session import SignedOut, access_of
 from console.streams import STREAMS, EventStream, Ticket
 from controlplane.clusters import selectors as clusters
+from controlplane.common.grants import Scope
 from controlplane.common.parsers import is_storable
 from controlplane.common.problems import NotFound, Problem, Unavailable
 from controlplane.common.views import problem_response
 from controlplane.operations import selectors as operations
 from controlplane.operations.states import TERMINAL_STATES
+from controlplane.tenants.context import AccessContext
 from controlplane.tenants.models import Tenant
 
 STREAM_S = 600.0
 RECENT_OPERATIONS = 20
 
 
-def _operations_version(tenant: Tenant) -> Any:
-    rows = operations.operation_list(tenant)[:RECENT_OPERATIONS]
+def _operations_version(tenant: Tenant, scope: Scope) -> Any:
+    rows = operations.operation_list(tenant, scope)[:RECENT_OPERATIONS]
     return [[row["id"], row["state"], row.get("updated_at")] for row in rows]
 
 
-def _clusters_version(tenant: Tenant) -> Any:
-    return [[row["id"], row["phase"]] for row in clusters.cluster_list(tenant)]
+def _clusters_version(tenant: Tenant, scope: Scope) -> Any:
+    return [[row["id"], row["phase"]] for row in clusters.cluster_list(tenant, scope)]
 
 
-TOPICS: dict[str, Callable[[Tenant], Any]] = {
+TOPICS: dict[str, Callable[[Tenant, Scope], Any]] = {
     "operations": _operations_version,
     "clusters": _clusters_version,
 }
@@ -52,14 +54,15 @@ async def events_view(request: HttpRequest) -> HttpResponseBase:
     asked = [name for name in request.GET.get("topics", "operations").split(",") if name]
     unknown = sorted(set(asked) - set(TOPICS))
     try:
-        tenant = (await sync_to_async(access_of)(request)).tenant
+        access = await sync_to_async(access_of)(request)
+        tenant, scope = access.tenant, access.scope
         if unknown or not asked:
             raise Problem(f"topics are any of: {', '.join(TOPICS)}.", code="invalid", status=422)
         feeds = {
-            name: FEEDS.get(f"{tenant.id}/{name}", partial(TOPICS[name], tenant))
+            name: FEEDS.get(f"{_whose(access)}/{name}", partial(TOPICS[name], tenant, scope))
             for name in dict.fromkeys(asked)
         }
-        stream = STREAMS.join(_ticket(request, tenant))
+        stream = STREAMS.join(_ticket(request, access))
     except TooManyFeeds:
         return problem_response(request, Unavailable("Too many live streams.", code="too-many"))
     except Problem as problem:
@@ -74,12 +77,12 @@ async def operation_events_view(request: HttpRequest, operation_id: str) -> Http
         access = await sync_to_async(access_of)(request)
         if not is_storable(operation_id):
             raise NotFound("There is no such operation.")
-        await sync_to_async(operations.operation_get)(access.tenant, operation_id)
+        await sync_to_async(operations.operation_get)(access.tenant, access.scope, operation_id)
         feed = FEEDS.get(
-            f"{access.tenant.id}/operation/{operation_id}",
-            lambda: operations.operation_get(access.tenant, operation_id),
+            f"{_whose(access)}/operation/{operation_id}",
+            lambda: operations.operation_get(access.tenant, access.scope, operation_id),
         )
-        stream = STREAMS.join(_ticket(request, access.tenant))
+        stream = STREAMS.join(_ticket(request, access))
     except TooManyFeeds:
         return problem_response(request, Unavailable("Too many live streams.", code="too-many"))
     except (NotFound, Problem) as problem:
@@ -87,12 +90,17 @@ async def operation_events_view(request: HttpRequest, operation_id: str) -> Http
     return EventStream(stream, operation_changes(feed))
 
 
-def _ticket(request: HttpRequest, tenant: Tenant) -> Ticket:
+def _whose(access: AccessContext) -> str:
+    """What feeds are shared by: the same tenant, seen through the same grants."""
+    return f"{access.tenant.id}/{access.scope.mark}"
+
+
+def _ticket(request: HttpRequest, access: AccessContext) -> Ticket:
     user = request.user
     session_key = request.session.session_key
     if not isinstance(user, User) or session_key is None:
         raise SignedOut
-    return Ticket(session_key, user.pk, tenant.id)
+    return Ticket(session_key, user.pk, access.tenant.id, access.scope.mark)
 
 
 def _only_get(request: HttpRequest) -> HttpResponseBase:

@@ -79,8 +79,8 @@ class PartRunner:
         """Answer `{name: {status, as_of, reason, data}}`.
 
         Args:
-            scope: what the kept answers belong to; names the tenant first, so that no answer
-                can cross from one tenant to another.
+            scope: what the kept answers belong to; names the tenant and the viewer's grants
+                first, so that no answer can cross from one tenant or viewer to another.
             parts: by name, in the order of the answer.
 
         Raises:

@@ -2,8 +2,8 @@
 
 Opening a stream asks who is there once, and it may stay open for minutes. So one task asks again
 every `CHECK_S`, in a few statements for all streams of the process: is the session still there and
-the user's own, is the user active, and still a member. What cannot be found out ends the streams;
-the browser opens them again, and is asked as at first.
+the user's own, is the user active, still a member, and with the same grants. What cannot be found
+out ends the streams; the browser opens them again, and is asked as at first.
 """
 
 import asyncio
@@ -23,6 +23,7 @@ from django.http import StreamingHttpResponse
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
+from controlplane.common.grants import OWNER, scope_of
 from controlplane.common.metrics import STREAMS_ENDED, STREAMS_OPEN, STREAMS_REFUSED
 from controlplane.common.problems import TooManyRequests
 from controlplane.tenants.models import CLOSED, Membership
@@ -46,6 +47,8 @@ class Ticket:
     session_key: str
     user_id: int
     tenant_id: str
+    scope_mark: str
+    """Of the grants that it was opened with."""
 
 
 Check = Callable[[Collection[Ticket]], set[Ticket]]
@@ -164,7 +167,7 @@ def _allowed(tickets: Collection[Ticket]) -> set[Ticket]:
     }
     users = {user.pk: user for user in User.objects.filter(pk__in=user_ids, is_active=True)}
     memberships = Membership.objects.filter(user__in=user_ids).exclude(tenant__state=CLOSED)
-    members = set(memberships.values_list("user_id", "tenant_id"))
+    members = {(row.user_id, row.tenant_id): scope_of(row.role, row.grants) for row in memberships}
 
     def holds(ticket: Ticket) -> bool:
         session, user = sessions.get(ticket.session_key), users.get(ticket.user_id)
@@ -175,7 +178,11 @@ def _allowed(tickets: Collection[Ticket]) -> set[Ticket]:
             session.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash()
         ):
             return False
-        return user.is_staff or (ticket.user_id, ticket.tenant_id) in members
+        scope = members.get((ticket.user_id, ticket.tenant_id))
+        if scope is None and user.is_staff:
+            scope = scope_of(OWNER, [])
+        # With other grants the browser opens it again, and sees what they cover.
+        return scope is not None and scope.mark == ticket.scope_mark
 
     return {ticket for ticket in tickets if holds(ticket)}
 

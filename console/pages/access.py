@@ -3,10 +3,11 @@
 from console.pages.shared import asked
 from console.parts import Part
 from controlplane.access.selectors import acl_list, user_list
-from controlplane.clusters.selectors import cluster_row
+from controlplane.clusters.selectors import seen_cluster
+from controlplane.common.grants import Scope
 from controlplane.tenants.models import Tenant
 
 
-def access(tenant: Tenant, cluster_id: str) -> dict[str, Part]:
-    row = cluster_row(tenant, cluster_id)
-    return {"users": asked(row, user_list), "acls": asked(row, acl_list)}
+def access(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
+    row = seen_cluster(tenant, scope, cluster_id)
+    return {"users": asked(row, scope, user_list), "acls": asked(row, scope, acl_list)}

@@ -2,15 +2,16 @@
 
 from console.pages import analytics_parts
 from console.parts import Part
-from controlplane.clusters.selectors import cluster_row
+from controlplane.clusters.selectors import seen_cluster
+from controlplane.common.grants import Scope
 from controlplane.tenants.models import Tenant
 
 
-def analytics(tenant: Tenant, cluster_id: str) -> dict[str, Part]:
-    cluster_row(tenant, cluster_id)
+def analytics(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
+    seen_cluster(tenant, scope, cluster_id)
     return {
-        "lag": analytics_parts.lag_now(tenant, cluster_id),
-        "retention": analytics_parts.retention(tenant, cluster_id),
-        "runs": analytics_parts.runs(tenant),
-        "collector": analytics_parts.collector(tenant, cluster_id),
+        "lag": analytics_parts.lag_now(tenant, scope, cluster_id),
+        "retention": analytics_parts.retention(tenant, scope, cluster_id),
+        "runs": analytics_parts.runs(tenant, scope),
+        "collector": analytics_parts.collector(tenant, scope, cluster_id),
     }

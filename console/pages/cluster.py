@@ -6,21 +6,22 @@ from typing import Any
 from console.pages.shared import asked, cluster_part, operations_part
 from console.parts import Part
 from controlplane.clusters.models import Cluster
-from controlplane.clusters.selectors import client_config, cluster_row
+from controlplane.clusters.selectors import client_config, seen_cluster
+from controlplane.common.grants import Scope
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.readings import ClusterReader
 from controlplane.reassignments.progress import active
 from controlplane.tenants.models import Tenant
 
 
-def cluster(tenant: Tenant, cluster_id: str) -> dict[str, Part]:
-    row = cluster_row(tenant, cluster_id)
+def cluster(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
+    row = seen_cluster(tenant, scope, cluster_id)
     return {
-        "cluster": cluster_part(tenant, cluster_id),
-        "summary": asked(row, summary),
-        "loads": asked(row, loads),
-        "reassignments": asked(row, active),
-        "operations": operations_part(tenant, cluster_id),
+        "cluster": cluster_part(tenant, scope, cluster_id),
+        "summary": asked(row, scope, summary),
+        "loads": asked(row, scope, loads),
+        "reassignments": asked(row, scope, active),
+        "operations": operations_part(tenant, scope, cluster_id),
         "client_config": Part(lambda: client_config(row)),
     }
 

@@ -16,16 +16,24 @@ from console.pages.overview import overview
 from console.pages.reassign import reassign
 from console.pages.topics import topic, topics
 from console.parts import Part
+from controlplane.common.grants import Area
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`build` gives the parts of a tenant's page; `address` follows its name, as in `urls`."""
+    """One page of a tenant.
+
+    Attributes:
+        build: gives its parts, of what the viewer's scope covers.
+        address: follows its name, as in `urls`.
+        area: what a viewer has to see something of.
+    """
 
     build: Callable[..., dict[str, Part]]
     shape: type[Serializer[Any]]
     summary: str
     address: str = ""
+    area: Area = Area.OUTLINE
 
 
 _CLUSTER = "/<str:cluster_id>"
@@ -38,11 +46,20 @@ PAGES: dict[str, Page] = {
     "topic": Page(topic, shapes.TopicPageSerializer, "One topic", f"{_CLUSTER}/<path:topic>"),
     "groups": Page(groups, shapes.GroupsPageSerializer, "A cluster's groups", _CLUSTER),
     "group": Page(group, shapes.GroupPageSerializer, "One group", f"{_CLUSTER}/<path:group>"),
-    "access": Page(access, shapes.AccessPageSerializer, "Users and ACLs", _CLUSTER),
+    "access": Page(access, shapes.AccessPageSerializer, "Users and ACLs", _CLUSTER, Area.ACCESS),
     "reassign": Page(reassign, shapes.ReassignPageSerializer, "What can be moved", _CLUSTER),
     "analytics": Page(analytics, shapes.AnalyticsPageSerializer, "Lag and retention", _CLUSTER),
-    "operations": Page(operations, shapes.OperationsPageSerializer, "Operations, newest first"),
+    "operations": Page(
+        operations,
+        shapes.OperationsPageSerializer,
+        "Operations, newest first",
+        area=Area.OPERATION,
+    ),
     "operation": Page(
-        operation, shapes.OperationPageSerializer, "One operation", "/<str:operation_id>"
+        operation,
+        shapes.OperationPageSerializer,
+        "One operation",
+        "/<str:operation_id>",
+        Area.OPERATION,
     ),
 }

@@ -5,7 +5,8 @@ from typing import Any
 
 from console.parts import Part
 from controlplane.clusters.models import Cluster
-from controlplane.clusters.selectors import cluster_get, cluster_row, gateway_for
+from controlplane.clusters.selectors import cluster_get, seen_cluster, seen_gateway
+from controlplane.common.grants import Scope
 from controlplane.common.problems import Unavailable
 from controlplane.gateway.port import ClusterGateway
 from controlplane.operations.selectors import operation_list
@@ -21,26 +22,34 @@ NOT_SERVING = {
 GatewayRead = Callable[[Cluster, ClusterGateway], Any]
 
 
-def asked(cluster: Cluster, read: GatewayRead) -> Part:
-    """A part that asks the brokers; while there are none to ask it says so at once."""
+def asked(cluster: Cluster, scope: Scope, read: GatewayRead) -> Part:
+    """A part that asks the brokers, of what `scope` covers; without brokers it says so at once."""
 
     def ask() -> Any:
         if cluster.phase in NOT_SERVING:
             raise Unavailable(NOT_SERVING[cluster.phase])
-        return read(cluster, gateway_for(cluster))
+        return read(cluster, seen_gateway(cluster, scope))
 
     return Part(ask, remote=True)
 
 
-def cluster_part(tenant: Tenant, cluster_id: str) -> Part:
+def cluster_part(tenant: Tenant, scope: Scope, cluster_id: str) -> Part:
     """One cluster as brokers and agents see it.
 
     Raises:
         NotFound: when the page is put together, before anything is asked.
     """
-    cluster_row(tenant, cluster_id)
-    return Part(lambda: cluster_get(tenant, cluster_id), remote=True)
+    seen_cluster(tenant, scope, cluster_id)
+    return Part(lambda: cluster_get(tenant, scope, cluster_id), remote=True)
 
 
-def operations_part(tenant: Tenant, cluster_id: str | None = None) -> Part:
-    return Part(lambda: operation_list(tenant, cluster_id=cluster_id, limit=RECENT_OPERATIONS))
+def require_whole_tenant(scope: Scope, what: str) -> None:
+    """Raises Unavailable, so that the rest of a page stays: a part says what is missing and why."""
+    if not scope.sees_all:
+        raise Unavailable(f"{what} are seen with a role on the whole tenant.")
+
+
+def operations_part(tenant: Tenant, scope: Scope, cluster_id: str | None = None) -> Part:
+    return Part(
+        lambda: operation_list(tenant, scope, cluster_id=cluster_id, limit=RECENT_OPERATIONS)
+    )

@@ -10,12 +10,12 @@ from django.utils import timezone
 
 from controlplane.clusters.models import Broker, Cluster, DrainedHost
 from controlplane.clusters.selectors import host_dict, host_rows, observed_brokers
+from controlplane.common.grants import OWNER
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso, iso_of_ms
 from controlplane.operations.models import Operation
 from controlplane.operations.states import ACTIVE_STATES
 from controlplane.tenants.models import (
-    OWNER,
     ApiKey,
     Invitation,
     Membership,

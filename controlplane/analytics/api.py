@@ -20,6 +20,7 @@ from controlplane.analytics.serializers import (
     LagSerializer,
     RetentionSerializer,
 )
+from controlplane.common.grants import Area
 from controlplane.common.openapi import PAGED, documented
 from controlplane.common.paging import page_of
 from controlplane.common.problems import Forbidden
@@ -34,13 +35,15 @@ LATEST = OpenApiParameter("latest", bool, description="Only the newest point of 
 
 
 class _NamedView(TenantView):
+    area = Area.OUTLINE
+
     def require_known(
         self, cluster_id: str, *, topic: str | None, group: str | None = None
     ) -> None:
         if topic is not None:
-            known.require_topic(self.tenant, cluster_id, topic)
+            known.require_topic(self.tenant, self.scope, cluster_id, topic)
         if group is not None:
-            known.require_group(self.tenant, cluster_id, group)
+            known.require_group(self.tenant, self.scope, cluster_id, group)
 
 
 class LagView(_NamedView):
@@ -57,6 +60,7 @@ class LagView(_NamedView):
         return Response(
             selectors.lag_series(
                 self.tenant,
+                self.scope,
                 cluster_id,
                 group=asked.get("group"),
                 topic=asked.get("topic"),
@@ -78,7 +82,7 @@ class RetentionView(_NamedView):
     def get(self, request: Request, cluster_id: str) -> Response:
         topic = _asked(request).get("topic")
         self.require_known(cluster_id, topic=topic)
-        return Response(selectors.retention_table(self.tenant, cluster_id, topic=topic))
+        return Response(selectors.retention_table(self.tenant, self.scope, cluster_id, topic=topic))
 
 
 class RetentionHistoryView(_NamedView):
@@ -95,6 +99,7 @@ class RetentionHistoryView(_NamedView):
         return Response(
             selectors.retention_series(
                 self.tenant,
+                self.scope,
                 cluster_id,
                 topic,
                 from_ms=_ms(asked.get("from")),
@@ -104,6 +109,8 @@ class RetentionHistoryView(_NamedView):
 
 
 class CollectorView(TenantView):
+    area = Area.OUTLINE
+
     @documented(
         "analytics_collector",
         answers={200: CollectorSerializer},
@@ -111,7 +118,7 @@ class CollectorView(TenantView):
         summary="When the cluster was sampled last, and how late",
     )
     def get(self, request: Request, cluster_id: str) -> Response:
-        return Response(selectors.collector_state(self.tenant, cluster_id))
+        return Response(selectors.collector_state(self.tenant, self.scope, cluster_id))
 
 
 class RunsView(TenantView):

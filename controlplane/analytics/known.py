@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from controlplane.analytics.models import GoldGroupExpiry, GoldGroupLag, GoldTopicRetention
 from controlplane.clusters.connections import gateway_for
-from controlplane.clusters.selectors import cluster_row
+from controlplane.clusters.selectors import seen_cluster
+from controlplane.common.grants import Area, Scope
 from controlplane.common.problems import NotFound
 from controlplane.tenants.models import Tenant
 
@@ -12,27 +13,33 @@ NOT_THERE = "Dead"
 """The state in which a coordinator describes a group that it does not know."""
 
 
-def require_topic(tenant: Tenant, cluster_id: str, topic: str) -> None:
+def require_topic(tenant: Tenant, scope: Scope, cluster_id: str, topic: str) -> None:
     """Pass for a topic with rows, also a deleted one, and for one that is not computed yet.
 
     Raises:
-        NotFound: neither rows nor brokers know it.
+        NotFound: neither rows nor brokers know it, or no grant covers it.
         GatewayError: there are no rows and the brokers cannot be asked.
     """
-    cluster = cluster_row(tenant, cluster_id)
+    cluster = seen_cluster(tenant, scope, cluster_id)
+    missing = NotFound(f"There is no topic {topic} on the cluster {cluster.name}.")
+    if not scope.sees(Area.TOPIC, cluster.name, topic):
+        raise missing
     for model in (GoldTopicRetention, GoldGroupLag):
         if model.objects.filter(cluster_id=cluster_id, topic=topic).exists():
             return
     if not gateway_for(cluster).describe_topics([topic]):
-        raise NotFound(f"There is no topic {topic} on the cluster {cluster.name}.")
+        raise missing
 
 
-def require_group(tenant: Tenant, cluster_id: str, group: str) -> None:
+def require_group(tenant: Tenant, scope: Scope, cluster_id: str, group: str) -> None:
     """As `require_topic`, for a consumer group."""
-    cluster = cluster_row(tenant, cluster_id)
+    cluster = seen_cluster(tenant, scope, cluster_id)
+    missing = NotFound(f"There is no group {group} on the cluster {cluster.name}.")
+    if not scope.sees(Area.GROUP, cluster.name, group):
+        raise missing
     for model in (GoldGroupLag, GoldGroupExpiry):
         if model.objects.filter(cluster_id=cluster_id, group=group).exists():
             return
     found = gateway_for(cluster).describe_groups([group]).get(group)
     if found is None or found.state == NOT_THERE:
-        raise NotFound(f"There is no group {group} on the cluster {cluster.name}.")
+        raise missing

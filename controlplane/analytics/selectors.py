@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -18,7 +19,8 @@ from controlplane.analytics.models import (
 )
 from controlplane.analytics.rules import verdict_after_s
 from controlplane.clusters.models import Cluster
-from controlplane.clusters.selectors import cluster_row
+from controlplane.clusters.selectors import seen_cluster
+from controlplane.common.grants import Area, Scope
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso
 from controlplane.operations.states import SUCCEEDED
@@ -34,6 +36,7 @@ PRESENT_WITHIN_S = 300
 
 def lag_series(
     tenant: Tenant,
+    scope: Scope,
     cluster_id: str,
     *,
     group: str | None = None,
@@ -47,7 +50,7 @@ def lag_series(
     `latest` gives the newest point of each that is still present. The range is by sample time and
     defaults to the three hours before the newest row.
     """
-    cluster_row(tenant, cluster_id)
+    sees = _sight(tenant, scope, cluster_id)
     rows = GoldGroupLag.objects.filter(cluster_id=cluster_id)
     newest = rows.order_by("-ts_ms").first()
     if group is not None:
@@ -62,12 +65,15 @@ def lag_series(
         end_ms = to_ms if to_ms is not None else newest.sampled_ms + 1
         begin_ms = from_ms if from_ms is not None else end_ms - SPAN_DEFAULT_S * 1000
         found = _thinned(rows, begin_ms, end_ms)
-    return _answer(newest, [lag_dict(row) for row in found])
+    seen = [row for row in found if sees(topic=row.topic, group=row.group)]
+    return _answer(newest, [lag_dict(row) for row in seen])
 
 
-def retention_table(tenant: Tenant, cluster_id: str, *, topic: str | None = None) -> dict[str, Any]:
+def retention_table(
+    tenant: Tenant, scope: Scope, cluster_id: str, *, topic: str | None = None
+) -> dict[str, Any]:
     """{as_of, run_id, data}: every topic's newest row with its groups' expiry."""
-    cluster_row(tenant, cluster_id)
+    sees = _sight(tenant, scope, cluster_id)
     rows = GoldTopicRetention.objects.filter(cluster_id=cluster_id)
     newest = rows.order_by("-ts_ms").first()
     if newest is None:
@@ -77,13 +83,17 @@ def retention_table(tenant: Tenant, cluster_id: str, *, topic: str | None = None
         rows, expiries = rows.filter(topic=topic), expiries.filter(topic=topic)
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in _newest_of_each(expiries, newest.ts_ms, ("topic", "group")):
-        groups.setdefault(row.topic, []).append(expiry_dict(row))
-    found = _newest_of_each(rows, newest.ts_ms, ("topic",))
+        if sees(group=row.group):
+            groups.setdefault(row.topic, []).append(expiry_dict(row))
+    found = [
+        row for row in _newest_of_each(rows, newest.ts_ms, ("topic",)) if sees(topic=row.topic)
+    ]
     return _answer(newest, [retention_dict(row, groups.get(row.topic, [])) for row in found])
 
 
 def retention_series(
     tenant: Tenant,
+    scope: Scope,
     cluster_id: str,
     topic: str,
     *,
@@ -91,14 +101,27 @@ def retention_series(
     to_ms: int | None = None,
 ) -> dict[str, Any]:
     """{as_of, run_id, data}: one topic's bytes and age over time, without its groups."""
-    cluster_row(tenant, cluster_id)
+    sees = _sight(tenant, scope, cluster_id)
     rows = GoldTopicRetention.objects.filter(cluster_id=cluster_id, topic=topic)
     newest = rows.order_by("-ts_ms").first()
     if newest is None:
         return _answer(None, [])
     end_ms = to_ms if to_ms is not None else newest.sampled_ms + 1
     begin_ms = from_ms if from_ms is not None else end_ms - SPAN_DEFAULT_S * 1000
-    return _answer(newest, [retention_dict(row, []) for row in _thinned(rows, begin_ms, end_ms)])
+    found = _thinned(rows, begin_ms, end_ms) if sees(topic=topic) else []
+    return _answer(newest, [retention_dict(row, []) for row in found])
+
+
+def _sight(tenant: Tenant, scope: Scope, cluster_id: str) -> Callable[..., bool]:
+    """Whether a row of the cluster that names a topic, a group or both may be shown."""
+    name = seen_cluster(tenant, scope, cluster_id).name
+
+    def sees(topic: str | None = None, group: str | None = None) -> bool:
+        return (topic is None or scope.sees(Area.TOPIC, name, topic)) and (
+            group is None or scope.sees(Area.GROUP, name, group)
+        )
+
+    return sees
 
 
 def run_rows(tenant: Tenant) -> QuerySet[AnalyticsRun]:
@@ -126,9 +149,9 @@ def run_row(tenant: Tenant, run_id: str) -> AnalyticsRun:
     return found
 
 
-def collector_state(tenant: Tenant, cluster_id: str) -> dict[str, Any]:
+def collector_state(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Any]:
     """When the cluster was sampled last, how late, and what went wrong."""
-    cluster_row(tenant, cluster_id)
+    seen_cluster(tenant, scope, cluster_id)
     state = CollectorState.objects.filter(pk=cluster_id).first()
     if state is None:
         state = CollectorState(pk=cluster_id)

@@ -4,15 +4,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from controlplane.audit.models import AuditEvent
+from controlplane.common.grants import EVERYTHING, Scope
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Actor:
-    """Who asks: `user:<name>`, `key:<name>` or `system`, and from where."""
+    """Who asks: `user:<name>`, `key:<name>` or `system`, from where, and what they may.
+
+    Every write takes its actor, so none can go without a scope; only the service itself has all.
+    """
 
     name: str
     remote_address: str = ""
     user_agent: str = ""
+    scope: Scope = EVERYTHING
 
 
 SYSTEM = Actor(name="system")

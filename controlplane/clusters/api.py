@@ -16,6 +16,7 @@ from controlplane.clusters.serializers import (
     ClusterSerializer,
     HostListSerializer,
 )
+from controlplane.common.grants import Area
 from controlplane.common.idempotency import run_idempotently
 from controlplane.common.openapi import IDEMPOTENCY, PAGED, documented
 from controlplane.common.paging import page_of_list
@@ -29,6 +30,8 @@ TAG = "clusters"
 
 
 class ClustersView(TenantView):
+    area = Area.OUTLINE
+
     @documented(
         "cluster_list",
         answers={200: ClusterPageSerializer},
@@ -37,7 +40,9 @@ class ClustersView(TenantView):
         summary="The tenant's clusters",
     )
     def get(self, request: Request) -> Response:
-        return Response(page_of_list(request, selectors.cluster_list(self.tenant), "id"))
+        return Response(
+            page_of_list(request, selectors.cluster_list(self.tenant, self.scope), "id")
+        )
 
     @documented(
         "cluster_create",
@@ -72,7 +77,7 @@ class ClustersView(TenantView):
             plan.refresh_from_db()
             body = {
                 "plan": plan_dict(plan),
-                "operation": operation_get(self.tenant, operation.id),
+                "operation": operation_get(self.tenant, self.scope, operation.id),
             }
             return status.HTTP_202_ACCEPTED, body
 
@@ -80,9 +85,11 @@ class ClustersView(TenantView):
 
 
 class ClusterView(TenantView):
+    area = Area.OUTLINE
+
     @documented("cluster_get", answers={200: ClusterSerializer}, tag=TAG, summary="One cluster")
     def get(self, request: Request, cluster_id: str) -> Response:
-        return Response(selectors.cluster_get(self.tenant, cluster_id))
+        return Response(selectors.cluster_get(self.tenant, self.scope, cluster_id))
 
     @documented(
         "cluster_delete",
@@ -95,13 +102,15 @@ class ClusterView(TenantView):
             tenant=self.tenant,
             actor=self.access.actor,
             kind_name="cluster.delete",
-            cluster_id=selectors.cluster_row(self.tenant, cluster_id).id,
+            cluster_id=selectors.seen_cluster(self.tenant, self.scope, cluster_id).id,
             inputs={},
         )
         return Response(plan_dict(plan), status=status.HTTP_201_CREATED)
 
 
 class ClientConfigView(TenantView):
+    area = Area.OUTLINE
+
     @documented(
         "cluster_client_config",
         answers={200: ClientConfigSerializer},
@@ -109,7 +118,7 @@ class ClientConfigView(TenantView):
         summary="How a client connects",
     )
     def get(self, request: Request, cluster_id: str) -> Response:
-        cluster = selectors.cluster_row(self.tenant, cluster_id)
+        cluster = selectors.seen_cluster(self.tenant, self.scope, cluster_id)
         return Response(selectors.client_config(cluster))
 
 

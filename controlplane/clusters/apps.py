@@ -8,7 +8,10 @@ class ClustersConfig(AppConfig):
     def ready(self) -> None:
         from controlplane.clusters.operations import ClusterCreate, ClusterDelete
         from controlplane.clusters.registering import ClusterCredentials, ClusterRegister
+        from controlplane.clusters.selectors import names_by_id
         from controlplane.operations.operations import register
+        from controlplane.operations.scopes import use_cluster_names
 
         for kind in (ClusterCreate(), ClusterRegister(), ClusterCredentials(), ClusterDelete()):
             register(kind)
+        use_cluster_names(names_by_id)

@@ -13,6 +13,7 @@ from django.contrib.auth.models import User
 
 from controlplane.audit.services import SYSTEM
 from controlplane.clusters.models import FAILED, RUNNING, Cluster
+from controlplane.common.grants import EVERYTHING, OWNER
 from controlplane.common.problems import Conflict, Problem
 from controlplane.operations.models import Operation
 from controlplane.operations.plans import plan_create
@@ -20,7 +21,7 @@ from controlplane.operations.selectors import operation_get
 from controlplane.operations.services import operation_start
 from controlplane.operations.states import ACTIVE_STATES, SUCCEEDED
 from controlplane.tenants.authentication import find_key
-from controlplane.tenants.models import OWNER, WRITE, Tenant
+from controlplane.tenants.models import WRITE, Tenant
 from controlplane.tenants.services import api_key_create, membership_ensure, tenant_ensure
 
 TENANT, CLUSTER, OPERATOR = "demo", "demo", "operator"
@@ -86,7 +87,7 @@ def follow(
     """Report each change until the operation ends."""
     last = ""
     while True:
-        shown = operation_get(tenant, operation.id)
+        shown = operation_get(tenant, EVERYTHING, operation.id)
         line = _line(shown)
         if line != last:
             progress(line)

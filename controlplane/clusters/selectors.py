@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from controlplane.clusters.authority import ca_pem
@@ -24,6 +25,7 @@ from controlplane.clusters.models import (
     DrainedHost,
 )
 from controlplane.clusters.specs import ADMIN_USER, BROKER_USER
+from controlplane.common.grants import Area, Scope
 from controlplane.common.kafka_configs import format_properties
 from controlplane.common.problems import NotFound, Unavailable
 from controlplane.common.times import iso
@@ -37,6 +39,7 @@ from controlplane.gateway.readings import (
     Reading,
     total,
 )
+from controlplane.gateway.scoped import ScopedGateway
 from controlplane.gateway.types import ClusterDescription
 from controlplane.operations.blast_radius import Extent, amount, listed
 from controlplane.tenants.models import Tenant
@@ -57,21 +60,46 @@ def cluster_row(tenant: Tenant, cluster_id: str, *, with_brokers: bool = True) -
     return found
 
 
-def cluster_rows(tenant: Tenant) -> list[Cluster]:
+def seen_cluster(tenant: Tenant, scope: Scope, cluster_id: str) -> Cluster:
+    """As `cluster_row`; what no grant covers is not found either."""
+    found = cluster_row(tenant, cluster_id)
+    if not scope.sees(Area.OUTLINE, found.name):
+        raise NotFound("There is no such cluster.")
+    return found
+
+
+def seen_gateway(cluster: Cluster, scope: Scope) -> ClusterGateway:
+    """The cluster as a reader sees it: what they make of it is of their part alone."""
+    gateway = gateway_for(cluster)
+    if scope.sees(Area.CLUSTER, cluster.name):
+        return gateway
+    return ScopedGateway(
+        gateway,
+        topic=partial(scope.sees, Area.TOPIC, cluster.name),
+        group=partial(scope.sees, Area.GROUP, cluster.name),
+    )
+
+
+def names_by_id(tenant_id: str) -> dict[str, str]:
+    """Of every cluster that the tenant has or had."""
+    return dict(Cluster.objects.filter(tenant_id=tenant_id).values_list("pk", "name"))
+
+
+def cluster_rows(tenant: Tenant, scope: Scope) -> list[Cluster]:
     rows = Cluster.objects.filter(tenant=tenant, deleted_at=None).prefetch_related("brokers")
-    return list(rows.order_by("-pk"))
+    return [row for row in rows.order_by("-pk") if scope.sees(Area.OUTLINE, row.name)]
 
 
-def cluster_list(tenant: Tenant) -> list[dict[str, Any]]:
+def cluster_list(tenant: Tenant, scope: Scope) -> list[dict[str, Any]]:
     """Every cluster with its brokers as the agents see them; the brokers are not asked."""
-    rows = cluster_rows(tenant)
+    rows = cluster_rows(tenant, scope)
     observed = observed_brokers(key_of(broker) for row in rows for broker in row.brokers.all())
     return [cluster_dict(row, observed, None) for row in rows]
 
 
-def cluster_get(tenant: Tenant, cluster_id: str) -> dict[str, Any]:
+def cluster_get(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Any]:
     """One cluster; asks the cluster itself who is alive and who is controller."""
-    row = cluster_row(tenant, cluster_id)
+    row = seen_cluster(tenant, scope, cluster_id)
     observed = observed_brokers(key_of(broker) for broker in row.brokers.all())
     try:
         live = gateway_for(row).describe_cluster() if row.phase == RUNNING else None

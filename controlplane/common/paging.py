@@ -21,9 +21,12 @@ M = TypeVar("M", bound=Model)
 
 
 def page_of(
-    request: Request, rows: QuerySet[M], render: Callable[[M], dict[str, Any]]
+    request: Request, rows: QuerySet[M], render: Callable[[M], dict[str, Any] | None]
 ) -> dict[str, Any]:
-    """One page of `rows` by descending primary key."""
+    """One page of `rows` by descending primary key.
+
+    A row that `render` gives as None is left out: the page is shorter then, not the last one.
+    """
     size = page_size(request)
     cursor = request.query_params.get("cursor")
     if cursor:
@@ -32,8 +35,9 @@ def page_of(
     has_more = len(found) > size
     found = found[:size]
     following = _seal(request, found[-1].pk) if has_more else None
+    rendered = (render(row) for row in found)
     return {
-        "data": [render(row) for row in found],
+        "data": [row for row in rendered if row is not None],
         "page": {"next": following, "has_more": has_more},
     }
 

@@ -3,7 +3,8 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.clusters.selectors import cluster_row, gateway_for
+from controlplane.clusters.selectors import seen_cluster, seen_gateway
+from controlplane.common.grants import Area
 from controlplane.common.openapi import PAGED, documented
 from controlplane.common.paging import page_of_list
 from controlplane.groups import selectors
@@ -14,6 +15,8 @@ TAG = "groups"
 
 
 class GroupsView(TenantView):
+    area = Area.GROUP
+
     @documented(
         "group_list",
         answers={200: GroupRowPageSerializer},
@@ -22,13 +25,15 @@ class GroupsView(TenantView):
         summary="Consumer groups of a cluster",
     )
     def get(self, request: Request, cluster_id: str) -> Response:
-        cluster = cluster_row(self.tenant, cluster_id)
-        rows = selectors.group_list(cluster, gateway_for(cluster))
+        cluster = seen_cluster(self.tenant, self.scope, cluster_id)
+        rows = selectors.group_list(cluster, seen_gateway(cluster, self.scope))
         return Response(page_of_list(request, rows, "group"))
 
 
 class GroupView(TenantView):
+    area = Area.GROUP
+
     @documented("group_get", answers={200: GroupSerializer}, tag=TAG, summary="One group")
     def get(self, request: Request, cluster_id: str, group: str) -> Response:
-        cluster = cluster_row(self.tenant, cluster_id)
-        return Response(selectors.group_detail(cluster, gateway_for(cluster), group))
+        cluster = seen_cluster(self.tenant, self.scope, cluster_id)
+        return Response(selectors.group_detail(cluster, seen_gateway(cluster, self.scope), group))

@@ -111,6 +111,12 @@ class _OffsetKind(GroupOperationKind):
             return [row["topic"] for row in plan.diff["partitions"]]
         return super().lock_names(resource, plan)
 
+    def asked_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
+        if resource is Resource.TOPIC:
+            partitions = plan.inputs.get("partitions", [])
+            return [*plan.inputs.get("topics", []), *(row["topic"] for row in partitions)]
+        return super().asked_names(resource, plan)
+
     def check(self, context: StepContext) -> Done:
         return _check(self.gateway(context), context.inputs["group"], *_targets(context.diff))
 

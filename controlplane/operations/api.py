@@ -7,6 +7,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from controlplane.common.grants import Area
 from controlplane.common.idempotency import run_idempotently
 from controlplane.common.openapi import IDEMPOTENCY, PAGED, PROBLEM, documented
 from controlplane.common.paging import page_of
@@ -26,6 +27,8 @@ _PROBLEM = "application/problem+json"
 
 
 class PlansView(TenantView):
+    area = Area.OPERATION
+
     @documented(
         "plan_create",
         body=PLAN_INPUT,
@@ -52,12 +55,16 @@ class PlansView(TenantView):
 
 
 class PlanView(TenantView):
+    area = Area.OPERATION
+
     @documented("plan_get", answers={200: PLAN}, tag=TAG, summary="One plan")
     def get(self, request: Request, plan_id: str) -> Response:
-        return Response(selectors.plan_dict(selectors.plan_get(self.tenant, plan_id)))
+        return Response(selectors.plan_dict(selectors.plan_get(self.tenant, self.scope, plan_id)))
 
 
 class OperationsView(TenantView):
+    area = Area.OPERATION
+
     @documented(
         "operation_list",
         answers={200: OperationPageSerializer},
@@ -71,11 +78,11 @@ class OperationsView(TenantView):
     )
     def get(self, request: Request) -> Response:
         rows = selectors.filtered(
-            selectors.operations(self.tenant),
+            selectors.operations(self.tenant, self.scope),
             cluster_id=request.query_params.get("cluster_id"),
             state=request.query_params.get("state"),
         )
-        return Response(page_of(request, rows, selectors.operation_dict))
+        return Response(page_of(request, rows, selectors.shown(self.scope, self.tenant)))
 
     @documented(
         "operation_create",
@@ -99,7 +106,9 @@ class OperationsView(TenantView):
             operation = services.operation_start(
                 tenant=self.tenant, actor=self.access.actor, **fields
             )
-            return status.HTTP_202_ACCEPTED, selectors.operation_get(self.tenant, operation.id)
+            return status.HTTP_202_ACCEPTED, selectors.operation_get(
+                self.tenant, self.scope, operation.id
+            )
 
         response = run_idempotently(request, self.tenant.id, start)
         response["Location"] = f"/api/v1/operations/{response.data['id']}"
@@ -107,14 +116,18 @@ class OperationsView(TenantView):
 
 
 class OperationView(TenantView):
+    area = Area.OPERATION
+
     @documented(
         "operation_get", answers={200: OperationSerializer}, tag=TAG, summary="One operation"
     )
     def get(self, request: Request, operation_id: str) -> Response:
-        return Response(selectors.operation_get(self.tenant, operation_id))
+        return Response(selectors.operation_get(self.tenant, self.scope, operation_id))
 
 
 class CancellationView(TenantView):
+    area = Area.OPERATION
+
     @documented(
         "operation_cancel",
         answers={202: OperationSerializer},
@@ -125,11 +138,13 @@ class CancellationView(TenantView):
         services.operation_cancel(
             tenant=self.tenant, actor=self.access.actor, operation_id=operation_id
         )
-        body = selectors.operation_get(self.tenant, operation_id)
+        body = selectors.operation_get(self.tenant, self.scope, operation_id)
         return Response(body, status=status.HTTP_202_ACCEPTED)
 
 
 class UndoPlanView(TenantView):
+    area = Area.OPERATION
+
     @documented(
         "operation_undo_plan",
         answers={201: PLAN, (429, _PROBLEM): PROBLEM},
@@ -148,6 +163,8 @@ class UndoPlanView(TenantView):
 
 
 class SecretView(TenantView):
+    area = Area.OPERATION
+
     @documented(
         "operation_secret",
         answers={200: SecretSerializer, (410, _PROBLEM): PROBLEM},

@@ -212,6 +212,10 @@ class OperationKind(ABC):
             return [""]
         raise NotImplementedError(f"{self.name} names no {resource} of {plan.resource}")
 
+    def asked_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
+        """As `lock_names`, of a plan that has only its inputs yet: what they name themselves."""
+        return self.lock_names(resource, plan)
+
     def locks(self, plan: Plan, cluster_id: str | None) -> list[Lock]:
         """What the table has the kind take; nothing on a cluster that is not there yet."""
         scopes = {Resource.CLUSTER_NAME: plan.tenant_id}

@@ -26,6 +26,7 @@ from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import OperationKind, PlanContext, required_kind, warning
 from controlplane.operations.risks import STAYS, Risk, risks_of
 from controlplane.operations.rules import plan_state
+from controlplane.operations.scopes import check_asked, check_planned
 from controlplane.operations.states import (
     CANCELLED,
     FAILED,
@@ -49,6 +50,7 @@ def plan_create(
     """Validate the inputs, let the kind decide, store its decision for 15 minutes.
 
     Raises:
+        Forbidden, NotFound: the actor's grants do not cover it.
         TooManyRequests: so many plans of the tenant are open that none more may be.
     """
     kind = required_kind(kind_name)
@@ -57,6 +59,8 @@ def plan_create(
     if cluster_id and not kind.on_cluster:
         raise field_problem("/cluster_id", f"A {kind.name} takes no cluster_id.", "unknown")
     checked, secrets = _checked_inputs(kind, inputs)
+    asked = Plan(tenant=tenant, kind=kind.name, cluster_id=cluster_id, inputs=checked, diff={})
+    check_asked(actor.scope, kind, asked)
     _check_open_plans(tenant)
     context = PlanContext(tenant=tenant, cluster_id=cluster_id, actor=actor, secrets=secrets)
     with first_look(str(tenant.pk)) if kind.first_contact else nullcontext():
@@ -86,6 +90,7 @@ def plan_create(
         created_by=actor.name,
         expires_at=timezone.now() + timedelta(seconds=settings.PLAN_LIFETIME_S),
     )
+    check_planned(actor.scope, plan)
     plan.impact["undo"] = _undo_of(plan, kind, risks)
     if reverts is not None:
         plan.impact["warnings"] = [*_undoing(reverts), *warnings]

@@ -1,15 +1,18 @@
 """Reads: plans and operations as the JSON of the REST shapes, one tenant at a time."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
 from django.utils import timezone
 
+from controlplane.common.grants import Scope
 from controlplane.common.problems import NotFound, field_problem
 from controlplane.common.times import iso
 from controlplane.operations.models import Operation, OperationLock, Plan, Step
 from controlplane.operations.operations import required_kind
 from controlplane.operations.rules import eta_s, fraction_done, is_cancellable, plan_state
+from controlplane.operations.scopes import cluster_names, is_seen, only_seen, require_seen
 from controlplane.operations.states import (
     ACTIVE_STATES,
     CANCELLED,
@@ -23,10 +26,15 @@ from controlplane.tenants.models import Tenant
 LOCKS_SHOWN = 20
 
 
-def operations(tenant: Tenant) -> QuerySet[Operation]:
-    """Everything that `operation_dict` reads, in a fixed number of queries."""
+def operations(tenant: Tenant, scope: Scope) -> QuerySet[Operation]:
+    """Everything that `operation_dict` reads, in a fixed number of queries.
+
+    What is shown of these is asked once more of each (`shown`): rows here are those whose main
+    resource is covered.
+    """
+    names = {} if scope.sees_all else cluster_names(tenant.pk)
     return (
-        Operation.objects.filter(tenant=tenant)
+        only_seen(Operation.objects.filter(tenant=tenant), scope, names)
         .select_related("plan", "secret")
         .prefetch_related(
             "steps",
@@ -40,15 +48,30 @@ def operations(tenant: Tenant) -> QuerySet[Operation]:
     )
 
 
+def shown(scope: Scope, tenant: Tenant) -> Callable[[Operation], dict[str, Any] | None]:
+    """How a row of `operations` is shown; None for one of which a part is not covered."""
+    names = {} if scope.sees_all else cluster_names(tenant.pk)
+
+    def show(row: Operation) -> dict[str, Any] | None:
+        if not scope.sees_all and not is_seen(scope, row.plan, names, row.cluster_id):
+            return None
+        return operation_dict(row)
+
+    return show
+
+
 def operation_list(
     tenant: Tenant,
+    scope: Scope,
     *,
     cluster_id: str | None = None,
     state: str | None = None,
     limit: int = 50,
 ) -> list[dict[str, Any]]:
-    rows = filtered(operations(tenant), cluster_id=cluster_id, state=state)
-    return [operation_dict(row) for row in rows.order_by("-pk")[:limit]]
+    rows = filtered(operations(tenant, scope), cluster_id=cluster_id, state=state)
+    show = shown(scope, tenant)
+    dicts = (show(row) for row in rows.order_by("-pk")[:limit])
+    return [row for row in dicts if row is not None]
 
 
 def filtered(
@@ -69,11 +92,12 @@ def filtered(
     return rows
 
 
-def operation_get(tenant: Tenant, operation_id: str) -> dict[str, Any]:
-    row = operations(tenant).filter(id=operation_id).first()
-    if row is None:
+def operation_get(tenant: Tenant, scope: Scope, operation_id: str) -> dict[str, Any]:
+    row = operations(tenant, scope).filter(id=operation_id).first()
+    found = None if row is None else shown(scope, tenant)(row)
+    if found is None:
         raise NotFound("There is no such operation.")
-    return operation_dict(row)
+    return found
 
 
 def operation_dict(operation: Operation) -> dict[str, Any]:
@@ -150,10 +174,13 @@ def step_dict(step: Step) -> dict[str, Any]:
     }
 
 
-def plan_get(tenant: Tenant, plan_id: str) -> Plan:
+def plan_get(tenant: Tenant, scope: Scope, plan_id: str) -> Plan:
+    missing = "There is no such plan."
     plan = Plan.objects.filter(tenant=tenant, id=plan_id).select_related("tenant").first()
     if plan is None:
-        raise NotFound("There is no such plan.")
+        raise NotFound(missing)
+    operation = getattr(plan, "operation", None)
+    require_seen(scope, plan, missing, operation.cluster_id if operation else None)
     return plan
 
 

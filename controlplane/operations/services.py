@@ -1,6 +1,7 @@
 """Writes: start an operation from a confirmed plan, ask to cancel it, plan its undoing."""
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from controlplane.audit.services import Actor, audit_record
@@ -22,6 +23,7 @@ from controlplane.operations.plans import (
     plan_create,
 )
 from controlplane.operations.rules import is_cancellable
+from controlplane.operations.scopes import check_planned, require_seen
 from controlplane.operations.selectors import plan_get, undo_of
 from controlplane.operations.states import (
     CANCELLED,
@@ -42,8 +44,12 @@ def operation_start(
     confirm: str = "",
     reason: str = "",
 ) -> Operation:
-    """Confirm a plan. The world is looked at again first; a moved world refuses the plan."""
-    plan = plan_get(tenant, plan_id)
+    """Confirm a plan. The world is looked at again first; a moved world refuses the plan.
+
+    What the actor may now counts, not what whoever made the plan might then.
+    """
+    plan = plan_get(tenant, actor.scope, plan_id)
+    check_planned(actor.scope, plan)
     check_confirmable(plan, plan_hash=plan_hash, confirm=confirm)
     check_fresh(plan, actor)
     try:
@@ -131,11 +137,8 @@ def _start(plan: Plan, *, actor: Actor, reason: str) -> Operation:
 def operation_cancel(*, tenant: Tenant, actor: Actor, operation_id: str) -> Operation:
     """Ask an operation to stop and restore what it changed; it ends as cancelled."""
     with transaction.atomic():
-        operation = (
-            Operation.objects.select_for_update().filter(tenant=tenant, id=operation_id).first()
-        )
-        if operation is None:
-            raise NotFound("There is no such operation.")
+        rows = Operation.objects.select_for_update(of=("self",))
+        operation = _allowed_operation(rows, tenant, actor, operation_id)
         if operation.state == CANCELLING:
             return operation
         if not is_cancellable(
@@ -163,11 +166,7 @@ def operation_cancel(*, tenant: Tenant, actor: Actor, operation_id: str) -> Oper
 
 def undo_plan_create(*, tenant: Tenant, actor: Actor, operation_id: str) -> Plan:
     """A plan that puts back what an operation changed: wholly, or what it left when it failed."""
-    operation = (
-        Operation.objects.select_related("plan").filter(tenant=tenant, id=operation_id).first()
-    )
-    if operation is None:
-        raise NotFound("There is no such operation.")
+    operation = _allowed_operation(Operation.objects.all(), tenant, actor, operation_id)
     if operation.state not in {SUCCEEDED, FAILED, CANCELLED}:
         raise Conflict(
             f"Only an operation that has ended can be undone; this one is {operation.state}.",
@@ -191,6 +190,27 @@ def undo_plan_create(*, tenant: Tenant, actor: Actor, operation_id: str) -> Plan
     )
 
 
+def _allowed_operation(
+    rows: QuerySet[Operation],
+    tenant: Tenant,
+    actor: Actor,
+    operation_id: str,
+    missing: str = "There is no such operation.",
+) -> Operation:
+    """The operation with its plan, for an actor who may do now what it did.
+
+    Raises:
+        NotFound: there is none, or none that the actor sees.
+        Forbidden: the actor may read it only.
+    """
+    operation = rows.select_related("plan").filter(tenant=tenant, id=operation_id).first()
+    if operation is None:
+        raise NotFound(missing)
+    require_seen(actor.scope, operation.plan, missing, operation.cluster_id)
+    check_planned(actor.scope, operation.plan)
+    return operation
+
+
 def secret_keep(operation: Operation, values: dict[str, str]) -> None:
     """Keep a generated password with its operation; the same one if it is there already."""
     OperationSecret.objects.get_or_create(operation=operation, defaults={"token": seal(values)})
@@ -204,13 +224,15 @@ def secret_peek(operation: Operation) -> dict[str, str]:
 @transaction.atomic
 def secret_take(*, tenant: Tenant, actor: Actor, operation_id: str) -> dict[str, str]:
     """The secret of a succeeded operation: once."""
+    missing = "This operation has no secret."
+    _allowed_operation(Operation.objects.all(), tenant, actor, operation_id, missing)
     row = (
         OperationSecret.objects.select_for_update()
         .filter(operation__tenant=tenant, operation_id=operation_id)
         .first()
     )
     if row is None:
-        raise NotFound("This operation has no secret.")
+        raise NotFound(missing)
     operation = Operation.objects.get(pk=operation_id)
     if row.read_at is not None or not row.token:
         raise Gone("The secret was shown already.", code="secret-read")

@@ -6,7 +6,8 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.clusters.selectors import cluster_row, gateway_for
+from controlplane.clusters.selectors import seen_cluster, seen_gateway
+from controlplane.common.grants import Area
 from controlplane.common.idempotency import run_idempotently
 from controlplane.common.openapi import IDEMPOTENCY, PAGED, PROBLEM, documented
 from controlplane.common.paging import page_of_list
@@ -24,6 +25,8 @@ _PROBLEM = "application/problem+json"
 
 
 class ReassignmentsView(TenantView):
+    area = Area.OUTLINE
+
     @documented(
         "reassignment_list",
         answers={200: ReassignmentPageSerializer},
@@ -32,7 +35,8 @@ class ReassignmentsView(TenantView):
         summary="What the brokers are moving right now",
     )
     def get(self, request: Request, cluster_id: str) -> Response:
-        gateway = gateway_for(cluster_row(self.tenant, cluster_id))
+        cluster = seen_cluster(self.tenant, self.scope, cluster_id)
+        gateway = seen_gateway(cluster, self.scope)
         found = page_of_list(request, progress.ongoing_rows(gateway), "key")
         rows, gaps = progress.ongoing_with_bytes(gateway, [each["row"] for each in found["data"]])
         return Response({"data": rows, "page": found["page"], "unknown": gaps})

@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.audit import selectors as audit_selectors
+from controlplane.common.grants import Area, Verb
 from controlplane.common.openapi import PAGED, documented
 from controlplane.common.paging import page_of
 from controlplane.tenants import selectors, services
@@ -23,12 +24,16 @@ TAG = "identity"
 
 
 class MeView(TenantView):
+    area = Area.SELF
+
     @documented("me_get", answers={200: MeSerializer}, tag=TAG, summary="Who am I")
     def get(self, request: Request) -> Response:
         return Response(selectors.me(self.access, request.user))
 
 
 class TenantsView(TenantView):
+    area = Area.SELF
+
     @documented("tenant_list", answers={200: TenantListSerializer}, tag=TAG, summary="My tenants")
     def get(self, request: Request) -> Response:
         if isinstance(request.user, User):
@@ -37,7 +42,7 @@ class TenantsView(TenantView):
 
 
 class ApiKeysView(TenantView):
-    needs = "administer"
+    needs = Verb.ADMINISTER
 
     @documented(
         "api_key_list",
@@ -60,14 +65,17 @@ class ApiKeysView(TenantView):
         given = ApiKeyInputSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         key, text = services.api_key_create(
-            tenant=self.tenant, actor=self.access.actor, **given.validated_data
+            tenant=self.tenant,
+            actor=self.access.actor,
+            maker_id=request.user.pk,
+            **given.validated_data,
         )
         body = {**selectors.api_key_dict(key), "key": text}
         return Response(body, status=status.HTTP_201_CREATED)
 
 
 class ApiKeyView(TenantView):
-    needs = "administer"
+    needs = Verb.ADMINISTER
 
     @documented("api_key_revoke", answers={204: None}, tag=TAG, summary="Revoke an API key")
     def delete(self, request: Request, key_id: str) -> Response:

@@ -1,11 +1,13 @@
 """AccessContext: which tenant a request acts for, as whom, with which rights."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from rest_framework.request import Request
 
 from controlplane.audit.services import Actor
-from controlplane.tenants.models import ACTIVE, OPERATOR, OWNER, Tenant
+from controlplane.common.grants import Area, Scope, Verb
+from controlplane.tenants.models import ACTIVE, Tenant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,6 +15,7 @@ class AccessContext:
     tenant: Tenant
     actor: Actor
     role: str
+    grants: list[dict[str, Any]] = field(default_factory=list)
     is_key: bool = False
     is_staff: bool = False
 
@@ -22,13 +25,23 @@ class AccessContext:
         return self.tenant.state != ACTIVE and not self.may_run_platform
 
     @property
+    def is_limited(self) -> bool:
+        return not self.scope.sees_all
+
+    @property
+    def scope(self) -> Scope:
+        return self.actor.scope
+
+    @property
     def may_write(self) -> bool:
-        return self.role in {OWNER, OPERATOR} and not self.is_suspended
+        """Anything at all; what exactly the scope says."""
+        return self.scope.may_touch(Verb.WRITE, Area.OPERATION) and not self.is_suspended
 
     @property
     def may_administer(self) -> bool:
         """Keys and members: owners in person only, so a leaked key cannot mint another."""
-        return self.role == OWNER and not self.is_key and not self.is_suspended
+        allowed = self.scope.allows(Verb.ADMINISTER, Area.TENANT)
+        return allowed and not self.is_key and not self.is_suspended
 
     @property
     def may_run_platform(self) -> bool:
@@ -36,9 +49,10 @@ class AccessContext:
         return self.is_staff and not self.is_key
 
 
-def actor_of(request: Request, name: str) -> Actor:
+def actor_of(request: Request, name: str, scope: Scope) -> Actor:
     return Actor(
         name=name,
+        scope=scope,
         remote_address=str(request.META.get("REMOTE_ADDR", "")),
         user_agent=request.headers.get("User-Agent", ""),
     )

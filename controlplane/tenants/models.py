@@ -3,14 +3,20 @@
 from django.conf import settings
 from django.db import models
 
+from controlplane.common.grants import LIMITED, OPERATOR, OWNER, VIEWER
 from controlplane.common.ids import new_id
 from controlplane.common.models import Stateful
 from controlplane.common.transitions import Transitions
 
-OWNER, OPERATOR, VIEWER = "owner", "operator", "viewer"
-ROLE_CHOICES = [(OWNER, "Owner"), (OPERATOR, "Operator"), (VIEWER, "Viewer")]
+ROLE_CHOICES = [
+    (OWNER, "Owner"),
+    (OPERATOR, "Operator"),
+    (VIEWER, "Viewer"),
+    (LIMITED, "By grants only"),
+]
 READ, WRITE = "read", "write"
-SCOPE_CHOICES = [(READ, "Read"), (WRITE, "Read and write")]
+SCOPE_CHOICES = [(READ, "Read"), (WRITE, "Read and write"), (LIMITED, "By grants only")]
+KEY_ROLES = {READ: VIEWER, WRITE: OPERATOR, LIMITED: LIMITED}
 
 
 ACTIVE, SUSPENDED, CLOSED = "active", "suspended", "closed"
@@ -61,11 +67,17 @@ class Tenant(Stateful):
 
 
 class Membership(models.Model):
+    """A role on everything of the tenant, or `limited`; `grants` add roles by pattern.
+
+    `common.grants.scope_of` reads both; without either a member may do nothing.
+    """
+
     tenant = models.ForeignKey(Tenant, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships"
     )
     role = models.CharField(max_length=20, choices=ROLE_CHOICES)
+    grants = models.JSONField(default=list)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["tenant", "user"], name="one_membership")]
@@ -109,7 +121,10 @@ class ApiKey(models.Model):
     scope = models.CharField(max_length=10, choices=SCOPE_CHOICES, default=READ)
     lookup = models.CharField(max_length=16, unique=True)
     secret_hash = models.CharField(max_length=64)
+    grants = models.JSONField(default=list)
     created_by = models.CharField(max_length=200, blank=True)
+    # Not a reference: the key outlives the user, as its service account does.
+    maker_id = models.BigIntegerField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True)
     expires_at = models.DateTimeField(null=True)

@@ -1,7 +1,8 @@
-"""One permission class for all of `/api/v1`: resolves the tenant, then checks the role.
+"""One permission class for all of `/api/v1`: resolves the tenant, then checks what the caller may.
 
 No credential → 401. A tenant the caller is no member of → 404 (never 403, which would show
-that it exists). A write without the right role or scope → 403.
+that it exists). What no grant of the caller can allow → 403. Whether a grant covers the very
+thing is asked where it is named: by selectors (404) and by the engine for plans (403).
 """
 
 from typing import TYPE_CHECKING, Any
@@ -11,18 +12,10 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
+from controlplane.common.grants import NOTHING, OWNER, Area, Scope, Verb, scope_of
 from controlplane.common.problems import Forbidden, NotFound
 from controlplane.tenants.context import AccessContext, actor_of
-from controlplane.tenants.models import (
-    CLOSED,
-    OPERATOR,
-    OWNER,
-    VIEWER,
-    WRITE,
-    ApiKey,
-    Membership,
-    Tenant,
-)
+from controlplane.tenants.models import CLOSED, KEY_ROLES, ApiKey, Membership, Tenant
 
 if TYPE_CHECKING:
     from rest_framework.views import APIView
@@ -46,32 +39,49 @@ class OperatorPermission(BasePermission):
         if not user.is_staff:
             raise NotFound("There is no such resource in the API.")
         request.operator = actor_of(  # type: ignore[attr-defined] # OperatorView.actor reads it
-            request, f"user:{user.get_username()}"
+            request, f"user:{user.get_username()}", scope_of(OWNER, [])
         )
         return True
 
 
+NEEDED = {
+    Verb.READ: "a role that reads this",
+    Verb.WRITE: "the role operator, or a key with scope write",
+    Verb.ADMINISTER: "the role owner, signed in",
+}
+
+
 class TenantPermission(BasePermission):
-    """Sets `request.access`; a view may say `needs = "administer"` for owners' endpoints."""
+    """Sets `request.access`, and refuses what no grant of the caller can allow."""
 
     def has_permission(self, request: Request, view: "APIView") -> bool:
         access = access_of(request)
         request.access = access  # type: ignore[attr-defined] # TenantView.access reads it
-        if request.method in SAFE_METHODS:
-            return True
-        if access.is_suspended:
+        verb, area = need_of(view, request.method or "")
+        if request.method not in SAFE_METHODS and access.is_suspended:
             raise Forbidden(
                 "The tenant is suspended: it can be read, and nothing in it changed.",
                 code="tenant-suspended",
             )
-        needs = getattr(view, "needs", "write")
-        allowed, needed = {
-            "write": (access.may_write, "the role operator, or a key with scope write"),
-            "administer": (access.may_administer, "the role owner, signed in"),
-        }[needs]
+        allowed = access.scope.may_touch(verb, area)
+        if verb is Verb.ADMINISTER:
+            allowed = access.may_administer
         if not allowed:
-            raise Forbidden(f"This needs {needed}.")
+            wider = " on the whole tenant" if area is Area.TENANT and access.is_limited else ""
+            raise Forbidden(f"This needs {NEEDED[verb]}{wider}.")
         return True
+
+
+def need_of(view: Any, method: str) -> tuple[Verb, Area]:
+    """What a view asks for: its `needs` for writes, its `area`.
+
+    A view without an area of its own is about the whole tenant: who has grants over a part does
+    not come in before somebody has said how the view keeps to that part.
+    """
+    area = Area(getattr(view, "area", Area.TENANT))
+    if method in SAFE_METHODS:
+        return Verb.READ, area
+    return Verb(getattr(view, "needs", Verb.WRITE)), area
 
 
 def access_of(request: Request) -> AccessContext:
@@ -87,12 +97,30 @@ def _key_access(request: Request, key: ApiKey) -> AccessContext:
     asked = request.headers.get(TENANT_HEADER)
     if asked and asked != key.tenant.slug:
         raise NotFound("There is no such tenant.")
+    role = KEY_ROLES.get(key.scope, "")
     return AccessContext(
         tenant=key.tenant,
-        actor=actor_of(request, f"key:{key.name}"),
-        role=OPERATOR if key.scope == WRITE else VIEWER,
+        actor=actor_of(request, f"key:{key.name}", key_scope(key)),
+        role=role,
+        grants=key.grants,
         is_key=True,
     )
+
+
+def key_scope(key: ApiKey) -> Scope:
+    """What the key's own grants allow; while its maker is a member, the maker's present ones too.
+
+    Once the maker has left it is its service account's alone; whoever removes a member is shown
+    such keys. Keys of before makers were kept have nobody's grants to keep to.
+    """
+    own = scope_of(KEY_ROLES.get(key.scope, ""), key.grants)
+    if key.maker_id is None:
+        return own
+    members = Membership.objects.select_related("user")
+    maker = members.filter(tenant_id=key.tenant_id, user_id=key.maker_id).first()
+    if maker is None:
+        return own
+    return own.within(scope_of(maker.role, maker.grants) if maker.user.is_active else NOTHING)
 
 
 def user_access(request: Any, user: User) -> AccessContext:
@@ -104,13 +132,14 @@ def user_access(request: Any, user: User) -> AccessContext:
         memberships = memberships.filter(tenant__slug=asked)
     membership = memberships.order_by("pk").first()
     if membership is not None:
-        tenant, role = membership.tenant, membership.role
+        tenant, role, grants = membership.tenant, membership.role, membership.grants
     else:
-        tenant, role = _staff_tenant(user, asked), OWNER
+        tenant, role, grants = _staff_tenant(user, asked), OWNER, []
     return AccessContext(
         tenant=tenant,
-        actor=actor_of(request, f"user:{user.get_username()}"),
+        actor=actor_of(request, f"user:{user.get_username()}", scope_of(role, grants)),
         role=role,
+        grants=grants,
         is_staff=user.is_staff,
     )
 

@@ -5,10 +5,11 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
+from controlplane.common.grants import OWNER
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso
 from controlplane.tenants.context import AccessContext
-from controlplane.tenants.models import CLOSED, OWNER, ApiKey, Membership, Tenant
+from controlplane.tenants.models import CLOSED, ApiKey, Membership, Tenant
 
 
 def tenant_dict(tenant: Tenant, role: str) -> dict[str, Any]:
@@ -53,6 +54,7 @@ def me(access: AccessContext, user: Any) -> dict[str, Any]:
         },
         "tenant": tenant_dict(access.tenant, access.role),
         "role": access.role,
+        "grants": access.grants,
         "may_write": access.may_write,
     }
 
@@ -67,6 +69,7 @@ def api_key_dict(key: ApiKey) -> dict[str, Any]:
         "name": key.name,
         "service_account": {"id": key.service_account_id, "name": key.service_account.name},
         "scope": key.scope,
+        "grants": key.grants,
         "prefix": f"psk_{key.lookup}",
         "created_by": key.created_by,
         "created_at": iso(key.created_at),

@@ -1,12 +1,60 @@
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.utils import timezone
 from rest_framework import serializers
 
+from controlplane.common.grants import (
+    GRANT_ROLES,
+    GRANTS_MAX,
+    LIMITED,
+    NAME_MAX,
+    Grant,
+    Match,
+    Over,
+    Pattern,
+)
 from controlplane.common.serializers import Shape, page_serializer
 from controlplane.tenants.models import ROLE_CHOICES, SCOPE_CHOICES, TENANT_STATE_CHOICES
 
 KEY_LIFETIME_MAX = timedelta(days=5 * 366)
+
+
+class PatternSerializer(Shape):
+    match = serializers.ChoiceField(
+        [(each.value, each.value) for each in Match], default=Match.ANY.value
+    )
+    name = serializers.CharField(
+        max_length=NAME_MAX,
+        allow_blank=True,
+        trim_whitespace=False,
+        default="",
+        help_text="Compared letter by letter; a prefix ends with a separator (. - _ / :).",
+    )
+
+
+class GrantSerializer(Shape):
+    role = serializers.ChoiceField(GRANT_ROLES)
+    clusters = PatternSerializer(default=dict)
+    over = serializers.ChoiceField(
+        [(each.value, each.value) for each in Over],
+        default=Over.CLUSTER.value,
+        help_text="All that is on the clusters, or topics or groups on them by name.",
+    )
+    names = PatternSerializer(default=dict)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """The grant in its one stored form."""
+        patterns = {field: _pattern(attrs.get(field) or {}) for field in ("clusters", "names")}
+        grant = Grant(role=attrs["role"], over=Over(attrs["over"]), **patterns)
+        field, why = grant.fault()
+        if why:
+            raise serializers.ValidationError({field: why})
+        return grant.as_row()
+
+
+def _pattern(given: dict[str, str]) -> Pattern:
+    return Pattern(Match(given.get("match", Match.ANY)), given.get("name", ""))
 
 
 class TenantSerializer(Shape):
@@ -28,6 +76,7 @@ class MeSerializer(Shape):
     user = UserSerializer(allow_null=True)
     tenant = TenantSerializer()
     role = serializers.ChoiceField(ROLE_CHOICES)
+    grants = GrantSerializer(many=True, help_text="Roles by pattern, beside the role on all.")
     may_write = serializers.BooleanField()
 
 
@@ -45,6 +94,7 @@ class ApiKeySerializer(Shape):
     name = serializers.CharField()
     service_account = KeyAccountSerializer()
     scope = serializers.ChoiceField(SCOPE_CHOICES)
+    grants = GrantSerializer(many=True)
     prefix = serializers.CharField()
     created_by = serializers.CharField()
     created_at = serializers.DateTimeField()
@@ -61,7 +111,12 @@ class ApiKeyCreatedSerializer(ApiKeySerializer):
 
 class ApiKeyInputSerializer(Shape):
     name = serializers.CharField(max_length=100)
-    scope = serializers.ChoiceField(SCOPE_CHOICES, default="read")
+    scope = serializers.ChoiceField(
+        SCOPE_CHOICES,
+        default="read",
+        help_text="limited: what the grants give; read and write are over all of the tenant.",
+    )
+    grants = GrantSerializer(many=True, default=list, max_length=GRANTS_MAX)  # type: ignore[call-arg] # the list has it
     service_account_id = serializers.CharField(
         max_length=40,
         allow_null=True,
@@ -76,6 +131,13 @@ class ApiKeyInputSerializer(Shape):
 
     def validate_expires_at(self, value: datetime | None) -> datetime | None:
         return check_key_end(value)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if (attrs["scope"] == LIMITED) != bool(attrs["grants"]):
+            raise serializers.ValidationError(
+                {"grants": "They go with the scope limited, and it with them."}
+            )
+        return attrs
 
 
 def check_key_end(value: datetime | None) -> datetime | None:

@@ -1,17 +1,20 @@
 """Writes: tenants and members as the demo makes them, service accounts, API keys."""
 
 import secrets
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
 from controlplane.audit.services import Actor, audit_record
-from controlplane.common.problems import Conflict, NotFound
+from controlplane.common.grants import GRANTS_MAX, Grant, grant_of, scope_of
+from controlplane.common.problems import Conflict, Forbidden, NotFound, field_problem
 from controlplane.common.times import iso
 from controlplane.tenants.authentication import PREFIX, secret_hash
-from controlplane.tenants.models import ApiKey, Membership, ServiceAccount, Tenant
+from controlplane.tenants.models import KEY_ROLES, ApiKey, Membership, ServiceAccount, Tenant
 
 SERVICE_ACCOUNTS_MAX = 200
 """Of one tenant."""
@@ -23,8 +26,27 @@ def tenant_ensure(*, slug: str, name: str) -> Tenant:
     return Tenant.objects.get_or_create(slug=slug, defaults={"name": name})[0]
 
 
-def membership_ensure(*, tenant: Tenant, user: User, role: str) -> Membership:
-    return Membership.objects.update_or_create(tenant=tenant, user=user, defaults={"role": role})[0]
+def membership_ensure(
+    *, tenant: Tenant, user: User, role: str, grants: Sequence[Grant] = ()
+) -> Membership:
+    """The member as it should be: a role over all of the tenant, or `limited`, and grants."""
+    values = {"role": role, "grants": stored(grants)}
+    return Membership.objects.update_or_create(tenant=tenant, user=user, defaults=values)[0]
+
+
+def stored(grants: Sequence[Grant]) -> list[dict[str, Any]]:
+    """The rows that `scope_of` reads.
+
+    Raises:
+        Invalid: there are too many, or one of them is none.
+    """
+    if len(grants) > GRANTS_MAX:
+        raise field_problem("/grants", f"There are at most {GRANTS_MAX} grants.", "max_length")
+    rows = [grant.as_row() for grant in grants]
+    for index, row in enumerate(rows):
+        if grant_of(row) is None:
+            raise field_problem(f"/grants/{index}", "There is no such grant.")
+    return rows
 
 
 @transaction.atomic
@@ -62,15 +84,23 @@ def api_key_create(
     actor: Actor,
     expires_at: datetime | None = None,
     service_account_id: str | None = None,
+    grants: Sequence[dict[str, Any]] = (),
+    maker_id: int | None = None,
 ) -> tuple[ApiKey, str]:
     """A new key and its full text, which is shown this once.
 
     Without an account it is one of the account that is called like the key, made if need be.
+    `grants` are of a key with the scope `limited`, as they are stored. The user `maker_id` bounds
+    it by grants of their own, whenever it is used.
 
     Raises:
         NotFound: the tenant has no such service account.
         Conflict: the account is disabled, or has its share of keys.
+        Forbidden: it would be allowed more than the actor.
     """
+    own = scope_of(KEY_ROLES[scope], list(grants))
+    if not actor.scope.spans(own.layers[0]):
+        raise Forbidden("A key may do no more than who makes it.")
     account = account_of(tenant, service_account_id, name, actor)
     lookup, secret = new_secret()
     key = ApiKey.objects.create(
@@ -78,6 +108,8 @@ def api_key_create(
         service_account=account,
         name=name,
         scope=scope,
+        grants=list(grants),
+        maker_id=maker_id,
         lookup=lookup,
         secret_hash=secret_hash(secret),
         created_by=actor.name,
@@ -91,6 +123,7 @@ def api_key_create(
         data={
             "name": name,
             "scope": scope,
+            "grants": list(grants),
             "expires_at": iso(expires_at),
             "service_account": account.name,
         },

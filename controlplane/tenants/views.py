@@ -5,6 +5,7 @@ from typing import Any, cast
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from controlplane.common.grants import Area, Scope, Verb
 from controlplane.common.parsers import is_storable
 from controlplane.common.problems import NotFound, field_problem
 from controlplane.tenants.context import AccessContext
@@ -32,13 +33,24 @@ class CheckedView(APIView):
 
 
 class TenantView(CheckedView):
-    """Gives a view its tenant. Reads need any role, writes operator; `needs` raises that."""
+    """Gives a view its tenant and what the caller may.
 
-    needs = "write"
+    Attributes:
+        needs: the verb of its writes; reads need `read`.
+        area: what it is about. Any other than the whole tenant says that the view itself keeps to
+            the scope, so that callers with grants over a part are let in.
+    """
+
+    needs: Verb = Verb.WRITE
+    area: Area = Area.TENANT
 
     @property
     def access(self) -> AccessContext:
         return cast("AccessContext", self.request.access)  # type: ignore[attr-defined] # set by TenantPermission
+
+    @property
+    def scope(self) -> Scope:
+        return self.access.scope
 
     @property
     def tenant(self) -> Tenant:

@@ -92,7 +92,7 @@ async def test_what_cannot_be_looked_at_ends_the_streams():
         raise RuntimeError("the database is away")
 
     streams = Streams(broken, check_s=0.01)
-    stream = streams.join(Ticket("s", 1, "tn"))
+    stream = streams.join(Ticket("s", 1, "tn", "all"))
 
     async def endless():
         while True:
@@ -105,22 +105,22 @@ async def test_what_cannot_be_looked_at_ends_the_streams():
 
 async def test_a_place_that_was_never_used_is_free_again():
     streams = Streams(set)
-    stream = streams.join(Ticket("s", 1, "tn"))
+    stream = streams.join(Ticket("s", 1, "tn", "all"))
     for _ in range(STREAMS_PER_USER_MAX - 1):
-        streams.join(Ticket("s", 1, "tn"))
+        streams.join(Ticket("s", 1, "tn", "all"))
     with pytest.raises(TooManyRequests) as refused:
-        streams.join(Ticket("s", 1, "tn"))
+        streams.join(Ticket("s", 1, "tn", "all"))
     assert refused.value.retry_after_s
     for _ in range(3):
         stream.close()
-    streams.join(Ticket("s", 1, "tn"))
+    streams.join(Ticket("s", 1, "tn", "all"))
 
 
 def test_rights_of_many_streams_cost_a_fixed_number_of_statements(
     monkeypatch, django_assert_max_num_queries
 ):
     monkeypatch.setattr("console.streams.connection.close", lambda: None)
-    tickets = [Ticket(f"s{at}", at, "tn") for at in range(100)]
+    tickets = [Ticket(f"s{at}", at, "tn", "all") for at in range(100)]
     with django_assert_max_num_queries(3):
         assert allowed(tickets) == set()
 

@@ -24,6 +24,7 @@ from controlplane.administration.serializers import (
     ServiceAccountSerializer,
 )
 from controlplane.administration.services import invitations, keys, members
+from controlplane.common.grants import Verb
 from controlplane.common.openapi import PAGED, documented
 from controlplane.common.paging import page_of
 from controlplane.common.times import iso
@@ -35,7 +36,7 @@ TAG = "administration"
 
 
 class MembersView(TenantView):
-    needs = "administer"
+    needs = Verb.ADMINISTER
 
     @documented(
         "member_list",
@@ -49,7 +50,7 @@ class MembersView(TenantView):
 
 
 class MemberView(TenantView):
-    needs = "administer"
+    needs = Verb.ADMINISTER
 
     @documented(
         "member_change",
@@ -80,7 +81,7 @@ class MemberView(TenantView):
 
 
 class InvitationsView(TenantView):
-    needs = "administer"
+    needs = Verb.ADMINISTER
 
     @documented(
         "invitation_list",
@@ -115,7 +116,7 @@ class InvitationsView(TenantView):
 
 
 class InvitationView(TenantView):
-    needs = "administer"
+    needs = Verb.ADMINISTER
 
     @documented(
         "invitation_revoke", answers={204: None}, tag=TAG, summary="Revoke an open invitation"
@@ -128,7 +129,7 @@ class InvitationView(TenantView):
 
 
 class ServiceAccountsView(TenantView):
-    needs = "administer"
+    needs = Verb.ADMINISTER
 
     @documented(
         "service_account_list",
@@ -159,7 +160,7 @@ class ServiceAccountsView(TenantView):
 
 
 class ServiceAccountView(TenantView):
-    needs = "administer"
+    needs = Verb.ADMINISTER
 
     @documented(
         "service_account_change",
@@ -182,7 +183,7 @@ class ServiceAccountView(TenantView):
 
 
 class KeyRotationView(TenantView):
-    needs = "administer"
+    needs = Verb.ADMINISTER
 
     @documented(
         "api_key_rotate",

@@ -7,8 +7,9 @@ from controlplane.administration.inputs import check_password
 from controlplane.administration.services.invitations import Link, password_link, revoke_links_of
 from controlplane.administration.services.logins import login_create
 from controlplane.audit.services import Actor, audit_record
+from controlplane.common.grants import OWNER
 from controlplane.common.problems import Conflict
-from controlplane.tenants.models import OWNER, Tenant
+from controlplane.tenants.models import Tenant
 from controlplane.tenants.services import membership_ensure, tenant_ensure
 
 

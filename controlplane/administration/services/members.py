@@ -9,8 +9,9 @@ from django.utils import timezone
 
 from controlplane.administration.selectors import live_keys_made_by
 from controlplane.audit.services import Actor, audit_record
+from controlplane.common.grants import OWNER
 from controlplane.common.problems import Conflict, NotFound
-from controlplane.tenants.models import OWNER, Invitation, Membership, Tenant
+from controlplane.tenants.models import Invitation, Membership, Tenant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

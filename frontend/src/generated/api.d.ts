@@ -1304,6 +1304,7 @@ export interface components {
             created_by: string;
             /** Format: date-time */
             expires_at: string | null;
+            grants: components["schemas"]["Grant"][];
             id: string;
             /**
              * Format: date-time
@@ -1323,6 +1324,7 @@ export interface components {
             created_by: string;
             /** Format: date-time */
             expires_at: string | null;
+            grants: components["schemas"]["Grant"][];
             id: string;
             /** @description The whole key, shown this once. */
             key: string;
@@ -1344,8 +1346,12 @@ export interface components {
              * @description In the future, at most five years off; null: until it is revoked.
              */
             expires_at?: string | null;
+            grants?: components["schemas"]["GrantRequest"][];
             name: string;
-            /** @default read */
+            /**
+             * @description limited: what the grants give; read and write are over all of the tenant.
+             * @default read
+             */
             scope?: components["schemas"]["ScopeEnum"];
             /** @description Whose the key is; null: the account called like the key, made if there is none. */
             service_account_id?: string | null;
@@ -1977,6 +1983,28 @@ export interface components {
             brokers: number[];
             reason: string;
         };
+        Grant: {
+            clusters?: components["schemas"]["Pattern"];
+            names?: components["schemas"]["Pattern"];
+            /**
+             * @description All that is on the clusters, or topics or groups on them by name.
+             * @default cluster
+             */
+            over?: components["schemas"]["OverEnum"];
+            role: components["schemas"]["GrantRoleEnum"];
+        };
+        GrantRequest: {
+            clusters?: components["schemas"]["PatternRequest"];
+            names?: components["schemas"]["PatternRequest"];
+            /**
+             * @description All that is on the clusters, or topics or groups on them by name.
+             * @default cluster
+             */
+            over?: components["schemas"]["OverEnum"];
+            role: components["schemas"]["GrantRoleEnum"];
+        };
+        /** @enum {string} */
+        GrantRoleEnum: "operator" | "viewer";
         Group: {
             coordinator: number | null;
             group: string;
@@ -2231,6 +2259,7 @@ export interface components {
             created_by: string;
             /** Format: date-time */
             expires_at: string | null;
+            grants: components["schemas"]["Grant"][];
             id: string;
             /** @description The whole key, shown this once. */
             key: string;
@@ -2342,8 +2371,12 @@ export interface components {
             password: string;
             username: string;
         };
+        /** @enum {string} */
+        MatchEnum: "any" | "literal" | "prefix";
         Me: {
             actor: string;
+            /** @description Roles by pattern, beside the role on all. */
+            grants: components["schemas"]["Grant"][];
             may_write: boolean;
             role: components["schemas"]["RoleEnum"];
             tenant: components["schemas"]["Tenant"];
@@ -2751,6 +2784,8 @@ export interface components {
         Outcome: {
             cluster_id?: string;
         };
+        /** @enum {string} */
+        OverEnum: "cluster" | "topic" | "group";
         Page: {
             has_more: boolean;
             next: string | null;
@@ -2784,6 +2819,24 @@ export interface components {
             expires_at: string;
             /** @description The link, shown this once; it follows the service's own address. */
             path: string;
+        };
+        Pattern: {
+            /** @default any */
+            match?: components["schemas"]["MatchEnum"];
+            /**
+             * @description Compared letter by letter; a prefix ends with a separator (. - _ / :).
+             * @default
+             */
+            name?: string;
+        };
+        PatternRequest: {
+            /** @default any */
+            match?: components["schemas"]["MatchEnum"];
+            /**
+             * @description Compared letter by letter; a prefix ends with a separator (. - _ / :).
+             * @default
+             */
+            name?: string;
         };
         /** @enum {string} */
         PatternTypeEnum: "LITERAL" | "PREFIXED";
@@ -2972,7 +3025,7 @@ export interface components {
         /** @enum {string} */
         RiskEnum: "loses-data" | "loses-access" | "opens-access" | "skips-records";
         /** @enum {string} */
-        RoleEnum: "owner" | "operator" | "viewer";
+        RoleEnum: "owner" | "operator" | "viewer" | "limited";
         RunCluster: {
             cluster_id: string;
             error: string | null;
@@ -2992,7 +3045,7 @@ export interface components {
         /** @enum {string} */
         SaslMechanismEnum: "PLAIN" | "SCRAM-SHA-256" | "SCRAM-SHA-512" | "OAUTHBEARER";
         /** @enum {string} */
-        ScopeEnum: "read" | "write";
+        ScopeEnum: "read" | "write" | "limited";
         Secret: {
             mechanism: string;
             password: string;

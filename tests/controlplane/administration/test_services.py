@@ -15,6 +15,7 @@ from controlplane.audit.models import AuditEvent
 from controlplane.clusters.hosts import Observed
 from controlplane.clusters.models import Broker, DrainedHost
 from controlplane.clusters.sealing import hosts_with_key
+from controlplane.common.grants import scope_of
 from controlplane.common.problems import Conflict, Gone, Invalid, NotFound, Unavailable
 from controlplane.tenants.authentication import find_key
 from controlplane.tenants.models import ApiKey, Invitation, Membership, ServiceAccount
@@ -139,7 +140,8 @@ def test_closing_ends_keys_invitations_and_streams(acme):
 def ticket_of(client, tenant):
     key = client.cookies["penstock_session"].value
     user_id = int(Session.objects.get(pk=key).get_decoded()["_auth_user_id"])
-    return Ticket(key, user_id, tenant.id)
+    member = Membership.objects.get(tenant=tenant, user_id=user_id)
+    return Ticket(key, user_id, tenant.id, scope_of(member.role, member.grants).mark)
 
 
 # -- members ------------------------------------------------------------------------------------

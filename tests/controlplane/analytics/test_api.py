@@ -13,6 +13,7 @@ from controlplane.analytics import selectors
 from controlplane.analytics.load import load_result
 from controlplane.analytics.models import AnalyticsRun, CollectorState
 from controlplane.analytics.schedule import TICK
+from controlplane.common.grants import EVERYTHING
 from controlplane.operations.states import CANCELLED, SUCCEEDED
 from controlplane.tenants.services import api_key_create
 from spark_analytics.contracts.runs import ClusterResult
@@ -86,6 +87,7 @@ def test_a_long_range_is_thinned_and_keeps_the_newest(world, loaded, monkeypatch
     monkeypatch.setattr(selectors, "POINTS_MAX", 2)
     found = selectors.lag_series(
         world.tenant,
+        EVERYTHING,
         world.cluster.id,
         from_ms=rows.T0_MS,
         to_ms=rows.T0_MS + 4 * rows.WINDOW_MS,

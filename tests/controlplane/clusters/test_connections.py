@@ -10,6 +10,7 @@ from controlplane.clusters.connections import drop_gateway, follow_removals, gat
 from controlplane.clusters.models import DELETED, REGISTERED, Cluster
 from controlplane.clusters.selectors import cluster_get
 from controlplane.clusters.tasks import forget_removed
+from controlplane.common.grants import EVERYTHING
 from controlplane.common.tally import TALLY
 from controlplane.gateway.breaker import NOTHING_KNOWN, Record
 from controlplane.gateway.breakers import BREAKERS
@@ -98,12 +99,12 @@ def test_counts_of_removed_clusters_end(world, redis_server):
 
 def test_a_cluster_that_does_not_answer_is_unknown_with_its_reason(world):
     made = cluster_make(world.tenant, name="elsewhere", kind=REGISTERED)
-    known = cluster_get(world.tenant, made.id)
+    known = cluster_get(world.tenant, EVERYTHING, made.id)
     assert (known["unknown_because"], known["controller_id"]) == (None, 1)
     assert len(known["brokers"]) == 4
     refusal = not_answering(Record(answered_at_s=1_000_000.0, reason="timed-out"), 7.2)
     world.gateway.fail_next("describe_cluster", refusal)
-    unknown = cluster_get(world.tenant, made.id)
+    unknown = cluster_get(world.tenant, EVERYTHING, made.id)
     assert (unknown["brokers"], unknown["controller_id"]) == ([], None)
     assert unknown["unknown_because"] == (
         "not-answering: This cluster has not answered since 1970-01-12T13:46:40Z (timed-out)."

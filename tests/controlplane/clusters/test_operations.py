@@ -7,6 +7,7 @@ from controlplane.clusters.models import Broker, Cluster
 from controlplane.clusters.selectors import cluster_get
 from controlplane.clusters.services import write_desired
 from controlplane.common.crypto import unseal
+from controlplane.common.grants import EVERYTHING
 from controlplane.common.problems import Conflict, NotFound, Problem
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.types import TP
@@ -84,7 +85,7 @@ def test_a_report_of_another_generation_is_ignored_and_said(world, generation, w
         drive(operation, ticks=2)
         assert operation.state == "running"
         assert why in operation.steps.get(name="processes").detail
-    row = cluster_get(world.tenant, operation.cluster_id)["brokers"][0]
+    row = cluster_get(world.tenant, EVERYTHING, operation.cluster_id)["brokers"][0]
     assert row["observed_state"] == "unknown"
     assert why in row["message"]
     world.hosts.reports = {}
@@ -243,7 +244,7 @@ def test_cancelled_creation_leaves_nothing(world):
     assert not world.hosts.chroots
     assert not Broker.objects.exists()
     with pytest.raises(NotFound):
-        cluster_get(world.tenant, operation.cluster_id)
+        cluster_get(world.tenant, EVERYTHING, operation.cluster_id)
     assert create(world).state == "succeeded"
 
 
@@ -255,7 +256,7 @@ def test_delete_wants_the_name_and_clears_everything(world):
     assert not world.hosts.desired
     assert not world.hosts.chroots
     with pytest.raises(NotFound):
-        cluster_get(world.tenant, made.cluster_id)
+        cluster_get(world.tenant, EVERYTHING, made.cluster_id)
 
 
 def reach(plan):
@@ -399,7 +400,7 @@ def test_register_governs_an_existing_cluster_and_keeps_its_password_sealed(worl
     assert unseal(cluster.secrets_token) == {"admin": "hunter2"}
     operation.plan.refresh_from_db()
     assert operation.plan.secret_token == ""
-    shown = cluster_get(world.tenant, cluster.id)
+    shown = cluster_get(world.tenant, EVERYTHING, cluster.id)
     assert shown["kind"] == "registered"
     assert len(shown["brokers"]) == 4
     deleted = world.run("cluster.delete", cluster.id)
@@ -431,7 +432,7 @@ def test_no_hosts_is_said(world):
 def test_a_dead_broker_shows_as_degraded(world):
     made = create(world, broker_count=3)
     world.gateway.remove_broker(2)
-    shown = cluster_get(world.tenant, made.cluster_id)
+    shown = cluster_get(world.tenant, EVERYTHING, made.cluster_id)
     assert shown["phase"] == "DEGRADED"
     assert [row["alive"] for row in shown["brokers"]] == [True, False, True]
 

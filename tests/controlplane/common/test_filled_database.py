@@ -13,6 +13,9 @@ from django.db import connection, models
 from django.db.migrations.executor import MigrationExecutor
 from django.utils.dateparse import parse_datetime
 
+from controlplane.common.grants import scope_of
+from controlplane.tenants.permissions import key_scope
+
 pytestmark = pytest.mark.django_db(transaction=True)
 
 FIXTURE = json.loads(Path(__file__).with_name("filled_at_first_migrations.json").read_text())
@@ -92,6 +95,12 @@ def test_every_value_is_kept_by_the_newest_migrations(filled):
             if is_time(type(row), now):
                 expected = parse_datetime(value)
             assert getattr(row, now) == expected, (label, name)
+    member, key = (
+        newest.get_model(f"tenants.{name}").objects.get() for name in ("membership", "apikey")
+    )
+    assert scope_of(member.role, member.grants) == scope_of("owner", [])
+    assert key_scope(key) == scope_of("viewer", [])
+    assert key_scope(key).sees_all
     locks = newest.get_model("operations.operationlock").objects
     assert set(locks.values_list("operation_id", "scope", "resource", "name", "mode")) == {
         ("operation.id ä", "operation.cluster_id ä", "cluster", "", "shared"),

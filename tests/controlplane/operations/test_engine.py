@@ -6,6 +6,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
+from controlplane.common.grants import EVERYTHING
 from controlplane.common.problems import Conflict, Gone, Problem
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.operations import engine, outbox
@@ -111,7 +112,7 @@ def test_an_operation_has_its_end_time_in_the_states_that_are_ends(world, operat
 
     def shown():
         operation.refresh_from_db()
-        found = operation_get(world.tenant, operation.id)
+        found = operation_get(world.tenant, EVERYTHING, operation.id)
         return found["state"] in TERMINAL_STATES, found["finished_at"] is not None
 
     if ends_as == "cancelled":

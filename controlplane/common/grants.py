@@ -38,7 +38,7 @@ class Area(StrEnum):
     """What is read or changed."""
 
     SELF = "self"
-    """Who one is; anybody with a credential may see that."""
+    """Who one is; anybody with a credential may see that, and change what is their own."""
     TENANT = "tenant"
     """What is all of the tenant's: members, keys, hosts, analytics runs."""
     OUTLINE = "outline"
@@ -177,7 +177,7 @@ class Scope:
 
     def allows(self, verb: Verb, area: Area, cluster: str = "", name: str = "") -> bool:
         if area is Area.SELF:
-            return verb is Verb.READ
+            return verb is not Verb.ADMINISTER
         return bool(self.layers) and all(
             any(grant.allows(verb, area, cluster, name) for grant in layer) for layer in self.layers
         )

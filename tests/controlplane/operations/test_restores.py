@@ -9,6 +9,7 @@ import dataclasses
 import pytest
 
 from controlplane.access.inputs import bindings_of
+from controlplane.common.grants import EVERYTHING
 from controlplane.common.problems import Conflict
 from controlplane.gateway.types import TP
 from controlplane.operations import operations
@@ -80,7 +81,7 @@ def check_honest(world, operation, before):
         assert operation.remains, {key: after[key] for key in after if after[key] != before[key]}
     else:
         assert set(operation.remains) <= general_texts(operation.kind)
-    assert operation_get(world.tenant, operation.id)["remains"] == operation.remains
+    assert operation_get(world.tenant, EVERYTHING, operation.id)["remains"] == operation.remains
     assert not operation.locks.exists()
 
 
@@ -100,7 +101,7 @@ def check_undone(world, operation, before):
     assert seen(world) == before
     operation.refresh_from_db()
     assert operation.remains == []
-    assert operation_get(world.tenant, operation.id)["reverted_by"] == ended.id
+    assert operation_get(world.tenant, EVERYTHING, operation.id)["reverted_by"] == ended.id
 
 
 # -- declarations

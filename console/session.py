@@ -132,6 +132,7 @@ def _audit_failed(request: HttpRequest, username: str, address: str) -> None:
         name=f"user:{shown}",
         remote_address=address,
         user_agent=str(request.META.get("HTTP_USER_AGENT", "")),
+        request_id=str(getattr(request, "request_id", "")),
     )
     for tenant_id in list(tenants) or [""]:
         audit_record(
@@ -153,14 +154,9 @@ def audit_session(request: HttpRequest, action: str) -> None:
         access = user_access(request, user)
     except NotFound:
         return
-    actor = Actor(
-        name=access.actor.name,
-        remote_address=access.actor.remote_address,
-        user_agent=access.actor.user_agent,
-    )
     audit_record(
         tenant_id=access.tenant.id,
-        actor=actor,
+        actor=access.actor,
         action=action,
         resource=f"user/{user.get_username()}",
     )

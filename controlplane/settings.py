@@ -257,6 +257,9 @@ RATE_LIMITS = {
     "address": env.str("PENSTOCK_RATE_ADDRESS", default="3000/min"),
     "user": env.str("PENSTOCK_RATE_USER", default="1200/min"),
     "key": env.str("PENSTOCK_RATE_KEY", default="1200/min"),
+    # Rows of refused writes in the audit record: of one caller, and of everybody together.
+    "refusals": env.str("PENSTOCK_RATE_REFUSALS", default="60/min"),
+    "refusals_of_all": env.str("PENSTOCK_RATE_REFUSALS_OF_ALL", default="1200/min"),
 }
 # Only what comes from these networks may say for whom it speaks (X-Forwarded-For, -Proto).
 TRUSTED_PROXIES = [

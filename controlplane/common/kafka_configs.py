@@ -30,6 +30,7 @@ __all__ = [
     "check_topic_settings",
     "format_properties",
     "is_tenants",
+    "is_topic_setting",
     "resolved_broker",
 ]
 
@@ -64,6 +65,11 @@ def check_broker_settings(settings: Mapping[str, str], *path: str) -> None:
 def check_topic_settings(settings: Mapping[str, str | None], *path: str) -> None:
     """The same for topic keys; None puts a key back to its default."""
     _check(TOPIC_CONFIGS, settings, path, "a topic")
+
+
+def is_topic_setting(key: str) -> bool:
+    """Whether Kafka has a topic setting of this name."""
+    return key in TOPIC_CONFIGS
 
 
 def allowed_broker_values() -> dict[str, str]:

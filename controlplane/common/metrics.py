@@ -37,6 +37,11 @@ STREAMS_REFUSED = Counter("penstock_streams_refused", "Live streams refused: too
 STREAMS_ENDED = Counter(
     "penstock_streams_ended", "Live streams ended because the right to them was gone."
 )
+AUDIT_REFUSALS_LEFT_OUT = Counter(
+    "penstock_audit_refusals_left_out",
+    "Refused writes without a row in the audit record, by why.",
+    ["why"],
+)
 
 LEASE_RENEWALS = SharedCounter("penstock_lease_renewals", "Renewals of leases.", "outcome")
 LEASES_LOST = SharedCounter(

@@ -13,6 +13,7 @@ from controlplane.common.counts import COUNTS
 from controlplane.common.metrics import RATE_LIMITED
 
 ADDRESS, USER, KEY = "address", "user", "key"
+REFUSALS, REFUSALS_OF_ALL = "refusals", "refusals_of_all"
 """What is limited: names in `settings.RATE_LIMITS`, whose values read `600/min`."""
 IPV6_PREFIX = 64
 """A household or a machine has that many addresses: they count as one."""

@@ -30,6 +30,7 @@ from controlplane.operations.models import Operation, Plan, Step
 from controlplane.operations.operations import (
     Done,
     OperationKind,
+    Phase,
     Progress,
     StepContext,
     StepFailedError,
@@ -48,6 +49,7 @@ from controlplane.operations.rules import (
     next_action,
     phases_of_way,
 )
+from controlplane.operations.scopes import about
 from controlplane.operations.states import (
     ACTIVE_STATES,
     CANCELLED,
@@ -356,7 +358,8 @@ def _finish(
             resource=operation.resource,
             outcome=state,
             reason=operation.reason,
-            data={"operation_id": operation.id, "error": operation.error},
+            data=_change(operation, steps, state),
+            about=about(operation.plan, operation.cluster_id),
         )
 
 
@@ -393,6 +396,20 @@ def _break_off(operation_id: str, lease: HeldLease, problem: Problem) -> None:
             finished_at=timezone.now(),
         )
         Step.move_all(row.steps.filter(state=STEP_PENDING), STEP_SKIPPED)
+
+
+def _change(operation: Operation, steps: list[Step], state: str) -> dict[str, Any]:
+    """For the record: before and after of what was done, which a succeeded one has read back.
+
+    Of an operation that ended otherwise only what was meant is known; its error says the rest.
+    """
+    verified = any(step.phase == Phase.VERIFY and step.state == STEP_DONE for step in steps)
+    return {
+        "operation_id": operation.id,
+        **operation.plan.diff,
+        "verified": state == SUCCEEDED and verified,
+        "error": operation.error,
+    }
 
 
 def _mark_reverted(operation: Operation) -> None:

@@ -7,9 +7,10 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 
-from controlplane.audit.services import Actor
+from controlplane.audit.services import Actor, audit_record
 from controlplane.common.crypto import seal, unseal
 from controlplane.common.hashing import content_hash
 from controlplane.common.problems import (
@@ -26,7 +27,7 @@ from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import OperationKind, PlanContext, required_kind, warning
 from controlplane.operations.risks import STAYS, Risk, risks_of
 from controlplane.operations.rules import plan_state
-from controlplane.operations.scopes import check_asked, check_planned
+from controlplane.operations.scopes import about, check_asked, check_planned
 from controlplane.operations.states import (
     CANCELLED,
     FAILED,
@@ -107,7 +108,20 @@ def plan_create(
             radius,
         ]
     )
-    plan.save(force_insert=True)
+    with transaction.atomic():
+        plan.save(force_insert=True)
+        audit_record(
+            tenant_id=tenant.id,
+            actor=actor,
+            action=f"{plan.kind}.plan",
+            resource=plan.resource,
+            data={
+                "plan_id": plan.pk,
+                **plan.diff,
+                **({"undoes": reverts.pk} if reverts else {}),
+            },
+            about=about(plan, cluster_id),
+        )
     return plan
 
 

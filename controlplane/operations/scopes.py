@@ -12,6 +12,7 @@ from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Left
 from django.db.models.lookups import Exact
 
+from controlplane.audit.services import About
 from controlplane.common.grants import Area, Grant, Match, Over, Pattern, Scope, Verb
 from controlplane.common.problems import Forbidden, NotFound
 from controlplane.operations.locks import LOCKS, Resource
@@ -102,6 +103,17 @@ def is_seen(scope: Scope, plan: Plan, names: Mapping[str, str], cluster_id: str 
     cluster = names.get(cluster_id or "", "") or _cluster_name(plan, names)
     return all(
         scope.sees(need.area, cluster, need.name) for need in needs_of(kind, plan, kind.lock_names)
+    )
+
+
+def about(plan: Plan, cluster_id: str | None) -> About:
+    """What the plan is about, for the record."""
+    kind = required_kind(plan.kind)
+    names = cluster_names(plan.tenant_id)
+    return About(
+        cluster_id=cluster_id,
+        cluster_name=names.get(cluster_id or "", "") or _cluster_name(plan, names),
+        touches=[(need.area.value, need.name) for need in needs_of(kind, plan, kind.lock_names)],
     )
 
 

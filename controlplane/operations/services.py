@@ -23,7 +23,7 @@ from controlplane.operations.plans import (
     plan_create,
 )
 from controlplane.operations.rules import is_cancellable
-from controlplane.operations.scopes import check_planned, require_seen
+from controlplane.operations.scopes import about, check_planned, require_seen
 from controlplane.operations.selectors import plan_get, undo_of
 from controlplane.operations.states import (
     CANCELLED,
@@ -128,7 +128,8 @@ def _start(plan: Plan, *, actor: Actor, reason: str) -> Operation:
         action=f"{plan.kind}.start",
         resource=plan.resource,
         reason=reason,
-        data={"operation_id": operation.id, "diff": plan.diff},
+        data={"operation_id": operation.id, "plan_id": plan.pk, **plan.diff},
+        about=about(plan, operation.cluster_id),
     )
     outbox.enqueue(outbox.TICK, [operation.id])
     return operation
@@ -159,6 +160,7 @@ def operation_cancel(*, tenant: Tenant, actor: Actor, operation_id: str) -> Oper
             action=f"{operation.kind}.cancel",
             resource=operation.resource,
             data={"operation_id": operation.id},
+            about=about(operation.plan, operation.cluster_id),
         )
         outbox.enqueue(outbox.TICK, [operation.id])
     return operation
@@ -225,7 +227,7 @@ def secret_peek(operation: Operation) -> dict[str, str]:
 def secret_take(*, tenant: Tenant, actor: Actor, operation_id: str) -> dict[str, str]:
     """The secret of a succeeded operation: once."""
     missing = "This operation has no secret."
-    _allowed_operation(Operation.objects.all(), tenant, actor, operation_id, missing)
+    operation = _allowed_operation(Operation.objects.all(), tenant, actor, operation_id, missing)
     row = (
         OperationSecret.objects.select_for_update()
         .filter(operation__tenant=tenant, operation_id=operation_id)
@@ -233,7 +235,6 @@ def secret_take(*, tenant: Tenant, actor: Actor, operation_id: str) -> dict[str,
     )
     if row is None:
         raise NotFound(missing)
-    operation = Operation.objects.get(pk=operation_id)
     if row.read_at is not None or not row.token:
         raise Gone("The secret was shown already.", code="secret-read")
     if operation.state != SUCCEEDED:
@@ -247,5 +248,6 @@ def secret_take(*, tenant: Tenant, actor: Actor, operation_id: str) -> dict[str,
         action="secret.read",
         resource=operation.resource,
         data={"operation_id": operation_id},
+        about=about(operation.plan, operation.cluster_id),
     )
     return values

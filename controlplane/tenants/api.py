@@ -1,20 +1,34 @@
 """`/me`, `/tenants`, `/api-keys`, `/audit-events`."""
 
+from collections.abc import AsyncGenerator, Iterator
+from datetime import datetime
+
+from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.http import StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.audit import selectors as audit_selectors
-from controlplane.common.grants import Area, Verb
+from controlplane.audit.models import AuditEvent
+from controlplane.common.grants import Area, Scope, Verb
 from controlplane.common.openapi import PAGED, documented
 from controlplane.common.paging import page_of
+from controlplane.common.problems import field_problem
 from controlplane.tenants import selectors, services
 from controlplane.tenants.serializers import (
+    CSV,
+    NDJSON,
     ApiKeyCreatedSerializer,
     ApiKeyInputSerializer,
     ApiKeyPageSerializer,
     AuditEventPageSerializer,
+    AuditExportQuerySerializer,
+    AuditQuerySerializer,
     MeSerializer,
     TenantListSerializer,
 )
@@ -83,14 +97,88 @@ class ApiKeyView(TenantView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
+SEARCH = [
+    OpenApiParameter("actor", str, description="Begins with, as `user:` or `key:ci`."),
+    OpenApiParameter("action", str, description="Begins with, as `topic.` or `refused.403`."),
+    OpenApiParameter("resource", str, description="Begins with, as `topic/team-a-`."),
+    OpenApiParameter("outcome", str, description="`ok`, `refused`, `succeeded`, `failed`, …"),
+    OpenApiParameter("cluster_id", str),
+    OpenApiParameter("from", datetime),
+    OpenApiParameter("to", datetime, description="Before this moment."),
+]
+FORMAT = OpenApiParameter("format", str, enum=["ndjson", "csv"], description="ndjson by default.")
+EXPORT_COMPLETE = "X-Penstock-Export-Complete"
+
+
 class AuditEventsView(TenantView):
+    area = Area.OPERATION
+
     @documented(
         "audit_event_list",
         answers={200: AuditEventPageSerializer},
-        parameters=PAGED,
+        parameters=[*PAGED, *SEARCH],
         tag=TAG,
-        summary="What was done, newest first",
+        summary="What was done and what was refused, newest first",
     )
     def get(self, request: Request) -> Response:
-        rows = audit_selectors.audit_events(self.tenant.id)
-        return Response(page_of(request, rows, audit_selectors.audit_event_dict))
+        rows = audit_selectors.audit_events(self.tenant.id, _search(request, AuditQuerySerializer))
+        return Response(page_of(request, rows, audit_selectors.shown(self.scope)))
+
+
+class AuditExportView(TenantView):
+    """A bounded number of rows as a stream; a header says whether that was all."""
+
+    area = Area.OPERATION
+
+    @documented(
+        "audit_event_export",
+        answers={
+            (200, "application/x-ndjson"): OpenApiTypes.STR,
+            (200, "text/csv"): OpenApiTypes.STR,
+        },
+        parameters=[FORMAT, *SEARCH],
+        tag=TAG,
+        summary="The same as a file; at most 100,000 rows, as X-Penstock-Export-Complete says",
+    )
+    def get(self, request: Request) -> StreamingHttpResponse:
+        search = _search(request, AuditExportQuerySerializer)
+        wanted = request.query_params.get("format", NDJSON)
+        rows = audit_selectors.audit_events(self.tenant.id, search)
+        services.export_record(self.access.actor, self.tenant, wanted)
+        is_csv = wanted == CSV
+        answer = StreamingHttpResponse(
+            _lines(rows, self.scope, is_csv=is_csv),
+            content_type="text/csv; charset=utf-8" if is_csv else "application/x-ndjson",
+        )
+        answer["Content-Disposition"] = f'attachment; filename="audit.{wanted}"'
+        answer["Cache-Control"] = "no-store"
+        answer[EXPORT_COMPLETE] = "true" if audit_selectors.is_whole(rows) else "false"
+        return answer
+
+
+async def _lines(
+    rows: QuerySet[AuditEvent], scope: Scope, *, is_csv: bool
+) -> AsyncGenerator[str, None]:
+    """Batch by batch, so that no more than one is held whatever the export's length."""
+    show = audit_selectors.shown(scope)
+    if is_csv:
+        yield audit_selectors.csv_head()
+    batches = audit_selectors.batches(rows)
+    while (batch := await sync_to_async(_next)(batches)) is not None:
+        dicts = [row for row in map(show, batch) if row is not None]
+        yield audit_selectors.as_csv(dicts) if is_csv else audit_selectors.as_ndjson(dicts)
+
+
+def _next(batches: Iterator[list[AuditEvent]]) -> list[AuditEvent] | None:
+    return next(batches, None)
+
+
+def _search(request: Request, shape: type[AuditQuerySerializer]) -> audit_selectors.Search:
+    given = shape(data=request.query_params)
+    given.is_valid(raise_exception=True)
+    asked = dict(given.validated_data)
+    if {"from", "to"} <= set(asked) and asked["to"] < asked["from"]:
+        raise field_problem("/from", "from is after to.")
+    asked.pop("format", None)
+    times = {f"{name}_at": asked.pop(name, None) for name in ("from", "to")}
+    return audit_selectors.Search(**asked, **times)

@@ -1,13 +1,12 @@
 """AccessContext: which tenant a request acts for, as whom, with which rights."""
 
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
-
-from rest_framework.request import Request
 
 from controlplane.audit.services import Actor
 from controlplane.common.grants import Area, Scope, Verb
-from controlplane.tenants.models import ACTIVE, Tenant
+from controlplane.tenants.models import ACTIVE, ApiKey, Tenant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,10 +48,21 @@ class AccessContext:
         return self.is_staff and not self.is_key
 
 
-def actor_of(request: Request, name: str, scope: Scope) -> Actor:
+def credential_of(request: Any) -> str:
+    """By what somebody came in: a key by its id, a session by a digest that opens nothing."""
+    key = getattr(request, "auth", None)
+    if isinstance(key, ApiKey):
+        return f"key/{key.pk}"
+    session_key = getattr(getattr(request, "session", None), "session_key", None)
+    return f"session/{sha256(session_key.encode()).hexdigest()[:16]}" if session_key else ""
+
+
+def actor_of(request: Any, name: str, scope: Scope) -> Actor:
     return Actor(
         name=name,
         scope=scope,
+        credential=credential_of(request),
+        request_id=str(getattr(request, "request_id", "")),
         remote_address=str(request.META.get("REMOTE_ADDR", "")),
         user_agent=request.headers.get("User-Agent", ""),
     )

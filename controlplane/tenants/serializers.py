@@ -17,6 +17,7 @@ from controlplane.common.grants import (
 from controlplane.common.serializers import Shape, page_serializer
 from controlplane.tenants.models import ROLE_CHOICES, SCOPE_CHOICES, TENANT_STATE_CHOICES
 
+NDJSON, CSV = "ndjson", "csv"
 KEY_LIFETIME_MAX = timedelta(days=5 * 366)
 
 
@@ -157,10 +158,29 @@ class AuditEventSerializer(Shape):
     actor = serializers.CharField()
     action = serializers.CharField()
     resource = serializers.CharField()
+    cluster_id = serializers.CharField(allow_null=True)
     outcome = serializers.CharField()
     reason = serializers.CharField()
     remote_address = serializers.CharField()
+    credential = serializers.CharField(help_text="`key/<id>` or `session/<digest>`.")
+    request_id = serializers.CharField()
     data = serializers.DictField()  # type: ignore[assignment] # a field
+
+
+class AuditQuerySerializer(serializers.Serializer[Any]):
+    actor = serializers.CharField(required=False, max_length=200)
+    action = serializers.CharField(required=False, max_length=100)
+    resource = serializers.CharField(required=False, max_length=400)
+    outcome = serializers.CharField(required=False, max_length=40)
+    cluster_id = serializers.CharField(required=False, max_length=40)
+
+    def get_fields(self) -> dict[str, Any]:
+        times = {name: serializers.DateTimeField(required=False) for name in ("from", "to")}
+        return {**super().get_fields(), **times}
+
+
+class AuditExportQuerySerializer(AuditQuerySerializer):
+    format = serializers.ChoiceField([(NDJSON, "NDJSON"), (CSV, "CSV")], default=NDJSON)
 
 
 AuditEventPageSerializer = page_serializer(AuditEventSerializer)

@@ -120,13 +120,7 @@ def api_key_create(
         actor=actor,
         action="api-key.create",
         resource=f"api-key/{key.id}",
-        data={
-            "name": name,
-            "scope": scope,
-            "grants": list(grants),
-            "expires_at": iso(expires_at),
-            "service_account": account.name,
-        },
+        data={"before": None, "after": _recorded(key)},
     )
     return key, f"{PREFIX}{lookup}_{secret}"
 
@@ -159,11 +153,35 @@ def account_of(tenant: Tenant, account_id: str | None, name: str, actor: Actor) 
 
 @transaction.atomic
 def api_key_revoke(*, tenant: Tenant, key_id: str, actor: Actor) -> None:
-    changed = ApiKey.objects.filter(tenant=tenant, id=key_id, revoked_at=None).update(
-        revoked_at=timezone.now()
-    )
-    if not changed:
+    found = ApiKey.objects.filter(tenant=tenant, id=key_id, revoked_at=None)
+    key = found.first()
+    if key is None or not found.update(revoked_at=timezone.now()):
         raise NotFound("There is no such API key.")
     audit_record(
-        tenant_id=tenant.id, actor=actor, action="api-key.revoke", resource=f"api-key/{key_id}"
+        tenant_id=tenant.id,
+        actor=actor,
+        action="api-key.revoke",
+        resource=f"api-key/{key_id}",
+        data={"before": _recorded(key), "after": None},
+    )
+
+
+def _recorded(key: ApiKey) -> dict[str, Any]:
+    return {
+        "name": key.name,
+        "scope": key.scope,
+        "grants": key.grants,
+        "service_account": key.service_account.name,
+        "expires_at": iso(key.expires_at),
+    }
+
+
+def export_record(actor: Actor, tenant: Tenant, wanted: str) -> None:
+    """Who takes the record away is in it."""
+    audit_record(
+        tenant_id=tenant.pk,
+        actor=actor,
+        action="audit.export",
+        resource="audit",
+        data={"format": wanted},
     )

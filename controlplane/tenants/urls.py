@@ -8,4 +8,5 @@ urlpatterns = [
     path("api-keys", api.ApiKeysView.as_view()),
     path("api-keys/<str:key_id>", api.ApiKeyView.as_view()),
     path("audit-events", api.AuditEventsView.as_view()),
+    path("audit-events/export", api.AuditExportView.as_view()),
 ]

@@ -115,8 +115,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was done, newest first */
+        /** What was done and what was refused, newest first */
         get: operations["audit_event_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/audit-events/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The same as a file; at most 100,000 rows, as X-Penstock-Export-Complete says */
+        get: operations["audit_event_export"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1388,6 +1405,9 @@ export interface components {
             actor: string;
             /** Format: date-time */
             at: string;
+            cluster_id: string | null;
+            /** @description `key/<id>` or `session/<digest>`. */
+            credential: string;
             data: {
                 [key: string]: unknown;
             };
@@ -1395,6 +1415,7 @@ export interface components {
             outcome: string;
             reason: string;
             remote_address: string;
+            request_id: string;
             resource: string;
         };
         AuditEventPage: {
@@ -4187,10 +4208,22 @@ export interface operations {
     audit_event_list: {
         parameters: {
             query?: {
+                /** @description Begins with, as `topic.` or `refused.403`. */
+                action?: string;
+                /** @description Begins with, as `user:` or `key:ci`. */
+                actor?: string;
+                cluster_id?: string;
                 /** @description From page.next of the page before. */
                 cursor?: string;
+                from?: string;
+                /** @description `ok`, `refused`, `succeeded`, `failed`, … */
+                outcome?: string;
                 /** @description 1 to 500, 50 by default. */
                 page_size?: number;
+                /** @description Begins with, as `topic/team-a-`. */
+                resource?: string;
+                /** @description Before this moment. */
+                to?: string;
             };
             header?: never;
             path?: never;
@@ -4205,6 +4238,86 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AuditEventPage"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    audit_event_export: {
+        parameters: {
+            query?: {
+                /** @description Begins with, as `topic.` or `refused.403`. */
+                action?: string;
+                /** @description Begins with, as `user:` or `key:ci`. */
+                actor?: string;
+                cluster_id?: string;
+                /** @description ndjson by default. */
+                format?: "csv" | "ndjson";
+                from?: string;
+                /** @description `ok`, `refused`, `succeeded`, `failed`, … */
+                outcome?: string;
+                /** @description Begins with, as `topic/team-a-`. */
+                resource?: string;
+                /** @description Before this moment. */
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
                 };
             };
             /** @description A problem (RFC 9457) */

@@ -276,6 +276,9 @@ export const event = over<AuditEvent>({
   resource: "topic/sales",
   outcome: "succeeded",
   reason: "",
+  cluster_id: null,
+  credential: "session/0123456789abcdef",
+  request_id: "rq_1",
   remote_address: "10.0.0.9",
   data: {},
 });

@@ -13,6 +13,7 @@ from django.db import connection, models
 from django.db.migrations.executor import MigrationExecutor
 from django.utils.dateparse import parse_datetime
 
+from controlplane.audit.protection import unprotect
 from controlplane.common.grants import scope_of
 from controlplane.tenants.permissions import key_scope
 
@@ -58,6 +59,7 @@ def filled():
     yield then
     executor = MigrationExecutor(connection)
     executor.migrate(executor.loader.graph.leaf_nodes())
+    unprotect(connection)  # the tables are emptied now
 
 
 def is_time(model, name):

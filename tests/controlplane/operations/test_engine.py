@@ -259,4 +259,4 @@ def test_actions_are_in_the_audit_log(world, operation):
         .order_by("pk")
         .values_list("action", flat=True)
     )
-    assert set(actions) == {"topic.create.start", "topic.create.succeeded"}
+    assert set(actions) == {"topic.create.plan", "topic.create.start", "topic.create.succeeded"}

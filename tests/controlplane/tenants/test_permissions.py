@@ -34,6 +34,7 @@ TABLE = [
         200,
         False,
     ),
+    ("get", "/audit-events/export", None, 200, True),
     ("get", "/hosts", None, 200, True),
     ("get", "/clusters", None, 200, True),
     ("post", "/clusters", {"name": "fresh"}, 201, True),

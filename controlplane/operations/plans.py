@@ -97,32 +97,25 @@ def plan_create(
         plan.impact["warnings"] = [*_undoing(reverts), *warnings]
     if plan.impact["undo"] is None:
         plan.impact["warnings"].append(_final(kind, is_undo=reverts is not None))
-    plan.plan_hash = content_hash(
-        [
-            plan.kind,
-            plan.cluster_id,
-            plan.resource,
-            checked,
-            draft.diff,
-            draft.preconditions,
-            radius,
-        ]
-    )
+    about_what = [plan.kind, plan.cluster_id, plan.resource, checked]
+    plan.plan_hash = content_hash([*about_what, draft.diff, draft.preconditions, radius])
+    _keep(plan, actor)
+    return plan
+
+
+def _keep(plan: Plan, actor: Actor) -> None:
+    """Store a new plan, and that it was made."""
+    undoes = {"undoes": plan.reverts} if plan.reverts else {}
     with transaction.atomic():
         plan.save(force_insert=True)
         audit_record(
-            tenant_id=tenant.id,
+            tenant_id=plan.tenant_id,
             actor=actor,
             action=f"{plan.kind}.plan",
             resource=plan.resource,
-            data={
-                "plan_id": plan.pk,
-                **plan.diff,
-                **({"undoes": reverts.pk} if reverts else {}),
-            },
-            about=about(plan, cluster_id),
+            data={"plan_id": plan.pk, **plan.diff, **undoes},
+            about=about(plan, plan.cluster_id),
         )
-    return plan
 
 
 def _undo_of(plan: Plan, kind: OperationKind, risks: Iterable[Risk]) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from controlplane.common.problems import Forbidden
-from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.types import (
     TP,
     AclBinding,
@@ -115,12 +115,19 @@ class ScopedGateway(_ReadOnly):
         seen = self._topics(names)
         return self.whole.describe_topics(seen) if seen else {}
 
-    def topic_configs(self, names: Collection[str]) -> dict[str, list[ConfigEntry]]:
-        seen = self._topics(names)
-        return self.whole.topic_configs(seen) if seen else {}
+    def at(self, broker: int) -> BrokerView:
+        raise Forbidden(f"Broker {broker} by itself is asked with a role on the whole cluster.")
 
-    def broker_configs(self, broker_ids: Collection[int]) -> dict[int, list[ConfigEntry]]:
-        del broker_ids
+    def topic_configs(
+        self, names: Collection[str], keys: Collection[str] | None = None
+    ) -> dict[str, list[ConfigEntry]]:
+        seen = self._topics(names)
+        return self.whole.topic_configs(seen, keys) if seen else {}
+
+    def broker_configs(
+        self, broker_ids: Collection[int], keys: Collection[str] | None = None
+    ) -> dict[int, list[ConfigEntry]]:
+        del broker_ids, keys
         raise Forbidden("The settings of brokers are seen with a role on the whole cluster.")
 
     def list_users(self) -> list[ScramCredential]:
@@ -164,8 +171,11 @@ class ScopedGateway(_ReadOnly):
         rows = self.whole.log_dirs(topics, brokers=brokers)
         return [row for row in rows if self.topic(row.tp.topic)]
 
-    def list_reassignments(self) -> list[OngoingReassignment]:
-        return [row for row in self.whole.list_reassignments() if self.topic(row.tp.topic)]
+    def list_reassignments(
+        self, partitions: Collection[TP] | None = None
+    ) -> list[OngoingReassignment]:
+        rows = self.whole.list_reassignments(partitions)
+        return [row for row in rows if self.topic(row.tp.topic)]
 
     def _topics(self, names: Collection[str]) -> list[str]:
         return [name for name in names if self.topic(name)]

@@ -348,6 +348,7 @@ export const apiKey = over<ApiKey>({
   name: "ci",
   service_account: { id: "sa_1", name: "pipeline" },
   scope: "read",
+  grants: [],
   prefix: "psk_abc",
   created_by: "user:ada",
   created_at: AT,

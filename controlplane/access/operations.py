@@ -1,6 +1,6 @@
 """user.create, user.delete, user.rotate, acl.create, acl.delete."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -12,6 +12,15 @@ from controlplane.access.inputs import (
     bindings_of,
     check_own_principal,
 )
+from controlplane.access.readings import (
+    acls_differing,
+    acls_of,
+    already_there,
+    existing_mechanisms,
+    mechanisms_of,
+    missing_of,
+    still_there,
+)
 from controlplane.access.selectors import SERVICE_USERS
 from controlplane.access.serializers import AclDiffSerializer
 from controlplane.clusters.operations_base import ClusterOperationKind
@@ -20,7 +29,7 @@ from controlplane.common.hashing import content_hash
 from controlplane.common.problems import Conflict, NotFound, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
-from controlplane.gateway.port import BrokerView, ClusterGateway
+from controlplane.gateway.port import BrokerView
 from controlplane.gateway.types import AclBinding
 from controlplane.operations.blast_radius import Extent, listed
 from controlplane.operations.locks import Resource
@@ -76,7 +85,7 @@ class UserCreate(_UserKind):
                 "after": {"username": username, "mechanism": inputs["mechanism"], "acls": rows},
             },
             summary=f"Create the user {username} with {counted(len(rows), 'ACL')}.",
-            preconditions={"exists": False, "acls_there": _already_there(gateway, rows)},
+            preconditions={"exists": False, "acls_there": already_there(gateway, rows)},
             warnings=[]
             if rows
             else [warning("no-acls", "Without an ACL the user can do nothing.", "info")],
@@ -118,7 +127,7 @@ class UserCreate(_UserKind):
         # A plan of an older version does not say which of its rules were there before.
         before = bindings_of(context.preconditions.get("acls_there", []))
         added = set(bindings_of(inputs.get("acls", []))) - set(before)
-        left = _still_there(gateway, added)
+        left = still_there(gateway, added)
         if left:
             gateway.delete_acls(left)
         if is_there or left:
@@ -203,7 +212,7 @@ class UserDelete(_UserKind):
     def put_back(self, context: StepContext) -> Done | Wait:
         """The rules; the password is known to nobody, so a login that is gone stays gone."""
         gateway, username = self.gateway(context), context.inputs["username"]
-        missing = _missing(gateway, bindings_of(context.preconditions["acls"]))
+        missing = missing_of(gateway, bindings_of(context.preconditions["acls"]))
         if missing:
             gateway.create_acls(missing)
             return read_back(f"{counted(len(missing), 'rule')} not seen yet")
@@ -350,7 +359,7 @@ class AclCreate(_AclKind):
 
     def remove(self, context: StepContext) -> Done | Wait:
         gateway = self.gateway(context)
-        left = _still_there(gateway, bindings_of(context.diff["after"]))
+        left = still_there(gateway, bindings_of(context.diff["after"]))
         if not left:
             return Done(detail="as before")
         gateway.delete_acls(left)
@@ -401,7 +410,7 @@ class AclDelete(_AclKind):
 
     def put_back(self, context: StepContext) -> Done | Wait:
         gateway = self.gateway(context)
-        missing = _missing(gateway, bindings_of(context.diff["before"]))
+        missing = missing_of(gateway, bindings_of(context.diff["before"]))
         if not missing:
             return Done(detail="as before")
         gateway.create_acls(missing)
@@ -412,58 +421,6 @@ class AclDelete(_AclKind):
         verified_by(verify),
         StepSpec(name="put-back", title="Add the rules again", run=put_back, phase=Phase.RESTORE),
     )
-
-
-def acls_differing(
-    view: BrokerView,
-    *,
-    present: Sequence[AclBinding] = (),
-    absent: Sequence[AclBinding] = (),
-) -> str | None:
-    """What a broker's rules lack or still have, in words; None: nothing. No rule, no question."""
-    if not present and not absent:
-        return None
-    have = set(view.list_acls())
-    missing = sum(binding not in have for binding in present)
-    left = sum(binding in have for binding in absent)
-    if missing or left:
-        return f"{counted(missing, 'rule')} not seen yet, {left} still seen"
-    return None
-
-
-def _still_there(gateway: ClusterGateway, rules_added: Iterable[AclBinding]) -> list[AclBinding]:
-    have = set(gateway.list_acls())
-    return [rule for rule in sorted(rules_added) if rule in have]
-
-
-def _missing(gateway: ClusterGateway, rules_removed: Iterable[AclBinding]) -> list[AclBinding]:
-    have = set(gateway.list_acls())
-    return [rule for rule in sorted(rules_removed) if rule not in have]
-
-
-def _already_there(gateway: ClusterGateway, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Those of a new user's rules that were there before it: they are not its to remove."""
-    return [asdict(rule) for rule in _still_there(gateway, bindings_of(rows))] if rows else []
-
-
-def mechanisms_of(gateway: BrokerView, username: str) -> list[str]:
-    return sorted(
-        credential.mechanism
-        for credential in gateway.list_users()
-        if credential.username == username
-    )
-
-
-def existing_mechanisms(gateway: ClusterGateway, username: str) -> list[str]:
-    found = mechanisms_of(gateway, username)
-    if not found:
-        raise NotFound(f"There is no user {username}.")
-    return found
-
-
-def acls_of(gateway: ClusterGateway, username: str) -> list[AclBinding]:
-    principal = f"User:{username}"
-    return [binding for binding in gateway.list_acls() if binding.principal == principal]
 
 
 def check_not_service_user(username: str) -> None:

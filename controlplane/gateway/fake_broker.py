@@ -1,18 +1,23 @@
 """One broker of the fake cluster, as it sees the cluster: maybe older than the others do."""
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from controlplane.gateway.port import BrokerView
 from controlplane.gateway.types import AclBinding, ConfigEntry, ScramCredential, TopicDescription
 
-if TYPE_CHECKING:
-    from controlplane.gateway.fake import FakeGateway
+
+class FakeCluster(BrokerView, Protocol):
+    """What a broker needs of the fake whose broker it is."""
+
+    def check_answers(self, broker: int) -> None: ...
+    def note_call(self, method: str) -> None: ...
 
 
 class FakeBroker:
     """`answers`: raises when this broker does not. `seen`: the cluster as this broker knows it."""
 
-    def __init__(self, broker: int, cluster: "FakeGateway", seen: "FakeGateway") -> None:
+    def __init__(self, broker: int, cluster: FakeCluster, seen: BrokerView) -> None:
         self._broker = broker
         self._cluster = cluster
         self._seen = seen
@@ -40,7 +45,7 @@ class FakeBroker:
     def list_acls(self) -> list[AclBinding]:
         return self._asked("list_acls").list_acls()
 
-    def _asked(self, method: str) -> "FakeGateway":
+    def _asked(self, method: str) -> BrokerView:
         self._cluster.check_answers(self._broker)
         if self._seen is not self._cluster:
             self._cluster.note_call(method)

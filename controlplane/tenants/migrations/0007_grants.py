@@ -12,7 +12,7 @@ SCOPES = [("read", "Read"), ("write", "Read and write"), ("limited", "By grants 
 
 
 class Migration(migrations.Migration):
-    dependencies = [("tenants", "0005_api_key_needs_service_account")]
+    dependencies = [("tenants", "0006_oidc_identity")]
 
     operations = [
         migrations.AddField("apikey", "grants", models.JSONField(default=list)),

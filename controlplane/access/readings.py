@@ -1,0 +1,63 @@
+"""What brokers say of users and rules, as operations on them ask it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from controlplane.access.inputs import bindings_of
+from controlplane.common.problems import NotFound
+from controlplane.common.words import counted
+from controlplane.gateway.port import BrokerView, ClusterGateway
+from controlplane.gateway.types import AclBinding
+
+
+def acls_differing(
+    view: BrokerView,
+    *,
+    present: Sequence[AclBinding] = (),
+    absent: Sequence[AclBinding] = (),
+) -> str | None:
+    """What a broker's rules lack or still have, in words; None: nothing. No rule, no question."""
+    if not present and not absent:
+        return None
+    have = set(view.list_acls())
+    missing = sum(binding not in have for binding in present)
+    left = sum(binding in have for binding in absent)
+    if missing or left:
+        return f"{counted(missing, 'rule')} not seen yet, {left} still seen"
+    return None
+
+
+def still_there(gateway: ClusterGateway, rules_added: Iterable[AclBinding]) -> list[AclBinding]:
+    have = set(gateway.list_acls())
+    return [rule for rule in sorted(rules_added) if rule in have]
+
+
+def missing_of(gateway: ClusterGateway, rules_removed: Iterable[AclBinding]) -> list[AclBinding]:
+    have = set(gateway.list_acls())
+    return [rule for rule in sorted(rules_removed) if rule not in have]
+
+
+def already_there(gateway: ClusterGateway, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Those of a new user's rules that were there before it: they are not its to remove."""
+    return [asdict(rule) for rule in still_there(gateway, bindings_of(rows))] if rows else []
+
+
+def mechanisms_of(gateway: BrokerView, username: str) -> list[str]:
+    return sorted(
+        credential.mechanism
+        for credential in gateway.list_users()
+        if credential.username == username
+    )
+
+
+def existing_mechanisms(gateway: ClusterGateway, username: str) -> list[str]:
+    found = mechanisms_of(gateway, username)
+    if not found:
+        raise NotFound(f"There is no user {username}.")
+    return found
+
+
+def acls_of(gateway: ClusterGateway, username: str) -> list[AclBinding]:
+    principal = f"User:{username}"
+    return [binding for binding in gateway.list_acls() if binding.principal == principal]

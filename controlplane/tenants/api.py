@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import OpenApiParameter
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -133,8 +133,10 @@ class AuditExportView(TenantView):
     @documented(
         "audit_event_export",
         answers={
-            (200, "application/x-ndjson"): OpenApiTypes.STR,
-            (200, "text/csv"): OpenApiTypes.STR,
+            (200, "application/x-ndjson"): OpenApiResponse(OpenApiTypes.STR, "One row a line."),
+            (200, "text/csv"): OpenApiResponse(
+                OpenApiTypes.STR, "Rows after their names."
+            ),
         },
         parameters=[FORMAT, *SEARCH],
         tag=TAG,

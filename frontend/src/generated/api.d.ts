@@ -4311,6 +4311,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description One row a line. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -146,6 +146,7 @@ INPUTS: dict[str, dict[str, Any]] = {
         "broker_count": 3,
         "host_ids": ["host-1"],
         "config": {"num.partitions": "3"},
+        "listener_security": "SASL_SSL",
     },
     "cluster.register": {
         "name": "outside",
@@ -242,3 +243,7 @@ def problem(answer: Any, *statuses: int) -> dict[str, Any]:
     assert len(found["detail"]) > 5
     assert "Traceback" not in text
     return found
+
+
+# A kind that is not of the cluster that the service runs.
+ON = {"cluster.credentials": "registered"}

@@ -8,6 +8,7 @@ from rest_framework import serializers
 from controlplane.operations.operations import kind_names, kind_of
 from tests.controlplane.rest.surface import (
     INPUTS,
+    ON,
     address,
     body,
     operations,
@@ -128,10 +129,6 @@ def test_the_table_knows_every_kind_and_every_input():
         left_out = known - set(inputs)
         # Ways to say the same that exclude each other: topics and brokers instead of moves.
         assert left_out <= OTHER_WAYS, (name, left_out)
-
-
-# A kind that is not of the cluster that the service runs.
-ON = {"cluster.credentials": "registered"}
 
 
 def plan(client, ids, kind, inputs, **more):

@@ -12,10 +12,11 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from controlplane.common.serializers import Shape
 from controlplane.operations.operations import kind_names, kind_of
 from controlplane.tenants.views import TenantView
-from tests.controlplane.rest.surface import INPUTS, document, operations, send
+from tests.controlplane.rest.surface import INPUTS, ON, document, operations, send
 from tests.controlplane.support import client_for
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d")
+LINES_OF_JSON = "application/x-ndjson"
 JSON_TYPES = ("application/json", "application/problem+json")
 
 
@@ -94,7 +95,7 @@ def test_every_kind_has_its_own_shape(name):
 
 
 def request_for(kind, ids, inputs):
-    cluster_id = ids["cluster"] if kind_of(kind).on_cluster else None
+    cluster_id = ids[ON.get(kind, "cluster")] if kind_of(kind).on_cluster else None
     return {"kind": kind, "cluster_id": cluster_id, "inputs": inputs}
 
 
@@ -135,6 +136,10 @@ def test_answers_are_what_the_document_says(owner, ids, row):
         assert content == {}
         return
     media_type = answer["Content-Type"]
+    if media_type == LINES_OF_JSON:
+        assert media_type in content
+        assert all(json.loads(line)["id"] for line in answer.content.splitlines())
+        return
     assert media_type in JSON_TYPES
     schema = json.loads(json.dumps(content[media_type]["schema"], default=str))
     assert faults(schema, answer.json()) == []

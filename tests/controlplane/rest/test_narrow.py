@@ -118,6 +118,8 @@ OPEN_ADDRESSES = {
     "/api/v1",
     "/api/v1/openapi.json",
     "/console/events/operations/<str:operation_id>",
+    "/console/oidc/callback",
+    "/console/oidc/login",
     *OWN_SESSION,
 }
 

@@ -116,6 +116,9 @@ def test_filters_by_another_tenants_ids_find_nothing(ids, scope):
     assert filtered
     for row in filtered:
         answer = send(rival, row, ids, query=f"?{scope}={ids['cluster']}")
+        if row.path.endswith("/export"):
+            assert answer.content == b""
+            continue
         assert answer.json()["data"] == []
 
 

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Menu, Select, Stack, Switch, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Menu, Stack, Switch, TextInput } from "@mantine/core";
 import { IconDots, IconKey, IconPlus, IconRefresh, IconRobot } from "@tabler/icons-react";
 import { createColumnHelper } from "@tanstack/react-table";
 import { useState } from "react";
@@ -11,6 +11,7 @@ import { DeleteItem } from "@/components/more-menu";
 import { RelTime } from "@/components/rel-time";
 import { type Once, ShownOnce } from "@/components/shown-once";
 import { Status } from "@/components/status";
+import { NewKeyForm, RevokeKeyForm, RotateForm } from "@/features/settings/key-forms";
 import { useApiKeys, useChange, useServiceAccounts } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import type { ApiKey, ServiceAccount } from "@/lib/types";
@@ -25,7 +26,6 @@ type Form =
 
 const account = createColumnHelper<ServiceAccount>();
 const key = createColumnHelper<ApiKey>();
-const DAY_MS = 24 * 3600 * 1000;
 const isOver = (row: ApiKey): boolean => row.expires_at !== null && new Date(row.expires_at).getTime() <= Date.now();
 
 function KeyState({ row }: { row: ApiKey }) {
@@ -269,133 +269,6 @@ function ChangeAccountForm({ account: present, onClose }: { account: ServiceAcco
         checked={disabled}
         onChange={(event) => setDisabled(event.currentTarget.checked)}
       />
-    </FormModal>
-  );
-}
-
-interface MakesKey {
-  onClose: () => void;
-  onMade: (text: string, hint: string) => void;
-}
-
-function NewKeyForm({ account: of, onClose, onMade }: MakesKey & { account: ServiceAccount }) {
-  const [name, setName] = useState(of.name);
-  const [scope, setScope] = useState<ApiKey["scope"]>("read");
-  const [days, setDays] = useState("90");
-  const send = useChange(() =>
-    api.post("/api/v1/api-keys", {
-      body: {
-        name,
-        scope,
-        service_account_id: of.id,
-        expires_at: days === "" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString(),
-      },
-    }),
-  );
-  return (
-    <FormModal
-      title={`New key of ${of.name}`}
-      opened
-      onClose={onClose}
-      submit="Make the key"
-      ready={name !== ""}
-      pending={send.isPending}
-      error={send.error}
-      onSubmit={() => send.mutate(undefined, { onSuccess: (made) => onMade(made.key, `It acts for ${of.name}.`) })}
-    >
-      <TextInput
-        label="Name"
-        size="sm"
-        maxLength={100}
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
-      <Select
-        label="May"
-        size="sm"
-        allowDeselect={false}
-        data={[
-          { value: "read", label: "Read" },
-          { value: "write", label: "Read and write" },
-        ]}
-        value={scope}
-        onChange={(value) => value && setScope(value as ApiKey["scope"])}
-      />
-      <Select
-        label="Good for"
-        size="sm"
-        allowDeselect={false}
-        data={[
-          { value: "30", label: "30 days" },
-          { value: "90", label: "90 days" },
-          { value: "365", label: "a year" },
-          { value: "", label: "until it is revoked" },
-        ]}
-        value={days}
-        onChange={(value) => value !== null && setDays(value)}
-      />
-    </FormModal>
-  );
-}
-
-function RotateForm({ apiKey, onClose, onMade }: MakesKey & { apiKey: ApiKey }) {
-  const [overlap, setOverlap] = useState("86400");
-  const send = useChange(() =>
-    api.post("/api/v1/api-keys/{key_id}/rotation", {
-      blanks: { key_id: apiKey.id },
-      body: { overlap_s: Number(overlap), expires_at: null },
-    }),
-  );
-  return (
-    <FormModal
-      title={`Rotate ${apiKey.name}`}
-      opened
-      onClose={onClose}
-      submit="Make the successor"
-      pending={send.isPending}
-      error={send.error}
-      onSubmit={() =>
-        send.mutate(undefined, {
-          onSuccess: (made) =>
-            onMade(made.key, `The old key ends ${new Date(made.replaced_ends_at).toLocaleString()}.`),
-        })
-      }
-    >
-      <p style={{ margin: 0 }}>A new key with the same rights is made. The old one goes on for a while, then ends.</p>
-      <Select
-        label="The old key goes on for"
-        size="sm"
-        allowDeselect={false}
-        data={[
-          { value: "0", label: "no time: it ends at once" },
-          { value: "3600", label: "an hour" },
-          { value: "86400", label: "a day" },
-          { value: "604800", label: "7 days" },
-        ]}
-        value={overlap}
-        onChange={(value) => value && setOverlap(value)}
-      />
-    </FormModal>
-  );
-}
-
-function RevokeKeyForm({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
-  const send = useChange(
-    () => api.delete("/api/v1/api-keys/{key_id}", { blanks: { key_id: apiKey.id } }),
-    () => `The key ${apiKey.name} was revoked.`,
-  );
-  return (
-    <FormModal
-      title={`Revoke ${apiKey.name}`}
-      opened
-      onClose={onClose}
-      submit="Revoke"
-      danger
-      pending={send.isPending}
-      error={send.error}
-      onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
-    >
-      <p style={{ margin: 0 }}>Programs that use it are refused from the next request on. This cannot be undone.</p>
     </FormModal>
   );
 }

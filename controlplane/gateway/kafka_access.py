@@ -15,10 +15,11 @@ from kafka.admin import (
     UserScramCredentialDeletion,
     UserScramCredentialUpsertion,
 )
-from kafka.errors import NoError
+from kafka.errors import NoError, for_code
+from kafka.protocol.admin import AlterUserScramCredentialsRequest
 
 from controlplane.gateway.errors import GatewayError
-from controlplane.gateway.kafka_link import BrokerLink, KafkaLink, refusal
+from controlplane.gateway.kafka_link import BrokerLink, KafkaLink, check, refusal
 from controlplane.gateway.types import AclBinding, ScramCredential
 
 SCRAM_ITERATIONS = 4096
@@ -45,22 +46,40 @@ class KafkaAccessMixin:
         ]
 
     def upsert_user(self, username: str, mechanism: str, password: str) -> None:
-        change = UserScramCredentialUpsertion(
+        made = UserScramCredentialUpsertion(
             username, mechanism, password, iterations=SCRAM_ITERATIONS
         )
-        self._alter_user(change, username)
+        upsertion = (
+            username,
+            int(made.mechanism),
+            made.iterations,
+            made.salt,
+            made.salted_password,
+        )
+        self._alter_user(username, upsertions=[upsertion])
 
     def delete_user(self, username: str, mechanism: str) -> None:
-        self._alter_user(UserScramCredentialDeletion(username, mechanism), username)
+        deletion = UserScramCredentialDeletion(username, mechanism)
+        self._alter_user(username, deletions=[(username, int(deletion.mechanism))])
 
-    def _alter_user(self, change: Any, username: str) -> None:
+    def _alter_user(
+        self, username: str, *, upsertions: Sequence[Any] = (), deletions: Sequence[Any] = ()
+    ) -> None:
+        """Asked of the controller: in a Kafka with ZooKeeper others refuse it by a code without
+        a text, which the library's own call takes for success.
+        """
         what = f"change the user {username}"
-        answer = self._link.call(
-            lambda admin: admin.alter_user_scram_credentials([change]), what=what, write=True
+        request = AlterUserScramCredentialsRequest(
+            deletions=list(deletions), upsertions=list(upsertions)
         )
-        for message in answer.values():
-            if message is not None:
-                raise GatewayError(_scram_code(str(message)), f"{what}: {message}")
+
+        def alter(admin: Any) -> Any:
+            send = admin._send_request_to_controller  # noqa: SLF001 - its calls say no codes
+            # It would raise with the request as text, and in that is the salted password.
+            return admin._manager.run(send, request, _codes_of, False)  # noqa: SLF001
+
+        for result in self._link.call(alter, what=what, write=True).results:
+            check(result.error_code, result.error_message, what)
 
     def list_acls(self) -> list[AclBinding]:
         everything = ACLFilter(
@@ -99,12 +118,8 @@ class KafkaAccessMixin:
                 raise refusal(error, "delete ACLs")
 
 
-def _scram_code(message: str) -> str:
-    """The library keeps only the message; Kafka's own texts distinguish the cases."""
-    lowered = message.lower()
-    if "does not exist" in lowered or "not found" in lowered or "delete a" in lowered:
-        return "RESOURCE_NOT_FOUND"
-    return "UNACCEPTABLE_CREDENTIAL"
+def _codes_of(response: Any) -> tuple[Any, ...]:
+    return tuple(for_code(result.error_code) for result in response.results)
 
 
 def _binding(acl: Any) -> AclBinding:

@@ -58,6 +58,7 @@ from controlplane.reassignments.warnings import plan_warnings
 
 DAY_S = 86_400.0
 POLL_S = 0.5
+OTHERS_LOOKS = 6
 
 
 class Reassignment(ClusterOperationKind):
@@ -179,8 +180,8 @@ class Reassignment(ClusterOperationKind):
         gateway = self.gateway(context)
         limit = throttle_keep(gateway, context.operation.id, moves)
         found = survey_now(gateway, moves)
-        if not back:
-            _refuse_others(found)
+        if not back and _others_seen(context, found):
+            return Wait(seconds=POLL_S, detail="what one broker says differs; asked again")
         batch = rules.next_batch(found, batch_size=context.inputs["batch_size"])
         if batch:
             gateway.reassign({move.tp: move.after for move in batch})
@@ -349,6 +350,24 @@ def _stop(gateway: ClusterGateway, moves: list[Move], *, goes_back: bool) -> Don
     with AcceptedRefusals("NO_REASSIGNMENT_IN_PROGRESS"):
         gateway.reassign({move.tp: None for move in found.moving})
     return Wait(seconds=POLL_S, detail=f"stopping {counted(len(found.moving), 'move')}")
+
+
+def _others_seen(context: StepContext, found: Survey) -> bool:
+    """Whether a look shows what neither the plan nor the world before it had.
+
+    One look proves nothing: any broker answers it, and one may still hold the replicas of a move
+    that has ended elsewhere.
+
+    Raises:
+        StepFailedError: OTHERS_LOOKS looks in a row showed it.
+    """
+    if not found.foreign and not found.gone:
+        context.memo.pop("others_seen", None)
+        return False
+    context.memo["others_seen"] = context.memo.get("others_seen", 0) + 1
+    if context.memo["others_seen"] >= OTHERS_LOOKS:
+        _refuse_others(found)
+    return True
 
 
 def _refuse_others(found: Survey) -> None:

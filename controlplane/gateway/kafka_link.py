@@ -43,9 +43,18 @@ class KafkaLink:
         self._pool = concurrent.futures.ThreadPoolExecutor(CALLS_AT_ONCE, "gateway")
 
     def call(
-        self, work: Callable[[Any], R], *, what: str, write: bool = False, timeout_s: float = 0.0
+        self,
+        work: Callable[[Any], R],
+        *,
+        what: str,
+        write: bool = False,
+        timeout_s: float = 0.0,
+        is_particular: bool = False,
     ) -> R:
         """`work(admin client)` within the deadline.
+
+        With `is_particular` it asks one broker by name: what that one does not answer says nothing
+        of the client, which goes on with the others.
 
         A read whose broker went away is asked once more, by a client that learns again who is
         there. A write is not: it may have been done.
@@ -56,34 +65,47 @@ class KafkaLink:
         limit_s = timeout_s or self._spec.timeout_s
         ends_s = time.monotonic() + limit_s
         try:
-            return self._once(work, what=what, write=write, limit_s=limit_s)
+            return self._once(
+                work, what=what, write=write, limit_s=limit_s, is_particular=is_particular
+            )
         except GatewayError as error:
             left_s = ends_s - time.monotonic()
             if write or error.code != UNREACHABLE or left_s < RETRY_LEFT_S:
                 raise
-        return self._once(work, what=what, write=False, limit_s=left_s)
+        return self._once(
+            work, what=what, write=False, limit_s=left_s, is_particular=is_particular
+        )
 
-    def _once(self, work: Callable[[Any], R], *, what: str, write: bool, limit_s: float) -> R:
+    def _once(
+        self,
+        work: Callable[[Any], R],
+        *,
+        what: str,
+        write: bool,
+        limit_s: float,
+        is_particular: bool,
+    ) -> R:
         """Raises GatewayError, as `call`."""
+        drop = _keep if is_particular else self._drop
         future = self._pool.submit(self._work, work)
         try:
             return future.result(limit_s)
         except concurrent.futures.TimeoutError as error:
-            self._drop()
+            drop()
             raise timed_out(f"{what}: no answer in {limit_s:.0f} s", write=write) from error
         except GatewayError as error:
             if error.retriable:
-                self._drop()
+                drop()
             raise
         except UnsupportedVersionError as error:
             raise GatewayError("UNSUPPORTED_VERSION", f"{what}: {error}") from error
         except BrokerResponseError as error:
             found = refusal(type(error), str(error))
             if found.retriable:
-                self._drop()
+                drop()
             raise found from error
         except (KafkaError, OSError, RuntimeError) as error:
-            self._drop()
+            drop()
             found = unreachable(f"{what}: {error}")
             found.unknown_outcome = write
             raise found from error
@@ -127,6 +149,10 @@ class KafkaLink:
             threading.Thread(target=_close_quietly, args=(client,), daemon=True).start()
 
 
+def _keep() -> None:
+    """The client stays."""
+
+
 class BrokerLink:
     """The same connection for questions to one broker."""
 
@@ -144,6 +170,7 @@ class BrokerLink:
             what=f"{what} at broker {self._broker}",
             write=write,
             timeout_s=timeout_s or self._timeout_s,
+            is_particular=True,
         )
 
     def at(self, broker: int, timeout_s: float) -> "BrokerLink":

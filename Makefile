@@ -42,7 +42,7 @@ setup: ## Install what running needs, without starting anything
 	@deploy/local/setup.sh run
 
 ##@ Check it
-.PHONY: test lint types imports test-unit test-all test-integration test-cluster test-postgres test-frontend test-spark test-conformance test-faults test-faults-quick simulate test-e2e test-e2e-quick fix
+.PHONY: test lint types imports test-unit test-all test-integration test-cluster test-governance-kafka test-postgres test-frontend test-spark test-conformance test-faults test-faults-quick simulate test-e2e test-e2e-quick fix
 test: ## Everything that is fast enough for every change (≤ 15 minutes on 2 cores)
 	@deploy/local/setup.sh test
 	@tests/run_all.sh
@@ -62,6 +62,10 @@ test-integration: ## Cluster, conformance and Spark tests, three files at a time
 	  tests/spark_analytics tests/controlplane/live tests/conformance tests
 test-cluster: ## Tests on real brokers and ZooKeeper
 	@$(PY) -m pytest -q -m "cluster and not spark and not faults and not conformance and not e2e"
+test-governance-kafka: ## Every kind of operation on a stock Apache Kafka of three brokers, with authorizer and SASL_SSL
+	@deploy/local/setup.sh test
+	@$(PY) -m tests.kafka_jars
+	@PENSTOCK_TEST_GOVERNED=kafka $(PY) -m pytest -q -n 0 tests/controlplane/live/test_verbs.py tests/controlplane/live/test_every_kind.py
 test-postgres: ## The control plane's tests on PostgreSQL
 	@tests/run_on_postgres.sh
 test-spark: ## Spark transforms and jobs on a real local session

@@ -72,9 +72,7 @@ class KafkaLink:
             left_s = ends_s - time.monotonic()
             if write or error.code != UNREACHABLE or left_s < RETRY_LEFT_S:
                 raise
-        return self._once(
-            work, what=what, write=False, limit_s=left_s, is_particular=is_particular
-        )
+        return self._once(work, what=what, write=False, limit_s=left_s, is_particular=is_particular)
 
     def _once(
         self,

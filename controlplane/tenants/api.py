@@ -134,9 +134,7 @@ class AuditExportView(TenantView):
         "audit_event_export",
         answers={
             (200, "application/x-ndjson"): OpenApiResponse(OpenApiTypes.STR, "One row a line."),
-            (200, "text/csv"): OpenApiResponse(
-                OpenApiTypes.STR, "Rows after their names."
-            ),
+            (200, "text/csv"): OpenApiResponse(OpenApiTypes.STR, "Rows after their names."),
         },
         parameters=[FORMAT, *SEARCH],
         tag=TAG,

@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -5,9 +6,13 @@ import pytest
 from tests.controlplane.live.clients import Clients
 from tests.controlplane.live.holds import AFTER
 from tests.controlplane.live.service import LiveService
+from tests.controlplane.live.stock_kafka import StockKafka
 
 # What TLS adds has tests of its own; the others show that a cluster without it is one still.
 OPEN = {"listener_security": "SASL_PLAINTEXT"}
+# What is governed: `penstock`, brokers of ours that the service provisions; `kafka`, a stock Apache
+# Kafka that it registers.
+GOVERNED = os.environ.get("PENSTOCK_TEST_GOVERNED", "penstock")
 QUICK = {"group.initial.rebalance.delay.ms": "0", "offsets.topic.num.partitions": "2"}
 
 
@@ -24,11 +29,40 @@ def service(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def cluster(service):
-    """Its worker is killed while the brokers start: provisioning must end right all the same."""
+def kafka(tmp_path_factory):
+    """The stock Kafka, where that is what is governed; else None."""
+    if GOVERNED != "kafka":
+        yield None
+        return
+    made = StockKafka(Path(tmp_path_factory.mktemp("stock")) / "kafka")
+    try:
+        made.start()
+        yield made
+    finally:
+        made.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster(service, kafka):
+    """Its worker is killed while it is added: that must end right all the same."""
+    if kafka:
+        return register(service, kafka)
     service.holds.place("cluster.create", "processes", AFTER)
     body = {**OPEN, "name": "live", "broker_count": 3, "config": QUICK, "confirm": True}
-    operation = service.post("/clusters", body)["operation"]
+    return added(service, service.post("/clusters", body)["operation"])
+
+
+def register(service, kafka):
+    service.cluster_id = None
+    plan = service.plan("cluster.register", **kafka.registration("live"))
+    service.holds.place("cluster.register", "connect", AFTER)
+    found = added(service, service.confirm(plan))
+    service.ca_pem = kafka.ca_file.read_text()
+    service.partitions_on = kafka.partitions_on
+    return found
+
+
+def added(service, operation):
     held = service.holds.await_held()
     assert held["operation_id"] == operation["id"]
     assert service.operation(operation)["state"] == "running"
@@ -54,4 +88,4 @@ def clients(service, cluster):
     ]
     operation = service.run("user.create", username="everything", acls=acls)
     secret = service.post(f"/operations/{operation['id']}/secret")
-    return Clients(cluster["bootstrap_servers"], secret)
+    return Clients(cluster["bootstrap_servers"], secret, ca_pem=service.ca_pem)

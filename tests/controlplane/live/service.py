@@ -79,7 +79,9 @@ class LiveService:
         self.holds = Holds(directory / "holds")
         self.login: dict[str, str] = {}
         self.api_key = ""
-        self.cluster_id = ""
+        self.cluster_id: str | None = ""
+        self.ca_pem = ""
+        self.partitions_on = self.partitions_of_ours
 
     # -- processes ------------------------------------------------------------------------
     def start(self) -> None:
@@ -208,11 +210,12 @@ class LiveService:
 
         The other worker goes on; a fresh one is started in the place of the dead.
         """
-        name = next(name for name in WORKERS if self.processes[name].pid == held["pid"])
+        names = (*WORKERS, SLOW_WORKER)
+        name = next(name for name in names if self.processes[name].pid == held["pid"])
         worker = self.processes.pop(name)
         worker.send_signal(signal.SIGKILL)
         worker.wait()
-        self.start_worker(name)
+        self.start_worker(name, *(("--queues", SLOW) if name == SLOW_WORKER else ()))
 
     def spawn(self, name: str, *command: str) -> None:
         log = (self.directory / f"{name}.log").open("ab")
@@ -266,6 +269,11 @@ class LiveService:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+    def partitions_of_ours(self, broker: int) -> set[str]:
+        """Names of the directories of partitions that a provisioned broker keeps on its disk."""
+        paths = (self.directory / "brokers").rglob("*")
+        return {path.name for path in paths if path.is_dir() and f"-{broker}/" in str(path)}
 
     @property
     def address(self) -> str:
@@ -350,6 +358,13 @@ class LiveService:
 
     def operation(self, operation: Any) -> Any:
         return self.get(f"/operations/{operation['id']}")
+
+    def cancel(self, operation: Any) -> Any:
+        """The operation, or the problem that says why it cannot be cancelled."""
+        try:
+            return self.post(f"/operations/{operation['id']}/cancellation")
+        except Refused as refused:
+            return refused.problem
 
     def finish(self, operation: Any, *, timeout_s: float = 120.0) -> Any:
         """Until it ends; fails the test with the steps and the worker's log when it does not."""

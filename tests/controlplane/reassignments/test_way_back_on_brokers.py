@@ -73,7 +73,7 @@ def rates(gateway, broker):
 
 def test_it_goes_back_as_slowly_as_it_came_and_the_limit_is_gone_then(world, gateway):
     plan = world.plan(
-        "reassignment", moves=MOVES, batch_size=1, throttle_bytes_per_s=10 * RATE_BYTES_PER_S
+        "reassignment", moves=MOVES, batch_size=1, throttle_bytes_per_s=3 * RATE_BYTES_PER_S
     )
     operation = world.start(plan)
     for _ in eventually(60, "the first partition arrives"):

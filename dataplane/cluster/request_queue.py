@@ -104,6 +104,13 @@ class BrokerRequestQueue:
         pending.update_metadata[partition] = update
 
     def add_stop_replica(self, partition: TopicPartition, stop: Stop) -> None:
+        """The broker's replica stops, and perhaps its data goes.
+
+        A full LeaderAndIsr that has not left goes on naming a replica that only stops: the broker
+        would set its log aside. The stop follows in a round of its own.
+        """
+        if self._rounds and self._rounds[-1].full and not stop.delete:
+            self._rounds.append(PendingRequests())
         pending = self._open()
         pending.leader_and_isr.pop(partition, None)
         pending.stop_replica[partition] = stop

@@ -54,6 +54,22 @@ def test_metadata_of_a_recreated_topic_does_not_hide_the_deletion():
     assert not queue.take().update_metadata[tp(0)].deleting
 
 
+def test_a_full_request_names_a_replica_that_only_stops():
+    """What it does not name is set aside on the broker, with its records."""
+    queue = BrokerRequestQueue()
+    queue.add_brokers(metadata_first=True, full=True)
+    queue.add_leader_and_isr(tp(0), update(1))
+    queue.add_leader_and_isr(tp(1), update(1))
+    queue.add_stop_replica(tp(0), Stop(1, delete=False))
+    queue.add_stop_replica(tp(1), Stop(-2, delete=True))
+    rounds = [queue.take(), queue.take()]
+    assert rounds[0].full
+    assert set(rounds[0].leader_and_isr) >= {tp(0)}
+    stops = {partition: stop for each in rounds for partition, stop in each.stop_replica.items()}
+    assert stops == {tp(0): Stop(1, delete=False), tp(1): Stop(-2, delete=True)}
+    assert not queue
+
+
 COMMANDS = st.lists(
     st.tuples(st.sampled_from(["role", "stop", "take"]), st.integers(0, 2)), max_size=30
 )

@@ -7,11 +7,13 @@ import time
 import urllib.error
 import urllib.request
 import uuid
+from http import HTTPStatus
 from typing import Any
 
 from deploy.local.config import SetupError
 
 ENDS_WITHIN_S = 120.0
+AWAY_WITHIN_S = 60.0
 POLL_S = 0.2
 
 
@@ -58,6 +60,23 @@ class Api:
         return operation
 
     def _call(self, method: str, path: str, body: Any) -> Any:
+        """Asked again while the service says that a part of it is away for now: at a start the
+        brokers of the last run are still coming. The key makes that safe for what writes.
+
+        Raises:
+            SetupError: refused, or away for AWAY_WITHIN_S.
+        """
+        key = str(uuid.uuid4())
+        deadline_s = time.monotonic() + AWAY_WITHIN_S
+        while True:
+            try:
+                return self._once(method, path, body, key)
+            except _AwayError as error:
+                if time.monotonic() > deadline_s:
+                    raise SetupError(str(error)) from error
+            time.sleep(POLL_S)
+
+    def _once(self, method: str, path: str, body: Any, key: str) -> Any:
         request = urllib.request.Request(
             self._base + path,
             method=method,
@@ -65,7 +84,7 @@ class Api:
             headers={
                 "Authorization": f"Bearer {self._key}",
                 "Content-Type": "application/json",
-                "Idempotency-Key": str(uuid.uuid4()),
+                "Idempotency-Key": key,
             },
         )
         try:
@@ -73,6 +92,12 @@ class Api:
                 return json.loads(response.read() or b"null")
         except urllib.error.HTTPError as error:
             problem = error.read().decode(errors="replace")
-            raise SetupError(f"{method} {path} answered {error.code}: {problem[:500]}") from error
+            text = f"{method} {path} answered {error.code}: {problem[:500]}"
+            kind = _AwayError if error.code == HTTPStatus.SERVICE_UNAVAILABLE else SetupError
+            raise kind(text) from error
         except OSError as error:
             raise SetupError(f"{method} {path} did not answer: {error}") from error
+
+
+class _AwayError(Exception):
+    """503: the same request may be served in a moment."""

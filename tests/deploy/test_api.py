@@ -25,6 +25,8 @@ class Service:
     def __init__(self) -> None:
         self.states: list[dict[str, Any]] = []
         self.asked: list[tuple[str, str, Any]] = []
+        self.keys: list[str] = []
+        self.refusals: list[int] = []
         service = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -38,8 +40,9 @@ class Service:
             def _answer(self, body: Any) -> None:
                 service.asked.append((self.command, self.path, body))
                 found = PLAN if self.path.endswith("/plans") else service.next_state()
+                service.keys.append(self.headers["Idempotency-Key"])
                 text = json.dumps(found).encode()
-                self.send_response(200)
+                self.send_response(service.refusals.pop(0) if service.refusals else 200)
                 self.send_header("Content-Length", str(len(text)))
                 self.end_headers()
                 self.wfile.write(text)
@@ -118,3 +121,26 @@ def test_an_operation_that_does_not_end_is_not_waited_for_ever(
     service.states = [operation("running", ended=False)]
     with pytest.raises(SetupError, match=r"has not ended within 0\.05 s: it is running"):
         api.run("topic.create", "cl_1", {})
+
+
+def test_what_is_away_for_a_moment_is_asked_again_with_its_key(service: Service, api: Api) -> None:
+    service.states = [{"data": []}]
+    service.refusals = [503, 503]
+    assert api.get("/clusters/kc_1/topics")["data"] == []
+    service.refusals = [503]
+    assert api.post("/clusters")["data"] == []
+    assert len(service.keys) == 5
+    assert len(set(service.keys[:3])) == len(set(service.keys[3:])) == 1
+
+
+def test_what_stays_away_is_said(
+    service: Service, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "AWAY_WITHIN_S", 0.05)
+    service.states = [{"detail": "no broker answers"}]
+    service.refusals = [503] * 1000
+    with pytest.raises(SetupError, match=r"answered 503: .*no broker answers"):
+        api.get("/clusters/kc_1/topics")
+    service.refusals = [409]
+    with pytest.raises(SetupError, match="answered 409"):
+        api.get("/clusters/kc_1/topics")

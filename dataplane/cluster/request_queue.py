@@ -2,13 +2,15 @@
 
 A newer state of a partition replaces an older one that has not left yet, so a slow broker costs
 one request, not one per change. Merging never passes a stop: what comes after it for the same
-partition waits for the next round.
+partition waits for the next round. So does a topic that was made again under a name that the round
+has with another id: a request names a topic once.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import enum
+import uuid
 from collections import deque
 
 from dataplane.cluster.requests import MetadataUpdate, Stop
@@ -33,6 +35,7 @@ class PendingRequests:
     leader_and_isr: dict[TopicPartition, MetadataUpdate] = dataclasses.field(default_factory=dict)
     update_metadata: dict[TopicPartition, MetadataUpdate] = dataclasses.field(default_factory=dict)
     stop_replica: dict[TopicPartition, Stop] = dataclasses.field(default_factory=dict)
+    topic_ids: dict[str, uuid.UUID] = dataclasses.field(default_factory=dict)
     brokers_changed: bool = False
     metadata_first: bool = False
     full: bool = False
@@ -81,26 +84,27 @@ class BrokerRequestQueue:
         pending.last_ticket = self.last_ticket
         return pending
 
-    def _open_for(self, partition: TopicPartition) -> PendingRequests:
-        """A round that does not stop this partition."""
-        if self._rounds and partition in self._rounds[-1].stop_replica:
-            self._rounds.append(PendingRequests())
-        return self._open()
+    def _open_for(self, partition: TopicPartition, topic_id: uuid.UUID) -> PendingRequests:
+        """A round that neither stops this partition nor has its topic's name with another id."""
+        if self._rounds:
+            last = self._rounds[-1]
+            known = last.topic_ids.get(partition.topic, topic_id)
+            if partition in last.stop_replica or known != topic_id:
+                self._rounds.append(PendingRequests())
+        pending = self._open()
+        pending.topic_ids[partition.topic] = topic_id
+        return pending
 
     def add_leader_and_isr(self, partition: TopicPartition, update: MetadataUpdate) -> None:
         """The broker leads or follows this partition now."""
-        pending = self._open_for(partition)
+        pending = self._open_for(partition, update.topic_id)
         earlier = pending.leader_and_isr.get(partition)
         if earlier is not None and earlier.is_new and not update.is_new:
             update = dataclasses.replace(update, is_new=True)
         pending.leader_and_isr[partition] = update
 
     def add_update_metadata(self, partition: TopicPartition, update: MetadataUpdate) -> None:
-        pending = self._open_for(partition)
-        earlier = pending.update_metadata.get(partition)
-        if earlier is not None and earlier.topic_id != update.topic_id:
-            self._rounds.append(PendingRequests())
-            pending = self._open()
+        pending = self._open_for(partition, update.topic_id)
         pending.update_metadata[partition] = update
 
     def add_stop_replica(self, partition: TopicPartition, stop: Stop) -> None:

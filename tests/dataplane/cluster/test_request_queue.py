@@ -54,6 +54,23 @@ def test_metadata_of_a_recreated_topic_does_not_hide_the_deletion():
     assert not queue.take().update_metadata[tp(0)].deleting
 
 
+@pytest.mark.parametrize("kind", ["update_metadata", "leader_and_isr"])
+def test_a_topic_made_again_shares_no_request_with_the_one_before(kind):
+    """A request names a topic once, by its name and one id."""
+    queue = BrokerRequestQueue()
+    add = getattr(queue, f"add_{kind}")
+    add(tp(1), update(3))
+    add(tp(0), update(0, topic_id=uuid.UUID(int=2)))
+    add(tp(1), update(0, topic_id=uuid.UUID(int=2)))
+    rounds = [getattr(queue.take(), kind) for _ in range(2)]
+    assert not queue
+    assert [{one.topic_id for one in each.values()} for each in rounds] == [
+        {TOPIC},
+        {uuid.UUID(int=2)},
+    ]
+    assert [set(each) for each in rounds] == [{tp(1)}, {tp(0), tp(1)}]
+
+
 def test_a_full_request_names_a_replica_that_only_stops():
     """What it does not name is set aside on the broker, with its records."""
     queue = BrokerRequestQueue()

@@ -76,7 +76,8 @@ class KafkaAccessMixin:
         def alter(admin: Any) -> Any:
             send = admin._send_request_to_controller  # noqa: SLF001 - its calls say no codes
             # It would raise with the request as text, and in that is the salted password.
-            return admin._manager.run(send, request, _codes_of, False)  # noqa: SLF001
+            run = admin._manager.run  # noqa: SLF001 - the library runs its coroutines there
+            return run(send, request, _codes_of, False)
 
         for result in self._link.call(alter, what=what, write=True).results:
             check(result.error_code, result.error_message, what)

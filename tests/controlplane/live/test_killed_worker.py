@@ -25,6 +25,8 @@ class WorkersOnly(LiveService):
         for name in ("PENSTOCK_OPERATION_LEASE_S", "PENSTOCK_OPERATION_SWEEP_S"):
             del self.environment[name]
         self.environment["PENSTOCK_ZOOKEEPER_CONFIG"] = ""
+        # Its own file, whatever database the other tests of this run are on.
+        self.environment.pop("DATABASE_URL", None)
         (self.directory / "data").mkdir(parents=True)
         self.start_redis()
         self.manage("migrate", "--verbosity", "0")

@@ -14,7 +14,7 @@ SEEDS = (2, 4)
 
 # Seeds that broke something once; README.md says what. Plans may have changed since: the unit test
 # of each bug's class is what holds it.
-REGRESSIONS = (3, 14, 17, 43, 46, 55, 62, 63, 112, 114, 266, 4_000_392, 5_000_664)
+REGRESSIONS = (3, 14, 17, 43, 46, 55, 62, 63, 112, 114, 266, 4_000_392, 5_000_664, 5_001_754)
 
 
 @pytest.mark.parametrize("seed", sorted({*SEEDS, *REGRESSIONS}))

@@ -75,7 +75,8 @@ class InSyncLag(Invariant):
         has = self._had.get(key, -1)
         if member is not None and member.partition.leader_epoch == state.leader_epoch:
             has = self._had[key] = member.partition.log.log_end_offset
-        if has >= min(before, end) or key not in self._reached_s:
+        is_empty = end == 0 and member is None  # it may have died before anybody looked at its log
+        if is_empty or has >= min(before, end) or key not in self._reached_s:
             self._reached_s[key] = now_s
             return
         allowed_s = self._lag_s * 1.5 + MARGIN_S

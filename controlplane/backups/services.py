@@ -83,7 +83,8 @@ def restore(path: Path, *, resume_operations: bool) -> Restored:
         under_way = list(active.values_list("pk", flat=True))
         if not resume_operations:
             for operation_id in under_way:
-                engine.interrupt(operation_id, _interrupted(header["created_at"]))
+                if not engine.interrupt(operation_id, _interrupted(header["created_at"])):
+                    raise RestoreError(f"the operation {operation_id} could not be ended")
     return Restored(
         created_at=header["created_at"],
         rows=sum(rows.values()),

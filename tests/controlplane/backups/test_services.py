@@ -142,6 +142,17 @@ def test_operations_under_way_end_as_failed_and_touch_nothing(tmp_path, world, t
     assert world.plan("topic.create", name="other", partitions=1).id
 
 
+def test_an_operation_that_cannot_be_ended_undoes_the_restore(tmp_path, world, monkeypatch):
+    """It would go on as soon as the service starts, against what the operator has said."""
+    world.start(world.plan("topic.create", name="orders", partitions=2))
+    services.back_up(tmp_path / "b")
+    empty()
+    monkeypatch.setattr(engine, "interrupt", lambda _operation_id, _problem: False)
+    with pytest.raises(services.RestoreError, match="could not be ended"):
+        services.restore(tmp_path / "b", resume_operations=False)
+    assert not Operation.objects.exists()
+
+
 def test_nobody_stays_signed_in(tmp_path):
     Session.objects.create(session_key="k", session_data="d", expire_date=timezone.now())
     services.back_up(tmp_path / "b")

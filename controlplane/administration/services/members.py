@@ -43,7 +43,7 @@ def member_add(*, tenant: Tenant, user: User, role: str, actor: Actor) -> Member
 
 @transaction.atomic
 def member_change(*, tenant: Tenant, username: str, role: str, actor: Actor) -> Membership:
-    """Give a member another role, from the next request on.
+    """Give a member another role, from the next request on. Grants of before end with the role.
 
     Raises:
         NotFound: no such member.
@@ -55,9 +55,11 @@ def member_change(*, tenant: Tenant, username: str, role: str, actor: Actor) -> 
     if member.role == OWNER:
         _check_other_owner(tenant, member)
         _revoke_invitations_of(tenant, username)
-    _record(tenant, actor, "member.change", username, {"before": member.role, "after": role})
-    member.role = role
-    member.save(update_fields=["role"])
+    ended = {"grants_ended": len(member.grants)} if member.grants else {}
+    change = {"before": member.role, "after": role, **ended}
+    _record(tenant, actor, "member.change", username, change)
+    member.role, member.grants = role, []
+    member.save(update_fields=["role", "grants"])
     return member
 
 

@@ -99,8 +99,11 @@ class LocalCluster:
                     return int(descriptor.parts[2])
         raise LookupError(f"no process listens as broker {broker_id}")
 
-    def kill_broker(self, broker_id: int) -> int:
-        """SIGKILL; answers the pid that died."""
+    def kill_broker(self, broker_id: int, *, for_good: bool = False) -> int:
+        """SIGKILL; answers the pid that died. The supervisor starts it again, but not for good."""
+        if for_good:
+            (properties,) = self.data_dir.glob(f"**/broker-{broker_id}/broker.properties")
+            properties.write_text("broker.id=none")  # nothing that could be started
         pid = self.broker_pid(broker_id)
         os.kill(pid, signal.SIGKILL)
         return pid

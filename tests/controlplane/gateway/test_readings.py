@@ -128,9 +128,7 @@ def test_one_of_three_real_brokers_is_killed(tmp_path):
             assert whole.groups().gaps == whole.leader_bytes(orders(gateway)).gaps == ()
 
             before = orders(gateway)
-            (properties,) = tmp_path.glob("**/broker-1/broker.properties")
-            properties.write_text("broker.id=none")  # or it would be started again
-            cluster.kill_broker(1)
+            cluster.kill_broker(1, for_good=True)
             for _ in eventually(30, "the controller sees the broker gone"):
                 # The first question may go to the broker that is gone.
                 with contextlib.suppress(GatewayError):

@@ -1,11 +1,14 @@
 """A deletion planned on three real brokers of which one is killed."""
 
+import contextlib
+
 import pytest
 from confluent_kafka import Producer
 
 from controlplane.clusters.connections import use_gateways
 from controlplane.common.problems import Conflict
 from controlplane.gateway.connection_spec import ConnectionSpec
+from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.kafka import KafkaGateway
 from controlplane.gateway.types import NewTopic
 from tests.local_cluster import eventually, local_cluster
@@ -46,11 +49,12 @@ def test_a_plan_says_what_the_dead_broker_alone_held_is_unknown(world, brokers):
     assert row(whole, "records")["value"] == RECORDS
     assert row(whole, "bytes")["value"] > RECORDS * 50
     assert row(whole, "acls")["value"] == 0, "a cluster without an authorizer has no ACLs"
-    brokers.kill_broker(1)
+    brokers.kill_broker(1, for_good=True)
     for _ in eventually(30, "the plan says that records are unknown"):
-        plan = world.plan("topic.delete", name="orders")
-        if row(plan, "records")["value"] is None:
-            break
+        with contextlib.suppress(GatewayError):  # the first question may go to the dead broker
+            plan = world.plan("topic.delete", name="orders")
+            if row(plan, "records")["value"] is None:
+                break
     records = row(plan, "records")
     assert records["at_least"] == RECORDS * 2 // 3
     assert [gap["brokers"] for gap in records["unknown"]] == [[1]]

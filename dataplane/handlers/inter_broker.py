@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 
 def require_cluster_action(context: RequestContext) -> None:
-    """Only brokers may command brokers: KafkaError(CLUSTER_AUTHORIZATION_FAILED) otherwise."""
+    """Only brokers may command brokers: KafkaError(CLUSTER_AUTHORIZATION_FAILED) otherwise.
+
+    On clusters of tenants no ACL makes a client one (`penstock.tenant.configs.only`).
+    """
     if not context.authorize(AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME):
         raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)

@@ -2,7 +2,8 @@
 
 The rules are those of Kafka's AclAuthorizer: no matching ACL at all decides by
 `allow.everyone.if.no.acl.found`; else any matching DENY refuses; else an ALLOW is needed, which may
-name the operation, one that implies it, or All.
+name the operation, one that implies it, or All. Where `peers_by_acl` is False no ACL makes anybody
+a peer of the brokers: ClusterAction is the super users' alone.
 """
 
 from __future__ import annotations
@@ -37,9 +38,14 @@ class AclIndex:
     """Mutable; one per broker. `replace` is the only way in."""
 
     def __init__(
-        self, *, super_users: frozenset[Principal], allow_if_no_acl_found: bool = False
+        self,
+        *,
+        super_users: frozenset[Principal],
+        allow_if_no_acl_found: bool = False,
+        peers_by_acl: bool = True,
     ) -> None:
         self._super_users = super_users
+        self._peers_by_acl = peers_by_acl
         self._allow_if_no_acl_found = allow_if_no_acl_found
         self._literal: dict[tuple[ResourceType, str], frozenset[AclEntry]] = {}
         self._prefixed: dict[ResourceType, dict[str, frozenset[AclEntry]]] = {}
@@ -116,6 +122,8 @@ class AclIndex:
         resource_type: ResourceType,
         name: str,
     ) -> bool:
+        if operation is AclOperation.CLUSTER_ACTION and not self._peers_by_acl:
+            return False
         matching = self._matching(resource_type, name)
         if not matching:
             return self._allow_if_no_acl_found

@@ -67,6 +67,8 @@ class Authorizer:
         self.index = AclIndex(
             super_users=super_users,
             allow_if_no_acl_found=config.get_bool("allow.everyone.if.no.acl.found"),
+            # Who rules the ACLs of a managed cluster is its tenant, who is no broker of it.
+            peers_by_acl=not config.get_bool("penstock.tenant.configs.only"),
         )
         self.scram = ScramStore(coordinator, clock, config.get_str("penstock.bootstrap.scram"))
         self.decoy_secret = entropy.token_bytes(DECOY_SECRET_BYTES)

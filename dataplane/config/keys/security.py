@@ -104,7 +104,8 @@ KEYS = scoped(
     flag(
         "penstock.tenant.configs.only",
         False,
-        "Whether clients that are no super users may change only a tenant's keys of brokers.",
+        "Whether clients that are no super users may change only a tenant's keys of brokers, and "
+        "command no broker as its peers do, whatever ACLs they have.",
     ),
     text(
         "penstock.inter.broker.username",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
+from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ FUTURE_DIRECTORY = "-future"
 STRAY_DIRECTORY = "-stray"
 
 _NAME_LENGTH_MAX = 255
+_SAFE_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
 def segment_path(directory: str, base_offset: int, suffix: str) -> str:
@@ -49,6 +52,19 @@ def parse_base_offset(name: str, suffix: str) -> int | None:
     if len(stem) != 20 or not stem.isascii() or not stem.isdigit():  # %020d
         return None
     return int(stem)
+
+
+def partition_directory_name(partition: TopicPartition) -> str:
+    """`topic-N`, which lies in the log directory and nowhere else.
+
+    Names come over the network too: one with a slash would lead out of it.
+
+    Raises:
+        KafkaError: INVALID_TOPIC_EXCEPTION for a name that no topic has, or a negative number.
+    """
+    if partition.partition < 0 or not _SAFE_TOPIC.fullmatch(partition.topic):
+        raise KafkaError(ErrorCode.INVALID_TOPIC_EXCEPTION, "There can be no log of this name.")
+    return str(partition)
 
 
 def parse_partition_directory(name: str) -> TopicPartition | None:

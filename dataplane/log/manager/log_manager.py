@@ -250,7 +250,7 @@ class LogManager:
 
         `is_new` is the controller's word that no replica may exist yet; without it a log is only
         created while no directory has failed, for it might lie in the failed one.
-        KafkaError: INCONSISTENT_TOPIC_ID, KAFKA_STORAGE_ERROR.
+        KafkaError: INCONSISTENT_TOPIC_ID, INVALID_TOPIC_EXCEPTION, KAFKA_STORAGE_ERROR.
         """
         log = self._current.get(tp)
         if log is not None:
@@ -259,16 +259,17 @@ class LogManager:
         live = self._live_directories()
         if not live or (not is_new and len(live) < len(self._directories)):
             raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR, f"No place for the log of {tp}.")
+        name = paths.partition_directory_name(tp)
         directory = self._place_for(tp, live)
-        path = f"{directory.path}/{tp}"
+        path = f"{directory.path}/{name}"
         try:
             self._fs.make_dirs(path)
             log = self.make_log(tp, path, directory, config)
             self._current.put(tp, log, directory)
             # An earlier log of this name may still be in the checkpoints.
-            for name in OFFSETS:
-                if self._checkpoints.written_offset(directory, name, tp):
-                    self._checkpoints.write_now(name, [directory])
+            for kept in OFFSETS:
+                if self._checkpoints.written_offset(directory, kept, tp):
+                    self._checkpoints.write_now(kept, [directory])
             if topic_id is not None:
                 write_topic_id(self._fs, path, topic_id)
                 self._current.set_topic_id(tp, topic_id)

@@ -25,6 +25,8 @@ TOPIC_ID = uuid.UUID(int=42)
 def roles(
     leader: int = ME,
     *,
+    topic: str = "t",
+    partition: int = 0,
     epoch: int = 0,
     controller_epoch: int = 1,
     broker_epoch: int = 7,
@@ -32,8 +34,8 @@ def roles(
     replicas: tuple[int, ...] = (ME, PEER),
 ) -> LeaderAndIsrRequest:
     state = LeaderAndIsrPartitionState(
-        topic_name="t",
-        partition_index=0,
+        topic_name=topic,
+        partition_index=partition,
         leader=leader,
         leader_epoch=epoch,
         partition_epoch=epoch,
@@ -47,7 +49,7 @@ def roles(
         broker_epoch=broker_epoch,
         ungrouped_partition_states=[state],
         topic_states=[
-            LeaderAndIsrTopicState(topic_name="t", topic_id=topic_id, partition_states=[state])
+            LeaderAndIsrTopicState(topic_name=topic, topic_id=topic_id, partition_states=[state])
         ],
     )
 
@@ -98,6 +100,29 @@ async def test_a_deposed_controller_and_an_earlier_life_are_refused(broker: OneB
     earlier = await broker.ask(roles(PEER, epoch=1, controller_epoch=3, broker_epoch=6), 7)
     assert earlier.error_code == ErrorCode.STALE_BROKER_EPOCH
     assert broker.partition("t").is_leader
+
+
+@pytest.mark.parametrize(
+    ("topic", "partition"),
+    [
+        ("../victim/orders", 0),
+        ("/victim/orders", 0),
+        ("a/../../victim/orders", 0),
+        ("a\0b", 0),
+        ("a\nb", 0),
+        ("\uff0e\uff0e\u2215victim", 0),
+        ("", 0),
+        ("a" * 250, 0),
+        ("t", -1),
+    ],
+)
+async def test_no_name_leads_out_of_the_log_directory(broker: OneBroker, topic, partition):
+    broker.fs.make_dirs("/victim/orders-0")
+    before = broker.fs.list_dir("/data"), broker.fs.list_dir("/victim/orders-0")
+    answer = await broker.ask(roles(topic=topic, partition=partition), 7)
+    assert error_of(answer) == ErrorCode.INVALID_TOPIC_EXCEPTION
+    assert broker.logs.all() == {}
+    assert (broker.fs.list_dir("/data"), broker.fs.list_dir("/victim/orders-0")) == before
 
 
 async def test_another_topic_of_the_same_name_is_refused(broker: OneBroker) -> None:

@@ -89,6 +89,7 @@ def member_dict(member: Membership) -> dict[str, Any]:
     return {
         "username": member.user.get_username(),
         "role": member.role,
+        "grants": member.grants,
         "is_active": member.user.is_active,
         "last_login_at": iso(member.user.last_login),
     }

@@ -5,9 +5,14 @@ from rest_framework import serializers
 
 from controlplane.administration.inputs import USERNAME_MAX
 from controlplane.clusters.serializers import HostSerializer
+from controlplane.common.grants import GRANTS_MAX
 from controlplane.common.serializers import Shape, page_serializer
 from controlplane.tenants.models import ROLE_CHOICES, TENANT_STATE_CHOICES
-from controlplane.tenants.serializers import ApiKeyCreatedSerializer, check_key_end
+from controlplane.tenants.serializers import (
+    ApiKeyCreatedSerializer,
+    GrantSerializer,
+    check_key_end,
+)
 
 DAY_S = 24 * 3600
 INVITATION_LIFETIME_MAX_S = 30 * DAY_S
@@ -25,12 +30,20 @@ def role_field(**options: Any) -> serializers.ChoiceField:
 class MemberSerializer(Shape):
     username = serializers.CharField()
     role = role_field()
+    grants = GrantSerializer(many=True, help_text="Roles by pattern, beside the role on all.")
     is_active = serializers.BooleanField(help_text="The login has not ended.")
     last_login_at = serializers.DateTimeField(allow_null=True)
 
 
 class MemberInputSerializer(Shape):
     role = role_field()
+    grants = GrantSerializer(  # type: ignore[call-arg] # the list has max_length
+        many=True,
+        required=False,
+        max_length=GRANTS_MAX,
+        help_text="In place of those of before, with the role limited or viewer; absent: those of"
+        " before stay while the role does, and end with it.",
+    )
 
 
 class DepartureSerializer(Shape):
@@ -147,6 +160,7 @@ class OperatorTenantChangeSerializer(Shape):
 class OperatorMemberInputSerializer(Shape):
     username = serializers.CharField(max_length=USERNAME_MAX)
     role = role_field()
+    grants = GrantSerializer(many=True, default=list, max_length=GRANTS_MAX)  # type: ignore[call-arg] # the list has it
 
 
 class UserTenantSerializer(Shape):

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from controlplane.audit.services import Actor, audit_record
-from controlplane.common.grants import GRANTS_MAX, Grant, grant_of, scope_of
+from controlplane.common.grants import GRANTS_MAX, Grant, Scope, grant_of, scope_of
 from controlplane.common.problems import Conflict, Forbidden, NotFound, field_problem
 from controlplane.common.times import iso
 from controlplane.tenants.authentication import PREFIX, secret_hash
@@ -35,18 +35,35 @@ def membership_ensure(
 
 
 def stored(grants: Sequence[Grant]) -> list[dict[str, Any]]:
-    """The rows that `scope_of` reads.
+    """The rows that `scope_of` reads; raises as `check_grants`."""
+    rows = [grant.as_row() for grant in grants]
+    check_grants(rows)
+    return rows
+
+
+def check_grants(rows: Sequence[dict[str, Any]]) -> None:
+    """What a member or key may have for grants.
 
     Raises:
-        Invalid: there are too many, or one of them is none.
+        Invalid: there are too many, or one of them is none or there already.
     """
-    if len(grants) > GRANTS_MAX:
+    if len(rows) > GRANTS_MAX:
         raise field_problem("/grants", f"There are at most {GRANTS_MAX} grants.", "max_length")
-    rows = [grant.as_row() for grant in grants]
     for index, row in enumerate(rows):
         if grant_of(row) is None:
             raise field_problem(f"/grants/{index}", "There is no such grant.")
-    return rows
+        if row in rows[:index]:
+            raise field_problem(f"/grants/{index}", "This grant stands there twice.", "repeated")
+
+
+def check_within(scope: Scope, role: str, rows: Sequence[dict[str, Any]], why: str) -> None:
+    """Raises Forbidden, with the field at fault: `scope` does not have all that is given."""
+    faults = [] if scope.spans(scope_of(role, []).layers[0]) else ["/role"]
+    given = [(f"/grants/{index}", grant_of(row)) for index, row in enumerate(rows)]
+    faults += [where for where, grant in given if grant and not scope.spans([grant])]
+    if faults:
+        errors = [{"pointer": where, "code": "beyond-own", "detail": why} for where in faults]
+        raise Forbidden(why, errors=errors)
 
 
 @transaction.atomic
@@ -97,10 +114,10 @@ def api_key_create(
         NotFound: the tenant has no such service account.
         Conflict: the account is disabled, or has its share of keys.
         Forbidden: it would be allowed more than the actor.
+        Invalid: as `check_grants`.
     """
-    own = scope_of(KEY_ROLES[scope], list(grants))
-    if not actor.scope.spans(own.layers[0]):
-        raise Forbidden("A key may do no more than who makes it.")
+    check_grants(grants)
+    check_within(actor.scope, KEY_ROLES[scope], grants, "A key may do no more than who makes it.")
     account = account_of(tenant, service_account_id, name, actor)
     lookup, secret = new_secret()
     key = ApiKey.objects.create(

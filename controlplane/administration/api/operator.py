@@ -96,10 +96,9 @@ class OperatorMembersView(OperatorView):
         tenant = selectors.tenant_row(tenant_id)
         given = OperatorMemberInputSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        user = users.user_row(given.validated_data["username"])
-        member = members.member_add(
-            tenant=tenant, user=user, role=given.validated_data["role"], actor=self.actor
-        )
+        values = dict(given.validated_data)
+        user = users.user_row(values.pop("username"))
+        member = members.member_add(tenant=tenant, user=user, actor=self.actor, **values)
         return Response(selectors.member_dict(member), status=status.HTTP_201_CREATED)
 
 

@@ -57,7 +57,7 @@ class MemberView(TenantView):
         body=MemberInputSerializer,
         answers={200: MemberSerializer},
         tag=TAG,
-        summary="Give a member another role",
+        summary="Give a member another role or other grants",
     )
     def put(self, request: Request, username: str) -> Response:
         given = MemberInputSerializer(data=request.data)

@@ -22,7 +22,7 @@ from controlplane.common.problems import Conflict, Gone, NotFound
 from controlplane.common.times import iso
 from controlplane.tenants.authentication import secret_hash
 from controlplane.tenants.models import CLOSED, Invitation, Tenant
-from controlplane.tenants.services import new_secret
+from controlplane.tenants.services import check_within, new_secret
 
 PREFIX = "psi_"
 PATH = "/invitation#"
@@ -45,8 +45,12 @@ def invite(*, tenant: Tenant, role: str, note: str, actor: Actor, lifetime: time
     """A link that makes whoever opens it first a member.
 
     Nobody is named in it, so that an owner learns nothing of the users of other tenants.
-    Raises Conflict: too many are open.
+
+    Raises:
+        Conflict: too many are open.
+        Forbidden: the actor does not have the role.
     """
+    check_within(actor.scope, role, (), "Nobody gives more than they have.")
     Tenant.objects.select_for_update().get(pk=tenant.pk)  # so that the count holds
     if _open(Invitation.objects.filter(tenant=tenant)).count() >= INVITATIONS_OPEN_MAX:
         raise Conflict(

@@ -476,7 +476,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Give a member another role */
+        /** Give a member another role or other grants */
         put: operations["member_change"];
         post?: never;
         /** Remove a member; the last owner stays */
@@ -2406,6 +2406,8 @@ export interface components {
         /** @enum {string} */
         MechanismEnum: "SCRAM-SHA-256" | "SCRAM-SHA-512";
         Member: {
+            /** @description Roles by pattern, beside the role on all. */
+            grants: components["schemas"]["Grant"][];
             /** @description The login has not ended. */
             is_active: boolean;
             /** Format: date-time */
@@ -2414,6 +2416,8 @@ export interface components {
             username: string;
         };
         MemberInputRequest: {
+            /** @description In place of those of before, with the role limited or viewer; absent: those of before stay while the role does, and end with it. */
+            grants?: components["schemas"]["GrantRequest"][];
             role: components["schemas"]["RoleEnum"];
         };
         MemberPage: {
@@ -2706,6 +2710,7 @@ export interface components {
             data: components["schemas"]["OperatorHost"][];
         };
         OperatorMemberInputRequest: {
+            grants?: components["schemas"]["GrantRequest"][];
             role: components["schemas"]["RoleEnum"];
             username: string;
         };

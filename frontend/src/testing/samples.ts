@@ -321,7 +321,7 @@ export const plan = (fields: Partial<Plan> = {}): Plan =>
 
 /** A list of the REST API, all on one page. */
 export const listed = <T>(data: T[]) => ({ data, page: { next: null, has_more: false } });
-export const member = over<Member>({ username: "ada", role: "owner", is_active: true, last_login_at: AT });
+export const member = over<Member>({ username: "ada", role: "owner", grants: [], is_active: true, last_login_at: AT });
 export const invitation = over<Invitation>({
   id: "iv_1",
   role: "viewer",

@@ -13,15 +13,11 @@ from controlplane.audit.models import AuditEvent
 from controlplane.common.problems import Gone
 from controlplane.tenants.authentication import find_key
 from controlplane.tenants.models import Membership, Tenant
+from controlplane.tenants.services import membership_ensure
+from tests.controlplane.administration.helpers import PASSWORD
 from tests.controlplane.support import ACTOR, tenant_make
 
 pytestmark = pytest.mark.django_db
-PASSWORD = "correct horse battery"
-
-
-@pytest.fixture(autouse=True)
-def quick_passwords(settings):
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 
 
 def run(*words):
@@ -137,6 +133,58 @@ def test_users_and_members():
     assert refusal("user", "create", "ADA", *url).startswith("username: ")
     assert refusal("user", "create", "eve", "--email", "none", *url).startswith("email: ")
     assert refusal("member", "add", "acme", "nobody", "owner") == "There is no such user."
+
+
+TEAM = {"match": "prefix", "name": "team-a-"}
+ANY = {"match": "any", "name": ""}
+MAIN = {"match": "literal", "name": "main"}
+
+
+def grant(role, over="cluster", names=ANY, clusters=ANY):
+    return {"role": role, "clusters": clusters, "over": over, "names": names}
+
+
+@pytest.mark.parametrize(
+    ("words", "row"),
+    [
+        (("viewer",), grant("viewer")),
+        (("operator", "topic-prefix=team-a-"), grant("operator", "topic", TEAM)),
+        (
+            ("operator", "cluster=main", "group-prefix=team-a-"),
+            grant("operator", "group", TEAM, MAIN),
+        ),
+        (("viewer", "topics", "cluster-prefix=team-a-"), grant("viewer", "topic", ANY, TEAM)),
+        (("viewer", "group=a=b"), grant("viewer", "group", {"match": "literal", "name": "a=b"})),
+    ],
+)
+def test_grants_in_words(words, row):
+    membership_ensure(tenant=tenant_make(), user=User.objects.create_user("bob"), role="viewer")
+    changed = run("member", "role", "acme", "bob", "limited", "--grant", *words)
+    assert (changed["role"], changed["grants"]) == ("limited", [row])
+    assert run("member", "role", "acme", "bob", "limited")["grants"] == [row]
+    assert run("member", "list", "acme")[0]["grants"] == [row]
+    made = run("key", "create", "acme", "ci", "--scope", "limited", "--grant", *words)
+    assert made["grants"] == [row]
+    assert run("member", "role", "acme", "bob", "limited", "--no-grants")["grants"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("owner",), "grants/0/role: "),
+        (("viewer", "topic-prefix=team"), "grants/0/names: "),
+        (("viewer", "topics", "group=a"), "grant/0: group=a says nothing of a grant, or says it"),
+        (("viewer", "user=a"), "grant/0: user=a says nothing"),
+        (("viewer", "clusters"), "grant/0: clusters says nothing"),
+        (("viewer", "topic"), "grant/0: topic says nothing"),
+    ],
+)
+def test_words_that_are_no_grant(words, said):
+    membership_ensure(tenant=tenant_make(), user=User.objects.create_user("bob"), role="viewer")
+    assert refusal("member", "role", "acme", "bob", "limited", "--grant", *words).startswith(said)
+    User.objects.create_user("eve")
+    assert refusal("member", "add", "acme", "eve", "limited", "--grant", *words).startswith(said)
+    assert Membership.objects.get().role == "viewer"
 
 
 def test_keys_and_their_accounts():

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from controlplane.administration import selectors
 from controlplane.administration.management.base import AdministrationCommand, Row, checked
+from controlplane.administration.management.grants import add_grants, grant_rows
 from controlplane.administration.serializers import OVERLAP_MAX_S, ServiceAccountInputSerializer
 from controlplane.administration.services.keys import api_key_rotate, service_account_update
 from controlplane.common.problems import NotFound, field_problem
@@ -41,6 +42,7 @@ class Command(AdministrationCommand):
         made.add_argument("--scope", choices=[scope for scope, _ in SCOPE_CHOICES], default="read")
         made.add_argument("--account", help="whose it is, by name; by default called like the key")
         made.add_argument("--days", type=int, help="after how many days it ends; never by default")
+        add_grants(made)
         for name in ("rotate", "revoke"):
             parsers[name].add_argument("key_id")
         parsers["rotate"].add_argument(
@@ -70,6 +72,7 @@ class Command(AdministrationCommand):
             {
                 "name": options["name"],
                 "scope": options["scope"],
+                "grants": grant_rows(options["grant"]),
                 "service_account_id": account.pk if account else None,
                 "expires_at": iso(ends_at),
             },

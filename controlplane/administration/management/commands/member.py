@@ -5,8 +5,10 @@ from datetime import timedelta
 from typing import Any
 
 from controlplane.administration import selectors
-from controlplane.administration.management.base import AdministrationCommand, Row
+from controlplane.administration.management.base import AdministrationCommand, Row, checked
+from controlplane.administration.management.grants import add_grants, grant_rows
 from controlplane.administration.management.links import add_url, link_row
+from controlplane.administration.serializers import MemberInputSerializer
 from controlplane.administration.services.invitations import INVITATION_LIFETIME, invite
 from controlplane.administration.services.members import member_add, member_change, member_remove
 from controlplane.administration.services.users import user_row
@@ -17,7 +19,7 @@ ROLES = [role for role, _ in ROLE_CHOICES]
 
 
 class Command(AdministrationCommand):
-    help = "Members of a tenant and their roles."
+    help = "Members of a tenant, their roles and grants."
 
     def add_actions(self, actions: Any) -> None:
         parsers = {
@@ -25,7 +27,7 @@ class Command(AdministrationCommand):
             for name, words in {
                 "list": "who belongs to the tenant",
                 "add": "make a user a member",
-                "role": "give a member another role",
+                "role": "give a member another role, or other grants beside it",
                 "remove": "remove a member; the last owner stays",
                 "invite": "print a one-time link into the tenant",
             }.items()
@@ -36,6 +38,9 @@ class Command(AdministrationCommand):
             parsers[name].add_argument("username")
         for name in ("add", "role", "invite"):
             parsers[name].add_argument("role", choices=ROLES)
+        for name in ("add", "role"):
+            add_grants(parsers[name])
+        parsers["role"].add_argument("--no-grants", action="store_true", help="end all of them")
         parsers["invite"].add_argument("--note", default="", help="whom it is for")
         parsers["invite"].add_argument(
             "--days", type=int, choices=range(1, 31), default=INVITATION_LIFETIME.days
@@ -48,17 +53,24 @@ class Command(AdministrationCommand):
 
     def do_add(self, options: Row) -> Row:
         tenant, user = tenant_by_slug(options["tenant"]), user_row(options["username"])
-        made = member_add(tenant=tenant, user=user, role=options["role"], actor=self.actor)
+        made = member_add(tenant=tenant, user=user, actor=self.actor, **self._rights(options))
         return selectors.member_dict(made)
 
     def do_role(self, options: Row) -> Row:
         changed = member_change(
             tenant=tenant_by_slug(options["tenant"]),
             username=options["username"],
-            role=options["role"],
             actor=self.actor,
+            **self._rights(options),
         )
         return selectors.member_dict(changed)
+
+    def _rights(self, options: Row) -> Row:
+        """Without an option for grants nothing is said of them."""
+        given = {"role": options["role"]}
+        if options["grant"] or options.get("no_grants"):
+            given["grants"] = grant_rows(options["grant"])
+        return checked(MemberInputSerializer, given)
 
     def do_remove(self, options: Row) -> Row:
         tenant = tenant_by_slug(options["tenant"])

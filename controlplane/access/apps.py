@@ -11,8 +11,8 @@ class AccessConfig(AppConfig):
             AclDelete,
             UserCreate,
             UserDelete,
-            UserRotate,
         )
+        from controlplane.access.rotation import UserRotate
         from controlplane.operations.operations import register
 
         for kind in (UserCreate(), UserDelete(), UserRotate(), AclCreate(), AclDelete()):

@@ -1,4 +1,4 @@
-"""user.create, user.delete, user.rotate, acl.create, acl.delete."""
+"""user.create, user.delete, acl.create, acl.delete."""
 
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -12,6 +12,11 @@ from controlplane.access.inputs import (
     bindings_of,
     check_own_principal,
 )
+from controlplane.access.operations_base import (
+    UserKind,
+    check_not_service_user,
+    keep_new_password,
+)
 from controlplane.access.readings import (
     acls_differing,
     acls_of,
@@ -21,10 +26,8 @@ from controlplane.access.readings import (
     missing_of,
     still_there,
 )
-from controlplane.access.selectors import SERVICE_USERS
 from controlplane.access.serializers import AclDiffSerializer
 from controlplane.clusters.operations_base import ClusterOperationKind
-from controlplane.common.crypto import new_password
 from controlplane.common.hashing import content_hash
 from controlplane.common.problems import Conflict, NotFound, field_problem
 from controlplane.common.words import counted
@@ -46,19 +49,12 @@ from controlplane.operations.operations import (
 )
 from controlplane.operations.read_back import read_back, read_back_everywhere, verified_by
 from controlplane.operations.risks import Risk
-from controlplane.operations.services import secret_keep, secret_peek
+from controlplane.operations.services import secret_peek
 
 SERVICE_PREFIX = "penstock-"
 
 
-class _UserKind(ClusterOperationKind):
-    def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
-        if resource is Resource.USER:
-            return [plan.inputs["username"]]
-        return super().lock_names(resource, plan)
-
-
-class UserCreate(_UserKind):
+class UserCreate(UserKind):
     """A new user with a generated password, and its first ACLs."""
 
     name = "user.create"
@@ -155,7 +151,7 @@ class UserCreate(_UserKind):
     )
 
 
-class UserDelete(_UserKind):
+class UserDelete(UserKind):
     """Remove a user in every mechanism, and every rule about it."""
 
     name = "user.delete"
@@ -242,66 +238,6 @@ class UserDelete(_UserKind):
             run=put_back,
             phase=Phase.RESTORE,
         ),
-    )
-
-
-class UserRotate(_UserKind):
-    """A new password for an existing user; open connections go on."""
-
-    name = "user.rotate"
-    risks = frozenset({Risk.LOSES_ACCESS})
-    final = "the old password does not come back"
-    inputs = UserInputs
-
-    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
-        gateway, username = self.gateway(context), inputs["username"]
-        check_not_service_user(username)
-        mechanisms = existing_mechanisms(gateway, username)
-        return PlanDraft(
-            resource=f"user/{username}",
-            diff={
-                "before": {"mechanisms": mechanisms},
-                "after": {"mechanisms": mechanisms, "password": "new"},
-            },
-            summary=f"Give {username} a new password.",
-            preconditions={"mechanisms": mechanisms},
-            warnings=[
-                warning(
-                    "old-password-ends",
-                    "The old password is refused at the next connection of each client.",
-                )
-            ],
-        )
-
-    def prepare(self, operation: Operation, plan: Plan) -> None:
-        mechanisms = plan.preconditions["mechanisms"]
-        keep_new_password(operation, plan.inputs["username"], ",".join(mechanisms))
-
-    def store_credential(self, context: StepContext) -> Done:
-        gateway, mechanisms = self.gateway(context), context.preconditions["mechanisms"]
-        password = secret_peek(context.operation)["password"]
-        for mechanism in mechanisms:
-            gateway.upsert_user(context.inputs["username"], mechanism, password)
-        return Done(detail=", ".join(mechanisms))
-
-    def verify(self, context: StepContext) -> Done | Wait:
-        wanted = set(context.preconditions["mechanisms"])
-
-        def differing(view: BrokerView, _broker: int) -> str | None:
-            missing = wanted - set(mechanisms_of(view, context.inputs["username"]))
-            return "the user is not seen yet" if missing else None
-
-        return read_back_everywhere(context, self.gateway(context), differing)
-
-    steps = (
-        StepSpec(
-            name="credential",
-            title="Store the new password",
-            run=store_credential,
-            stays="The old password may be refused now, and the new one is not shown: give the user"
-            " a new password once more.",
-        ),
-        verified_by(verify),
     )
 
 
@@ -421,16 +357,6 @@ class AclDelete(_AclKind):
         verified_by(verify),
         StepSpec(name="put-back", title="Add the rules again", run=put_back, phase=Phase.RESTORE),
     )
-
-
-def check_not_service_user(username: str) -> None:
-    if username in SERVICE_USERS:
-        raise Conflict(f"{username} is the service's own user.", code="service-user")
-
-
-def keep_new_password(operation: Operation, username: str, mechanism: str) -> None:
-    values = {"username": username, "password": new_password(), "mechanism": mechanism}
-    secret_keep(operation, values)
 
 
 def _principals(rows: list[dict[str, Any]]) -> list[str]:

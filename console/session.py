@@ -12,6 +12,7 @@ from django.middleware.csrf import get_token
 from console.throttle import USERNAME_MAX, login_throttles
 from controlplane.audit.services import Actor, audit_record
 from controlplane.common.problems import NotFound, Problem
+from controlplane.common.ratelimit import SIGN_IN, network_of, seconds_to_wait
 from controlplane.tenants.context import AccessContext
 from controlplane.tenants.models import Membership
 from controlplane.tenants.permissions import SESSION_TENANT, user_access
@@ -86,6 +87,7 @@ def sign_in(request: HttpRequest, username: str, password: str) -> None:
         TooManyAttempts: this one has to wait.
     """
     check_passwords_on()
+    slow_down(request)
     throttles = login_throttles(username)
     for throttle in throttles:
         if not throttle.allow_request(request):
@@ -105,6 +107,18 @@ def check_passwords_on() -> None:
     """Raises PasswordsOff."""
     if not settings.PASSWORD_SIGN_IN:
         raise PasswordsOff("Sign in by the OpenID provider.")
+
+
+def slow_down(request: HttpRequest) -> None:
+    """One address attempts so much in all: names are for the asking, and each costs a hash.
+
+    Raises:
+        TooManyAttempts: it has had its share.
+    """
+    address = network_of(str(request.META.get("REMOTE_ADDR", "")))
+    wait_s = seconds_to_wait(SIGN_IN, address)
+    if wait_s is not None:
+        raise TooManyAttempts(f"Try again in {wait_s} s.", retry_after_s=wait_s)
 
 
 def sign_out(request: HttpRequest) -> None:

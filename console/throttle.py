@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rest_framework.throttling import SimpleRateThrottle
 
 from controlplane.common.counts import COUNTS
+from controlplane.common.ratelimit import network_of
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -43,9 +44,10 @@ class LoginThrottle(SimpleRateThrottle):
     ) -> str:
         """Of the name, the address and the present window; whatever it is that was typed.
 
-        The address is that of the connection, or the one that a trusted proxy forwards.
+        The address is that of the connection, or the one that a trusted proxy forwards; of IPv6
+        the network that one machine has to itself counts as one.
         """
-        who = f"{self._username}\n{request.META.get('REMOTE_ADDR', '')}"
+        who = f"{self._username}\n{network_of(str(request.META.get('REMOTE_ADDR', '')))}"
         digest = hashlib.sha256(who.encode(errors="surrogatepass")).hexdigest()
         window = int(self.timer() // self.duration)
         return self.cache_format % {"scope": self.scope, "ident": f"{digest}_{window}"}

@@ -126,9 +126,11 @@ SESSION_COOKIE_NAME = "penstock_session"
 CSRF_COOKIE_NAME = "penstock_csrf"
 CSRF_FAILURE_VIEW = "controlplane.common.views.csrf_failure"
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "controlplane.common.passwords.BoundedArgon2PasswordHasher",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
+# Of this process; each takes 100 MB.
+PASSWORD_HASHES_AT_A_TIME = env.int("PENSTOCK_PASSWORD_HASHES", default=4)
 AUTH_PASSWORD_VALIDATORS = [
     {
         "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
@@ -257,6 +259,8 @@ RATE_LIMITS = {
     "address": env.str("PENSTOCK_RATE_ADDRESS", default="3000/min"),
     "user": env.str("PENSTOCK_RATE_USER", default="1200/min"),
     "key": env.str("PENSTOCK_RATE_KEY", default="1200/min"),
+    # Attempts to sign in of one address, under whatever names.
+    "sign_in": env.str("PENSTOCK_RATE_SIGN_IN", default="60/min"),
     # Rows of refused writes in the audit record: of one caller, and of everybody together.
     "refusals": env.str("PENSTOCK_RATE_REFUSALS", default="60/min"),
     "refusals_of_all": env.str("PENSTOCK_RATE_REFUSALS_OF_ALL", default="1200/min"),

@@ -34,6 +34,9 @@ COUNTED_ALONE = Counter(
 )
 STREAMS_OPEN = Gauge("penstock_streams_open", "Live streams that are open.")
 STREAMS_REFUSED = Counter("penstock_streams_refused", "Live streams refused: too many were open.")
+PASSWORDS_REFUSED = Counter(
+    "penstock_passwords_refused", "Passwords not hashed: too many others were being hashed."
+)
 STREAMS_ENDED = Counter(
     "penstock_streams_ended", "Live streams ended because the right to them was gone."
 )

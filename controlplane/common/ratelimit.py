@@ -12,7 +12,7 @@ from rest_framework.throttling import SimpleRateThrottle
 from controlplane.common.counts import COUNTS
 from controlplane.common.metrics import RATE_LIMITED
 
-ADDRESS, USER, KEY = "address", "user", "key"
+ADDRESS, USER, KEY, SIGN_IN = "address", "user", "key", "sign_in"
 REFUSALS, REFUSALS_OF_ALL = "refusals", "refusals_of_all"
 """What is limited: names in `settings.RATE_LIMITS`, whose values read `600/min`."""
 IPV6_PREFIX = 64

@@ -88,6 +88,24 @@ def test_neither_a_forwarded_address_nor_another_case_gets_round_it(client, peop
     assert sign_in(client, "wrong", username="ADA").status_code == 429
 
 
+def test_addresses_that_one_machine_has_guess_as_one(client, people, now_s):
+    for host in range(BURST):
+        assert sign_in(client, "wrong", address=f"2001:db8:1:2::{host:x}").status_code == 401
+    assert sign_in(client, PASSWORD, address="2001:db8:1:2:ffff::1").status_code == 429
+    assert sign_in(client, PASSWORD, address="2001:db8:1:3::1").status_code == 200
+
+
+def test_an_address_tries_so_many_names(client, people, settings):
+    """One password for all names is guessing too."""
+    settings.RATE_LIMITS = {"sign_in": "3/min"}
+    for number in range(3):
+        assert sign_in(client, "Summer2026", username=f"user{number}").status_code == 401
+    refused = sign_in(client, PASSWORD)
+    assert (refused.status_code, refused.json()["code"]) == (429, "slow-down")
+    assert int(refused["Retry-After"]) <= 60
+    assert sign_in(client, PASSWORD, address="10.0.0.2").status_code == 200
+
+
 def test_signing_in_forgets_what_went_wrong(client, people, now_s):
     for _ in range(3):
         for _ in range(BURST - 1):

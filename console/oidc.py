@@ -21,8 +21,9 @@ from joserfc.errors import JoseError
 from console.profile import LOGIN_BACKEND, actor_of
 from console.session import audit_session
 from controlplane.administration.services.sign_in import user_of_claims
-from controlplane.audit.services import audit_record
+from controlplane.audit.services import refusal_record
 from controlplane.common.problems import NotFound, Problem
+from controlplane.common.ratelimit import network_of
 from controlplane.common.views import problem_response
 
 log = logging.getLogger(__name__)
@@ -181,12 +182,14 @@ def _failed(request: HttpRequest, word: str, error: Exception) -> HttpResponse:
     """Nothing of what the provider or the caller sent is shown: it may be anybody's text."""
     log.warning("sign-in by the OpenID provider failed (%s): %s", word, type(error).__name__)
     request.session.pop(NEXT, None)
-    audit_record(
+    actor = actor_of(request)
+    refusal_record(
         tenant_id="",
-        actor=actor_of(request),
+        actor=actor,
+        who=network_of(actor.remote_address),
         action="session.login_failed",
         resource="oidc",
-        outcome="refused",
+        data={},
         reason=error.code if isinstance(error, Problem) else type(error).__name__,
     )
     return HttpResponseRedirect(f"/login?{urlencode({'failed': word})}")

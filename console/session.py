@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.middleware.csrf import get_token
 
 from console.throttle import USERNAME_MAX, login_throttles
-from controlplane.audit.services import Actor, audit_record
+from controlplane.audit.services import Actor, audit_record, refusal_record
 from controlplane.common.problems import NotFound, Problem
 from controlplane.common.ratelimit import SIGN_IN, network_of, seconds_to_wait
 from controlplane.tenants.context import AccessContext
@@ -149,12 +149,12 @@ def _audit_failed(request: HttpRequest, username: str, address: str) -> None:
         request_id=str(getattr(request, "request_id", "")),
     )
     for tenant_id in list(tenants) or [""]:
-        audit_record(
+        refusal_record(
             tenant_id=tenant_id,
             actor=actor,
+            who=network_of(address),
             action="session.login_failed",
             resource=f"user/{shown}",
-            outcome="refused",
             data={"username": shown},
         )
 

@@ -84,9 +84,16 @@ def audit_record(
 
 
 def refusal_record(
-    *, tenant_id: str, actor: Actor, who: str, action: str, resource: str, data: dict[str, Any]
+    *,
+    tenant_id: str,
+    actor: Actor,
+    who: str,
+    action: str,
+    resource: str,
+    data: dict[str, Any],
+    reason: str = "",
 ) -> None:
-    """A write that was refused; never in the way of the refusal itself.
+    """A write or a sign-in that was refused; never in the way of the refusal itself.
 
     `who` is counted: `settings.RATE_LIMITS` bounds the rows of one caller and of all together, so
     that nobody fills the table. What is left out is in the metric.
@@ -102,6 +109,7 @@ def refusal_record(
                 action=action,
                 resource=resource,
                 outcome=REFUSED,
+                reason=reason,
                 data=data,
             )
     except DatabaseError:

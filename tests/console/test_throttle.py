@@ -19,6 +19,7 @@ from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
 from console.throttle import LoginBurstThrottle, LoginSustainedThrottle
+from controlplane.audit.models import AuditEvent
 from controlplane.common.counts import OWN, SHARED
 from tests.ports import free_row
 
@@ -104,6 +105,16 @@ def test_an_address_tries_so_many_names(client, people, settings):
     assert (refused.status_code, refused.json()["code"]) == (429, "slow-down")
     assert int(refused["Retry-After"]) <= 60
     assert sign_in(client, PASSWORD, address="10.0.0.2").status_code == 200
+
+
+def test_attempts_leave_so_many_rows_in_the_record(client, people, settings):
+    """It takes rows for good: whoever has no login does not fill it."""
+    settings.RATE_LIMITS = {"refusals": "3/min"}
+    for number in range(6):
+        assert sign_in(client, "wrong", username=f"user{number}").status_code == 401
+    assert sign_in(client, "wrong", address="10.0.0.2").status_code == 401
+    rows = AuditEvent.objects.filter(action="session.login_failed", outcome="refused")
+    assert [row.remote_address for row in rows.order_by("pk")] == ["10.0.0.1"] * 3 + ["10.0.0.2"]
 
 
 def test_signing_in_forgets_what_went_wrong(client, people, now_s):

@@ -340,6 +340,9 @@ if "controlplane.analytics" in OPTIONAL_APPS and importlib.util.find_spec(
 
 # -- the engine's bounds ----------------------------------------------------------------------
 PLAN_LIFETIME_S = 15 * 60
+# What one tenant may have of what all share.
+CLUSTERS_PER_TENANT = env.int("PENSTOCK_CLUSTERS_PER_TENANT", default=100)
+BROKERS_PER_TENANT = env.int("PENSTOCK_BROKERS_PER_TENANT", default=90)  # run by this service
 PLANS_OPEN_MAX = env.int("PENSTOCK_PLANS_OPEN_MAX", default=200)  # of one tenant
 # Renewed at each third. With the sweep's interval it bounds how long an operation stands still
 # when its worker is killed.

@@ -24,6 +24,7 @@ from controlplane.clusters.operations_base import (
     AddsCluster,
     ClusterOperationKind,
     check_name_free,
+    check_room,
     cluster_of,
     mark_deleted,
 )
@@ -97,6 +98,7 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         check_name_free(context.tenant, inputs["name"])
+        check_room(context.tenant.pk, broker_count=inputs["broker_count"])
         config = inputs.get("config", {})
         effective = check_config(config, broker_count=inputs["broker_count"])
         offered = live_hosts(inputs.get("host_ids"))
@@ -126,6 +128,7 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
         cluster = self.add_row(
             operation,
             plan,
+            broker_count=len(placed),
             kind=MANAGED,
             bootstrap_servers=",".join(f"{p.address}:{p.client_port}" for p in placed),
             # A plan of before there was the choice says nothing.

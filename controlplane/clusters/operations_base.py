@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, cast
 
+from django.conf import settings
 from django.utils import timezone
 
 from controlplane.clusters.connections import gateway_for
@@ -53,8 +54,15 @@ class AddsCluster(OperationKind):
             return [plan.inputs["name"]]
         return super().lock_names(resource, plan)
 
-    def add_row(self, operation: Operation, plan: Plan, **columns: Any) -> Cluster:
-        """The cluster's row, on which the operation's steps work from now on."""
+    def add_row(
+        self, operation: Operation, plan: Plan, *, broker_count: int, **columns: Any
+    ) -> Cluster:
+        """The cluster's row, on which the operation's steps work from now on.
+
+        `broker_count` is of the brokers that this service is to run for it. The tenant's starts
+        take turns, so what is counted here holds. Raises as `check_room`.
+        """
+        check_room(plan.tenant_id, broker_count=broker_count)
         cluster = Cluster.objects.create(
             tenant_id=plan.tenant_id, name=plan.inputs["name"], phase=CREATING, **columns
         )
@@ -74,6 +82,27 @@ def mark_deleted(cluster_id: str | None) -> None:
     Cluster.objects.filter(pk=cluster_id).update(
         phase=DELETED, deleted_at=timezone.now(), secrets_token=""
     )
+
+
+def check_room(tenant_id: str, *, broker_count: int) -> None:
+    """A tenant has its share of clusters and of the hosts, which all tenants have in common.
+
+    Raises:
+        Conflict: one more cluster, with that many brokers run here, would be beyond it.
+    """
+    mine = Cluster.objects.filter(tenant_id=tenant_id, deleted_at=None).count()
+    if mine >= settings.CLUSTERS_PER_TENANT:
+        raise Conflict(
+            f"The tenant has {mine} clusters, and may have {settings.CLUSTERS_PER_TENANT}.",
+            code="too-many-clusters",
+        )
+    brokers = Broker.objects.filter(cluster__tenant_id=tenant_id).count()
+    if broker_count and brokers + broker_count > settings.BROKERS_PER_TENANT:
+        raise Conflict(
+            f"The tenant has {brokers} brokers, and may have {settings.BROKERS_PER_TENANT}:"
+            f" {broker_count} more do not fit.",
+            code="too-many-brokers",
+        )
 
 
 def check_name_free(tenant: Tenant, name: str) -> None:

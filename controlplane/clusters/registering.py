@@ -16,6 +16,7 @@ from controlplane.clusters.operations_base import (
     AddsCluster,
     ClusterOperationKind,
     check_name_free,
+    check_room,
     cluster_of,
     mark_deleted,
 )
@@ -68,6 +69,7 @@ class ClusterRegister(AddsCluster):
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         check_name_free(context.tenant, inputs["name"])
+        check_room(context.tenant.pk, broker_count=0)
         trial = try_way_in(way_in(inputs, context.secrets))
         twin = (
             Cluster.objects.filter(
@@ -99,7 +101,8 @@ class ClusterRegister(AddsCluster):
     def prepare(self, operation: Operation, plan: Plan) -> None:
         from controlplane.operations.plans import plan_secrets
 
-        self.add_row(operation, plan, kind=REGISTERED, **_columns(plan.inputs, plan_secrets(plan)))
+        columns = _columns(plan.inputs, plan_secrets(plan))
+        self.add_row(operation, plan, broker_count=0, kind=REGISTERED, **columns)
 
     def connect(self, context: StepContext) -> Done:
         cluster = cluster_of(context)

@@ -3,7 +3,7 @@
 import hmac
 
 from django.conf import settings
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from prometheus_client import CONTENT_TYPE_LATEST
 
@@ -18,7 +18,7 @@ def healthz(_request: HttpRequest) -> JsonResponse:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
         database = "ok"
-    except DatabaseError as error:
+    except Error as error:
         database = f"away: {type(error).__name__}"
     is_ok = database == "ok"
     body = {"status": "ok" if is_ok else "failing", "parts": {"database": database}}

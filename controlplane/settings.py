@@ -90,6 +90,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "controlplane.common.middleware.SecurityHeadersMiddleware",
+    "controlplane.common.middleware.DatabaseAwayMiddleware",
     "controlplane.common.middleware.AddressLimitMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

@@ -5,19 +5,19 @@ import math
 from typing import Any, Protocol, runtime_checkable
 
 from django.core.exceptions import BadRequest, PermissionDenied, SuspiciousOperation
-from django.db import OperationalError
+from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from django.http.multipartparser import MultiPartParserError
 from rest_framework import exceptions
 from rest_framework.response import Response
 
 from controlplane.common.problems import (
+    DatabaseAway,
     Forbidden,
     Invalid,
     NotFound,
     Problem,
     TooManyRequests,
-    Unavailable,
     pointer_of,
 )
 
@@ -72,8 +72,8 @@ def _from_django(error: Exception) -> Problem | None:
         return Forbidden(str(error))
     if isinstance(error, SuspiciousOperation | BadRequest | MultiPartParserError):
         return Problem("The request cannot be read.")  # its own words quote what was sent
-    if isinstance(error, OperationalError):
-        return Unavailable("The database is busy or away.")
+    if isinstance(error, OperationalError | InterfaceError):
+        return DatabaseAway()
     return None
 
 

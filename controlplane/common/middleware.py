@@ -4,12 +4,13 @@ import re
 from collections.abc import Callable
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
 
 from controlplane.common.ids import new_id
-from controlplane.common.problems import TooManyRequests
+from controlplane.common.problems import DatabaseAway, TooManyRequests
 from controlplane.common.ratelimit import ADDRESS, network_of, seconds_to_wait
 from controlplane.common.views import problem_response
 
@@ -68,6 +69,15 @@ class SecurityHeadersMiddleware(MiddlewareMixin):
         if request.path.startswith(LIMITED):
             response.headers.setdefault("Cache-Control", "no-store")
         return response
+
+
+class DatabaseAwayMiddleware(MiddlewareMixin):
+    """What views outside DRF say while the database is away; the others' errors are DRF's."""
+
+    def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
+        if not isinstance(error, OperationalError | InterfaceError):
+            return None
+        return problem_response(request, DatabaseAway())
 
 
 class AddressLimitMiddleware(MiddlewareMixin):

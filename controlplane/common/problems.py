@@ -81,6 +81,11 @@ class Unavailable(Problem):
     status, code, title, retryable = 503, "unavailable", "A part that is needed is away", True
 
 
+class DatabaseAway(Unavailable):
+    def __init__(self) -> None:
+        super().__init__("The database is busy or away.")
+
+
 def pointer_of(*names: object) -> str:
     """A JSON pointer (RFC 6901) to a field: `/inputs/configs/retention.ms`."""
     return "".join("/" + str(name).replace("~", "~0").replace("/", "~1") for name in names)

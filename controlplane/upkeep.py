@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 
-from django.db import DatabaseError, connection
+from django.db import Error, connection
 
 from controlplane.clusters import connections
 from controlplane.common.tally import FLUSH_INTERVAL_S, TALLY
@@ -24,7 +24,7 @@ def start() -> None:
     global _started  # noqa: PLW0603 - one thread per process
     if _started is None:
         _started = threading.Event()
-        threading.Thread(target=_run, name="upkeep", daemon=True).start()
+        threading.Thread(target=run, name="upkeep", daemon=True).start()
 
 
 def stop() -> None:
@@ -32,7 +32,8 @@ def stop() -> None:
     TALLY.flush()
 
 
-def _run() -> None:
+def run() -> None:
+    """The thread: goes on whatever becomes of Redis and the database."""
     tidied_at_s = time.monotonic()
     while True:
         time.sleep(FLUSH_INTERVAL_S)
@@ -42,7 +43,7 @@ def _run() -> None:
         tidied_at_s = time.monotonic()
         try:
             connections.tidy()
-        except DatabaseError as error:
+        except Error as error:
             log.debug("connections are looked at again later: %s", error)
         finally:
             connection.close()  # nothing stays open while the thread sleeps

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from django.db import DatabaseError, connection, transaction
+from django.db import Error, connection, transaction
 
 from controlplane.operations.models import OutboxMessage
 
@@ -64,7 +64,7 @@ def drain_in_background() -> None:
     global _wanted  # noqa: PLW0603 - one drainer per process
     if _wanted is None:
         _wanted = threading.Event()
-        threading.Thread(target=_drain_when, args=(_wanted,), name="outbox", daemon=True).start()
+        threading.Thread(target=drain_when, args=(_wanted,), name="outbox", daemon=True).start()
 
 
 def _hand_over() -> None:
@@ -74,12 +74,13 @@ def _hand_over() -> None:
         _wanted.set()
 
 
-def _drain_when(wanted: threading.Event) -> None:
+def drain_when(wanted: threading.Event) -> None:
+    """Drain each time that it is wanted, whatever becomes of the database; never returns."""
     while wanted.wait():
         wanted.clear()
         try:
             drain()
-        except DatabaseError as error:
+        except Error as error:
             log.warning("outbox: the rows wait for beat: %s", error)
         finally:
             connection.close()  # the thread may sleep for hours; nothing stays open meanwhile

@@ -299,7 +299,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {
     "queue_order_strategy": "sorted",
 }
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1, "interval_max": 0.2}
-CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
+CELERY_BEAT_SCHEDULER = "controlplane.beat:Scheduler"
 CELERY_BEAT_MAX_LOOP_INTERVAL = 2
 OPERATION_SWEEP_S = env.float("PENSTOCK_OPERATION_SWEEP_S", default=1.0)
 CELERY_BEAT_SCHEDULE = {

@@ -1,0 +1,48 @@
+"""Beat's scheduler, which outlives the database: `settings.CELERY_BEAT_SCHEDULER`."""
+
+import logging
+from typing import Any
+
+from celery.beat import ScheduleEntry
+from django.db import Error, close_old_connections
+from django_celery_beat.schedulers import DatabaseScheduler
+
+from controlplane.common.once_a_minute import OnceAMinute
+from controlplane.common.redis_link import LINK
+
+log = logging.getLogger(__name__)
+SAID = OnceAMinute(LINK)
+
+
+class Scheduler(DatabaseScheduler):  # type: ignore[misc] # untyped base
+    """While the database is away the schedule that was read last goes on.
+
+    The library's own ends beat when its reading of every five minutes falls into an outage, and
+    writes a traceback at each look for changes.
+    """
+
+    def schedule_changed(self) -> bool:
+        try:
+            close_old_connections()
+            last, self._last_timestamp = self._last_timestamp, self.Changes.last_change()
+        except Error as error:
+            self._say(error)
+            return False
+        changed_at = self._last_timestamp
+        return bool(changed_at and last and changed_at > last)
+
+    @property
+    def schedule(self) -> dict[str, ScheduleEntry]:
+        try:
+            found: dict[str, Any] = super().schedule
+        except Error as error:
+            if self._schedule is None:  # there is none to go on with
+                raise
+            self._say(error)
+            return self._schedule
+        return found
+
+    @staticmethod
+    def _say(error: Error) -> None:
+        if SAID.may("beat:database"):
+            log.warning("the schedule is not read again while the database is away: %s", error)

@@ -1,0 +1,78 @@
+"""Beat goes on with the schedule that it has while the database is away."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import InterfaceError, OperationalError
+from django.utils import timezone
+from django_celery_beat.schedulers import SCHEDULE_SYNC_MAX_INTERVAL
+
+from controlplane.beat import Scheduler
+from controlplane.celery import app
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def one_connection(monkeypatch):
+    """The test's own, whose transaction a fresh one would not see."""
+    for name in ("controlplane.beat", "django_celery_beat.schedulers"):
+        monkeypatch.setattr(f"{name}.close_old_connections", lambda: None)
+
+
+@pytest.fixture
+def scheduler():
+    made = Scheduler(app=app)
+    yield made
+    made.close()
+
+
+def test_it_is_the_scheduler_that_beat_takes():
+    assert app.conf.beat_scheduler == "controlplane.beat:Scheduler"
+
+
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+def test_the_regular_reading_meets_no_database(scheduler, monkeypatch, error):
+    before = dict(scheduler.schedule)
+    assert "operations-sweep" in before
+
+    def fails(*_, **__):
+        raise error("the connection is lost")
+
+    monkeypatch.setattr(scheduler, "enabled_models", fails)
+    read_long_ago = timezone.now() - timedelta(seconds=SCHEDULE_SYNC_MAX_INTERVAL + 1)
+    monkeypatch.setattr(scheduler, "_last_full_sync", read_long_ago.replace(tzinfo=None))
+    assert dict(scheduler.schedule) == before
+
+
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+def test_looking_for_changes_meets_no_database(scheduler, monkeypatch, caplog, error):
+    before = dict(scheduler.schedule)
+
+    def fails():
+        raise error("the connection is lost")
+
+    monkeypatch.setattr(scheduler.Changes, "last_change", staticmethod(fails))
+    with caplog.at_level("WARNING"):
+        for _ in range(3):
+            assert dict(scheduler.schedule) == before
+    assert "Traceback" not in caplog.text
+    assert len(caplog.records) <= 1
+
+
+def test_a_change_is_taken_up(scheduler, monkeypatch):
+    from django_celery_beat.models import PeriodicTask
+
+    assert "operations-sweep" in scheduler.schedule
+    monkeypatch.setattr(scheduler, "_last_timestamp", timezone.now() - timedelta(seconds=5))
+    PeriodicTask.objects.get(name="operations-sweep").delete()
+    assert "operations-sweep" not in scheduler.schedule
+
+
+def test_without_a_schedule_there_is_nothing_to_go_on_with(monkeypatch):
+    def fails(*_, **__):
+        raise OperationalError("the connection is lost")
+
+    monkeypatch.setattr(Scheduler, "enabled_models", fails)
+    with pytest.raises(OperationalError):
+        Scheduler(app=app)

@@ -39,7 +39,8 @@ def _operations_version(tenant: Tenant, scope: Scope) -> Any:
 
 
 def _clusters_version(tenant: Tenant, scope: Scope) -> Any:
-    return [[row["id"], row["phase"]] for row in clusters.cluster_list(tenant, scope)]
+    rows = clusters.cluster_list(tenant, scope)
+    return [[row["id"], row["phase"], row["health"]["status"]] for row in rows]
 
 
 TOPICS: dict[str, Callable[[Tenant, Scope], Any]] = {

@@ -51,6 +51,19 @@ class Part:
     deadline_s: float = PART_DEADLINE_S
 
 
+@dataclass(frozen=True, slots=True)
+class Aged:
+    """What a part may read instead of data of now: data of another time.
+
+    Attributes:
+        reason: why it may be old or not all there is; empty: nothing newer is to be had.
+    """
+
+    data: Any
+    as_of: datetime
+    reason: str = ""
+
+
 @dataclass(slots=True)
 class _Kept:
     data: Any
@@ -140,6 +153,8 @@ class PartRunner:
             raise
         except Exception as error:  # noqa: BLE001 - one part must never blank the page
             return self._degraded(key, reason_of(error))
+        if isinstance(data, Aged):
+            return _aged(data, data.reason)
         with self._lock:
             kept = self._kept.get(key)
         as_of = kept.at if kept is not None and kept.data is data else self.wall()
@@ -150,6 +165,8 @@ class PartRunner:
             kept = self._kept.get(key)
         if kept is None:
             return {"status": UNAVAILABLE, "as_of": None, "reason": reason, "data": None}
+        if isinstance(kept.data, Aged):
+            return _aged(kept.data, reason)
         return {
             "status": STALE,
             "as_of": iso(kept.at),
@@ -163,6 +180,15 @@ class PartRunner:
             self._kept.move_to_end(key)
             while len(self._kept) > KEPT_PARTS:
                 self._kept.popitem(last=False)
+
+
+def _aged(answer: Aged, reason: str) -> dict[str, Any]:
+    return {
+        "status": STALE if reason else OK,
+        "as_of": iso(answer.as_of),
+        "reason": reason or None,
+        "data": answer.data,
+    }
 
 
 def reason_of(error: Exception) -> str:

@@ -7,7 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from console.parts import OK, STALE, UNAVAILABLE
-from controlplane.access.serializers import AclBindingSerializer, KafkaUserSerializer
+from controlplane.access.serializers import AclSerializer, KafkaUserSerializer
 from controlplane.analytics.serializers import (
     AnalyticsRunSerializer,
     CollectorSerializer,
@@ -136,8 +136,8 @@ class ClusterSummarySerializer(Shape):
 
 class LoadSerializer(Shape):
     id = serializers.IntegerField(help_text="The broker.")
-    leaders = serializers.IntegerField()
-    replicas = serializers.IntegerField()
+    leaders = serializers.IntegerField(allow_null=True)
+    replicas = serializers.IntegerField(allow_null=True)
     size_bytes = serializers.IntegerField(
         allow_null=True, help_text="null while its log directories cannot be read."
     )
@@ -214,7 +214,7 @@ GroupPageSerializer = _page(
     "Group", {"group": GROUP, "lag": LAG, "retention": RETENTION, "collector": COLLECTOR}
 )
 AccessPageSerializer = _page(
-    "Access", {"users": _list(KafkaUserSerializer), "acls": _list(AclBindingSerializer)}
+    "Access", {"users": _list(KafkaUserSerializer), "acls": _list(AclSerializer)}
 )
 ReassignPageSerializer = _page(
     "Reassign",

@@ -59,6 +59,7 @@ LOCAL_APPS = [
     "controlplane.audit",
     "controlplane.tenants",
     "controlplane.operations",
+    "controlplane.observed",
     "controlplane.clusters",
     "controlplane.topics",
     "controlplane.access",
@@ -244,6 +245,7 @@ SPECTACULAR_SETTINGS = {
         "OperationStateEnum": "controlplane.operations.states.STATE_CHOICES",
         "StepStateEnum": "controlplane.operations.states.STEP_STATE_CHOICES",
         "PlanStateEnum": "controlplane.operations.states.PLAN_STATE_CHOICES",
+        "HealthEnum": "controlplane.observed.models.HEALTH_CHOICES",
         "RiskEnum": "controlplane.operations.risks.RISK_CHOICES",
         "TenantStateEnum": "controlplane.tenants.models.TENANT_STATE_CHOICES",
         "InvitationStateEnum": "controlplane.administration.serializers.INVITATION_STATE_CHOICES",
@@ -282,6 +284,13 @@ METRICS_TOKEN = env.str("PENSTOCK_METRICS_TOKEN", default="")
 # Clusters with series of their own there; the others are one.
 METRICS_CLUSTERS_MAX = env.int("PENSTOCK_METRICS_CLUSTERS_MAX", default=200)
 
+# -- observed state ---------------------------------------------------------------------------
+# Seconds from one look at a cluster to the next. People wait a quarter of a minute for what others
+# do; a pass asks each broker some ten questions, and a cluster whose pass takes long gets fewer.
+OBSERVE_INTERVAL_S = env.float("PENSTOCK_OBSERVE_INTERVAL_S", default=15.0)
+# Passes at the same time, over all workers: operations keep the other threads.
+OBSERVERS_MAX = env.int("PENSTOCK_OBSERVERS_MAX", default=2)
+
 # -- Celery -----------------------------------------------------------------------------------
 CELERY_BROKER_URL = REDIS_URL
 CELERY_TASK_IGNORE_RESULT = True
@@ -309,6 +318,11 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"expires": 5},
     },
     "outbox-drain": {"task": "operations.drain_outbox", "schedule": 5.0, "options": {"expires": 5}},
+    "observed-due": {
+        "task": "observed.due",
+        "schedule": min(max(OBSERVE_INTERVAL_S / 3, 1.0), 5.0),
+        "options": {"expires": 5},
+    },
     "throttle-leases": {
         "task": "reassignments.release_expired",
         "schedule": 15.0,

@@ -1,13 +1,17 @@
 """Users and ACLs of a cluster."""
 
-from console.pages.shared import asked
+from console.pages.shared import observed_list
 from console.parts import Part
-from controlplane.access.selectors import acl_list, user_list
+from controlplane.access.selectors import acl_row, user_row
 from controlplane.clusters.selectors import seen_cluster
 from controlplane.common.grants import Scope
+from controlplane.observed.sections import ACLS, USERS
 from controlplane.tenants.models import Tenant
 
 
 def access(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
     row = seen_cluster(tenant, scope, cluster_id)
-    return {"users": asked(row, scope, user_list), "acls": asked(row, scope, acl_list)}
+    return {
+        "users": observed_list(row, scope, USERS, user_row),
+        "acls": observed_list(row, scope, ACLS, acl_row),
+    }

@@ -27,6 +27,14 @@ _EXPIRY = {
 }
 # Without a forecast of the first loss no more is known than when today's oldest record goes.
 _EXPIRES = "has unread records of {topic}; the oldest expires in {left}"
+# Brokers that are missing are named from the agents' reports too, above.
+_HEALTH = {
+    "unreachable": Severity.DANGER,
+    "no-controller": Severity.DANGER,
+    "offline-partitions": Severity.DANGER,
+    "under-replicated": Severity.WARNING,
+}
+_SERVING = frozenset({"RUNNING", "DEGRADED"})
 _WORST_FIRST = list(reversed(Severity))
 
 
@@ -50,6 +58,10 @@ def _brokers(cluster: dict[str, Any]) -> Iterable[dict[str, Any]]:
     if down and cluster["phase"] != "CREATING":
         noun = "Broker" if len(down) == 1 else "Brokers"
         yield _row(Severity.DANGER, f"{noun} {', '.join(down)} not serving.")
+    for reason in cluster["health"]["reasons"]:
+        severity = _HEALTH.get(reason["code"])
+        if severity is not None and cluster["phase"] in _SERVING:
+            yield _row(severity, reason["text"], as_of=cluster["health"]["as_of"])
     if cluster["phase"] == "FAILED":
         yield _row(Severity.DANGER, "The cluster did not come up.")
 

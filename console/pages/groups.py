@@ -1,25 +1,27 @@
-"""Consumer groups: what the brokers say now beside what Spark worked out."""
+"""Consumer groups: what the brokers were last seen to say beside what Spark worked out."""
 
 from console.pages import analytics_parts
-from console.pages.shared import asked
+from console.pages.shared import observed, observed_list
 from console.parts import Part
-from controlplane.clusters.selectors import seen_cluster
+from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Scope
-from controlplane.groups.selectors import group_detail, group_list
+from controlplane.groups.selectors import group_detail, group_row
+from controlplane.observed.sections import GROUPS
 from controlplane.tenants.models import Tenant
 
 
 def groups(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
     return {
-        "groups": asked(seen_cluster(tenant, scope, cluster_id), scope, group_list),
+        "groups": observed_list(seen_cluster(tenant, scope, cluster_id), scope, GROUPS, group_row),
         "lag": analytics_parts.lag_now(tenant, scope, cluster_id),
     }
 
 
 def group(tenant: Tenant, scope: Scope, cluster_id: str, name: str) -> dict[str, Part]:
     row = seen_cluster(tenant, scope, cluster_id)
+    reader = reader_of(row, scope)
     return {
-        "group": asked(row, scope, lambda cluster, gateway: group_detail(cluster, gateway, name)),
+        "group": observed(row, scope, GROUPS, lambda _at: group_detail(reader, name)),
         "lag": analytics_parts.lag_now(tenant, scope, cluster_id, name),
         "retention": analytics_parts.retention(tenant, scope, cluster_id),
         "collector": analytics_parts.collector(tenant, scope, cluster_id),

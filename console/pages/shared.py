@@ -3,12 +3,15 @@
 from collections.abc import Callable
 from typing import Any
 
-from console.parts import Part
+from console.parts import Aged, Part
 from controlplane.clusters.models import Cluster
-from controlplane.clusters.selectors import cluster_get, seen_cluster, seen_gateway
+from controlplane.clusters.selectors import cluster_get, reader_of, seen_cluster, seen_gateway
 from controlplane.common.grants import Scope
 from controlplane.common.problems import Unavailable
 from controlplane.gateway.port import ClusterGateway
+from controlplane.observed.models import ObservedRow
+from controlplane.observed.selectors import Section, rows_of, section
+from controlplane.observed.services import observed_section
 from controlplane.operations.selectors import operation_list
 from controlplane.tenants.models import Tenant
 
@@ -19,6 +22,7 @@ NOT_SERVING = {
     "FAILED": "The cluster has not come up; its operation says why.",
 }
 
+Render = Callable[[ObservedRow, Section], dict[str, Any]]
 GatewayRead = Callable[[Cluster, ClusterGateway], Any]
 
 
@@ -31,6 +35,41 @@ def asked(cluster: Cluster, scope: Scope, read: GatewayRead) -> Part:
         return read(cluster, seen_gateway(cluster, scope))
 
     return Part(ask, remote=True)
+
+
+def observed(cluster: Cluster, scope: Scope, name: str, read: Callable[[Section], Any]) -> Part:
+    """A part that `read` makes of an observed section; its age and reason are the section's.
+
+    One that was never observed is asked of the brokers, beside the other parts.
+
+    Raises:
+        Forbidden: no grant covers the section.
+    """
+    reader = reader_of(cluster, scope)
+
+    def aged() -> Aged:
+        if cluster.phase in NOT_SERVING:
+            raise Unavailable(NOT_SERVING[cluster.phase])
+        at = observed_section(reader, name)
+        data = read(at)
+        if at.as_of is None:
+            raise at.problem()
+        return Aged(data, at.as_of, sentence(at.reason))
+
+    return Part(aged, remote=section(reader, name).as_of is None)
+
+
+def observed_list(cluster: Cluster, scope: Scope, name: str, render: Render) -> Part:
+    """Every row of an observed section that `scope` covers."""
+    reader = reader_of(cluster, scope)
+    return observed(
+        cluster, scope, name, lambda at: [render(row, at) for row in rows_of(reader, name)]
+    )
+
+
+def sentence(reason: str) -> str:
+    """`broker 2 did not answer` as a person reads it; empty stays empty."""
+    return f"{reason[0].upper()}{reason[1:].rstrip('.')}." if reason else ""
 
 
 def cluster_part(tenant: Tenant, scope: Scope, cluster_id: str) -> Part:

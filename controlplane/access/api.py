@@ -4,10 +4,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.access import selectors
-from controlplane.access.serializers import AclListSerializer, KafkaUserListSerializer
-from controlplane.clusters.selectors import seen_cluster, seen_gateway
+from controlplane.access.serializers import AclPageSerializer, KafkaUserPageSerializer
+from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Area
-from controlplane.common.openapi import documented
+from controlplane.common.openapi import PAGED, SEARCH, documented
+from controlplane.observed.api import observed_list
+from controlplane.observed.sections import ACLS, USERS
 from controlplane.tenants.views import TenantView
 
 TAG = "access"
@@ -18,21 +20,28 @@ class UsersView(TenantView):
 
     @documented(
         "kafka_user_list",
-        answers={200: KafkaUserListSerializer},
+        answers={200: KafkaUserPageSerializer},
+        parameters=[*PAGED, SEARCH],
         tag=TAG,
         summary="Users of a cluster",
     )
     def get(self, request: Request, cluster_id: str) -> Response:
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
-        return Response({"data": selectors.user_list(cluster, seen_gateway(cluster, self.scope))})
+        reader = reader_of(cluster, self.scope)
+        return Response(observed_list(request, reader, USERS, selectors.user_row))
 
 
 class AclsView(TenantView):
     area = Area.ACCESS
 
     @documented(
-        "acl_list", answers={200: AclListSerializer}, tag=TAG, summary="Access rules of a cluster"
+        "acl_list",
+        answers={200: AclPageSerializer},
+        parameters=[*PAGED, SEARCH],
+        tag=TAG,
+        summary="Access rules of a cluster",
     )
     def get(self, request: Request, cluster_id: str) -> Response:
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
-        return Response({"data": selectors.acl_list(cluster, seen_gateway(cluster, self.scope))})
+        reader = reader_of(cluster, self.scope)
+        return Response(observed_list(request, reader, ACLS, selectors.acl_row))

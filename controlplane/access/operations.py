@@ -27,13 +27,14 @@ from controlplane.access.readings import (
     still_there,
 )
 from controlplane.access.serializers import AclDiffSerializer
-from controlplane.clusters.operations_base import ClusterOperationKind
+from controlplane.clusters.operations_base import ClusterOperationKind, Touched
 from controlplane.common.hashing import content_hash
 from controlplane.common.problems import Conflict, NotFound, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import BrokerView
 from controlplane.gateway.types import AclBinding
+from controlplane.observed.sections import ACLS
 from controlplane.operations.blast_radius import Extent, listed
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import LOCK_NAME_MAX, Operation, Plan
@@ -257,6 +258,9 @@ class _AclKind(ClusterOperationKind):
         if resource is Resource.ACL:
             return [_lock_name(rule) for rule in bindings_of(plan.inputs["bindings"])]
         return super().lock_names(resource, plan)
+
+    def touched(self, plan: Plan) -> Touched:  # noqa: ARG002 - a hook
+        return Touched(sections=[ACLS])
 
 
 class AclCreate(_AclKind):

@@ -3,9 +3,10 @@
 from collections.abc import Iterable
 
 from controlplane.access.selectors import SERVICE_USERS
-from controlplane.clusters.operations_base import ClusterOperationKind
+from controlplane.clusters.operations_base import ClusterOperationKind, Touched
 from controlplane.common.crypto import new_password
 from controlplane.common.problems import Conflict
+from controlplane.observed.sections import ACLS, USERS
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.services import secret_keep
@@ -16,6 +17,9 @@ class UserKind(ClusterOperationKind):
         if resource is Resource.USER:
             return [plan.inputs["username"]]
         return super().lock_names(resource, plan)
+
+    def touched(self, plan: Plan) -> Touched:  # noqa: ARG002 - a hook
+        return Touched(sections=[USERS, ACLS])
 
 
 def check_not_service_user(username: str) -> None:

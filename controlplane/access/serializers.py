@@ -1,16 +1,16 @@
 from rest_framework import serializers
 
 from controlplane.common.serializers import Shape
+from controlplane.observed.serializers import ObservedRowSerializer, observed_page
 
 
-class KafkaUserSerializer(Shape):
+class KafkaUserSerializer(ObservedRowSerializer):
     username = serializers.CharField()
     mechanisms = serializers.ListField(child=serializers.CharField())
     managed = serializers.BooleanField(help_text="The service's own user.")
 
 
-class KafkaUserListSerializer(Shape):
-    data = KafkaUserSerializer(many=True)  # type: ignore[assignment] # a field
+KafkaUserPageSerializer = observed_page(KafkaUserSerializer)
 
 
 class AclBindingSerializer(Shape):
@@ -23,8 +23,11 @@ class AclBindingSerializer(Shape):
     pattern_type = serializers.CharField()
 
 
-class AclListSerializer(Shape):
-    data = AclBindingSerializer(many=True)  # type: ignore[assignment] # a field
+class AclSerializer(ObservedRowSerializer, AclBindingSerializer):
+    pass
+
+
+AclPageSerializer = observed_page(AclSerializer)
 
 
 class AclDiffSerializer(Shape):

@@ -9,9 +9,12 @@ class ClustersConfig(AppConfig):
         from controlplane.clusters.operations import ClusterCreate, ClusterDelete
         from controlplane.clusters.registering import ClusterCredentials, ClusterRegister
         from controlplane.clusters.selectors import names_by_id
+        from controlplane.clusters.sources import ClusterSource
+        from controlplane.observed.sources import use_source
         from controlplane.operations.operations import register
         from controlplane.operations.scopes import use_cluster_names
 
+        use_source(ClusterSource())
         for kind in (ClusterCreate(), ClusterRegister(), ClusterCredentials(), ClusterDelete()):
             register(kind)
         use_cluster_names(names_by_id)

@@ -1,6 +1,8 @@
 """What every kind of operation on a cluster shares."""
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from django.conf import settings
@@ -10,11 +12,25 @@ from controlplane.clusters.connections import gateway_for
 from controlplane.clusters.models import CREATING, DELETED, DELETING, Broker, Cluster
 from controlplane.clusters.selectors import cluster_row
 from controlplane.common.problems import Conflict
+from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
+from controlplane.observed.services import forget, observe_touched, soon
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import OperationKind, PlanContext, StepContext
+from controlplane.operations.states import SUCCEEDED
 from controlplane.tenants.models import Tenant
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touched:
+    """What of a cluster an operation has changed: topics, groups, whole sections."""
+
+    topics: Sequence[str] = ()
+    groups: Sequence[str] = ()
+    sections: Collection[str] = ()
 
 
 def cluster_of(context: PlanContext | StepContext) -> Cluster:
@@ -44,6 +60,28 @@ class ClusterOperationKind(OperationKind):
                 f"The cluster {cluster.name} is {cluster.phase}.", code="cluster-not-running"
             )
         return gateway_for(cluster)
+
+    def touched(self, plan: Plan) -> Touched | None:  # noqa: ARG002 - a hook
+        """What lists are to show once the operation has succeeded; null: the next round does."""
+        return None
+
+    def show(self, operation: Operation, state: str) -> None:
+        touched = self.touched(operation.plan) if state == SUCCEEDED else None
+        cluster_id = operation.cluster_id or ""
+        if touched is None:
+            soon(cluster_id)
+            return
+        try:
+            observe_touched(
+                cluster_id,
+                gateway_for(Cluster.objects.get(pk=cluster_id)),
+                topics=touched.topics,
+                groups=touched.groups,
+                sections=touched.sections,
+            )
+        except GatewayError as error:
+            log.warning("%s: not read back for the lists: %s", operation.id, error)
+            soon(cluster_id)
 
 
 class AddsCluster(OperationKind):
@@ -78,6 +116,7 @@ class AddsCluster(OperationKind):
 
 
 def mark_deleted(cluster_id: str | None) -> None:
+    forget(cluster_id or "")
     Broker.objects.filter(cluster_id=cluster_id).delete()
     Cluster.objects.filter(pk=cluster_id).update(
         phase=DELETED, deleted_at=timezone.now(), secrets_token=""

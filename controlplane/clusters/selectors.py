@@ -1,7 +1,8 @@
 """Reads: clusters and hosts of one tenant, with what agents and brokers say of them."""
 
+import contextlib
 import json
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 from typing import Any
 
@@ -27,7 +28,7 @@ from controlplane.clusters.models import (
 from controlplane.clusters.specs import ADMIN_USER, BROKER_USER
 from controlplane.common.grants import Area, Scope
 from controlplane.common.kafka_configs import format_properties
-from controlplane.common.problems import NotFound, Unavailable
+from controlplane.common.problems import NotFound, Problem, Unavailable
 from controlplane.common.times import iso
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
@@ -40,7 +41,10 @@ from controlplane.gateway.readings import (
     total,
 )
 from controlplane.gateway.scoped import ScopedGateway
-from controlplane.gateway.types import ClusterDescription
+from controlplane.observed.readers import Reader
+from controlplane.observed.sections import BROKERS
+from controlplane.observed.selectors import ClusterView, cluster_views
+from controlplane.observed.services import observed_section
 from controlplane.operations.blast_radius import Extent, amount, listed
 from controlplane.tenants.models import Tenant
 from spark_analytics.contracts.telemetry import TELEMETRY_TOPIC
@@ -80,6 +84,11 @@ def seen_gateway(cluster: Cluster, scope: Scope) -> ClusterGateway:
     )
 
 
+def reader_of(cluster: Cluster, scope: Scope) -> Reader:
+    """As `seen_gateway`, of the observed tables."""
+    return Reader(scope, cluster.id, cluster.name)
+
+
 def names_by_id(tenant_id: str) -> dict[str, str]:
     """Of every cluster that the tenant has or had."""
     return dict(Cluster.objects.filter(tenant_id=tenant_id).values_list("pk", "name"))
@@ -91,34 +100,32 @@ def cluster_rows(tenant: Tenant, scope: Scope) -> list[Cluster]:
 
 
 def cluster_list(tenant: Tenant, scope: Scope) -> list[dict[str, Any]]:
-    """Every cluster with its brokers as the agents see them; the brokers are not asked."""
+    """Every cluster as last observed, with its brokers as the agents see them."""
     rows = cluster_rows(tenant, scope)
-    observed = observed_brokers(key_of(broker) for row in rows for broker in row.brokers.all())
-    return [cluster_dict(row, observed, None) for row in rows]
+    agents = observed_brokers(key_of(broker) for row in rows for broker in row.brokers.all())
+    views = cluster_views([reader_of(row, scope) for row in rows])
+    return [cluster_dict(row, agents, views[row.id]) for row in rows]
 
 
 def cluster_get(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Any]:
-    """One cluster; asks the cluster itself who is alive and who is controller."""
+    """One cluster; one that was never observed is looked at now."""
     row = seen_cluster(tenant, scope, cluster_id)
-    observed = observed_brokers(key_of(broker) for broker in row.brokers.all())
-    try:
-        live = gateway_for(row).describe_cluster() if row.phase == RUNNING else None
-    except GatewayError as error:
-        return cluster_dict(row, observed, None, unknown_because=str(error))
-    return cluster_dict(row, observed, live)
+    reader = reader_of(row, scope)
+    if row.phase == RUNNING:
+        with contextlib.suppress(Problem):  # its health says so
+            observed_section(reader, BROKERS)
+    agents = observed_brokers(key_of(broker) for broker in row.brokers.all())
+    return cluster_dict(row, agents, cluster_views([reader])[row.id])
 
 
 def cluster_dict(
-    cluster: Cluster,
-    observed: ObservedBrokers | None,
-    live: ClusterDescription | None,
-    unknown_because: str | None = None,
+    cluster: Cluster, agents: ObservedBrokers | None, view: ClusterView
 ) -> dict[str, Any]:
-    """One cluster; `live` is its own word, `unknown_because` why it was asked and gave none."""
+    live = view.live if view.is_current and cluster.phase == RUNNING else None
     brokers = (
-        [broker_dict(broker, observed, live) for broker in cluster.brokers.all()]
+        [broker_dict(broker, agents, live) for broker in cluster.brokers.all()]
         if cluster.kind == MANAGED
-        else _registered_brokers(live)
+        else _registered_brokers(view)
     )
     phase = cluster.phase
     if phase == RUNNING and any(broker["alive"] is False for broker in brokers):
@@ -128,27 +135,29 @@ def cluster_dict(
         "name": cluster.name,
         "kind": cluster.kind,
         "phase": phase,
+        "health": view.health,
         "bootstrap_servers": cluster.bootstrap_servers,
         "security_protocol": cluster.security_protocol,
         "sasl_mechanism": cluster.sasl_mechanism or None,
         "brokers": brokers,
-        "controller_id": live.controller_id if live else None,
-        "unknown_because": unknown_because,
+        "controller_id": view.controller_id if live is not None else None,
+        "unknown_because": view.unknown_because if cluster.phase == RUNNING else None,
         "zookeeper_path": cluster.zookeeper_path if cluster.kind == MANAGED else None,
         "created_at": iso(cluster.created_at),
     }
 
 
 def broker_dict(
-    broker: Broker, observed: ObservedBrokers | None, live: ClusterDescription | None
+    broker: Broker, observed: ObservedBrokers | None, live: Collection[int] | None
 ) -> dict[str, Any]:
+    """`live`: the ids of the brokers in the cluster, where that is known of now."""
     seen = observed.get((broker.host_id, broker.key)) if observed is not None else None
     ignored = seen.disagreement(broker.generation) if seen else ""
     if ignored:
         seen = None
     alive: bool | None
     if live is not None:
-        alive = any(node.id == broker.broker_id for node in live.brokers)
+        alive = broker.broker_id in live
     else:
         alive = None if seen is None else seen.state == "running"
     return {
@@ -166,22 +175,24 @@ def broker_dict(
     }
 
 
-def _registered_brokers(live: ClusterDescription | None) -> list[dict[str, Any]]:
+def _registered_brokers(view: ClusterView) -> list[dict[str, Any]]:
+    """Those that were in the cluster when it last answered."""
     return [
         {
-            "id": node.id,
-            "host": node.host,
-            "port": node.port,
-            "rack": node.rack,
+            "id": row["id"],
+            "host": row["host"],
+            "port": row["port"],
+            "rack": row["rack"],
             "host_id": None,
-            "alive": True,
+            "alive": True if view.is_current else None,
             "observed_state": "registered",
             "pid": None,
             "restarts": 0,
             "since_ms": None,
             "message": "",
         }
-        for node in (live.brokers if live else ())
+        for row in view.brokers
+        if row["live"]
     ]
 
 

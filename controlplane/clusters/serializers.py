@@ -3,6 +3,7 @@ from rest_framework import serializers
 from controlplane.clusters.inputs import ClusterCreateInputs
 from controlplane.clusters.models import KIND_CHOICES, PHASE_CHOICES
 from controlplane.common.serializers import Shape, page_serializer
+from controlplane.observed.serializers import HealthSerializer
 from controlplane.operations.serializers import OperationSerializer
 from controlplane.operations.shapes import plan_shape
 
@@ -26,6 +27,7 @@ class ClusterSerializer(Shape):
     name = serializers.CharField()
     kind = serializers.ChoiceField(KIND_CHOICES)
     phase = serializers.ChoiceField(PHASE_CHOICES)
+    health = HealthSerializer()
     bootstrap_servers = serializers.CharField()
     security_protocol = serializers.CharField()
     sasl_mechanism = serializers.CharField(allow_null=True)

@@ -131,6 +131,14 @@ class Grant:
             return verb is Verb.READ
         return area.value == self.over.value and self.names.covers(name)
 
+    def pattern(self, verb: Verb, area: Area, cluster: str) -> Pattern | None:
+        """Which names of `area`, topics or groups, on the cluster it allows; None: none."""
+        if verb not in self.verbs or not self.clusters.covers(cluster):
+            return None
+        if self.over is Over.CLUSTER:
+            return ANY
+        return self.names if area.value == self.over.value else None
+
     def may_touch(self, verb: Verb, area: Area) -> bool:
         """Whether there can be anything of `area` that it allows."""
         if verb not in self.verbs or area is Area.TENANT:
@@ -192,6 +200,21 @@ class Scope:
 
     def sees(self, area: Area, cluster: str, name: str = "") -> bool:
         return self.allows(Verb.READ, area, cluster, name)
+
+    def patterns(self, verb: Verb, area: Area, cluster: str) -> tuple[tuple[Pattern, ...], ...]:
+        """By layer; a topic or group of the cluster is allowed that one of every layer covers.
+
+        There is always a layer: nothing allowed is a layer of none.
+        """
+        found = tuple(
+            tuple(
+                pattern
+                for grant in layer
+                if (pattern := grant.pattern(verb, area, cluster)) is not None
+            )
+            for layer in self.layers
+        )
+        return found or ((),)
 
     @property
     def sees_all(self) -> bool:

@@ -17,6 +17,7 @@ IDEMPOTENCY = OpenApiParameter(
     location=OpenApiParameter.HEADER,
     description="The same key and body gets the first answer again, for a day.",
 )
+SEARCH = OpenApiParameter("q", str, description="A part of the name, in any case.")
 PAGED = [CURSOR, PAGE_SIZE]
 
 

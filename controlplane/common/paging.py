@@ -42,6 +42,24 @@ def page_of(
     }
 
 
+def page_of_rows(
+    request: Request, rows: QuerySet[M], key: str, render: Callable[[M], dict[str, Any]]
+) -> dict[str, Any]:
+    """One page of `rows` by a text column, ascending, as the database orders text."""
+    size = page_size(request)
+    cursor = request.query_params.get("cursor")
+    if cursor:
+        rows = rows.filter(**{f"{key}__gt": _open(request, cursor)})
+    found = list(rows.order_by(key)[: size + 1])
+    has_more = len(found) > size
+    found = found[:size]
+    following = _seal(request, getattr(found[-1], key)) if has_more else None
+    return {
+        "data": [render(row) for row in found],
+        "page": {"next": following, "has_more": has_more},
+    }
+
+
 def page_of_list(request: Request, items: Sequence[dict[str, Any]], key: str) -> dict[str, Any]:
     """One page of dicts held in memory (read from brokers), ascending by `key`."""
     size = page_size(request)

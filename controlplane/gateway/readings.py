@@ -115,7 +115,7 @@ class ClusterReader:
             GatewayError: not even the brokers' names can be read.
         """
         found: dict[str, GroupUse] = {}
-        gaps = self._unled_coordinators()
+        gaps = self.unled_coordinators()
         for node in self._gateway.describe_cluster().brokers:
             answer = self.ask(node.id, partial(self._groups_of, node.id))
             if isinstance(answer, Gap):
@@ -197,7 +197,7 @@ class ClusterReader:
             for group, state in states.items()
         }
 
-    def _unled_coordinators(self) -> list[Gap]:
+    def unled_coordinators(self) -> list[Gap]:
         """A group whose partition of the offsets topic has no leader is listed by nobody."""
         topic = self._gateway.describe_topics([GROUP_TOPIC]).get(GROUP_TOPIC)
         unled = [part for part in topic.partitions if part.leader is None] if topic else []

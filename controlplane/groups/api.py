@@ -3,12 +3,13 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.clusters.selectors import seen_cluster, seen_gateway
+from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Area
-from controlplane.common.openapi import PAGED, documented
-from controlplane.common.paging import page_of_list
+from controlplane.common.openapi import PAGED, SEARCH, documented
 from controlplane.groups import selectors
 from controlplane.groups.serializers import GroupRowPageSerializer, GroupSerializer
+from controlplane.observed.api import observed_list
+from controlplane.observed.sections import GROUPS
 from controlplane.tenants.views import TenantView
 
 TAG = "groups"
@@ -20,14 +21,14 @@ class GroupsView(TenantView):
     @documented(
         "group_list",
         answers={200: GroupRowPageSerializer},
-        parameters=PAGED,
+        parameters=[*PAGED, SEARCH],
         tag=TAG,
         summary="Consumer groups of a cluster",
     )
     def get(self, request: Request, cluster_id: str) -> Response:
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
-        rows = selectors.group_list(cluster, seen_gateway(cluster, self.scope))
-        return Response(page_of_list(request, rows, "group"))
+        reader = reader_of(cluster, self.scope)
+        return Response(observed_list(request, reader, GROUPS, selectors.group_row))
 
 
 class GroupView(TenantView):
@@ -36,4 +37,4 @@ class GroupView(TenantView):
     @documented("group_get", answers={200: GroupSerializer}, tag=TAG, summary="One group")
     def get(self, request: Request, cluster_id: str, group: str) -> Response:
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
-        return Response(selectors.group_detail(cluster, seen_gateway(cluster, self.scope), group))
+        return Response(selectors.group_detail(reader_of(cluster, self.scope), group))

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from controlplane.clusters.operations_base import ClusterOperationKind
+from controlplane.clusters.operations_base import ClusterOperationKind, Touched
 from controlplane.common.problems import Conflict
 from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
@@ -29,6 +29,9 @@ class GroupOperationKind(ClusterOperationKind):
         if resource is Resource.GROUP:
             return [plan.inputs["group"]]
         return super().lock_names(resource, plan)
+
+    def touched(self, plan: Plan) -> Touched:
+        return Touched(groups=[plan.inputs["group"]])
 
 
 def check_idle(gateway: ClusterGateway, group: str) -> bool:

@@ -2,11 +2,12 @@ from typing import Any
 
 from rest_framework import serializers
 
-from controlplane.common.serializers import Shape, page_serializer
+from controlplane.common.serializers import Shape
 from controlplane.groups.rules import EFFECTS
+from controlplane.observed.serializers import ObservedRowSerializer, observed_page
 
 
-class GroupRowSerializer(Shape):
+class GroupRowSerializer(ObservedRowSerializer):
     group = serializers.CharField()
     state = serializers.CharField()
     protocol_type = serializers.CharField(allow_blank=True)
@@ -16,7 +17,7 @@ class GroupRowSerializer(Shape):
     topics = serializers.ListField(child=serializers.CharField())
 
 
-GroupRowPageSerializer = page_serializer(GroupRowSerializer)
+GroupRowPageSerializer = observed_page(GroupRowSerializer)
 
 
 class TopicPartitionSerializer(Shape):
@@ -41,7 +42,7 @@ class GroupOffsetSerializer(Shape):
     metadata = serializers.CharField(allow_blank=True)
 
 
-class GroupSerializer(Shape):
+class GroupSerializer(ObservedRowSerializer):
     group = serializers.CharField()
     state = serializers.CharField()
     protocol_type = serializers.CharField(allow_blank=True)

@@ -113,6 +113,7 @@ def _take_step(operation_id: str, lease: HeldLease) -> None:
         steps=steps,
     )
     if isinstance(action, Finish):
+        _show(operation, kind, action.state)
         _finish(operation, kind, lease, steps, action.state)
         return
     step = steps[action.index]
@@ -325,6 +326,16 @@ def _note(step: Step, detail: str, progress: Progress | None) -> None:
     if progress is not None:
         step.progress_done, step.progress_total = progress.done, progress.total
         step.unit = progress.unit
+
+
+def _show(operation: Operation, kind: OperationKind, state: str) -> None:
+    """Who reads that the operation succeeded finds its result in the lists."""
+    try:
+        kind.show(operation, state)
+    except LeaseLostError:
+        raise
+    except Exception:
+        log.exception("%s: the lists do not show its result yet", operation.id)
 
 
 def _finish(

@@ -229,6 +229,12 @@ class OperationKind(ABC):
     def prepare(self, operation: Operation, plan: Plan) -> None:  # noqa: B027 - optional hook
         """Rows that must exist with the operation, in its transaction."""
 
+    def show(self, operation: Operation, state: str) -> None:  # noqa: B027 - optional hook
+        """Before the operation is said to be in `state`: have lists show what it changed.
+
+        It may run again, and what it raises is only logged.
+        """
+
     def finish(self, operation: Operation) -> None:  # noqa: B027 - optional hook
         """Rows that must change with the operation's end, in its transaction."""
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from controlplane.clusters.operations_base import ClusterOperationKind, cluster_of
+from controlplane.clusters.operations_base import ClusterOperationKind, Touched, cluster_of
 from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
@@ -59,6 +59,9 @@ from controlplane.reassignments.warnings import plan_warnings
 DAY_S = 86_400.0
 POLL_S = 0.5
 OTHERS_LOOKS = 6
+
+
+TOUCHED_TOPICS_MAX = 200
 
 
 class Reassignment(ClusterOperationKind):
@@ -113,6 +116,11 @@ class Reassignment(ClusterOperationKind):
         if resource is Resource.TOPIC:
             return [row["topic"] for row in plan.diff["partitions"]]
         return super().lock_names(resource, plan)
+
+    def touched(self, plan: Plan) -> Touched | None:
+        """Its topics, unless they are so many that the next pass reads them sooner."""
+        topics = sorted({row["topic"] for row in plan.diff["partitions"]})
+        return Touched(topics=topics) if len(topics) <= TOUCHED_TOPICS_MAX else None
 
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
         """The same partitions' replicas now; sizes may grow meanwhile."""

@@ -3,10 +3,11 @@
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from controlplane.clusters.selectors import seen_cluster, seen_gateway
+from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Area
-from controlplane.common.openapi import PAGED, documented
-from controlplane.common.paging import page_of_list
+from controlplane.common.openapi import PAGED, SEARCH, documented
+from controlplane.observed.api import observed_list
+from controlplane.observed.sections import TOPICS
 from controlplane.tenants.views import TenantView
 from controlplane.topics import selectors
 from controlplane.topics.serializers import TopicRowPageSerializer, TopicSerializer
@@ -20,14 +21,14 @@ class TopicsView(TenantView):
     @documented(
         "topic_list",
         answers={200: TopicRowPageSerializer},
-        parameters=PAGED,
+        parameters=[*PAGED, SEARCH],
         tag=TAG,
         summary="Topics of a cluster",
     )
     def get(self, request: Request, cluster_id: str) -> Response:
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
-        rows = selectors.topic_list(cluster, seen_gateway(cluster, self.scope))
-        return Response(page_of_list(request, rows, "name"))
+        reader = reader_of(cluster, self.scope)
+        return Response(observed_list(request, reader, TOPICS, selectors.topic_row))
 
 
 class TopicView(TenantView):
@@ -36,4 +37,4 @@ class TopicView(TenantView):
     @documented("topic_get", answers={200: TopicSerializer}, tag=TAG, summary="One topic")
     def get(self, request: Request, cluster_id: str, name: str) -> Response:
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
-        return Response(selectors.topic_detail(cluster, seen_gateway(cluster, self.scope), name))
+        return Response(selectors.topic_detail(reader_of(cluster, self.scope), name))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from controlplane.clusters.operations_base import ClusterOperationKind
+from controlplane.clusters.operations_base import ClusterOperationKind, Touched
 from controlplane.common.kafka_configs import check_topic_settings
 from controlplane.common.problems import Conflict, Unavailable, field_problem
 from controlplane.common.words import counted
@@ -55,6 +55,9 @@ class _TopicKind(ClusterOperationKind):
         if resource in {Resource.TOPIC, Resource.TOPIC_CONFIG}:
             return [plan.inputs["name"]]
         return super().lock_names(resource, plan)
+
+    def touched(self, plan: Plan) -> Touched:
+        return Touched(topics=[plan.inputs["name"]])
 
 
 class TopicCreate(_TopicKind):

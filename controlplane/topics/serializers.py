@@ -1,10 +1,11 @@
 from rest_framework import serializers
 
-from controlplane.common.serializers import Shape, page_serializer
+from controlplane.common.serializers import Shape
+from controlplane.observed.serializers import ObservedRowSerializer, observed_page
 from controlplane.operations.diffs import ChangeDiffSerializer
 
 
-class TopicRowSerializer(Shape):
+class TopicRowSerializer(ObservedRowSerializer):
     name = serializers.CharField()
     internal = serializers.BooleanField()
     topic_id = serializers.CharField(allow_blank=True)
@@ -18,7 +19,7 @@ class TopicRowSerializer(Shape):
     retention_ms = serializers.IntegerField(allow_null=True)
 
 
-TopicRowPageSerializer = page_serializer(TopicRowSerializer)
+TopicRowPageSerializer = observed_page(TopicRowSerializer)
 
 
 class PartitionSerializer(Shape):
@@ -42,12 +43,14 @@ class ConfigEntrySerializer(Shape):
     doc = serializers.CharField(allow_blank=True)
 
 
-class TopicSerializer(Shape):
+class TopicSerializer(ObservedRowSerializer):
     name = serializers.CharField()
     internal = serializers.BooleanField()
     topic_id = serializers.CharField(allow_blank=True)
     partitions = PartitionSerializer(many=True)
-    configs = ConfigEntrySerializer(many=True)
+    configs = ConfigEntrySerializer(
+        many=True, allow_null=True, help_text="null while they were never read."
+    )
     size_bytes = serializers.IntegerField(allow_null=True)
 
 

@@ -29,6 +29,7 @@ WHOLE_NUMBERS = (
     "PENSTOCK_SLOW_TASKS_PER_TENANT",
     "PENSTOCK_SLOW_TASKS_PER_CLUSTER",
     "PENSTOCK_METRICS_CLUSTERS_MAX",
+    "PENSTOCK_OBSERVERS_MAX",
 )
 NUMBERS = (
     "PENSTOCK_OPERATION_SWEEP_S",
@@ -38,6 +39,7 @@ NUMBERS = (
     "PENSTOCK_GATEWAY_WAIT_S",
     "PENSTOCK_GATEWAY_IDLE_S",
     "PENSTOCK_BREAKER_OPEN_MAX_S",
+    "PENSTOCK_OBSERVE_INTERVAL_S",
     "PENSTOCK_ANALYTICS_INTERVAL_S",
     "PENSTOCK_ANALYTICS_FIRST_AFTER_S",
     "PENSTOCK_ANALYTICS_DEADLINE_S",
@@ -141,6 +143,8 @@ class LocalConfig:
     def child_environment(self) -> dict[str, str]:
         """The environment of every part of the service."""
         return {
+            # Few small clusters, and somebody watching: looked at more often than by default.
+            "PENSTOCK_OBSERVE_INTERVAL_S": "3",
             **os.environ,
             "PYTHONUNBUFFERED": "1",
             "DJANGO_SETTINGS_MODULE": "controlplane.settings",

@@ -11,9 +11,11 @@ from controlplane.analytics.selectors import expiry_dict, lag_dict
 AS_OF = "2026-01-02T00:00:00Z"
 
 
-def cluster(*alive, phase="RUNNING"):
+def cluster(*alive, phase="RUNNING", reasons=()):
     brokers = [{"id": at, "alive": up} for at, up in enumerate(alive, 1)]
-    return {"id": "cl_1", "name": "main", "phase": phase, "brokers": brokers}
+    rows = [{"code": code, "text": text} for code, text in reasons]
+    health = {"status": "degraded" if rows else "healthy", "reasons": rows, "as_of": AS_OF}
+    return {"id": "cl_1", "name": "main", "phase": phase, "brokers": brokers, "health": health}
 
 
 def gold(*rows):
@@ -31,6 +33,25 @@ def said(*arguments):
 
 def test_a_healthy_cluster_needs_nothing():
     assert said(cluster(True, True), gold(point("g", "CAUGHT_UP")), gold()) == []
+
+
+def test_what_is_wrong_with_a_cluster_is_said_once():
+    found = cluster(
+        True,
+        False,
+        phase="DEGRADED",
+        reasons=[
+            ("brokers-missing", "Broker 2 not in the cluster."),
+            ("under-replicated", "3 partitions lack replicas in sync."),
+            ("offline-partitions", "1 partition has no leader."),
+        ],
+    )
+    assert said(found, gold(), gold()) == [
+        ("danger", "Broker 2 not serving."),
+        ("danger", "1 partition has no leader."),
+        ("warning", "3 partitions lack replicas in sync."),
+    ]
+    assert said({**found, "phase": "DELETING", "brokers": []}, gold(), gold()) == []
 
 
 def test_worst_first_and_one_line_for_a_group():

@@ -3,6 +3,8 @@
 import pytest
 
 from console.pages.cluster import loads, summary
+from controlplane.common.grants import EVERYTHING
+from tests.controlplane.support import observed
 
 
 @pytest.fixture
@@ -12,13 +14,19 @@ def orders(world):
 
 
 def sizes(world):
-    rows = loads(world.cluster, world.gateway)
+    observed(world)
+    rows = loads(world.cluster, EVERYTHING).read().data
     return {row["id"]: row["size_bytes"] for row in rows}
+
+
+def size(world):
+    observed(world)
+    return summary(world.cluster, EVERYTHING).read().data["size_bytes"]
 
 
 def test_sizes_are_those_of_all_brokers(orders):
     assert sizes(orders) == dict.fromkeys((1, 2, 3, 4), 5_000)
-    assert summary(orders.cluster, orders.gateway)["size_bytes"] == 20_000
+    assert size(orders) == 20_000
 
 
 def gone(gateway):
@@ -33,7 +41,7 @@ def silent(gateway):
 def test_what_one_broker_holds_is_unknown_and_with_it_the_sum(orders, change):
     change(orders.gateway)
     assert sizes(orders) == {1: 5_000, 2: None, 3: 5_000, 4: 5_000}
-    assert summary(orders.cluster, orders.gateway)["size_bytes"] is None
+    assert size(orders) is None
 
 
 def test_a_broker_that_holds_nothing_says_zero(world):

@@ -3,10 +3,10 @@
 import pytest
 
 from console.pages.registry import PAGES
-from console.parts import OK, UNAVAILABLE
+from console.parts import OK, STALE, UNAVAILABLE
 from tests.controlplane.rest.surface import address, document, operations
 from tests.controlplane.rest.test_document import component, faults
-from tests.controlplane.support import client_for
+from tests.controlplane.support import client_for, forget_observed, observed
 
 pytestmark = pytest.mark.django_db
 ROWS = [row for row in operations() if row.path.startswith("/console/api/pages/")]
@@ -38,11 +38,28 @@ def test_every_part_is_there_as_its_shape_says(world, ids, row):
     assert set(empty) <= {"attention", "hosts", "reassignments"}
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if "cluster_id" in row.parameters], ids=str)
-def test_what_asks_the_brokers_says_so_while_they_are_away(world, ids, row):
+OF_CLUSTERS = [row for row in ROWS if "cluster_id" in row.parameters]
+OBSERVED = {"summary", "loads", "topics", "topic", "groups", "group", "users", "acls"}
+
+
+@pytest.mark.parametrize("row", OF_CLUSTERS, ids=str)
+def test_what_was_never_seen_is_missing_while_the_brokers_are_away(world, ids, row):
+    forget_observed(world)
     world.gateway.offline = True
     parts = parts_of(world, ids, row)
     missing = {name: part for name, part in parts.items() if part["status"] == UNAVAILABLE}
     assert all("cluster" in part["reason"] for part in missing.values())
-    asks = {"summary", "loads", "topics", "topic", "groups", "group", "users", "acls"}
-    assert set(missing) == (asks | {"reassignments"}) & set(parts)
+    assert set(missing) == (OBSERVED | {"reassignments"}) & set(parts)
+
+
+@pytest.mark.parametrize("row", OF_CLUSTERS, ids=str)
+def test_what_was_seen_stays_with_its_age_and_the_reason(world, ids, row):
+    observed(world)
+    before = parts_of(world, ids, row)
+    world.gateway.offline = True
+    observed(world)
+    parts = parts_of(world, ids, row)
+    for name in OBSERVED & set(parts):
+        assert (before[name]["status"], parts[name]["status"]) == (OK, STALE), name
+        assert parts[name]["reason"] == "The fake cluster is off."
+        assert parts[name]["as_of"] == before[name]["as_of"]

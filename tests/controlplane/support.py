@@ -12,7 +12,13 @@ from controlplane.audit.services import Actor
 from controlplane.clusters.fake_hosts import FakeHosts
 from controlplane.clusters.models import MANAGED, RUNNING, Cluster
 from controlplane.clusters.sealing import open_for_host
+from controlplane.clusters.selectors import reader_of
+from controlplane.common.grants import EVERYTHING
 from controlplane.gateway.fake import FakeGateway
+from controlplane.observed.models import ObservedCluster
+from controlplane.observed.readers import Reader
+from controlplane.observed.selectors import MODELS
+from controlplane.observed.services import observe
 from controlplane.operations import engine
 from controlplane.operations.models import Operation
 from controlplane.operations.plans import plan_create
@@ -95,6 +101,22 @@ class World:
 
     def run(self, kind: str, cluster_id: str | None = "", **inputs: Any) -> Operation:
         return drive(self.start(self.plan(kind, cluster_id, **inputs)))
+
+
+def observed(world: World) -> None:
+    """A pass over the cluster now: what was changed at the brokers is in the tables."""
+    assert observe(world.cluster.id)
+
+
+def reader_of_all(world: World) -> Reader:
+    """Who sees the whole cluster."""
+    return reader_of(world.cluster, EVERYTHING)
+
+
+def forget_observed(world: World) -> None:
+    """As if nobody had ever looked at the cluster."""
+    for model in (*MODELS.values(), ObservedCluster):
+        model.objects.filter(cluster=world.cluster).delete()
 
 
 def drive(operation: Operation, *, ticks: int = TICKS_MAX) -> Operation:

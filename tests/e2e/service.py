@@ -57,6 +57,7 @@ class LocalService:
             "PENSTOCK_BROKER_PORTS": f"{first}-{first + BROKER_PORTS - 1}",
             # Some tests kill a worker and wait until its hold on the operation has run out.
             "PENSTOCK_OPERATION_LEASE_S": "5",
+            "PENSTOCK_OBSERVE_INTERVAL_S": "1",
         }
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -1,17 +1,21 @@
 import { Group, Title } from "@mantine/core";
 import { useDocumentTitle } from "@mantine/hooks";
 import type { ReactNode } from "react";
+import type { Part } from "@/lib/page";
+import { RelTime } from "./rel-time";
 
 interface PageHeaderProps {
   title: string;
   /** Shown beside the title: status, badges. */
   mark?: ReactNode;
   sub?: ReactNode;
+  /** The part that the page is about: its age is said here, once for the page. */
+  seen?: Pick<Part, "as_of"> | null;
   actions?: ReactNode;
   mono?: boolean;
 }
 
-export function PageHeader({ title, mark, sub, actions, mono = false }: PageHeaderProps) {
+export function PageHeader({ title, mark, sub, seen, actions, mono = false }: PageHeaderProps) {
   useDocumentTitle(`${title} · Penstock`);
   return (
     <Group justify="space-between" align="flex-start" gap="sm" mb="md">
@@ -22,9 +26,14 @@ export function PageHeader({ title, mark, sub, actions, mono = false }: PageHead
           </Title>
           {mark}
         </Group>
-        {sub && (
+        {(sub || seen?.as_of) && (
           <div className="ps-muted" style={{ fontSize: "0.8125rem", marginTop: 3 }}>
             {sub}
+            {seen?.as_of && (
+              <span style={{ whiteSpace: "nowrap" }}>
+                {sub ? " · " : ""}seen <RelTime at={seen.as_of} />
+              </span>
+            )}
           </div>
         )}
       </div>

@@ -1154,6 +1154,22 @@ export interface components {
              */
             username?: string;
         };
+        Acl: {
+            /**
+             * Format: date-time
+             * @description When this was true at the brokers.
+             */
+            as_of: string;
+            host: string;
+            operation: string;
+            pattern_type: string;
+            permission: string;
+            principal: string;
+            resource_name: string;
+            resource_type: string;
+            /** @description Why it may be old or not all there is; null when the last observation read it. */
+            stale_reason: string | null;
+        };
         AclBinding: {
             host: string;
             operation: string;
@@ -1162,17 +1178,6 @@ export interface components {
             principal: string;
             resource_name: string;
             resource_type: string;
-        };
-        AclBindingListPart: {
-            /**
-             * Format: date-time
-             * @description When the data was true.
-             */
-            as_of: string | null;
-            data: components["schemas"]["AclBinding"][] | null;
-            /** @description Why the part is stale or unavailable. */
-            reason: string | null;
-            status: components["schemas"]["PartStatusEnum"];
         };
         AclCreatePlan: {
             cluster_id: string;
@@ -1250,8 +1255,21 @@ export interface components {
         AclInputsRequest: {
             bindings: components["schemas"]["BindingInputsRequest"][];
         };
-        AclList: {
-            data: components["schemas"]["AclBinding"][];
+        AclListPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["Acl"][] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
+        AclPage: {
+            data: components["schemas"]["Acl"][];
+            observed: components["schemas"]["Observed"];
+            page: components["schemas"]["Page"];
         };
         ActiveReassignments: {
             rows: components["schemas"]["Reassignment"][];
@@ -1529,6 +1547,7 @@ export interface components {
             controller_id: number | null;
             /** Format: date-time */
             created_at: string;
+            health: components["schemas"]["Health"];
             id: string;
             kind: components["schemas"]["ClusterKindEnum"];
             name: string;
@@ -1898,7 +1917,7 @@ export interface components {
             parts: components["schemas"]["ConsoleAccessParts"];
         };
         ConsoleAccessParts: {
-            acls: components["schemas"]["AclBindingListPart"];
+            acls: components["schemas"]["AclListPart"];
             users: components["schemas"]["KafkaUserListPart"];
         };
         ConsoleAnalyticsPage: {
@@ -2027,12 +2046,19 @@ export interface components {
         /** @enum {string} */
         GrantRoleEnum: "operator" | "viewer";
         Group: {
+            /**
+             * Format: date-time
+             * @description When this was true at the brokers.
+             */
+            as_of: string;
             coordinator: number | null;
             group: string;
             lag: number | null;
             members: components["schemas"]["GroupMember"][];
             offsets: components["schemas"]["GroupOffset"][];
             protocol_type: string;
+            /** @description Why it may be old or not all there is; null when the last observation read it. */
+            stale_reason: string | null;
             state: string;
             topics: string[];
         };
@@ -2124,11 +2150,18 @@ export interface components {
             status: components["schemas"]["PartStatusEnum"];
         };
         GroupRow: {
+            /**
+             * Format: date-time
+             * @description When this was true at the brokers.
+             */
+            as_of: string;
             coordinator: number | null;
             group: string;
             lag: number | null;
             members: number;
             protocol_type: string;
+            /** @description Why it may be old or not all there is; null when the last observation read it. */
+            stale_reason: string | null;
             state: string;
             topics: string[];
         };
@@ -2145,7 +2178,23 @@ export interface components {
         };
         GroupRowPage: {
             data: components["schemas"]["GroupRow"][];
+            observed: components["schemas"]["Observed"];
             page: components["schemas"]["Page"];
+        };
+        Health: {
+            /**
+             * Format: date-time
+             * @description When this was true at the brokers.
+             */
+            as_of: string | null;
+            reasons: components["schemas"]["HealthReason"][];
+            status: components["schemas"]["HealthEnum"];
+        };
+        /** @enum {string} */
+        HealthEnum: "healthy" | "degraded" | "unreachable" | "unknown";
+        HealthReason: {
+            code: string;
+            text: string;
         };
         Host: {
             address: string;
@@ -2251,13 +2300,17 @@ export interface components {
             token: string;
         };
         KafkaUser: {
+            /**
+             * Format: date-time
+             * @description When this was true at the brokers.
+             */
+            as_of: string;
             /** @description The service's own user. */
             managed: boolean;
             mechanisms: string[];
+            /** @description Why it may be old or not all there is; null when the last observation read it. */
+            stale_reason: string | null;
             username: string;
-        };
-        KafkaUserList: {
-            data: components["schemas"]["KafkaUser"][];
         };
         KafkaUserListPart: {
             /**
@@ -2269,6 +2322,11 @@ export interface components {
             /** @description Why the part is stale or unavailable. */
             reason: string | null;
             status: components["schemas"]["PartStatusEnum"];
+        };
+        KafkaUserPage: {
+            data: components["schemas"]["KafkaUser"][];
+            observed: components["schemas"]["Observed"];
+            page: components["schemas"]["Page"];
         };
         KeyAccount: {
             id: string;
@@ -2367,8 +2425,8 @@ export interface components {
         Load: {
             /** @description The broker. */
             id: number;
-            leaders: number;
-            replicas: number;
+            leaders: number | null;
+            replicas: number | null;
             /** @description null while its log directories cannot be read. */
             size_bytes: number | null;
         };
@@ -2469,6 +2527,15 @@ export interface components {
         /** @enum {string} */
         MoveProgressStateEnum: "waiting" | "moving" | "arrived" | "elsewhere" | "gone" | "unknown";
         NullEnum: null;
+        Observed: {
+            /**
+             * Format: date-time
+             * @description When this was true at the brokers.
+             */
+            as_of: string;
+            /** @description Why it may be old or not all there is; null when the last observation read it. */
+            stale_reason: string | null;
+        };
         OffsetChange: {
             effect: components["schemas"]["EffectEnum"];
             from: number | null;
@@ -3187,11 +3254,19 @@ export interface components {
             throttle_bytes_per_s: number | null;
         };
         Topic: {
-            configs: components["schemas"]["ConfigEntry"][];
+            /**
+             * Format: date-time
+             * @description When this was true at the brokers.
+             */
+            as_of: string;
+            /** @description null while they were never read. */
+            configs: components["schemas"]["ConfigEntry"][] | null;
             internal: boolean;
             name: string;
             partitions: components["schemas"]["Partition"][];
             size_bytes: number | null;
+            /** @description Why it may be old or not all there is; null when the last observation read it. */
+            stale_reason: string | null;
             topic_id: string;
         };
         TopicCreateInputs: {
@@ -3362,6 +3437,11 @@ export interface components {
             ts: string;
         };
         TopicRow: {
+            /**
+             * Format: date-time
+             * @description When this was true at the brokers.
+             */
+            as_of: string;
             cleanup_policy: string | null;
             internal: boolean;
             name: string;
@@ -3371,6 +3451,8 @@ export interface components {
             replication_factor: number;
             retention_ms: number | null;
             size_bytes: number | null;
+            /** @description Why it may be old or not all there is; null when the last observation read it. */
+            stale_reason: string | null;
             topic_id: string;
             under_replicated: number;
         };
@@ -3387,6 +3469,7 @@ export interface components {
         };
         TopicRowPage: {
             data: components["schemas"]["TopicRow"][];
+            observed: components["schemas"]["Observed"];
             page: components["schemas"]["Page"];
         };
         TopicUpdateInputs: {
@@ -4687,7 +4770,14 @@ export interface operations {
     };
     acl_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+                /** @description A part of the name, in any case. */
+                q?: string;
+            };
             header?: never;
             path: {
                 cluster_id: string;
@@ -4702,7 +4792,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AclList"];
+                    "application/json": components["schemas"]["AclPage"];
                 };
             };
             /** @description A problem (RFC 9457) */
@@ -4725,6 +4815,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5082,6 +5181,8 @@ export interface operations {
                 cursor?: string;
                 /** @description 1 to 500, 50 by default. */
                 page_size?: number;
+                /** @description A part of the name, in any case. */
+                q?: string;
             };
             header?: never;
             path: {
@@ -5285,6 +5386,8 @@ export interface operations {
                 cursor?: string;
                 /** @description 1 to 500, 50 by default. */
                 page_size?: number;
+                /** @description A part of the name, in any case. */
+                q?: string;
             };
             header?: never;
             path: {
@@ -5411,7 +5514,14 @@ export interface operations {
     };
     kafka_user_list: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description From page.next of the page before. */
+                cursor?: string;
+                /** @description 1 to 500, 50 by default. */
+                page_size?: number;
+                /** @description A part of the name, in any case. */
+                q?: string;
+            };
             header?: never;
             path: {
                 cluster_id: string;
@@ -5426,7 +5536,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["KafkaUserList"];
+                    "application/json": components["schemas"]["KafkaUserPage"];
                 };
             };
             /** @description A problem (RFC 9457) */
@@ -5449,6 +5559,15 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

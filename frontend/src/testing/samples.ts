@@ -70,6 +70,7 @@ export const cluster = over<Cluster>({
   name: "orders",
   kind: "managed",
   phase: "RUNNING",
+  health: { status: "healthy", reasons: [], as_of: AT },
   bootstrap_servers: "10.0.0.1:9092",
   security_protocol: "SASL_PLAINTEXT",
   sasl_mechanism: "SCRAM-SHA-512",
@@ -90,6 +91,8 @@ export const host = over<Host>({
   brokers: 1,
 });
 export const topicRow = over<TopicRow>({
+  as_of: AT,
+  stale_reason: null,
   name: "sales",
   internal: false,
   topic_id: "id-1",
@@ -122,6 +125,8 @@ export const config = over<ConfigEntry>({
   doc: "How long records are kept.",
 });
 export const topic = over<TopicDetail>({
+  as_of: AT,
+  stale_reason: null,
   name: "sales",
   internal: false,
   topic_id: "id-1",
@@ -130,6 +135,8 @@ export const topic = over<TopicDetail>({
   size_bytes: 2048,
 });
 export const groupRow = over<GroupRow>({
+  as_of: AT,
+  stale_reason: null,
   group: "readers",
   state: "Stable",
   protocol_type: "consumer",
@@ -148,6 +155,8 @@ export const groupOffset = over<GroupOffset>({
   metadata: "",
 });
 export const group = over<GroupDetail>({
+  as_of: AT,
+  stale_reason: null,
   group: "readers",
   state: "Empty",
   protocol_type: "consumer",

@@ -16,6 +16,7 @@ from controlplane.gateway.breaker import NOTHING_KNOWN, Record
 from controlplane.gateway.breakers import BREAKERS
 from controlplane.gateway.errors import TIMED_OUT, UNREACHABLE, GatewayError
 from controlplane.gateway.passage import Passage, not_answering
+from controlplane.observed.services import observe
 from tests.controlplane.support import cluster_make, tenant_make
 
 
@@ -104,9 +105,12 @@ def test_a_cluster_that_does_not_answer_is_unknown_with_its_reason(world):
     assert len(known["brokers"]) == 4
     refusal = not_answering(Record(answered_at_s=1_000_000.0, reason="timed-out"), 7.2)
     world.gateway.fail_next("describe_cluster", refusal)
+    assert observe(made.id)
     unknown = cluster_get(world.tenant, EVERYTHING, made.id)
-    assert (unknown["brokers"], unknown["controller_id"]) == ([], None)
+    assert [broker["id"] for broker in unknown["brokers"]] == [1, 2, 3, 4], "as last observed"
+    assert {broker["alive"] for broker in unknown["brokers"]} == {None}
+    assert unknown["controller_id"] is None
     assert unknown["unknown_because"] == (
-        "not-answering: This cluster has not answered since 1970-01-12T13:46:40Z (timed-out)."
+        "This cluster has not answered since 1970-01-12T13:46:40Z (timed-out)."
         " It is asked again in 8 s."
     )

@@ -1,10 +1,13 @@
-"""The lag that pages show of a group."""
+"""The lag that lists and pages show of a group."""
 
 import pytest
 
 from controlplane.gateway.errors import unreachable
 from controlplane.gateway.types import TP, CommittedOffset
-from controlplane.groups.selectors import group_detail, group_list
+from controlplane.groups.selectors import group_detail, group_row
+from controlplane.observed.sections import GROUPS
+from controlplane.observed.selectors import rows_of, section
+from tests.controlplane.support import observed, reader_of_all
 
 
 @pytest.fixture
@@ -15,8 +18,10 @@ def readers(world):
 
 
 def lags(world):
-    (row,) = group_list(world.cluster, world.gateway)
-    return row["lag"], group_detail(world.cluster, world.gateway, "readers")["lag"]
+    observed(world)
+    (row,) = rows_of(reader_of_all(world), GROUPS)
+    shown = group_row(row, section(reader_of_all(world), GROUPS))
+    return shown["lag"], group_detail(reader_of_all(world), "readers")["lag"]
 
 
 def test_a_lag_is_the_sum_of_all_partitions(readers):
@@ -30,8 +35,7 @@ def test_a_lag_without_one_of_its_partitions_is_unknown_not_the_sum_of_the_other
 
 def test_a_lag_that_nobody_could_read_is_unknown(readers):
     readers.gateway.fail_next("offsets", unreachable("away"))
-    (row,) = group_list(readers.cluster, readers.gateway)
-    assert row["lag"] is None
+    assert lags(readers) == (None, None)
 
 
 def test_a_commit_in_a_deleted_topic_is_no_part_of_the_lag(readers):

@@ -66,6 +66,7 @@ class LiveService:
             "PENSTOCK_EGRESS_ALLOWED": "127.0.0.0/8",
             "PENSTOCK_OPERATION_LEASE_S": "3",
             "PENSTOCK_OPERATION_SWEEP_S": "0.5",
+            "PENSTOCK_OBSERVE_INTERVAL_S": "1",
             # No Spark run takes the processors from what is tried here.
             "PENSTOCK_ANALYTICS_INTERVAL_S": "86400",
             "PENSTOCK_ANALYTICS_FIRST_AFTER_S": "86400",

@@ -31,6 +31,7 @@ STRANGE = [
 BAD_QUERY = {
     "page_size": ["0", "-1", "501", "abc", "1.5", "²", "٣", "9" * 5_000, "\0", ""],
     "cursor": ["junk", "a:b:c", "\0", "x" * 5_000, "é"],
+    "q": ["\0", "x" * 300],
     "cluster_id": ["\0"],
     "state": ["bogus", "running,bogus", "\0", ","],
     "from": ["yesterday", "\0", "9" * 40, "2026-13-45"],

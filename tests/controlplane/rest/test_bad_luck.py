@@ -4,6 +4,7 @@ import pytest
 
 from controlplane.gateway.errors import GatewayError, timed_out, unreachable
 from tests.controlplane.rest.surface import operations, problem, send
+from tests.controlplane.support import forget_observed, observed
 
 pytestmark = pytest.mark.django_db
 READS = [row for row in operations() if not row.is_write]
@@ -21,10 +22,16 @@ ASK_THE_CLUSTER = {
     )
 }
 ASK_THE_HOSTS = {"get /hosts", "get /operator/hosts"}
+ALWAYS_ASK = {
+    f"get /clusters/{{cluster_id}}/{rest}"
+    for rest in ("analytics/retention/{topic}/history", "reassignments")
+}
+LISTS = {f"get /clusters/{{cluster_id}}/{rest}" for rest in ("acls", "groups", "topics", "users")}
 
 
 @pytest.mark.parametrize("row", READS, ids=str)
-def test_a_cluster_that_is_away(world, owner, ids, row):
+def test_a_cluster_that_is_away_and_was_never_observed(world, owner, ids, row):
+    forget_observed(world)
     world.gateway.offline = True
     world.hosts.is_away = True
     answer = send(owner, row, ids)
@@ -34,6 +41,39 @@ def test_a_cluster_that_is_away(world, owner, ids, row):
     found = problem(answer, 503)
     assert found["retryable"] is True
     assert answer["Retry-After"]
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in READS if str(row) in ASK_THE_CLUSTER - ALWAYS_ASK], ids=str
+)
+def test_a_cluster_that_is_away_is_shown_as_it_was_last_seen(world, owner, ids, row):
+    observed(world)
+    before = send(owner, row, ids).json()
+    world.gateway.offline = True
+    observed(world)
+    answer = send(owner, row, ids)
+    assert answer.status_code == 200
+    found = answer.json()
+    if str(row) in LISTS:
+        assert found["data"] == before["data"] != []
+        assert found["observed"]["as_of"] == before["observed"]["as_of"]
+        assert (before["observed"]["stale_reason"], found["observed"]["stale_reason"]) == (
+            None,
+            "the fake cluster is off",
+        )
+    else:
+        assert found["as_of"] == before["as_of"]
+        assert (before["stale_reason"], found["stale_reason"]) == (None, "the fake cluster is off")
+
+
+def test_a_cluster_that_does_not_answer_is_not_asked_by_every_question(world, owner, ids):
+    forget_observed(world)
+    world.gateway.offline = True
+    topics = next(row for row in READS if row.path.endswith("/topics"))
+    send(owner, topics, ids)
+    calls = len(world.gateway.calls)
+    problem(send(owner, topics, ids), 503)
+    assert len(world.gateway.calls) == calls
 
 
 REFUSALS = [
@@ -49,6 +89,7 @@ READING = ("describe", "list", "topic", "group", "log")
 def test_a_cluster_that_refuses(world, owner, ids, row):
     methods = [name for name in dir(world.gateway) if name.startswith(READING)]
     for error, status in REFUSALS:
+        forget_observed(world)
         world.gateway.failures = {method: [error] for method in methods}
         answer = send(owner, row, ids)
         if str(row) in ASK_THE_CLUSTER:
@@ -70,6 +111,7 @@ def test_a_plan_that_the_cluster_cannot_check_is_no_plan(world, owner, ids, stat
 
 
 def test_our_own_fault_is_reported_as_one_without_its_insides(world, owner, ids):
+    forget_observed(world)
     world.gateway.fail_next("list_topics", ZeroDivisionError("secret insides"))
     row = next(row for row in operations() if row.path.endswith("/topics"))
     answer = send(owner, row, ids)

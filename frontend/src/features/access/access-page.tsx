@@ -45,6 +45,7 @@ export function AccessPage() {
     <>
       <PageHeader
         title="Access"
+        seen={query.data?.parts.users}
         sub="Who may connect, and what they may do. The brokers enforce it: DENY wins over any ALLOW."
         actions={
           canWrite && (

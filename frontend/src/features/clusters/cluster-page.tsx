@@ -208,6 +208,7 @@ export function ClusterPage() {
     <>
       <PageHeader
         title={cluster?.name ?? known?.name ?? "Cluster"}
+        seen={query.data?.parts.summary}
         mark={cluster && <PhaseStatus phase={cluster.phase} />}
         sub={
           cluster && (

@@ -154,6 +154,7 @@ export function GroupPage() {
     <>
       <PageHeader
         title={name}
+        seen={query.data?.parts.group}
         mono
         sub={group && `${group.protocol_type || "consumer"} group`}
         actions={

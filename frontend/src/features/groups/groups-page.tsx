@@ -93,10 +93,11 @@ export function GroupsPage() {
     <>
       <PageHeader
         title="Consumer groups"
+        seen={query.data?.parts.groups}
         sub={
           query.data && (
             <>
-              {plural(rows.length, "group")}. Lag is read from the brokers now; trend and time lag are Spark's
+              {plural(rows.length, "group")}. Lag is the brokers'; trend and time lag are Spark's
               {gold?.as_of ? (
                 <>
                   , as of <RelTime at={gold.as_of} />.

@@ -6,6 +6,7 @@ import { ButtonLink } from "@/components/button-link";
 import { Card, PartView } from "@/components/card";
 import { GroupLink } from "@/components/group-link";
 import { DeleteItem, MoreMenu } from "@/components/more-menu";
+import { Notice } from "@/components/notice";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
 import { Refused } from "@/components/refused";
@@ -26,7 +27,7 @@ import { PartitionTable } from "./partition-table";
 const route = getRouteApi("/app/clusters/$clusterId/topics/$topic");
 
 const configOf = (topic: TopicDetail, name: string) =>
-  topic.configs.find((entry) => entry.name === name)?.value ?? null;
+  topic.configs?.find((entry) => entry.name === name)?.value ?? null;
 
 function figures(topic: TopicDetail, held: TopicRetention | undefined): Stat[] {
   const offline = topic.partitions.filter((partition) => partition.leader === null || partition.leader < 0).length;
@@ -125,6 +126,7 @@ export function TopicPage() {
     <>
       <PageHeader
         title={name}
+        seen={query.data?.parts.topic}
         mono
         mark={
           topic?.internal && (
@@ -194,15 +196,23 @@ export function TopicPage() {
           <Tabs.Panel value="configuration">
             <Card>
               <PartView query={query} name="topic" rows={10}>
-                {(found) => (
-                  <ConfigTable
-                    configs={found.configs}
-                    canEdit={canWrite}
-                    onChange={(configs) =>
-                      setRequest({ kind: "topic.update", cluster_id: clusterId, inputs: { name, configs } })
-                    }
-                  />
-                )}
+                {(found) =>
+                  found.configs === null ? (
+                    <div className="ps-card-body">
+                      <Notice tone="warn" title="The settings are not known">
+                        The brokers have not given them yet: {found.stale_reason ?? "it is tried again"}.
+                      </Notice>
+                    </div>
+                  ) : (
+                    <ConfigTable
+                      configs={found.configs}
+                      canEdit={canWrite}
+                      onChange={(configs) =>
+                        setRequest({ kind: "topic.update", cluster_id: clusterId, inputs: { name, configs } })
+                      }
+                    />
+                  )
+                }
               </PartView>
             </Card>
           </Tabs.Panel>

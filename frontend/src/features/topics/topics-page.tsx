@@ -133,6 +133,7 @@ export function TopicsPage() {
     <>
       <PageHeader
         title="Topics"
+        seen={query.data?.parts.topics}
         sub={
           query.data &&
           `${plural(rows.length, "topic")}, ${plural(

@@ -1,0 +1,6 @@
+from django.apps import AppConfig
+
+
+class ObservedConfig(AppConfig):
+    name = "controlplane.observed"
+    label = "observed"

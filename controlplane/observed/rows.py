@@ -1,0 +1,325 @@
+"""What was read, as the rows that the tables hold and REST shows. Pure."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from controlplane.common.hashing import canonical_json, content_hash
+from controlplane.common.parsers import is_storable
+from controlplane.gateway.types import (
+    TP,
+    AclBinding,
+    ClusterDescription,
+    CommittedOffset,
+    ConfigEntry,
+    GroupDescription,
+    ScramCredential,
+    TopicDescription,
+)
+from controlplane.observed.sections import KEY_MAX
+
+Row = dict[str, Any]
+MARK_CHARS = 40
+REPLACEMENT = "\ufffd"
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A row of a list, and what its own page shows beyond it; JSON that a database can hold."""
+
+    row: Row
+    detail: Row = field(default_factory=dict)
+
+    @property
+    def mark(self) -> str:
+        return content_hash([self.row, self.detail])[:MARK_CHARS]
+
+
+def content(row: Row, detail: Row | None = None) -> Content:
+    """With text that no database holds replaced: clients choose names of members and metadata."""
+    found = Content(row, detail or {})
+    text = canonical_json([found.row, found.detail])
+    if "\\u0000" in text or "\\ud" in text:
+        return Content(_storable(found.row), _storable(found.detail))
+    return found
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, str):
+        if is_storable(value):
+            return value
+        text = value.encode("utf-8", "replace").decode()
+        return text.replace("\0", REPLACEMENT)
+    if isinstance(value, dict):
+        return {_storable(key): _storable(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_storable(each) for each in value]
+    return value
+
+
+def keyable(contents: Mapping[str, Content]) -> tuple[dict[str, Content], int]:
+    """Those whose names fit an index, and how many do not."""
+    kept = {key: each for key, each in contents.items() if len(key) <= KEY_MAX and is_storable(key)}
+    return kept, len(contents) - len(kept)
+
+
+# -- brokers --------------------------------------------------------------------------------
+def broker_key(broker: int) -> str:
+    return f"{broker:010d}"
+
+
+def broker_contents(
+    described: ClusterDescription,
+    topics: Collection[TopicDescription] | None,
+    held: Mapping[int, int] | None,
+) -> dict[str, Content]:
+    """Live brokers, and those that partitions name; loads are null while topics are unknown.
+
+    `held` is bytes by broker, of those that said.
+    """
+    nodes = {node.id: node for node in described.brokers}
+    leaders, replicas = Counter[int](), Counter[int]()
+    for topic in topics or ():
+        for part in topic.partitions:
+            replicas.update(part.replicas)
+            if part.leader is not None:
+                leaders[part.leader] += 1
+    found = {}
+    for broker in sorted({*nodes, *replicas}):
+        node = nodes.get(broker)
+        known = topics is not None
+        found[broker_key(broker)] = content(
+            {
+                "id": broker,
+                "host": node.host if node else None,
+                "port": node.port if node else None,
+                "rack": node.rack if node else None,
+                "live": node is not None,
+                "leaders": leaders[broker] if known else None,
+                "replicas": replicas[broker] if known else None,
+                "size_bytes": held.get(broker) if held is not None else None,
+            }
+        )
+    return found
+
+
+# -- topics ---------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extents:
+    """How far partitions reach; what nobody said is not in the mappings.
+
+    Attributes:
+        bounds: (log start, log end).
+        bytes: of the leader's log.
+    """
+
+    bounds: Mapping[TP, tuple[int, int]]
+    bytes: Mapping[TP, int]
+
+
+def topic_content(
+    topic: TopicDescription,
+    extents: Extents,
+    settings: Mapping[str, Row] | None,
+    defaults: Mapping[str, Row],
+) -> Content:
+    """`detail.partitions`: [partition, leader, epoch, replicas, isr, start, end, bytes].
+
+    `settings` are by name; None: nobody gave them, and none are known of before.
+    """
+    counts: list[int | None] = []
+    sizes: list[int | None] = []
+    partitions = []
+    for part in topic.partitions:
+        tp = TP(topic.name, part.partition)
+        start, end = extents.bounds.get(tp, (None, None))
+        size = extents.bytes.get(tp)
+        counts.append(None if start is None or end is None else end - start)
+        sizes.append(size)
+        partitions.append(
+            [
+                part.partition,
+                part.leader,
+                part.leader_epoch,
+                list(part.replicas),
+                list(part.isr),
+                start,
+                end,
+                size,
+            ]
+        )
+    values = {name: row["value"] for name, row in (settings or {}).items()}
+    retention = values.get("retention.ms")
+    return content(
+        {
+            "name": topic.name,
+            "internal": topic.internal,
+            "topic_id": topic.topic_id,
+            "partitions": len(topic.partitions),
+            "replication_factor": topic.replication_factor,
+            "under_replicated": sum(len(p.isr) < len(p.replicas) for p in topic.partitions),
+            "offline": sum(p.leader is None for p in topic.partitions),
+            "records": _total(counts),
+            "size_bytes": _total(sizes),
+            "cleanup_policy": values.get("cleanup.policy"),
+            "retention_ms": int(retention) if retention else None,
+        },
+        {
+            "partitions": partitions,
+            "configs": None
+            if settings is None
+            else [row for name, row in sorted(settings.items()) if defaults.get(name) != row],
+        },
+    )
+
+
+def partition_rows(detail: Row) -> list[Row]:
+    names = (
+        "partition",
+        "leader",
+        "leader_epoch",
+        "replicas",
+        "isr",
+        "log_start",
+        "log_end",
+        "size_bytes",
+    )
+    return [dict(zip(names, row, strict=True)) for row in detail["partitions"]]
+
+
+def topic_defaults(configs: Iterable[Iterable[ConfigEntry]]) -> dict[str, Row]:
+    """By name, what a topic has that sets nothing: kept once, topics keep what differs."""
+    found: dict[str, Row] = {}
+    for entries in configs:
+        for entry in entries:
+            if entry.is_default and entry.name not in found:
+                found[entry.name] = content(config_row(entry)).row
+    return found
+
+
+def config_row(entry: ConfigEntry) -> Row:
+    return {
+        "name": entry.name,
+        "value": entry.value,
+        "source": entry.source,
+        "is_default": entry.is_default,
+        "read_only": entry.read_only,
+        "sensitive": entry.sensitive,
+        "doc": entry.doc,
+    }
+
+
+def config_rows(detail: Row, defaults: Mapping[str, Row]) -> list[Row] | None:
+    """All settings of a topic by name; None: not known."""
+    if detail["configs"] is None:
+        return None
+    merged = {**defaults, **{row["name"]: row for row in detail["configs"]}}
+    return [row for _, row in sorted(merged.items())]
+
+
+def _total(values: Collection[int | None]) -> int | None:
+    """The sum, or null when a part of it is not known."""
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
+
+
+# -- groups ---------------------------------------------------------------------------------
+def group_content(
+    described: GroupDescription,
+    committed: Mapping[TP, CommittedOffset],
+    bounds: Mapping[TP, tuple[int, int]],
+    existing: Collection[TP],
+) -> Content:
+    """`detail.offsets`: [topic, partition, committed, start, end, metadata], null: not known.
+
+    `bounds` are (log start, log end) of partitions that gave them. The lag is null while the end
+    of an `existing` partition is not known; a commit in a deleted topic is no part of it.
+    """
+    assigned = {tp for member in described.members for tp in member.partitions}
+    offsets = []
+    lags: list[int | None] = []
+    for tp in sorted({*committed, *assigned}):
+        start, end = bounds.get(tp, (None, None))
+        at = committed.get(tp)
+        if at is not None and (end is not None or tp in existing):
+            lags.append(None if end is None else max(end - at.offset, 0))
+        offsets.append(
+            [
+                tp.topic,
+                tp.partition,
+                at.offset if at else None,
+                start,
+                end,
+                at.metadata if at else "",
+            ]
+        )
+    return content(
+        {
+            "group": described.group,
+            "state": described.state,
+            "protocol_type": described.protocol_type,
+            "members": len(described.members),
+            "coordinator": described.coordinator,
+            "lag": _total(lags) if lags else None,
+            "topics": sorted({tp.topic for tp in committed}),
+        },
+        {
+            "members": [
+                {
+                    "member_id": member.member_id,
+                    "client_id": member.client_id,
+                    "host": member.host,
+                    "partitions": [
+                        {"topic": tp.topic, "partition": tp.partition} for tp in member.partitions
+                    ],
+                }
+                for member in described.members
+            ],
+            "offsets": offsets,
+        },
+    )
+
+
+def offset_rows(detail: Row) -> list[Row]:
+    return [
+        {
+            "topic": topic,
+            "partition": partition,
+            "committed": committed,
+            "log_start": start,
+            "log_end": end,
+            "lag": None if committed is None or end is None else max(end - committed, 0),
+            "metadata": metadata,
+        }
+        for topic, partition, committed, start, end, metadata in detail["offsets"]
+    ]
+
+
+# -- users and ACLs -------------------------------------------------------------------------
+def user_contents(credentials: Iterable[ScramCredential]) -> dict[str, Content]:
+    mechanisms: dict[str, list[str]] = defaultdict(list)
+    for credential in credentials:
+        mechanisms[credential.username].append(credential.mechanism)
+    return {
+        name: content({"username": name, "mechanisms": sorted(found)})
+        for name, found in mechanisms.items()
+    }
+
+
+def acl_contents(bindings: Iterable[AclBinding]) -> dict[str, Content]:
+    found = {}
+    for binding in bindings:
+        row = asdict(binding)
+        made = content(row)
+        found[_acl_key(made.row)] = made
+    return found
+
+
+def _acl_key(row: Row) -> str:
+    """Its fields, so that the list is in their order; a long one ends in a hash."""
+    text = " ".join(str(value) for value in row.values())
+    if len(text) <= KEY_MAX:
+        return text
+    mark = content_hash(row)[:MARK_CHARS]
+    return f"{text[: KEY_MAX - MARK_CHARS - 1]} {mark}"

@@ -1,0 +1,396 @@
+"""Observing: read a cluster's sections, write what differs. One pass a cluster at a time."""
+
+import logging
+import time
+from collections.abc import Callable, Collection, Iterable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from controlplane.common import leases
+from controlplane.common.times import iso
+from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.port import ClusterGateway
+from controlplane.gateway.readings import NO_AUTHORIZER
+from controlplane.observed import rules
+from controlplane.observed.models import ObservedCluster, ObservedRow
+from controlplane.observed.readers import AWAY, REFUSED, Reader
+from controlplane.observed.reading import Answer, Failed, Found, SectionReader, in_batches
+from controlplane.observed.rows import Content
+from controlplane.observed.sections import GROUPS, KEY_MAX, SECTIONS, TOPICS
+from controlplane.observed.selectors import (
+    MODELS,
+    Section,
+    kept_settings,
+    row_of,
+    section,
+    topic_defaults,
+)
+from controlplane.observed.sources import source
+
+log = logging.getLogger(__name__)
+
+LEASE = timedelta(seconds=60)
+ROWS_A_STATEMENT = 1_000
+FIRST_LOOK_WAIT_S = 8.0
+"""How long a question waits for the pass that somebody else has begun."""
+ASK_AGAIN_S = 5.0
+"""How soon a question may try a cluster again that has not answered its first observation."""
+POLL_S = 0.05
+Sections = dict[str, Any]
+
+
+class LeaseLostError(Exception):
+    """Another pass took over, or the cluster is gone; what this one read no longer counts."""
+
+
+def observe(cluster_id: str) -> bool:
+    """One pass over a cluster. False when another one is at it."""
+    gateway = source().gateway(cluster_id)
+    ObservedCluster.objects.get_or_create(cluster_id=cluster_id)
+    rows = ObservedCluster.objects.filter(pk=cluster_id, forgotten=False)
+    token = leases.claim(rows, LEASE)
+    if token is None:
+        return False
+    try:
+        _pass(cluster_id, token, gateway)
+    except LeaseLostError:
+        log.warning("%s: another pass took over", cluster_id)
+        return False
+    except Exception:
+        # A bug must not make the rounds start the same pass at once again.
+        pause = timedelta(seconds=rules.BACKOFF_MAX_S)
+        rows.filter(lease_token=token).update(due_at=timezone.now() + pause)
+        raise
+    finally:
+        leases.release(rows, token)
+    return True
+
+
+def _pass(cluster_id: str, token: str, gateway: ClusterGateway) -> None:
+    started_s = time.monotonic()
+    reader = SectionReader(
+        gateway,
+        pause=partial(_keep, cluster_id, token),
+        defaults=topic_defaults(cluster_id),
+        kept_settings=partial(kept_settings, cluster_id),
+    )
+    try:
+        description = reader.description
+        answers = reader.answers(SECTIONS)
+    except GatewayError as error:
+        description, answers = None, dict.fromkeys(SECTIONS, Failed.of(error))
+    wanted = set(source().desired_brokers(cluster_id)) if description is not None else set()
+    with transaction.atomic():
+        row = _held(cluster_id, token)
+        for name, answer in answers.items():
+            _store(row, name, answer, reader.read_at)
+        if TOPICS in answers and isinstance(answers[TOPICS], Found):
+            row.topic_defaults = dict(reader.defaults)
+        if description is None:
+            row.failures += 1
+            row.health, row.reasons = rules.unreachable(_first_reason(answers))
+        else:
+            row.failures = 0
+            row.controller_id = description.controller_id
+            _judge(row, reader, wanted)
+        took_s = time.monotonic() - started_s
+        pause_s = rules.next_pass_in_s(
+            settings.OBSERVE_INTERVAL_S, took_s=took_s, failures=row.failures
+        )
+        row.due_at = timezone.now() + timedelta(seconds=pause_s)
+        row.took_ms = round(took_s * 1000)
+        row.save(
+            update_fields=[
+                "health",
+                "reasons",
+                "controller_id",
+                "sections",
+                "topic_defaults",
+                "summary",
+                "due_at",
+                "failures",
+                "took_ms",
+            ]
+        )
+
+
+def _judge(row: ObservedCluster, reader: SectionReader, wanted: set[int]) -> None:
+    """The cluster's health and figures, by its topics where they could be read."""
+    figures = reader.figures()
+    if figures is not None:
+        row.summary = figures.summary
+        wanted = wanted | figures.holding
+    row.health, row.reasons = rules.health(
+        controller_id=row.controller_id,
+        live={node.id for node in reader.description.brokers},
+        wanted=wanted,
+        under_replicated=figures.summary["under_replicated"] if figures else None,
+        offline=figures.summary["offline"] if figures else None,
+    )
+
+
+def _first_reason(answers: dict[str, Answer]) -> str:
+    return next((answer.reason for answer in answers.values()), "")
+
+
+def _keep(cluster_id: str, token: str) -> None:
+    if not leases.renew(ObservedCluster.objects.filter(pk=cluster_id), [token], LEASE):
+        raise LeaseLostError(cluster_id)
+
+
+def _held(cluster_id: str, token: str) -> ObservedCluster:
+    rows = ObservedCluster.objects.select_for_update()
+    row = rows.filter(pk=cluster_id, lease_token=token, forgotten=False).first()
+    if row is None:
+        raise LeaseLostError(cluster_id)
+    return row
+
+
+def _store(row: ObservedCluster, name: str, answer: Answer, read_at: datetime) -> None:
+    """Write a section's difference. The caller holds the cluster's row."""
+    before = row.sections.get(name, {})
+    kept_as_of = before.get("as_of")
+    if kept_as_of and datetime.fromisoformat(kept_as_of) > read_at:
+        return  # an operation's end has read all of it since
+    if isinstance(answer, Failed):
+        row.sections[name] = _noted(kept_as_of, read_at, answer)
+        return
+    _write(row.pk, name, answer, read_at, kept_as_of)
+    row.sections[name] = _noted(iso(read_at), read_at, answer)
+
+
+def _noted(as_of: str | None, tried_at: datetime, answer: Answer) -> Sections:
+    failed = answer if isinstance(answer, Failed) else Failed("", answer.reason, True)
+    return {
+        "as_of": as_of,
+        "tried_at": iso(tried_at),
+        "reason": failed.reason,
+        "code": failed.code,
+        "retriable": failed.retriable,
+        "missing": isinstance(answer, Found) and bool(answer.missing),
+    }
+
+
+def _write(
+    cluster_id: str, name: str, found: Found, read_at: datetime, kept_as_of: str | None
+) -> None:
+    model = MODELS[name]
+    rows = model.objects.filter(cluster_id=cluster_id)  # type: ignore[attr-defined] # concrete
+    seen = {
+        key: rules.Seen(mark, unread, touched_at, gone)
+        for key, mark, unread, touched_at, gone in rows.values_list(
+            "key", "mark", "unread", "touched_at", "gone"
+        ).iterator(chunk_size=10_000)
+    }
+    marks = {key: each.mark for key, each in found.contents.items()}
+    change = rules.difference(seen, marks, missing_reason=found.missing, read_at=read_at)
+    upsert(
+        model,
+        (
+            _row(model, cluster_id, key, found.contents[key], mark=marks[key])
+            for key in change.write
+        ),
+    )
+    for batch in in_batches(sorted(change.remove), ROWS_A_STATEMENT):
+        rows.filter(key__in=batch).delete()
+    for batch in in_batches(sorted(change.keep_unread), ROWS_A_STATEMENT):
+        # Its time stays that of the pass that read it; the reason may change meanwhile.
+        rows.filter(key__in=batch, as_of=None).update(
+            as_of=datetime.fromisoformat(kept_as_of) if kept_as_of else read_at
+        )
+        rows.filter(key__in=batch).update(unread=found.missing)
+
+
+def _row(
+    model: type[ObservedRow],
+    cluster_id: str,
+    key: str,
+    content: Content | None,
+    *,
+    mark: str,
+    touched_at: datetime | None = None,
+) -> ObservedRow:
+    """`content` is null for what was touched and is no more."""
+    return model(
+        cluster_id=cluster_id,
+        key=key,
+        row=content.row if content else {},
+        detail=content.detail if content else {},
+        mark=mark,
+        touched_at=touched_at,
+        gone=content is None,
+    )
+
+
+def upsert(model: type[ObservedRow], rows: Iterable[ObservedRow]) -> None:
+    """Write rows anew, in statements of `ROWS_A_STATEMENT` rows."""
+    found = list(rows)
+    if found:
+        model.objects.bulk_create(  # type: ignore[attr-defined] # a concrete model
+            found,
+            batch_size=ROWS_A_STATEMENT,
+            update_conflicts=True,
+            unique_fields=["cluster", "key"],
+            update_fields=["row", "detail", "mark", "as_of", "unread", "touched_at", "gone"],
+        )
+
+
+# -- what an operation has changed ------------------------------------------------------------
+def observe_touched(
+    cluster_id: str,
+    gateway: ClusterGateway,
+    *,
+    topics: Sequence[str] = (),
+    groups: Sequence[str] = (),
+    sections: Collection[str] = (),
+    note_missing: bool = True,
+) -> None:
+    """Read these topics, groups and whole sections, and nothing else, so that lists show them.
+
+    A pass that began before leaves what is written here, with `note_missing` also that something
+    is not there.
+
+    Raises:
+        GatewayError: the cluster does not say; nothing is written then.
+    """
+    reader = SectionReader(
+        gateway,
+        defaults=topic_defaults(cluster_id) if topics else {},
+        kept_settings=partial(kept_settings, cluster_id),
+    )
+    named: dict[str, dict[str, Content]] = {}
+    if topics:
+        named[TOPICS] = reader.topics_named(topics)
+    if groups:
+        named[GROUPS] = reader.groups_named(groups)
+    answers = reader.answers(sections)
+    for answer in answers.values():
+        if isinstance(answer, Failed) and answer.code != NO_AUTHORIZER:
+            raise GatewayError(answer.code, answer.reason, retriable=answer.retriable)
+    with transaction.atomic():
+        row = ObservedCluster.objects.select_for_update().filter(pk=cluster_id).first()
+        if row is None:
+            row = ObservedCluster.objects.create(cluster_id=cluster_id)
+        for name, asked in ((TOPICS, topics), (GROUPS, groups)):
+            found = named.get(name, {})
+            touched = partial(_touched, MODELS[name], cluster_id, reader.read_at)
+            shown = asked if note_missing else list(found)
+            upsert(MODELS[name], (touched(key, found.get(key)) for key in shown))
+        for name, answer in answers.items():
+            _store(row, name, answer, reader.read_at)
+        if answers:
+            row.save(update_fields=["sections"])
+
+
+def _touched(
+    model: type[ObservedRow], cluster_id: str, at: datetime, key: str, content: Content | None
+) -> ObservedRow:
+    return _row(
+        model, cluster_id, key, content, mark=content.mark if content else "", touched_at=at
+    )
+
+
+# -- first questions --------------------------------------------------------------------------
+def observed_section(reader: Reader, name: str) -> Section:
+    """How a section was last read; one that never was is read now.
+
+    Raises:
+        Problem: it cannot be read, is not read in time, or the reader does not see it.
+    """
+    found = section(reader, name)
+    if found.as_of is None and _may_ask(found):
+        _first_look(reader, name)
+        found = section(reader, name)
+    if found.as_of is None:
+        raise found.problem()
+    return found
+
+
+def observed_row(reader: Reader, name: str, key: str) -> tuple[ObservedRow, Section] | None:
+    """One topic or group and its section; one that is not known is looked for at the brokers.
+
+    What the reader does not see is not there, whether it is or not.
+
+    Raises:
+        Problem: nothing is known of it, and the cluster cannot be asked.
+    """
+    if not reader.covers(name, key):
+        return None
+    at = observed_section(reader, name)
+    row = row_of(reader, name, key)
+    if row is None and len(key) <= KEY_MAX:
+        try:
+            observe_touched(
+                reader.cluster_id,
+                source().gateway(reader.cluster_id),
+                topics=[key] if name == TOPICS else (),
+                groups=[key] if name == GROUPS else (),
+                note_missing=False,
+            )
+        except GatewayError as error:
+            raise _for_reader(reader, error).as_problem() from error
+        row = row_of(reader, name, key)
+    return None if row is None else (row, at)
+
+
+def _for_reader(reader: Reader, error: GatewayError) -> GatewayError:
+    """A group's own topics were asked for, too: what a broker said of them may name others'."""
+    if reader.sees_whole:
+        return error
+    text = AWAY if error.retriable else REFUSED
+    return GatewayError(error.code, text, retriable=error.retriable)
+
+
+def _may_ask(found: Section) -> bool:
+    return found.tried_at is None or timezone.now() - found.tried_at > timedelta(
+        seconds=ASK_AGAIN_S
+    )
+
+
+def _first_look(reader: Reader, name: str) -> None:
+    """Read it here, or wait for whoever is reading the cluster already."""
+    deadline_s = time.monotonic() + FIRST_LOOK_WAIT_S
+    while time.monotonic() < deadline_s:
+        if observe(reader.cluster_id) or section(reader, name).as_of is not None:
+            return
+        time.sleep(POLL_S)
+
+
+# -- the rounds -------------------------------------------------------------------------------
+def due(send: Callable[[str], None]) -> int:
+    """Ask for a pass over every cluster that is due, as far as there are free hands; how many."""
+    _remove_forgotten()
+    now = timezone.now()
+    serving = set(source().serving())
+    known = set(ObservedCluster.objects.values_list("pk", flat=True))
+    fresh = [ObservedCluster(cluster_id=each, due_at=now) for each in sorted(serving - known)]
+    ObservedCluster.objects.bulk_create(fresh, ignore_conflicts=True)
+    busy = ObservedCluster.objects.exclude(leases.free()).count()
+    hands = max(settings.OBSERVERS_MAX - busy, 0)
+    rows = ObservedCluster.objects.filter(leases.free(), pk__in=serving, due_at__lte=now)
+    asked = list(rows.order_by("due_at").values_list("pk", flat=True)[:hands])
+    for cluster_id in asked:
+        send(cluster_id)
+    return len(asked)
+
+
+def soon(cluster_id: str) -> None:
+    """Let the next round look at the cluster, whatever its turn."""
+    ObservedCluster.objects.filter(pk=cluster_id).update(due_at=timezone.now())
+
+
+def forget(cluster_id: str) -> None:
+    """Let nothing count any more that is read of a cluster; the next round removes its rows."""
+    ObservedCluster.objects.filter(pk=cluster_id).update(forgotten=True)
+
+
+def _remove_forgotten() -> None:
+    for cluster_id in ObservedCluster.objects.filter(forgotten=True).values_list("pk", flat=True):
+        for model in MODELS.values():
+            model.objects.filter(cluster_id=cluster_id).delete()  # type: ignore[attr-defined] # concrete
+        ObservedCluster.objects.filter(pk=cluster_id).delete()

@@ -99,7 +99,7 @@ bench-dataplane: ## The brokers beside a real Apache Kafka, ONLY=figure,… ROUN
 	@$(PY) -m tests.bench.dataplane $(if $(ONLY),--only $(ONLY)) $(if $(ROUNDS),--rounds $(ROUNDS)) $(ARGS)
 bench-timing: ## The timing wheel beside asyncio.call_later at 10k, 100k and 1M pending timers
 	@$(PY) -m tests.bench.bench_timing
-bench-controlplane: ## What a large rebalance plan costs, and a topic beside clusters that never answer, ONLY=figure
+bench-controlplane: ## A large rebalance plan, a topic beside clusters that never answer, observed state at size, ONLY=figure
 	@$(PY) -m tests.bench.controlplane $(if $(ONLY),--only $(ONLY))
 
 ##@ Maintain it

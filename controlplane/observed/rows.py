@@ -1,8 +1,9 @@
 """What was read, as the rows that the tables hold and REST shows. Pure."""
 
+import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from controlplane.common.hashing import canonical_json, content_hash
@@ -29,20 +30,18 @@ class Content:
     """A row of a list, and what its own page shows beyond it; JSON that a database can hold."""
 
     row: Row
-    detail: Row = field(default_factory=dict)
-
-    @property
-    def mark(self) -> str:
-        return content_hash([self.row, self.detail])[:MARK_CHARS]
+    detail: Row
+    mark: str
 
 
 def content(row: Row, detail: Row | None = None) -> Content:
     """With text that no database holds replaced: clients choose names of members and metadata."""
-    found = Content(row, detail or {})
-    text = canonical_json([found.row, found.detail])
+    detail = {} if detail is None else detail
+    text = canonical_json([row, detail])
     if "\\u0000" in text or "\\ud" in text:
-        return Content(_storable(found.row), _storable(found.detail))
-    return found
+        row, detail = _storable(row), _storable(detail)
+        text = canonical_json([row, detail])
+    return Content(row, detail, hashlib.sha256(text.encode()).hexdigest()[:MARK_CHARS])
 
 
 def _storable(value: Any) -> Any:

@@ -43,6 +43,7 @@ MODELS: dict[str, type[ObservedRow]] = {
     USERS: ObservedUser,
     ACLS: ObservedAcl,
 }
+SHOWN = ("key", "row", "as_of", "unread", "touched_at")
 LOAD = ("id", "leaders", "replicas", "size_bytes")
 NOT_YET = "The cluster has not been observed yet."
 NOBODY_LOOKS = "nobody has looked at the cluster since then"
@@ -113,13 +114,13 @@ def rows_to_cut(reader: Reader, name: str, search: str = "") -> QuerySet[Observe
     `search` is a part of the key. Details are loaded only where `cut` needs them.
     """
     reader.require(name)
+    model = MODELS[name]
+    needs_detail = name == GROUPS and not reader.sees_all_topics
     found: QuerySet[ObservedRow] = (
-        MODELS[name]
-        .objects.filter(reader.names(name), cluster_id=reader.cluster_id, gone=False)  # type: ignore[attr-defined] # concrete
+        model.objects.filter(reader.names(name), cluster_id=reader.cluster_id, gone=False)  # type: ignore[attr-defined] # concrete
+        .only(*SHOWN, *(["detail"] if needs_detail else []))
         .order_by("key")
     )
-    if name != GROUPS or reader.sees_all_topics:
-        found = found.defer("detail")
     return found.filter(key__icontains=search) if search else found
 
 
@@ -138,7 +139,7 @@ def rows_of(reader: Reader, name: str) -> Iterator[ObservedRow]:
 
 
 def row_of(reader: Reader, name: str, key: str) -> ObservedRow | None:
-    found = rows_to_cut(reader, name).defer(None).filter(key=key).first()
+    found = rows_to_cut(reader, name).only(*SHOWN, "detail").filter(key=key).first()
     return cut(reader, found) if found is not None else None
 
 

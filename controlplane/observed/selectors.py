@@ -1,6 +1,6 @@
 """Reads of the observed tables, each for a `Reader`, whose part of them it gives."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -153,6 +153,13 @@ def shown(row: ObservedRow, at: Section) -> dict[str, Any]:
 def reason_alone(row: ObservedRow, at: Section) -> str | None:
     """Why a row that has a page of its own may be old: also what its whole section lacks."""
     return row.unread or at.reason or None
+
+
+def own_settings(reader: Reader, names: Collection[str]) -> dict[str, list[dict[str, Any]] | None]:
+    """What these topics set themselves, as far as it differs from the cluster; None: unknown."""
+    rows = ObservedTopic.objects.filter(reader.names(TOPICS), cluster_id=reader.cluster_id)
+    found = rows.filter(key__in=names)
+    return dict(found.values_list("key", "detail__configs"))
 
 
 def topic_defaults(cluster_id: str) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Reads: plans and operations as the JSON of the REST shapes, one tenant at a time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
@@ -18,6 +18,7 @@ from controlplane.operations.states import (
     CANCELLED,
     FAILED,
     OPERATION_MOVES,
+    REVERTED,
     STEP_RUNNING,
     SUCCEEDED,
 )
@@ -217,3 +218,18 @@ def _eta(steps: list[Step]) -> float | None:
                 now=timezone.now(),
             )
     return None
+
+
+def verified(
+    cluster_id: str, kinds: Collection[str], resources: Collection[str] | None = None
+) -> QuerySet[Operation]:
+    """Operations of these kinds that were verified, oldest first; also those undone since.
+
+    With `resources` only those about one of them.
+    """
+    rows = Operation.objects.filter(
+        cluster_id=cluster_id, kind__in=kinds, state__in=(SUCCEEDED, REVERTED)
+    )
+    if resources is not None:
+        rows = rows.filter(resource__in=resources)
+    return rows.order_by("finished_at", "pk")

@@ -28,7 +28,9 @@ class TopicsView(TenantView):
     def get(self, request: Request, cluster_id: str) -> Response:
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
         reader = reader_of(cluster, self.scope)
-        return Response(observed_list(request, reader, TOPICS, selectors.topic_row))
+        page = observed_list(request, reader, TOPICS, selectors.topic_row)
+        selectors.with_drift(reader, page["data"])
+        return Response(page)
 
 
 class TopicView(TenantView):

@@ -14,16 +14,50 @@ from controlplane.observed.models import ObservedRow
 from controlplane.observed.readers import Reader
 from controlplane.observed.rows import config_rows, partition_rows
 from controlplane.observed.sections import TOPICS
-from controlplane.observed.selectors import Section, reason_alone, shown, topic_defaults
+from controlplane.observed.selectors import (
+    Section,
+    own_settings,
+    reason_alone,
+    shown,
+    topic_defaults,
+)
 from controlplane.observed.services import observed_row
 from controlplane.operations.blast_radius import Extent, amount, listed
+from controlplane.operations.selectors import verified
+from controlplane.topics.drift import Desired, Verified, desired_topics, drift_of
 from controlplane.topics.rules import is_internal
+
+TOPIC_KINDS = ("topic.create", "topic.update", "topic.partitions", "topic.delete")
 
 
 def topic_row(row: ObservedRow, at: Section) -> dict[str, Any]:
     """A row of the list; what could not be read is null."""
     found = shown(row, at)
     return {**found, "internal": is_internal(found["name"], flagged=found["internal"])}
+
+
+def with_drift(reader: Reader, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of the list with their `drift`, in a fixed number of statements."""
+    desired = _desired(reader.cluster_id, [row["name"] for row in rows])
+    own = own_settings(reader, desired)
+    for row in rows:
+        wanted = desired.get(row["name"])
+        row["drift"] = [] if wanted is None else drift_of(wanted, row, own.get(row["name"]))
+    return rows
+
+
+def _desired(cluster_id: str, names: list[str]) -> dict[str, Desired]:
+    resources = [f"topic/{name}" for name in names]
+    about = verified(cluster_id, TOPIC_KINDS, resources).values_list(
+        "finished_at", "pk", "kind", "plan__inputs"
+    )
+    moves = verified(cluster_id, ["reassignment"]).values_list("finished_at", "pk", "kind")
+    newest = [(*row, {}) for row in moves.reverse()[:1]]
+    found = desired_topics(
+        Verified(id=pk, kind=kind, inputs=inputs)
+        for _, pk, kind, inputs in sorted([*about, *newest], key=lambda row: row[:2])
+    )
+    return {name: found[name] for name in names if name in found}
 
 
 def topic_detail(reader: Reader, name: str) -> dict[str, Any]:
@@ -37,7 +71,8 @@ def topic_detail(reader: Reader, name: str) -> dict[str, Any]:
         raise NotFound(f"There is no topic {name}.")
     row, at = found
     listed_row = {**topic_row(row, at), "stale_reason": reason_alone(row, at)}
-    kept = ("name", "internal", "topic_id", "size_bytes", "as_of", "stale_reason")
+    with_drift(reader, [listed_row])
+    kept = ("name", "internal", "topic_id", "size_bytes", "as_of", "stale_reason", "drift")
     return {key: listed_row[key] for key in kept} | {
         "partitions": partition_rows(row.detail),
         "configs": config_rows(row.detail, topic_defaults(reader.cluster_id)),

@@ -5,6 +5,14 @@ from controlplane.observed.serializers import ObservedRowSerializer, observed_pa
 from controlplane.operations.diffs import ChangeDiffSerializer
 
 
+class DriftSerializer(Shape):
+    field = serializers.CharField(help_text="partitions, replication_factor, or a setting.")
+    desired = serializers.CharField(allow_null=True, help_text="null: a setting that is not set.")
+    observed = serializers.CharField(allow_null=True)
+    operation_id = serializers.CharField(help_text="The one that set the desired value last.")
+    text = serializers.CharField()
+
+
 class TopicRowSerializer(ObservedRowSerializer):
     name = serializers.CharField()
     internal = serializers.BooleanField()
@@ -17,6 +25,7 @@ class TopicRowSerializer(ObservedRowSerializer):
     size_bytes = serializers.IntegerField(allow_null=True)
     cleanup_policy = serializers.CharField(allow_null=True)
     retention_ms = serializers.IntegerField(allow_null=True)
+    drift = DriftSerializer(many=True)
 
 
 TopicRowPageSerializer = observed_page(TopicRowSerializer)
@@ -52,6 +61,7 @@ class TopicSerializer(ObservedRowSerializer):
         many=True, allow_null=True, help_text="null while they were never read."
     )
     size_bytes = serializers.IntegerField(allow_null=True)
+    drift = DriftSerializer(many=True)
 
 
 class ConfigDiffSerializer(ChangeDiffSerializer):

@@ -2005,6 +2005,16 @@ export interface components {
             /** @description Keys that the member made: they are their accounts' and go on. */
             keys_made: string[];
         };
+        Drift: {
+            /** @description null: a setting that is not set. */
+            desired: string | null;
+            /** @description partitions, replication_factor, or a setting. */
+            field: string;
+            observed: string | null;
+            /** @description The one that set the desired value last. */
+            operation_id: string;
+            text: string;
+        };
         /** @enum {string} */
         EffectEnum: "reread" | "skip" | "first" | "removed" | "none" | "unknown";
         Extent: {
@@ -3261,6 +3271,7 @@ export interface components {
             as_of: string;
             /** @description null while they were never read. */
             configs: components["schemas"]["ConfigEntry"][] | null;
+            drift: components["schemas"]["Drift"][];
             internal: boolean;
             name: string;
             partitions: components["schemas"]["Partition"][];
@@ -3443,6 +3454,7 @@ export interface components {
              */
             as_of: string;
             cleanup_policy: string | null;
+            drift: components["schemas"]["Drift"][];
             internal: boolean;
             name: string;
             offline: number;

@@ -104,6 +104,7 @@ export const topicRow = over<TopicRow>({
   size_bytes: 2048,
   cleanup_policy: "delete",
   retention_ms: 3_600_000,
+  drift: [],
 });
 export const partition = over<Partition>({
   partition: 0,
@@ -133,6 +134,7 @@ export const topic = over<TopicDetail>({
   partitions: [partition(), partition({ partition: 1, leader: 2 })],
   configs: [config()],
   size_bytes: 2048,
+  drift: [],
 });
 export const groupRow = over<GroupRow>({
   as_of: AT,

@@ -161,6 +161,13 @@ export function TopicPage() {
         }
       />
       <div className="ps-stack">
+        {topic && topic.drift.length > 0 && (
+          <Notice tone="warn" title="Changed outside of Penstock">
+            {topic.drift.map((row) => (
+              <div key={row.field}>{row.text}</div>
+            ))}
+          </Notice>
+        )}
         {topic ? <Stats items={figures(topic, held)} /> : query.isPending && <StatsSkeleton />}
         <Tabs
           value={search.tab ?? "partitions"}

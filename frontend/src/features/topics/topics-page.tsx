@@ -20,7 +20,11 @@ import type { TopicRow } from "@/lib/types";
 
 const route = getRouteApi("/app/clusters/$clusterId/topics");
 
-export function TopicHealth({ topic }: { topic: Pick<TopicRow, "offline" | "under_replicated"> }) {
+export function TopicHealth({
+  topic,
+}: {
+  topic: Pick<TopicRow, "offline" | "under_replicated"> & Partial<Pick<TopicRow, "drift">>;
+}) {
   if (topic.offline > 0)
     return (
       <Status
@@ -29,6 +33,8 @@ export function TopicHealth({ topic }: { topic: Pick<TopicRow, "offline" | "unde
         hint="Partitions without a leader: they take no reads and no writes."
       />
     );
+  if (topic.drift && topic.drift.length > 0 && topic.under_replicated === 0)
+    return <Status tone="warn" label="Changed outside" hint={topic.drift.map((row) => row.text).join(" ")} />;
   if (topic.under_replicated > 0)
     return (
       <Status
@@ -119,7 +125,7 @@ export function TopicsPage() {
     (topic) =>
       (search.internal || !topic.internal) &&
       topic.name.toLowerCase().includes(needle) &&
-      (search.state !== "trouble" || topic.offline + topic.under_replicated > 0),
+      (search.state !== "trouble" || topic.offline + topic.under_replicated + topic.drift.length > 0),
   );
   const largest = Math.max(0, ...rows.map((topic) => topic.size_bytes ?? 0));
   const create = session?.can_write && (

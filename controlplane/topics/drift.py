@@ -1,0 +1,100 @@
+"""Drift: where a topic is not as the last verified operation on it left it. Pure.
+
+What no operation has set has no desired value, and so no drift.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from controlplane.gateway.types import SET_ON_TOPIC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """An operation that succeeded, whether or not it was undone later: undoing is one, too."""
+
+    id: str
+    kind: str
+    inputs: Mapping[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class Desired:
+    """What operations have left of a topic; what none has set is not in it.
+
+    Attributes:
+        configs: by key; null: the topic is to set nothing itself.
+        set_by: the operation that set a field last.
+    """
+
+    partitions: int | None = None
+    replication_factor: int | None = None
+    configs: dict[str, str | None] = field(default_factory=dict)
+    set_by: dict[str, str] = field(default_factory=dict)
+
+
+def desired_topics(operations: Iterable[Verified]) -> dict[str, Desired]:
+    """By topic, of operations on topics and of reassignments, oldest first."""
+    found: dict[str, Desired] = {}
+    for operation in operations:
+        if operation.kind == "reassignment":
+            # It may have changed how many replicas there are: nothing is claimed from here on.
+            for topic in found.values():
+                topic.replication_factor = None
+            continue
+        inputs = operation.inputs
+        name = inputs["name"]
+        if operation.kind == "topic.delete":
+            found.pop(name, None)
+        elif operation.kind == "topic.create":
+            found[name] = Desired(
+                partitions=inputs["partitions"],
+                replication_factor=inputs["replication_factor"],
+                configs=dict(inputs.get("configs", {})),
+                set_by=dict.fromkeys(
+                    ("partitions", "replication_factor", *inputs.get("configs", {})), operation.id
+                ),
+            )
+        elif operation.kind == "topic.partitions":
+            topic = found.setdefault(name, Desired())
+            topic.partitions = inputs["partitions"]
+            topic.set_by["partitions"] = operation.id
+        elif operation.kind == "topic.update":
+            topic = found.setdefault(name, Desired())
+            topic.configs |= inputs["configs"]
+            topic.set_by |= dict.fromkeys(inputs["configs"], operation.id)
+    return found
+
+
+def drift_of(
+    desired: Desired, row: Mapping[str, Any], configs: Sequence[Mapping[str, Any]] | None
+) -> list[dict[str, Any]]:
+    """Rows {field, desired, observed, operation_id, text}; a null value of a setting: not set.
+
+    `configs` are what the topic sets itself, as far as it differs from its cluster; None: unknown.
+    """
+    found = []
+    for name in ("partitions", "replication_factor"):
+        wanted = getattr(desired, name)
+        if wanted is not None and wanted != row[name]:
+            found.append(_drift(desired, name, str(wanted), str(row[name])))
+    if configs is None:
+        return found
+    own = {entry["name"]: entry["value"] for entry in configs if entry["source"] in SET_ON_TOPIC}
+    for name, value in sorted(desired.configs.items()):
+        if own.get(name) != value:
+            found.append(_drift(desired, name, value, own.get(name)))
+    return found
+
+
+def _drift(desired: Desired, name: str, wanted: str | None, observed: str | None) -> dict[str, Any]:
+    left = "set nothing" if wanted is None else f"left {wanted}"
+    now = "not set" if observed is None else observed
+    return {
+        "field": name,
+        "desired": wanted,
+        "observed": observed,
+        "operation_id": desired.set_by[name],
+        "text": f"{name} is {now} at the brokers; the last verified operation {left}.",
+    }

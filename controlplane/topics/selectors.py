@@ -52,7 +52,7 @@ def _desired(cluster_id: str, names: list[str]) -> dict[str, Desired]:
         "finished_at", "pk", "kind", "plan__inputs"
     )
     moves = verified(cluster_id, ["reassignment"]).values_list("finished_at", "pk", "kind")
-    newest = [(*row, {}) for row in moves.reverse()[:1]]
+    newest: list[tuple[Any, str, str, dict[str, Any]]] = [(*row, {}) for row in moves.reverse()[:1]]
     found = desired_topics(
         Verified(id=pk, kind=kind, inputs=inputs)
         for _, pk, kind, inputs in sorted([*about, *newest], key=lambda row: row[:2])

@@ -27,7 +27,7 @@ from controlplane.access.readings import (
     still_there,
 )
 from controlplane.access.serializers import AclDiffSerializer
-from controlplane.clusters.operations_base import ClusterOperationKind, Touched
+from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.hashing import content_hash
 from controlplane.common.problems import Conflict, NotFound, field_problem
 from controlplane.common.words import counted
@@ -251,6 +251,7 @@ class _AclKind(ClusterOperationKind):
 
     inputs = AclInputs
     diff_shape = AclDiffSerializer
+    touched_sections = (ACLS,)
 
     def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
         if resource is Resource.USER:
@@ -258,9 +259,6 @@ class _AclKind(ClusterOperationKind):
         if resource is Resource.ACL:
             return [_lock_name(rule) for rule in bindings_of(plan.inputs["bindings"])]
         return super().lock_names(resource, plan)
-
-    def touched(self, plan: Plan) -> Touched:  # noqa: ARG002 - a hook
-        return Touched(sections=[ACLS])
 
 
 class AclCreate(_AclKind):

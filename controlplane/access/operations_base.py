@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from controlplane.access.selectors import SERVICE_USERS
-from controlplane.clusters.operations_base import ClusterOperationKind, Touched
+from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.crypto import new_password
 from controlplane.common.problems import Conflict
 from controlplane.observed.sections import ACLS, USERS
@@ -13,13 +13,12 @@ from controlplane.operations.services import secret_keep
 
 
 class UserKind(ClusterOperationKind):
+    touched_sections = (USERS, ACLS)
+
     def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
         if resource is Resource.USER:
             return [plan.inputs["username"]]
         return super().lock_names(resource, plan)
-
-    def touched(self, plan: Plan) -> Touched:  # noqa: ARG002 - a hook
-        return Touched(sections=[USERS, ACLS])
 
 
 def check_not_service_user(username: str) -> None:

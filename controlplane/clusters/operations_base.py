@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from django.conf import settings
 from django.utils import timezone
@@ -52,6 +52,8 @@ class ClusterOperationKind(OperationKind):
     """An operation on an existing cluster, seen through its gateway."""
 
     on_cluster = True
+    touched_sections: ClassVar[tuple[str, ...]] = ()
+    """What operations of the kind change, where that is read only as a whole."""
 
     def gateway(self, context: PlanContext | StepContext) -> ClusterGateway:
         cluster = cluster_of(context)
@@ -63,7 +65,7 @@ class ClusterOperationKind(OperationKind):
 
     def touched(self, plan: Plan) -> Touched | None:  # noqa: ARG002 - a hook
         """What lists are to show once the operation has succeeded; null: the next round does."""
-        return None
+        return Touched(sections=self.touched_sections) if self.touched_sections else None
 
     def show(self, operation: Operation, state: str) -> None:
         touched = self.touched(operation.plan) if state == SUCCEEDED else None

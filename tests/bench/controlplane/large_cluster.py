@@ -50,7 +50,7 @@ class LargeCluster(FakeGateway):
     def log_dirs(
         self, topics: Collection[str] | None = None, *, brokers: Collection[int] | None = None
     ) -> list[ReplicaSize]:
-        names = self.topics if topics is None else topics
+        names = self.topics if topics is None else [name for name in topics if name in self.topics]
         asked = set(self.brokers if brokers is None else brokers)
         return [
             ReplicaSize(

@@ -14,9 +14,11 @@ from controlplane.analytics.models import AnalyticsRun, RunCluster
 from controlplane.audit.models import AuditEvent
 from controlplane.audit.services import REFUSED
 from controlplane.gateway.types import TP
+from controlplane.observed.services import observe
 from controlplane.operations.states import SUCCEEDED
 from controlplane.tenants.services import api_key_create
 from tests.controlplane.rest.surface import OPERATOR_PREFIX
+from tests.controlplane.rest.teams import HIDDEN_TOPICS, key_of, member_of
 from tests.controlplane.support import ACTOR, InPlace, client_for, cluster_make, operator_client
 
 
@@ -124,3 +126,35 @@ def state(world):
         )
 
     return read
+
+
+@pytest.fixture
+def teams(world, ids):
+    """Beside one of everything: what is the team's, and what is another's; all of it observed."""
+    gateway = world.gateway
+    for name in ("team-a-x", *HIDDEN_TOPICS):
+        gateway.add_topic(name, partitions=2, records=1_000)
+    gateway.add_group("team-a-g", {TP("team-a-x", 0): 1, TP("secret-orders", 0): 2})
+    gateway.add_group("secret-readers", {TP("secret-orders", 0): 1})
+    other = cluster_make(world.tenant, "secret-cluster")
+    world.run(
+        "user.create", username="secret-user", acls=[{**RULE, "principal": "User:secret-user"}]
+    )
+    secret = world.run("topic.create", name="secret-made")
+    secret.reason = "secret-reason"
+    secret.save()
+    for cluster_id in (world.cluster.id, other.id):
+        assert observe(cluster_id)
+    return {
+        **ids,
+        "cluster": other.id,
+        "plan": world.plan("topic.delete", name="secret-orders").id,
+        "operation": secret.id,
+        "topic": "secret-orders",
+        "group": "secret-readers",
+    }
+
+
+@pytest.fixture
+def narrow(world, teams):
+    return {"member": member_of(world.tenant), "key": key_of(world.tenant)}

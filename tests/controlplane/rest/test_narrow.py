@@ -14,7 +14,6 @@ from rest_framework.test import APIClient
 
 from console.streams import Ticket, allowed
 from controlplane.common.grants import LIMITED, OPERATOR, Grant, Match, Over, Pattern, scope_of
-from controlplane.gateway.types import TP
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import kind_names, required_kind
 from controlplane.operations.permissions import row_of
@@ -23,77 +22,16 @@ from controlplane.operations.services import operation_cancel
 from controlplane.tenants.models import Membership
 from controlplane.tenants.services import api_key_create, membership_ensure
 from tests.controlplane.permission_table import FILE, render, views
-from tests.controlplane.rest.conftest import RULE
 from tests.controlplane.rest.surface import INPUTS, OWN_SESSION, filled, problem
+from tests.controlplane.rest.teams import MAIN, ROWS, TEAM, key_of, member_of, unseen
 from tests.controlplane.rest.test_hostile import routes, with_ids
 from tests.controlplane.rest.test_rival import METHODS, STREAMS, made_up, said, send
-from tests.controlplane.support import ACTOR, cluster_make, drive
+from tests.controlplane.support import ACTOR, drive
 
 pytestmark = pytest.mark.django_db
-MAIN = Pattern(Match.LITERAL, "main")
-TEAM = Pattern(Match.PREFIX, "team-a-")
-GRANTS = [
-    Grant(role=OPERATOR, clusters=MAIN, over=over, names=TEAM) for over in (Over.TOPIC, Over.GROUP)
-]
-ROWS = [grant.as_row() for grant in GRANTS]
-# Names that only look as if the grants covered them, and names of others.
-HIDDEN_TOPICS = ("secret-orders", "team-ab", "Team-a-x", "team_a_x", "xteam-a-x")
-HIDDEN = (*HIDDEN_TOPICS, "secret-readers", "secret-cluster", "secret-user", "secret-reason")
 WALKED = [
     route for route in routes() if route.startswith(("/api", "/console")) and route not in STREAMS
 ]
-
-
-def key_of(tenant, rows=ROWS, maker_id=None):
-    _, text = api_key_create(
-        tenant=tenant, name="narrow", scope=LIMITED, grants=rows, actor=ACTOR, maker_id=maker_id
-    )
-    client = APIClient(raise_request_exception=False)
-    client.credentials(HTTP_AUTHORIZATION=f"Bearer {text}")
-    return client
-
-
-def member_of(tenant, grants=GRANTS, name="anna"):
-    user, _ = User.objects.get_or_create(username=name)
-    membership_ensure(tenant=tenant, user=user, role=LIMITED, grants=grants)
-    client = APIClient(raise_request_exception=False)
-    client.force_login(user)
-    return client
-
-
-@pytest.fixture
-def teams(world, ids):
-    """Beside one of everything: what is the team's, and what is another's."""
-    gateway = world.gateway
-    for name in ("team-a-x", *HIDDEN_TOPICS):
-        gateway.add_topic(name, partitions=2, records=1_000)
-    gateway.add_group("team-a-g", {TP("team-a-x", 0): 1, TP("secret-orders", 0): 2})
-    gateway.add_group("secret-readers", {TP("secret-orders", 0): 1})
-    other = cluster_make(world.tenant, "secret-cluster")
-    world.run(
-        "user.create", username="secret-user", acls=[{**RULE, "principal": "User:secret-user"}]
-    )
-    secret = world.run("topic.create", name="secret-made")
-    secret.reason = "secret-reason"
-    secret.save()
-    return {
-        **ids,
-        "cluster": other.id,
-        "plan": world.plan("topic.delete", name="secret-orders").id,
-        "operation": secret.id,
-        "topic": "secret-orders",
-        "group": "secret-readers",
-    }
-
-
-@pytest.fixture
-def narrow(world, teams):
-    return {"member": member_of(world.tenant), "key": key_of(world.tenant)}
-
-
-def unseen(text):
-    """What of the others' is in an answer."""
-    return [name for name in (*HIDDEN, "secret-made") if name in text]
 
 
 def test_the_table_of_permissions_is_the_file():

@@ -329,6 +329,11 @@ CELERY_BEAT_SCHEDULE = {
         # Their operations died or could not: these clusters may well not answer.
         "options": {"expires": 15, "queue": "operations.slow"},
     },
+    "password-overlaps": {
+        "task": "access.end_overlaps",
+        "schedule": env.float("PENSTOCK_OVERLAPS_S", default=5.0),
+        "options": {"expires": 5},
+    },
     "sessions": {
         "task": "tenants.clear_sessions",
         "schedule": 3600.0,

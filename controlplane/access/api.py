@@ -1,10 +1,14 @@
-"""`/clusters/{id}/users`, `/clusters/{id}/acls`."""
+"""`/clusters/{id}/users`, `/clusters/{id}/overlaps`, `/clusters/{id}/acls`."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.access import selectors
-from controlplane.access.serializers import AclPageSerializer, KafkaUserPageSerializer
+from controlplane.access.serializers import (
+    AclPageSerializer,
+    KafkaUserPageSerializer,
+    PasswordOverlapListSerializer,
+)
 from controlplane.clusters.selectors import reader_of, seen_cluster
 from controlplane.common.grants import Area
 from controlplane.common.openapi import PAGED, SEARCH, documented
@@ -29,6 +33,20 @@ class UsersView(TenantView):
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
         reader = reader_of(cluster, self.scope)
         return Response(observed_list(request, reader, USERS, selectors.user_row))
+
+
+class OverlapsView(TenantView):
+    area = Area.ACCESS
+
+    @documented(
+        "password_overlap_list",
+        answers={200: PasswordOverlapListSerializer},
+        tag=TAG,
+        summary="Users with an old and a new password, and until when",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        cluster = seen_cluster(self.tenant, self.scope, cluster_id)
+        return Response({"data": selectors.overlap_list(cluster, self.scope)})
 
 
 class AclsView(TenantView):

@@ -12,8 +12,9 @@ class AccessConfig(AppConfig):
             UserCreate,
             UserDelete,
         )
-        from controlplane.access.rotation import UserRotate
+        from controlplane.access.rotation import UserRetire, UserRotate
         from controlplane.operations.operations import register
 
-        for kind in (UserCreate(), UserDelete(), UserRotate(), AclCreate(), AclDelete()):
+        users = (UserCreate(), UserDelete(), UserRotate(), UserRetire())
+        for kind in (*users, AclCreate(), AclDelete()):
             register(kind)

@@ -26,6 +26,8 @@ PERMISSIONS = ["ALLOW", "DENY"]
 RESOURCE_TYPES = ["TOPIC", "GROUP", "CLUSTER", "TRANSACTIONAL_ID"]
 PATTERN_TYPES = ["LITERAL", "PREFIXED"]
 BINDINGS_MAX = 200
+OVERLAP_S_MAX = 30 * 86_400
+"""The longest that two passwords of one user may stand beside each other by one rotation."""
 CLUSTER_RESOURCE = "kafka-cluster"
 VALID_OPERATIONS = {
     "TOPIC": {
@@ -101,6 +103,25 @@ class UserCreateInputs(Shape):
 
 class UserInputs(Shape):
     username = username_field()
+
+
+class UserRotateInputs(UserInputs):
+    overlap_s = serializers.IntegerField(
+        min_value=0,
+        max_value=OVERLAP_S_MAX,
+        default=0,
+        help_text="How long the old password works beside the new one; 0: it ends at once.",
+    )
+
+
+class UserRetireInputs(UserInputs):
+    mechanism = UpperChoice(MECHANISMS, help_text="The password that is removed is the one of it.")
+    rotation = serializers.CharField(
+        max_length=40,
+        default="",
+        allow_blank=True,
+        help_text="The operation that began the overlap; with it no later one is touched.",
+    )
 
 
 class AclInputs(Shape):

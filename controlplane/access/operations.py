@@ -27,6 +27,7 @@ from controlplane.access.readings import (
     still_there,
 )
 from controlplane.access.serializers import AclDiffSerializer
+from controlplane.access.services import overlap_end
 from controlplane.clusters.operations_base import ClusterOperationKind
 from controlplane.common.hashing import content_hash
 from controlplane.common.problems import Conflict, NotFound, field_problem
@@ -51,6 +52,7 @@ from controlplane.operations.operations import (
 from controlplane.operations.read_back import read_back, read_back_everywhere, verified_by
 from controlplane.operations.risks import Risk
 from controlplane.operations.services import secret_peek
+from controlplane.operations.states import SUCCEEDED
 
 SERVICE_PREFIX = "penstock-"
 
@@ -205,6 +207,11 @@ class UserDelete(UserKind):
             return acls_differing(view, absent=absent)
 
         return read_back_everywhere(context, self.gateway(context), differing)
+
+    def finish(self, operation: Operation) -> None:
+        if operation.state == SUCCEEDED:
+            username = operation.plan.inputs["username"]
+            overlap_end(operation.cluster_id, username, f"{operation.pk} deleted the user")
 
     def put_back(self, context: StepContext) -> Done | Wait:
         """The rules; the password is known to nobody, so a login that is gone stays gone."""

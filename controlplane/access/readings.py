@@ -5,8 +5,10 @@ from dataclasses import asdict
 from typing import Any
 
 from controlplane.access.inputs import bindings_of
+from controlplane.access.rules import LOGIN_KEYS, LoginSettings
 from controlplane.common.problems import NotFound
 from controlplane.common.words import counted
+from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.types import AclBinding
 
@@ -61,3 +63,24 @@ def existing_mechanisms(gateway: ClusterGateway, username: str) -> list[str]:
 def acls_of(gateway: ClusterGateway, username: str) -> list[AclBinding]:
     principal = f"User:{username}"
     return [binding for binding in gateway.list_acls() if binding.principal == principal]
+
+
+def login_settings(gateway: ClusterGateway) -> tuple[LoginSettings, str]:
+    """What brokers say of logins, and why not, when they do not.
+
+    Every setting is asked for: those of one listener have names that nobody knows beforehand. A
+    default counts only where nothing else is set.
+    """
+    try:
+        brokers = [node.id for node in gateway.describe_cluster().brokers]
+        found = gateway.broker_configs(brokers)
+    except GatewayError as error:
+        return {}, str(error)
+    settings: dict[int, dict[str, str | None]] = {}
+    for broker, entries in found.items():
+        rows = settings.setdefault(broker, {})
+        for wanted in LOGIN_KEYS:
+            of_key = [e for e in entries if e.name == wanted or e.name.endswith(f".{wanted}")]
+            made = [entry for entry in of_key if not entry.is_default]
+            rows.update((e.name, None if e.sensitive else e.value) for e in made or of_key)
+    return settings, ""

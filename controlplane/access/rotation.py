@@ -1,28 +1,69 @@
-"""user.rotate."""
+"""user.rotate, with or without an overlap, and user.retire, which ends one either way.
 
+Kafka keeps one password per user and mechanism, so during an overlap the new one stands under the
+mechanism that the user does not have yet. The rotation ends when both work; what is left to do is a
+row (`models.PasswordOverlap`), so nothing is locked and no worker is held while the time runs.
+"""
+
+from datetime import datetime, timedelta
 from typing import Any
 
-from controlplane.access.inputs import UserInputs
+from django.utils import timezone
+
+from controlplane.access.inputs import UserRetireInputs, UserRotateInputs
+from controlplane.access.models import PasswordOverlap
 from controlplane.access.operations_base import (
     UserKind,
     check_not_service_user,
     keep_new_password,
 )
-from controlplane.access.readings import existing_mechanisms, mechanisms_of
-from controlplane.gateway.port import BrokerView
+from controlplane.access.readings import existing_mechanisms, login_settings, mechanisms_of
+from controlplane.access.rules import (
+    LAST_LOGIN,
+    OTHER_MECHANISM,
+    brokers_without,
+    lasting,
+    login_warnings,
+    session_text,
+)
+from controlplane.access.selectors import open_overlap
+from controlplane.access.services import (
+    overlap_begin,
+    overlap_end,
+    overlap_end_start,
+    overlap_not_ended,
+    overlaps_due,
+)
+from controlplane.common.problems import Conflict, NotFound
+from controlplane.common.times import iso
+from controlplane.gateway.errors import AcceptedRefusals
+from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
+    Phase,
     PlanContext,
     PlanDraft,
     StepContext,
+    StepFailedError,
     StepSpec,
     Wait,
     warning,
 )
-from controlplane.operations.read_back import read_back_everywhere, verified_by
+from controlplane.operations.read_back import (
+    brokers_named,
+    read_back,
+    read_back_everywhere,
+    verified_by,
+)
 from controlplane.operations.risks import Risk
 from controlplane.operations.services import secret_peek
+from controlplane.operations.states import CANCELLED, FAILED, SUCCEEDED
+
+NOT_SHOWN = (
+    "The new password is not shown. Without an overlap the old one may be refused now, with one the"
+    " new one may stand beside it: give the user a new password once more."
+)
 
 
 class UserRotate(UserKind):
@@ -30,13 +71,34 @@ class UserRotate(UserKind):
 
     name = "user.rotate"
     risks = frozenset({Risk.LOSES_ACCESS})
+    restores = "the new password is removed, and the old one stays for good"
     final = "the old password does not come back"
-    inputs = UserInputs
+    inputs = UserRotateInputs
 
     def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
         gateway, username = self.gateway(context), inputs["username"]
         check_not_service_user(username)
         mechanisms = existing_mechanisms(gateway, username)
+        standing = open_overlap(context.cluster_id, username)
+        preconditions = {
+            "mechanisms": mechanisms,
+            "overlap": standing.rotation_id if standing else None,
+        }
+        if inputs.get("overlap_s"):
+            _check_place_for_second(username, mechanisms, standing)
+            return self._overlapping(gateway, inputs, mechanisms[0], preconditions)
+        warnings = [
+            warning(
+                "old-password-ends",
+                "The old password is refused at the next connection of each client.",
+            )
+        ]
+        if standing is not None:
+            text = (
+                f"Two passwords of {username} stand until {_minute(standing.ends_at)}: both are"
+                " replaced by the new one, under both mechanisms, and the overlap is over."
+            )
+            warnings.append(warning("ends-overlap", text, "danger"))
         return PlanDraft(
             resource=f"user/{username}",
             diff={
@@ -44,42 +106,289 @@ class UserRotate(UserKind):
                 "after": {"mechanisms": mechanisms, "password": "new"},
             },
             summary=f"Give {username} a new password.",
-            preconditions={"mechanisms": mechanisms},
+            preconditions=preconditions,
+            warnings=warnings,
+        )
+
+    def _overlapping(
+        self,
+        gateway: ClusterGateway,
+        inputs: dict[str, Any],
+        old: str,
+        preconditions: dict[str, Any],
+    ) -> PlanDraft:
+        username, overlap_s, new = inputs["username"], inputs["overlap_s"], OTHER_MECHANISM[old]
+        settings, unknown = login_settings(gateway)
+        without = brokers_without(settings, new)
+        if without:
+            raise Conflict(
+                f"The new password would stand under {new}, which"
+                f" {brokers_named(without)} does not enable (sasl.enabled.mechanisms):"
+                " nobody could log in with it. Rotate at once instead.",
+                code="mechanism-not-enabled",
+                brokers=without,
+            )
+        ends_at = timezone.now() + timedelta(seconds=overlap_s)
+        return PlanDraft(
+            resource=f"user/{username}",
+            diff={
+                "before": {"mechanisms": [old]},
+                "after": {
+                    "mechanisms": sorted((old, new)),
+                    "password": "new",
+                    "new_mechanism": new,
+                    "overlap_s": overlap_s,
+                },
+            },
+            summary=f"Give {username} a second password, and remove the old one after"
+            f" {lasting(overlap_s)}.",
+            preconditions=preconditions,
             warnings=[
                 warning(
-                    "old-password-ends",
-                    "The old password is refused at the next connection of each client.",
-                )
+                    "old-password-until",
+                    f"The old password ({old}) works for {lasting(overlap_s)} from when the new one"
+                    f" is stored: until about {_minute(ends_at)}, if confirmed now. Then it is"
+                    f" removed, and clients that use it are refused at their next login."
+                    f" {session_text(settings)}",
+                ),
+                warning(
+                    "mechanism-changes",
+                    f"Clients take the new password together with sasl.mechanism={new}: with {old}"
+                    " it is refused. Rules and quotas of the user stay as they are.",
+                ),
+                *login_warnings(settings, unknown, new),
             ],
         )
 
     def prepare(self, operation: Operation, plan: Plan) -> None:
-        mechanisms = plan.preconditions["mechanisms"]
-        keep_new_password(operation, plan.inputs["username"], ",".join(mechanisms))
+        keep_new_password(operation, plan.inputs["username"], ",".join(_set_by(plan.diff)))
 
     def store_credential(self, context: StepContext) -> Done:
-        gateway, mechanisms = self.gateway(context), context.preconditions["mechanisms"]
+        gateway, mechanisms = self.gateway(context), _set_by(context.diff)
         password = secret_peek(context.operation)["password"]
         for mechanism in mechanisms:
             gateway.upsert_user(context.inputs["username"], mechanism, password)
         return Done(detail=", ".join(mechanisms))
 
     def verify(self, context: StepContext) -> Done | Wait:
-        wanted = set(context.preconditions["mechanisms"])
+        wanted = set(context.diff["after"]["mechanisms"])
 
         def differing(view: BrokerView, _broker: int) -> str | None:
             missing = wanted - set(mechanisms_of(view, context.inputs["username"]))
-            return "the user is not seen yet" if missing else None
+            return f"no login by {', '.join(sorted(missing))} yet" if missing else None
 
         return read_back_everywhere(context, self.gateway(context), differing)
+
+    def withdraw(self, context: StepContext) -> Done | Wait:
+        """The new password of an overlap; one that has replaced the old one stays."""
+        new, username = context.diff["after"].get("new_mechanism"), context.inputs["username"]
+        gateway = self.gateway(context)
+        seen = mechanisms_of(gateway, username)
+        if not seen:
+            return Done(detail="the user is gone")
+        if new is None:
+            return Done(detail="the old password is not known", remains=(NOT_SHOWN,))
+        if new not in seen:
+            return Done(detail="as before")
+        if seen == [new]:
+            what = f"The old password of {username} is gone, so the new one stays. {NOT_SHOWN}"
+            return Done(detail="the old password is gone", remains=(what,))
+        with AcceptedRefusals("RESOURCE_NOT_FOUND"):
+            gateway.delete_user(username, new)
+        return read_back(f"the login by {new} is still seen")
+
+    def finish(self, operation: Operation) -> None:
+        if operation.state != SUCCEEDED:
+            return
+        if operation.plan.inputs.get("overlap_s"):
+            overlap_begin(operation)
+        else:
+            username = operation.plan.inputs["username"]
+            overlap_end(operation.cluster_id, username, f"{operation.pk} replaced both passwords")
+
+    def undo(self, plan: Plan) -> tuple[str, dict[str, Any]] | None:
+        new = plan.diff["after"].get("new_mechanism")
+        if new is None:
+            return None
+        operation = getattr(plan, "operation", None)
+        rotation = operation.pk if operation else ""
+        inputs = {"username": plan.inputs["username"], "mechanism": new, "rotation": rotation}
+        return "user.retire", inputs
 
     steps = (
         StepSpec(
             name="credential",
             title="Store the new password",
             run=store_credential,
-            stays="The old password may be refused now, and the new one is not shown: give the user"
-            " a new password once more.",
+            restored_by=("withdraw",),
+            stays=NOT_SHOWN,
+        ),
+        verified_by(verify),
+        StepSpec(
+            name="withdraw",
+            title="Remove the new password of an overlap",
+            run=withdraw,
+            phase=Phase.RESTORE,
+        ),
+    )
+
+
+class UserRetire(UserKind):
+    """Remove one of a user's two passwords: the old one of an overlap ends it, the new one
+    takes the rotation back.
+    """
+
+    name = "user.retire"
+    risks = frozenset({Risk.LOSES_ACCESS})
+    final = "the password that is removed is not known, so it does not come back"
+    inputs = UserRetireInputs
+
+    def plan(self, context: PlanContext, inputs: dict[str, Any]) -> PlanDraft:
+        gateway, username = self.gateway(context), inputs["username"]
+        mechanism = inputs["mechanism"]
+        check_not_service_user(username)
+        mechanisms = existing_mechanisms(gateway, username)
+        standing = open_overlap(context.cluster_id, username)
+        _check_still_of(inputs["rotation"], standing, context)
+        if mechanism not in mechanisms:
+            raise NotFound(f"{username} has no password for {mechanism}.")
+        if mechanisms == [mechanism]:
+            raise Conflict(_only_password(username, mechanism), code=LAST_LOGIN)
+        settings, _ = login_settings(gateway)
+        return self.draft(username, mechanism, standing, session_text(settings))
+
+    def draft(
+        self, username: str, mechanism: str, standing: PasswordOverlap | None, sessions: str = ""
+    ) -> PlanDraft:
+        """Of a user with both mechanisms, as the plan or the overlap knows it."""
+        left = OTHER_MECHANISM[mechanism]
+        return PlanDraft(
+            resource=f"user/{username}",
+            diff={
+                "before": {"mechanisms": sorted((mechanism, left))},
+                "after": {"mechanisms": [left]},
+            },
+            summary=_retirement(username, mechanism, standing),
+            preconditions={
+                "mechanisms": sorted((mechanism, left)),
+                "overlap": standing.rotation_id if standing else None,
+            },
+            warnings=[
+                warning(
+                    "clients-lose-access",
+                    f"Clients that log in by {mechanism} are refused at their next login; those"
+                    f" that do by {left} go on. {sessions}".rstrip(),
+                    "danger",
+                )
+            ],
+        )
+
+    def remove_credential(self, context: StepContext) -> Done:
+        gateway, inputs = self.gateway(context), context.inputs
+        username, mechanism = inputs["username"], inputs["mechanism"]
+        seen = mechanisms_of(gateway, username)
+        if mechanism not in seen:
+            return Done(detail="gone already")
+        if seen == [mechanism]:
+            raise StepFailedError(LAST_LOGIN, _only_password(username, mechanism))
+        with AcceptedRefusals("RESOURCE_NOT_FOUND"):
+            gateway.delete_user(username, mechanism)
+        return Done(detail=mechanism)
+
+    def verify(self, context: StepContext) -> Done | Wait:
+        mechanism = context.inputs["mechanism"]
+
+        def differing(view: BrokerView, _broker: int) -> str | None:
+            seen = mechanisms_of(view, context.inputs["username"])
+            return f"a login by {mechanism} is still seen" if mechanism in seen else None
+
+        return read_back_everywhere(context, self.gateway(context), differing)
+
+    def finish(self, operation: Operation) -> None:
+        username = operation.plan.inputs["username"]
+        if operation.state == SUCCEEDED:
+            mechanism = operation.plan.inputs["mechanism"]
+            how = f"{operation.pk} removed the password of {mechanism}"
+            overlap_end(operation.cluster_id, username, how)
+        elif operation.error:
+            overlap_not_ended(operation.cluster_id, username, operation.error)
+
+    steps = (
+        StepSpec(
+            name="credential",
+            title="Remove the password",
+            run=remove_credential,
+            stays="A password that was removed does not come back: it is not known.",
         ),
         verified_by(verify),
     )
+
+
+def end_due() -> int:
+    """Start what ends the overlaps whose time is over; how many were started."""
+    kind = UserRetire()
+    return sum(
+        overlap_end_start(row, kind.name, kind.draft(row.username, row.old_mechanism, row))
+        for row in overlaps_due()
+    )
+
+
+def _set_by(diff: dict[str, Any]) -> list[str]:
+    """The mechanisms under which a rotation stores its password."""
+    new = diff["after"].get("new_mechanism")
+    return [new] if new else list(diff["before"]["mechanisms"])
+
+
+def _check_place_for_second(
+    username: str, mechanisms: list[str], standing: PasswordOverlap | None
+) -> None:
+    if standing is not None:
+        raise Conflict(
+            f"Two passwords of {username} stand already, until {_minute(standing.ends_at)}. End"
+            " that overlap first, or rotate at once, which replaces both.",
+            code="overlap-stands",
+        )
+    if len(mechanisms) > 1:
+        raise Conflict(
+            f"{username} has a password for {' and for '.join(mechanisms)} already, and Kafka keeps"
+            " one for each: there is no place for a third. Remove one of them first (user.retire),"
+            " or rotate at once, which replaces both.",
+            code="both-mechanisms-used",
+        )
+
+
+def _check_still_of(rotation: str, standing: PasswordOverlap | None, context: PlanContext) -> None:
+    """An undo is of its own rotation: what a later one has made is not taken for it."""
+    if not rotation or (standing is not None and standing.rotation_id == rotation):
+        return
+    if standing is None:
+        ended = Operation.objects.filter(pk=rotation, tenant=context.tenant).first()
+        if ended is not None and ended.state in {FAILED, CANCELLED} and ended.remains:
+            return
+    raise Conflict(
+        f"The overlap that {rotation} began is over: one of its two passwords is gone already.",
+        code="overlap-ended",
+    )
+
+
+def _only_password(username: str, mechanism: str) -> str:
+    return (
+        f"The password for {mechanism} is the only one that {username} has: without it nobody"
+        " could log in. Delete the user if that is meant."
+    )
+
+
+def _retirement(username: str, mechanism: str, standing: PasswordOverlap | None) -> str:
+    if standing is None:
+        return f"Remove the password of {username} for {mechanism}."
+    which = "old" if mechanism == standing.old_mechanism else "new"
+    left = "new" if which == "old" else "old"
+    return (
+        f"Remove the {which} password of {username} ({mechanism}); the {left} one stays, and the"
+        " overlap is over."
+    )
+
+
+def _minute(at: datetime) -> str:
+    """`2026-01-31 12:00 UTC`."""
+    return f"{iso(at)[:16].replace('T', ' ')} UTC"

@@ -1,6 +1,6 @@
-"""What ACLs open, and what taking them away costs. Pure."""
+"""What ACLs open, what taking them away costs, and what brokers say of logins. Pure."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from controlplane.common.words import counted
 from controlplane.gateway.types import EVERY_NAME, AclBinding
@@ -122,3 +122,107 @@ def _spans(other: AclBinding, rule: AclBinding) -> bool:
 def _listed(rules: Sequence[AclBinding], most: int = 5) -> str:
     more = f" and {len(rules) - most} more" if len(rules) > most else ""
     return "; ".join(rule.words() for rule in rules[:most]) + more
+
+
+# -- two passwords beside each other ------------------------------------------------------------
+OTHER_MECHANISM = {"SCRAM-SHA-256": "SCRAM-SHA-512", "SCRAM-SHA-512": "SCRAM-SHA-256"}
+"""Kafka keeps one password per user and mechanism: the second one stands under the other."""
+LAST_LOGIN = "last-login"
+"""Code of the refusal to remove the only password that a user has."""
+ENABLED = "sasl.enabled.mechanisms"
+SESSION = "connections.max.reauth.ms"
+LOGIN_KEYS = (ENABLED, SESSION)
+RETRY_FIRST_S, RETRY_MAX_S = 180.0, 3600.0
+"""How long after a try the end of an overlap is tried again: longer than its operation may take."""
+_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+
+LoginSettings = Mapping[int, Mapping[str, str | None]]
+"""By broker: its settings that end in one of LOGIN_KEYS, of one listener or all; None: hidden."""
+
+
+def lasting(seconds: int) -> str:
+    """`1 hour`, `1 day 30 minutes`."""
+    words = []
+    for size, unit in _UNITS:
+        number, seconds = divmod(seconds, size)
+        if number:
+            words.append(counted(number, unit))
+    return " ".join(words) or "0 seconds"
+
+
+def retry_after_s(tries: int) -> float:
+    return float(min(RETRY_FIRST_S * 2 ** min(tries, 10), RETRY_MAX_S))
+
+
+def brokers_without(settings: LoginSettings, mechanism: str) -> list[int]:
+    """Brokers no listener of which enables it; one that does not say is not among them."""
+    found = []
+    for broker, rows in sorted(settings.items()):
+        values = [value for key, value in rows.items() if key.endswith(ENABLED)]
+        if values and not any(value is None or mechanism in _words(value) for value in values):
+            found.append(broker)
+    return found
+
+
+def login_warnings(settings: LoginSettings, unknown: str, mechanism: str) -> Warnings:
+    """What is uncertain of a login by `mechanism`; `unknown`: why nothing could be read."""
+    found = []
+    silent = [
+        broker
+        for broker, rows in sorted(settings.items())
+        if not any(key.endswith(ENABLED) and value is not None for key, value in rows.items())
+    ]
+    if unknown or silent or not settings:
+        whose = f"of {counted(len(silent), 'broker')} " if silent else ""
+        why = f" ({unknown})" if unknown else ""
+        found.append(
+            warning(
+                "mechanism-unknown",
+                f"{ENABLED} {whose}could not be read{why}: whether clients can log in by"
+                f" {mechanism} is unknown. Try the new password before the old one ends.",
+            )
+        )
+    lacking = sorted(
+        {
+            key.removesuffix(f".{ENABLED}") if key != ENABLED else "those without their own"
+            for rows in settings.values()
+            for key, value in rows.items()
+            if key.endswith(ENABLED) and value is not None and mechanism not in _words(value)
+        }
+    )
+    if lacking:
+        found.append(
+            warning(
+                "mechanism-not-everywhere",
+                f"Listeners that do not enable {mechanism}: {', '.join(lacking)}. Clients that"
+                " use them cannot log in with the new password.",
+                "danger",
+            )
+        )
+    return found
+
+
+def session_text(settings: LoginSettings) -> str:
+    """What becomes of connections that are open when a password ends, in one sentence."""
+    values = {
+        value for rows in settings.values() for key, value in rows.items() if key.endswith(SESSION)
+    }
+    known = [int(value) for value in values if value is not None and value.isdigit()]
+    if not settings or not values or len(known) < len(values):
+        return (
+            "Connections that are open then may go on until they close by themselves: how long a"
+            f" login lasts ({SESSION}) could not be read."
+        )
+    if 0 in known:
+        return (
+            f"Connections that are open then go on until they close by themselves: {SESSION} is 0,"
+            " so no login is asked for again."
+        )
+    return (
+        f"Connections that are open then are asked for their login again within"
+        f" {lasting(max(1, max(known) // 1000))} ({SESSION}), and refused."
+    )
+
+
+def _words(value: str) -> set[str]:
+    return {word.strip() for word in value.split(",")}

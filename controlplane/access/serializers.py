@@ -1,5 +1,6 @@
 from rest_framework import serializers
 
+from controlplane.access.models import OPEN_STATES
 from controlplane.common.serializers import Shape
 from controlplane.observed.serializers import ObservedRowSerializer, observed_page
 
@@ -11,6 +12,28 @@ class KafkaUserSerializer(ObservedRowSerializer):
 
 
 KafkaUserPageSerializer = observed_page(KafkaUserSerializer)
+
+
+class PasswordOverlapSerializer(Shape):
+    """Two passwords of one user that work beside each other."""
+
+    username = serializers.CharField()
+    old_mechanism = serializers.CharField()
+    new_mechanism = serializers.CharField(help_text="Clients with the new password name this one.")
+    state = serializers.ChoiceField(
+        list(OPEN_STATES),
+        help_text="`held`: the old password is not removed by itself any more; see `problem`.",
+    )
+    rotation = serializers.CharField(help_text="The operation that began it.")
+    created_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField(help_text="When the old password is removed.")
+    problem = serializers.CharField(
+        allow_blank=True, help_text="Why it has not ended yet although its time is over."
+    )
+
+
+class PasswordOverlapListSerializer(Shape):
+    data = PasswordOverlapSerializer(many=True)  # type: ignore[assignment] # a field
 
 
 class AclBindingSerializer(Shape):

@@ -4,5 +4,6 @@ from controlplane.access import api
 
 urlpatterns = [
     path("clusters/<str:cluster_id>/users", api.UsersView.as_view()),
+    path("clusters/<str:cluster_id>/overlaps", api.OverlapsView.as_view()),
     path("clusters/<str:cluster_id>/acls", api.AclsView.as_view()),
 ]

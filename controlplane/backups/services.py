@@ -10,6 +10,7 @@ from django.db import DatabaseError, connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from controlplane.access.services import overlaps_hold
 from controlplane.backups import archive
 from controlplane.backups.rules import migrations_differ
 from controlplane.backups.selectors import applied_migrations, kept_models, lines_of, snapshot
@@ -37,6 +38,7 @@ class Restored:
     rows: int
     operations_resumed: int
     operations_interrupted: int
+    overlaps_held: int
     valid_keys: int
 
 
@@ -62,7 +64,8 @@ def restore(path: Path, *, resume_operations: bool) -> Restored:
     """Fill this database, which is migrated and empty, with the rows of a backup.
 
     All rows or none. Operations that were under way go on, or end as failed with all that they
-    had done, as the caller says: only they know whether the world has moved on since.
+    had done, as the caller says: only they know whether the world has moved on since. The same
+    goes for old passwords, which are removed when their time is over, or not by the service itself.
 
     Raises:
         ArchiveError: the file is not a whole backup.
@@ -81,7 +84,9 @@ def restore(path: Path, *, resume_operations: bool) -> Restored:
         _free_leases()
         active = Operation.objects.filter(state__in=ACTIVE_STATES)
         under_way = list(active.values_list("pk", flat=True))
+        held = 0
         if not resume_operations:
+            held = overlaps_hold(_held(header["created_at"]))
             for operation_id in under_way:
                 if not engine.interrupt(operation_id, _interrupted(header["created_at"])):
                     raise RestoreError(f"the operation {operation_id} could not be ended")
@@ -90,6 +95,7 @@ def restore(path: Path, *, resume_operations: bool) -> Restored:
         rows=sum(rows.values()),
         operations_resumed=len(under_way) if resume_operations else 0,
         operations_interrupted=0 if resume_operations else len(under_way),
+        overlaps_held=held,
         valid_keys=ApiKey.objects.filter(revoked_at=None).count(),
     )
 
@@ -138,6 +144,15 @@ def _free_leases() -> None:
     for model in kept_models():
         if issubclass(model, Leased):
             QuerySet(model).update(lease_token="", lease_expires_at=None)
+
+
+def _held(created_at: str) -> str:
+    """Since the backup the user may have a newer password in the place of the old one."""
+    return (
+        f"The database was restored from a backup of {created_at}: which password is the old one"
+        " by now is unknown, so none is removed by itself. See which of the two clients use, and"
+        " remove the other."
+    )
 
 
 def _interrupted(created_at: str) -> Problem:

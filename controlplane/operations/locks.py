@@ -66,6 +66,7 @@ LOCKS: Mapping[str, Mapping[Resource, Mode]] = {
     "group.delete": {Resource.CLUSTER: SHARED, Resource.GROUP: EXCLUSIVE},
     "user.create": _USER,
     "user.rotate": _USER,
+    "user.retire": _USER,
     "user.delete": _USER,
     "acl.create": _ACLS,
     "acl.delete": _ACLS,

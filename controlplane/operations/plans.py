@@ -10,7 +10,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from controlplane.audit.services import Actor, audit_record
+from controlplane.audit.services import SYSTEM, Actor, audit_record
 from controlplane.common.crypto import seal, unseal
 from controlplane.common.hashing import content_hash
 from controlplane.common.problems import (
@@ -24,7 +24,13 @@ from controlplane.common.problems import (
 from controlplane.gateway.passage import first_look
 from controlplane.operations.blast_radius import grown, growth_text, unknown_texts
 from controlplane.operations.models import Operation, Plan
-from controlplane.operations.operations import OperationKind, PlanContext, required_kind, warning
+from controlplane.operations.operations import (
+    OperationKind,
+    PlanContext,
+    PlanDraft,
+    required_kind,
+    warning,
+)
 from controlplane.operations.risks import STAYS, Risk, risks_of
 from controlplane.operations.rules import plan_state
 from controlplane.operations.scopes import about, check_asked, check_planned
@@ -66,6 +72,55 @@ def plan_create(
     context = PlanContext(tenant=tenant, cluster_id=cluster_id, actor=actor, secrets=secrets)
     with first_look(str(tenant.pk)) if kind.first_contact else nullcontext():
         draft = kind.plan(context, checked)
+    return _made(
+        kind,
+        draft,
+        tenant=tenant,
+        actor=actor,
+        cluster_id=cluster_id,
+        checked=checked,
+        secrets=secrets,
+        reverts=reverts,
+    )
+
+
+def plan_announced(
+    *,
+    tenant: Tenant,
+    kind_name: str,
+    cluster_id: str,
+    inputs: dict[str, Any],
+    draft: PlanDraft,
+) -> Plan:
+    """The service's own plan of what a confirmed plan has announced for now.
+
+    No broker is asked: a cluster that does not answer holds up nobody. Its steps read the truth.
+    """
+    kind = required_kind(kind_name)
+    checked, secrets = _checked_inputs(kind, inputs)
+    return _made(
+        kind,
+        draft,
+        tenant=tenant,
+        actor=SYSTEM,
+        cluster_id=cluster_id,
+        checked=checked,
+        secrets=secrets,
+    )
+
+
+def _made(
+    kind: OperationKind,
+    draft: PlanDraft,
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    cluster_id: str | None,
+    checked: dict[str, Any],
+    secrets: dict[str, Any],
+    reverts: Operation | None = None,
+) -> Plan:
+    """The stored plan of what a kind has decided."""
     radius = [extent.as_row() for extent in draft.blast_radius]
     unknown = [warning("unknown", text) for text in unknown_texts(draft.blast_radius)]
     warnings = [*draft.warnings, *unknown]

@@ -1,10 +1,12 @@
 """Writes: start an operation from a confirmed plan, ask to cancel it, plan its undoing."""
 
+from typing import Any
+
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from controlplane.audit.services import Actor, audit_record
+from controlplane.audit.services import SYSTEM, Actor, audit_record
 from controlplane.common.crypto import seal, unseal
 from controlplane.common.problems import Conflict, Gone, NotFound
 from controlplane.operations import outbox
@@ -16,10 +18,11 @@ from controlplane.operations.models import (
     Plan,
     Step,
 )
-from controlplane.operations.operations import required_kind
+from controlplane.operations.operations import PlanDraft, required_kind
 from controlplane.operations.plans import (
     check_confirmable,
     check_fresh,
+    plan_announced,
     plan_create,
 )
 from controlplane.operations.rules import is_cancellable
@@ -61,6 +64,29 @@ def operation_start(
             f"Another operation has just changed {plan.resource}. Make a new plan.",
             code="plan-stale",
         ) from error
+
+
+@transaction.atomic
+def announced_start(
+    *,
+    tenant: Tenant,
+    kind_name: str,
+    cluster_id: str,
+    inputs: dict[str, Any],
+    draft: PlanDraft,
+    reason: str,
+) -> Operation:
+    """Start, as the service itself, what a confirmed plan has announced for now.
+
+    Brokers are asked by its steps only, so `draft` says what is known without them.
+
+    Raises:
+        Conflict: another operation is in the way; nothing is stored.
+    """
+    plan = plan_announced(
+        tenant=tenant, kind_name=kind_name, cluster_id=cluster_id, inputs=inputs, draft=draft
+    )
+    return _start(plan, actor=SYSTEM, reason=reason)
 
 
 def _take_turns(tenant_id: str) -> None:

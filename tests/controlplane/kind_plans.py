@@ -6,7 +6,7 @@ from controlplane.access.inputs import bindings_of
 from controlplane.gateway.types import TP
 from tests.controlplane.support import World
 
-MECHANISM = "SCRAM-SHA-512"
+MECHANISM, SECOND = "SCRAM-SHA-512", "SCRAM-SHA-256"
 BINDING = {"host": "*", "permission": "ALLOW", "pattern_type": "LITERAL"}
 NEW = {"cluster.create", "cluster.register"}
 
@@ -26,6 +26,9 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
     gateway.users.pop((user, MECHANISM), None)
     if kind != "user.create":
         gateway.users[user, MECHANISM] = "secret"
+    gateway.users.pop((user, SECOND), None)
+    if kind == "user.retire":
+        gateway.users[user, SECOND] = "older"
     if kind == "cluster.credentials":
         type(world.cluster).objects.filter(pk=world.cluster.pk).update(kind="registered")
     rule = {
@@ -60,6 +63,7 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "group.delete": {"group": group},
         "user.create": {"username": user},
         "user.rotate": {"username": user},
+        "user.retire": {"username": user, "mechanism": SECOND},
         "user.delete": {"username": user},
         "acl.create": {"bindings": [rule]},
         "acl.delete": {"bindings": [rule]},

@@ -314,6 +314,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/overlaps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Users with an old and a new password, and until when */
+        get: operations["password_overlap_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/reassignments": {
         parameters: {
             query?: never;
@@ -2730,7 +2747,7 @@ export interface components {
             reason?: string;
         };
         /** @enum {string} */
-        OperationKindEnum: "acl.create" | "acl.delete" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "group.delete" | "offset.reset" | "offset.restore" | "reassignment" | "topic.create" | "topic.delete" | "topic.partitions" | "topic.update" | "user.create" | "user.delete" | "user.rotate";
+        OperationKindEnum: "acl.create" | "acl.delete" | "cluster.create" | "cluster.credentials" | "cluster.delete" | "cluster.register" | "group.delete" | "offset.reset" | "offset.restore" | "reassignment" | "topic.create" | "topic.delete" | "topic.partitions" | "topic.update" | "user.create" | "user.delete" | "user.retire" | "user.rotate";
         OperationListPart: {
             /**
              * Format: date-time
@@ -2923,6 +2940,30 @@ export interface components {
             /** @description The link, shown this once; it follows the service's own address. */
             path: string;
         };
+        PasswordOverlap: {
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When the old password is removed.
+             */
+            ends_at: string;
+            /** @description Clients with the new password name this one. */
+            new_mechanism: string;
+            old_mechanism: string;
+            /** @description Why it has not ended yet although its time is over. */
+            problem: string;
+            /** @description The operation that began it. */
+            rotation: string;
+            /** @description `held`: the old password is not removed by itself any more; see `problem`. */
+            state: components["schemas"]["PasswordOverlapStateEnum"];
+            username: string;
+        };
+        PasswordOverlapList: {
+            data: components["schemas"]["PasswordOverlap"][];
+        };
+        /** @enum {string} */
+        PasswordOverlapStateEnum: "standing" | "held";
         Pattern: {
             /** @default any */
             match?: components["schemas"]["MatchEnum"];
@@ -2945,8 +2986,8 @@ export interface components {
         PatternTypeEnum: "LITERAL" | "PREFIXED";
         /** @enum {string} */
         PermissionEnum: "ALLOW" | "DENY";
-        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRotatePlan"];
-        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
+        Plan: components["schemas"]["AclCreatePlan"] | components["schemas"]["AclDeletePlan"] | components["schemas"]["ClusterCreatePlan"] | components["schemas"]["ClusterCredentialsPlan"] | components["schemas"]["ClusterDeletePlan"] | components["schemas"]["ClusterRegisterPlan"] | components["schemas"]["GroupDeletePlan"] | components["schemas"]["OffsetResetPlan"] | components["schemas"]["OffsetRestorePlan"] | components["schemas"]["ReassignmentPlan"] | components["schemas"]["TopicCreatePlan"] | components["schemas"]["TopicDeletePlan"] | components["schemas"]["TopicPartitionsPlan"] | components["schemas"]["TopicUpdatePlan"] | components["schemas"]["UserCreatePlan"] | components["schemas"]["UserDeletePlan"] | components["schemas"]["UserRetirePlan"] | components["schemas"]["UserRotatePlan"];
+        PlanInputRequest: components["schemas"]["AclCreatePlanInputRequest"] | components["schemas"]["AclDeletePlanInputRequest"] | components["schemas"]["ClusterCreatePlanInputRequest"] | components["schemas"]["ClusterCredentialsPlanInputRequest"] | components["schemas"]["ClusterDeletePlanInputRequest"] | components["schemas"]["ClusterRegisterPlanInputRequest"] | components["schemas"]["GroupDeletePlanInputRequest"] | components["schemas"]["OffsetResetPlanInputRequest"] | components["schemas"]["OffsetRestorePlanInputRequest"] | components["schemas"]["ReassignmentPlanInputRequest"] | components["schemas"]["TopicCreatePlanInputRequest"] | components["schemas"]["TopicDeletePlanInputRequest"] | components["schemas"]["TopicPartitionsPlanInputRequest"] | components["schemas"]["TopicUpdatePlanInputRequest"] | components["schemas"]["UserCreatePlanInputRequest"] | components["schemas"]["UserDeletePlanInputRequest"] | components["schemas"]["UserRetirePlanInputRequest"] | components["schemas"]["UserRotatePlanInputRequest"];
         PlanPart: {
             /**
              * Format: date-time
@@ -3633,6 +3674,79 @@ export interface components {
             /** @description Letters, digits, dot, hyphen. */
             username: string;
         };
+        UserRetireInputs: {
+            /** @description The password that is removed is the one of it. */
+            mechanism: components["schemas"]["MechanismEnum"];
+            /**
+             * @description The operation that began the overlap; with it no later one is touched.
+             * @default
+             */
+            rotation?: string;
+            /** @description Letters, digits, dot, hyphen. */
+            username: string;
+        };
+        UserRetireInputsRequest: {
+            /** @description The password that is removed is the one of it. */
+            mechanism: components["schemas"]["MechanismEnum"];
+            /**
+             * @description The operation that began the overlap; with it no later one is touched.
+             * @default
+             */
+            rotation?: string;
+            /** @description Letters, digits, dot, hyphen. */
+            username: string;
+        };
+        UserRetirePlan: {
+            cluster_id: string;
+            confirm_phrase: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            diff: components["schemas"]["ChangeDiff"];
+            /** Format: date-time */
+            expires_at: string;
+            id: string;
+            impact: components["schemas"]["Impact"];
+            inputs: components["schemas"]["UserRetireInputs"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "user.retire";
+            operation_id: string | null;
+            plan_hash: string;
+            resource: string;
+            revertible: boolean;
+            reverts: string | null;
+            state: components["schemas"]["PlanStateEnum"];
+        };
+        UserRetirePlanInputRequest: {
+            cluster_id: string;
+            inputs: components["schemas"]["UserRetireInputsRequest"];
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "user.retire";
+        };
+        UserRotateInputs: {
+            /**
+             * @description How long the old password works beside the new one; 0: it ends at once.
+             * @default 0
+             */
+            overlap_s?: number;
+            /** @description Letters, digits, dot, hyphen. */
+            username: string;
+        };
+        UserRotateInputsRequest: {
+            /**
+             * @description How long the old password works beside the new one; 0: it ends at once.
+             * @default 0
+             */
+            overlap_s?: number;
+            /** @description Letters, digits, dot, hyphen. */
+            username: string;
+        };
         UserRotatePlan: {
             cluster_id: string;
             confirm_phrase: string | null;
@@ -3644,7 +3758,7 @@ export interface components {
             expires_at: string;
             id: string;
             impact: components["schemas"]["Impact"];
-            inputs: components["schemas"]["UserInputs"];
+            inputs: components["schemas"]["UserRotateInputs"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -3659,7 +3773,7 @@ export interface components {
         };
         UserRotatePlanInputRequest: {
             cluster_id: string;
-            inputs: components["schemas"]["UserInputsRequest"];
+            inputs: components["schemas"]["UserRotateInputsRequest"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -5279,6 +5393,64 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Group"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    password_overlap_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasswordOverlapList"];
                 };
             };
             /** @description A problem (RFC 9457) */

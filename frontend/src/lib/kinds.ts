@@ -13,6 +13,7 @@ const KINDS: Record<OperationKind, [verb: string, noun: string]> = {
   "user.create": ["Create user", "user"],
   "user.delete": ["Delete user", "user"],
   "user.rotate": ["Rotate password", "user"],
+  "user.retire": ["Remove a password", "user"],
   "acl.create": ["Add ACLs", "access"],
   "acl.delete": ["Remove ACLs", "access"],
   reassignment: ["Move partitions", "reassignment"],

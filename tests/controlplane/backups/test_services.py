@@ -15,6 +15,8 @@ from django.core.management import CommandError, call_command
 from django.db import connection, connections
 from django.utils import timezone
 
+from controlplane.access.models import PasswordOverlap
+from controlplane.access.rotation import end_due
 from controlplane.audit.models import AuditEvent
 from controlplane.backups import services
 from controlplane.backups.archive import ArchiveError
@@ -140,6 +142,21 @@ def test_operations_under_way_end_as_failed_and_touch_nothing(tmp_path, world, t
     assert AuditEvent.objects.filter(action="topic.create.failed").exists()
     # The name is free for the next operation.
     assert world.plan("topic.create", name="other", partitions=1).id
+
+
+@pytest.mark.parametrize(("resume", "state"), [(True, "standing"), (False, "held")])
+def test_an_old_password_is_not_removed_after_a_restore_unless_said(tmp_path, world, resume, state):
+    world.run("user.create", username="app")
+    world.run("user.rotate", username="app", overlap_s=60)
+    services.back_up(tmp_path / "b")
+    empty()
+    done = services.restore(tmp_path / "b", resume_operations=resume)
+    assert done.overlaps_held == (0 if resume else 1)
+    PasswordOverlap.objects.update(next_try_at=timezone.now())
+    row = PasswordOverlap.objects.get()
+    assert (row.state, "restored from a backup" in row.problem) == (state, not resume)
+    assert end_due() == (1 if resume else 0)
+    assert len(world.gateway.users) == 2
 
 
 def test_an_operation_that_cannot_be_ended_undoes_the_restore(tmp_path, world, monkeypatch):

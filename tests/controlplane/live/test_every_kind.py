@@ -43,17 +43,25 @@ ELSEWHERE = {
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """`inputs` may hold {n}, the case's own name; `stays`: cancelling cannot bring it back."""
+    """`inputs` may hold {n}, the case's own name; `stays`: cancelling cannot bring it back.
+
+    `of`: which of several cases of the kind; `second`: the user has an old and a new password.
+    """
 
     kind: str
     inputs: dict[str, Any]
+    of: str = ""
     topic: bool = False
     user: bool = False
+    second: bool = False
     acl: bool = False
     group: bool = False
     stays: bool = False
     undo: bool = True
     also: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.kind}.{self.of}".rstrip(".")
 
 
 CASES = (
@@ -73,6 +81,20 @@ CASES = (
     Case(kind="topic.delete", topic=True, inputs={"name": "{n}"}, stays=True, undo=False),
     Case(kind="user.create", inputs={"username": "{n}"}),
     Case(kind="user.rotate", user=True, inputs={"username": "{n}"}, stays=True, undo=False),
+    Case(
+        kind="user.rotate",
+        of="overlap",
+        user=True,
+        inputs={"username": "{n}", "overlap_s": 3600},
+    ),
+    Case(
+        kind="user.retire",
+        user=True,
+        second=True,
+        inputs={"username": "{n}", "mechanism": "SCRAM-SHA-512"},
+        stays=True,
+        undo=False,
+    ),
     Case(kind="user.delete", user=True, inputs={"username": "{n}"}, stays=True, undo=False),
     Case(
         kind="acl.create",
@@ -106,6 +128,8 @@ def prepare(service, clients, case, name):
         service.run("topic.create", name=name, partitions=2, replication_factor=3)
     if case.user:
         service.run("user.create", username=name)
+    if case.second:
+        service.run("user.rotate", username=name, overlap_s=3600)
     if case.acl:
         service.run("acl.create", **named(case.inputs, name))
     if case.group:
@@ -152,9 +176,9 @@ def test_every_kind_is_tried():
     assert {case.kind for case in CASES} | ELSEWHERE == set(kind_names())
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.kind)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_cancelled_after_its_first_write(service, cluster, clients, case):
-    name = f"c.{case.kind}"
+    name = f"c.{case}"
     prepare(service, clients, case, name)
     before = found(service, name)
     service.holds.place(case.kind, first_write(case.kind), AFTER)
@@ -176,16 +200,16 @@ def test_cancelled_after_its_first_write(service, cluster, clients, case):
         assert found(service, name) == before
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.kind)
+@pytest.mark.parametrize("case", CASES, ids=str)
 def test_undone_after_a_kill(service, cluster, clients, case):
-    name = f"u.{case.kind}"
+    name = f"u.{case}"
     prepare(service, clients, case, name)
     before = found(service, name)
     plan = service.plan(case.kind, **named(case.inputs, name))
     operation = service.run_through_kills(plan, (first_write(case.kind), AFTER))
     assert operation["state"] == "succeeded", operation
     assert operation["revertible"] == case.undo
-    if case.kind != "user.rotate":  # another password is not seen from outside
+    if str(case) != "user.rotate":  # another password is not seen from outside
         assert found(service, name) != before
     if not case.undo:
         with pytest.raises(Refused) as caught:

@@ -24,7 +24,7 @@ from tests.controlplane.support import ACTOR, client_for, drive
 
 WHOLE_TOPIC = {"topic.create", "topic.partitions", "topic.delete"}
 OFFSETS = {"offset.reset", "offset.restore"}
-USERS = {"user.create", "user.rotate", "user.delete"}
+USERS = {"user.create", "user.rotate", "user.retire", "user.delete"}
 ACLS = {"acl.create", "acl.delete"}
 NEEDS_THE_TOPIC = {"topic.update", "reassignment", *OFFSETS}
 

@@ -63,6 +63,7 @@ NO_WAY_BACK = {
     "topic.delete",
     "user.delete",
     "user.rotate",
+    "user.retire",
     "cluster.credentials",
     "cluster.delete",
 }

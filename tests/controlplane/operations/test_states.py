@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 import controlplane
+from controlplane.access.models import OVERLAP_MOVES, PasswordOverlap
 from controlplane.analytics.models import AnalyticsRun
 from controlplane.common.transitions import IllegalTransitionError
 from controlplane.operations.models import Operation, Plan, Step
@@ -21,19 +22,21 @@ from controlplane.operations.states import (
     STEP_MOVES,
     TERMINAL_STATES,
 )
-from tests.controlplane.support import tenant_make
+from tests.controlplane.support import cluster_make, tenant_make
 
 MODELS = {
     OPERATION_MOVES: Operation,
     STEP_MOVES: Step,
     PLAN_MOVES: Plan,
     ANALYTICS_RUN_MOVES: AnalyticsRun,
+    OVERLAP_MOVES: PasswordOverlap,
 }
 FIRST = {
     OPERATION_MOVES: "pending",
     STEP_MOVES: "pending",
     PLAN_MOVES: "open",
     ANALYTICS_RUN_MOVES: "queued",
+    OVERLAP_MOVES: "standing",
 }
 
 
@@ -72,6 +75,16 @@ def saved(db):
         )
         if moves is OPERATION_MOVES:
             return operation
+        if moves is OVERLAP_MOVES:
+            return PasswordOverlap.objects.create(
+                tenant=tenant,
+                cluster=cluster_make(tenant),
+                username="app",
+                rotation=operation,
+                ends_at=timezone.now(),
+                next_try_at=timezone.now(),
+                state=state,
+            )
         return Step.objects.create(operation=operation, index=0, name="s", state=state)
 
     return make

@@ -39,6 +39,8 @@ def everything(world):
     world.gateway.add_topic("orders", partitions=2, records=5)
     world.gateway.add_group("readers", {TP("orders", 0): 1})
     world.run("user.create", username="known", acls=[{**RULE, "principal": "User:known"}])
+    world.run("user.create", username="both")
+    world.run("user.rotate", username="both", overlap_s=3600)
     key, _ = api_key_create(tenant=world.tenant, name="k", scope="read", actor=ACTOR)
     link = invite(
         tenant=world.tenant, role="viewer", note="", actor=ACTOR, lifetime=timedelta(days=1)

@@ -175,7 +175,8 @@ INPUTS: dict[str, dict[str, Any]] = {
     "topic.delete": {"name": "orders"},
     "user.create": {"username": "app", "mechanism": "SCRAM-SHA-512", "acls": [_BINDING]},
     "user.delete": {"username": "known"},
-    "user.rotate": {"username": "known"},
+    "user.rotate": {"username": "known", "overlap_s": 0},
+    "user.retire": {"username": "both", "mechanism": "SCRAM-SHA-256", "rotation": ""},
     "acl.create": {"bindings": [_BINDING]},
     "acl.delete": {"bindings": [{**_BINDING, "principal": "User:known"}]},
     "reassignment": {

@@ -52,6 +52,8 @@ RISKY = [
     ),
     ("user.delete", {"username": "app"}, ["loses-access"], "app"),
     ("user.rotate", {"username": "app"}, ["loses-access"], "app"),
+    ("user.rotate", {"username": "app", "overlap_s": 60}, ["loses-access"], "app"),
+    ("user.retire", {"username": "two", "mechanism": "SCRAM-SHA-256"}, ["loses-access"], "two"),
     ("acl.create", {"bindings": [EVERYTHING]}, ["opens-access"], "User:*"),
     ("acl.create", {"bindings": [{**READ, "permission": "DENY"}]}, ["loses-access"], "User:app"),
     ("acl.delete", {"bindings": [READ]}, ["loses-access"], "User:app"),
@@ -82,6 +84,8 @@ def owner(world):
     world.gateway.add_topic("orders", partitions=2, records=100)
     world.gateway.add_group("readers", {TP("orders", 0): 60, TP("orders", 1): 80})
     world.run("user.create", username="app", acls=[READ])
+    world.run("user.create", username="two")
+    world.run("user.rotate", username="two", overlap_s=60)
     client = client_for(world.tenant)
     client.raise_request_exception = False
     return client

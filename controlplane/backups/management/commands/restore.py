@@ -35,6 +35,11 @@ class Command(BaseCommand):
                 f"{done.operations_interrupted} operations were under way and are ended as failed:"
                 " see their pages for what may be left of them"
             )
+        if done.overlaps_held:
+            self.stdout.write(
+                f"{done.overlaps_held} users have two passwords, of which none is removed by itself"
+                " any more: see the Access pages"
+            )
         self.stdout.write(
             f"{done.valid_keys} API keys are valid, as at the backup: revoke again what was"
             " revoked since. Everybody signs in again."

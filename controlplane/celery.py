@@ -11,7 +11,7 @@ from celery import Celery
 from celery.signals import before_task_publish, worker_ready, worker_shutdown
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
-app = Celery("penstock")
+app = Celery("penstock", amqp="controlplane.queue_link:SteadyAMQP")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

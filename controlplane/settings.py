@@ -301,6 +301,10 @@ CELERY_WORKER_CONCURRENCY = env.int("PENSTOCK_WORKER_CONCURRENCY", default=4)
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for ever
+# How long workers and beat wait before they look for a lost Redis again, however long it is away
+# (`queue_link`). With a sweep's interval it bounds how long operations wait once it is back.
+QUEUE_RECONNECT_S = 1.0
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 60,
     "socket_connect_timeout": 2,

@@ -1,6 +1,7 @@
 """Beat's scheduler, which outlives the database: `settings.CELERY_BEAT_SCHEDULER`."""
 
 import logging
+from datetime import datetime
 from typing import Any
 
 from celery.beat import ScheduleEntry
@@ -21,6 +22,9 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc] # untyped base
     writes a traceback at each look for changes.
     """
 
+    _last_timestamp: datetime | None = None
+    _schedule: dict[str, Any] | None = None
+
     def schedule_changed(self) -> bool:
         try:
             close_old_connections()
@@ -34,13 +38,12 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc] # untyped base
     @property
     def schedule(self) -> dict[str, ScheduleEntry]:
         try:
-            found: dict[str, Any] = super().schedule
+            super().schedule  # noqa: B018 - reading it is what brings it up to date
         except Error as error:
             if self._schedule is None:  # there is none to go on with
                 raise
             self._say(error)
-            return self._schedule
-        return found
+        return self._schedule or {}
 
     @staticmethod
     def _say(error: Error) -> None:

@@ -6,7 +6,7 @@ otherwise: the longer an outage, the longer every worker would stand still after
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from celery.app.amqp import AMQP
 from django.conf import settings
@@ -17,25 +17,25 @@ Report = Callable[[Exception, float], Any]
 LINE_INTERVAL_S = 60.0
 
 
-class SteadyConnection(Connection):  # type: ignore[misc] # untyped base
-    """Tries again every `settings.QUEUE_RECONNECT_S`; a shorter wait that is asked for is kept."""
+class SteadyConnection(Connection):
+    """Tries again every `settings.QUEUE_RECONNECT_S`; a shorter wait that is asked for is kept.
+
+    `limits`: how often at most, as Kombu has it; waits are given by their names.
+    """
 
     def ensure_connection(
-        self,
-        errback: Report | None = None,
-        max_retries: int | None = None,
-        **options: Any,
-    ) -> "SteadyConnection":
+        self, errback: Report | None = None, *limits: Any, **options: Any
+    ) -> Self:
         for name in ("interval_start", "interval_max"):
             asked_s = options.get(name, settings.QUEUE_RECONNECT_S)
             options[name] = min(asked_s, settings.QUEUE_RECONNECT_S)
         options["interval_step"] = 0
         report = _once_a_minute(errback) if errback else None
-        super().ensure_connection(report, max_retries, **options)
+        super().ensure_connection(report, *limits, **options)
         return self
 
 
-class SteadyAMQP(AMQP):  # type: ignore[misc] # untyped base
+class SteadyAMQP(AMQP):
     """Celery's way to its queue, by connections of ours."""
 
     Connection = SteadyConnection

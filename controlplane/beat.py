@@ -2,7 +2,7 @@
 
 import logging
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 from celery.beat import ScheduleEntry
 from django.db import Error, close_old_connections
@@ -38,12 +38,12 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc] # untyped base
     @property
     def schedule(self) -> dict[str, ScheduleEntry]:
         try:
-            super().schedule  # noqa: B018 - reading it is what brings it up to date
+            return cast("dict[str, ScheduleEntry]", super().schedule)
         except Error as error:
             if self._schedule is None:  # there is none to go on with
                 raise
             self._say(error)
-        return self._schedule or {}
+            return self._schedule
 
     @staticmethod
     def _say(error: Error) -> None:

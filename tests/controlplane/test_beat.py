@@ -57,6 +57,15 @@ def test_looking_for_changes_meets_no_database(scheduler, monkeypatch, caplog, e
     assert len(caplog.records) <= 1
 
 
+def test_entries_are_kept_in_the_schedule_that_is_shown(scheduler, monkeypatch):
+    """The library adds those of the settings to what it reads here, also where that is empty."""
+    monkeypatch.setattr(schedulers, "SCHEDULE_SYNC_MAX_INTERVAL", 10_000)
+    PeriodicTask.objects.all().delete()
+    assert scheduler.schedule == {}
+    scheduler.schedule["added"] = None
+    assert scheduler.schedule == {"added": None}
+
+
 def test_a_change_is_taken_up(scheduler):
     assert "operations-sweep" in scheduler.schedule
     PeriodicTask.objects.get(name="operations-sweep").delete()

@@ -305,10 +305,13 @@ CELERY_BROKER_CONNECTION_MAX_RETRIES = None  # for ever
 # How long workers and beat wait before they look for a lost Redis again, however long it is away
 # (`queue_link`). With a sweep's interval it bounds how long operations wait once it is back.
 QUEUE_RECONNECT_S = 1.0
+# An answer that is so much overdue never comes: its Redis vanished, another has its address.
+QUEUE_ANSWER_OVERDUE_S = 3
 CELERY_BROKER_TRANSPORT_OPTIONS = {
     "visibility_timeout": 60,
     "socket_connect_timeout": 2,
-    "socket_timeout": 5,
+    "socket_timeout": 2,
+    "health_check_interval": QUEUE_ANSWER_OVERDUE_S,
     "queue_order_strategy": "sorted",
 }
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0.1, "interval_max": 0.2}

@@ -8,6 +8,7 @@ from celery.signals import worker_init
 
 from controlplane.celery import app
 from tests.controlplane.live.holds import AFTER, BEFORE, VARIABLE, Holds
+from tests.controlplane.live.shared_fake import current_step
 
 __all__ = ["app"]
 
@@ -24,11 +25,13 @@ def watch_steps(**_):
         def run(kind, context):
             operation_id = context.operation.id
             holds.note(operation_id, name)
-            holds.pass_by(operation_id, kind.name, name, BEFORE)
+            token = current_step.set((operation_id, kind.name, name))
             try:
+                holds.pass_by(operation_id, kind.name, name, BEFORE)
                 return spec.run(kind, context)
             finally:
                 holds.pass_by(operation_id, kind.name, name, AFTER)
+                current_step.reset(token)
 
         return dataclasses.replace(spec, run=run)
 

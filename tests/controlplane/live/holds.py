@@ -1,20 +1,21 @@
 """Stopping a worker at a named point of an operation, so that a kill provably hits the middle.
 
 A test writes a hold; the first worker that gets there takes it, says so and does nothing any
-more until it is killed: the worker of `held_worker.py` calls `Holds.pass_by` around each step.
+more until it is killed or let go: the worker of `held_worker.py` calls `Holds.pass_by` around each
+step, `shared_fake.py` after each write within one.
 Every step that a worker begins is also noted with the worker's pid.
 """
 
 import json
 import os
-import threading
 import time
 from pathlib import Path
 from typing import Any
 
 VARIABLE = "PENSTOCK_TEST_HOLDS"
-BEFORE, AFTER = "before", "after"
+BEFORE, DURING, AFTER = "before", "during", "after"
 HELD_TIMEOUT_S = 60.0
+POLL_S = 0.02
 
 
 class Holds:
@@ -29,7 +30,7 @@ class Holds:
             steps.write(line)
 
     def pass_by(self, operation_id: str, kind: str, step: str, when: str) -> None:
-        """Go on, unless this point is held; then stay for ever."""
+        """Go on, unless this point is held; then stay until `let_go`."""
         hold = self.directory / f"{kind}.{step}.{when}"
         taken = hold.with_suffix(f".{when}-{os.getpid()}")
         try:
@@ -39,7 +40,9 @@ class Holds:
         written = taken.with_name("held.new")
         written.write_text(json.dumps({"pid": os.getpid(), "operation_id": operation_id}))
         written.rename(self.directory / "held")
-        threading.Event().wait()
+        gone_on = self.directory / f"let-go.{operation_id}"
+        while not gone_on.exists():
+            time.sleep(POLL_S)
 
     # -- in the test --------------------------------------------------------------------------
     def place(self, kind: str, step: str, when: str) -> None:
@@ -57,7 +60,19 @@ class Holds:
         held.unlink()
         return found
 
+    def let_go(self, operation_id: str) -> None:
+        """Whoever stands at a hold with this operation goes on."""
+        (self.directory / f"let-go.{operation_id}").touch()
+
     def workers_of(self, operation_id: str) -> list[int]:
         """Pids of the workers that began steps of the operation, in order."""
-        rows = [json.loads(line) for line in (self.directory / "steps").read_text().splitlines()]
-        return [pid for found, _, pid in rows if found == operation_id]
+        return [pid for _, pid in self._begun(operation_id)]
+
+    def steps_of(self, operation_id: str) -> list[str]:
+        """Steps of the operation as they were begun, in order; each once unless it was repeated."""
+        return [step for step, _ in self._begun(operation_id)]
+
+    def _begun(self, operation_id: str) -> list[tuple[str, int]]:
+        steps = self.directory / "steps"
+        rows = map(json.loads, steps.read_text().splitlines() if steps.exists() else ())
+        return [(step, pid) for found, step, pid in rows if found == operation_id]

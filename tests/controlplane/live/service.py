@@ -47,6 +47,7 @@ class LiveService:
     """`is_protected`: nodes in ZooKeeper belong to their owners, as `make up` has it."""
 
     app = "tests.controlplane.live.held_worker"
+    beat_app = "controlplane"
 
     def __init__(
         self, directory: Path, *, database_url: str | None = None, is_protected: bool = True
@@ -87,11 +88,7 @@ class LiveService:
     # -- processes ------------------------------------------------------------------------
     def start(self) -> None:
         (self.directory / "data").mkdir(parents=True, exist_ok=True)
-        users = zookeeper_logins.ensure(self.logins)
-        self.spawn(
-            "zookeeper",
-            *zookeeper_command(self.directory / "zookeeper", port=self.zookeeper_port, users=users),
-        )
+        self.start_zookeeper()
         self.start_redis()
         self.manage("migrate", "--verbosity", "0")
         self.manage("secrets", "host-key", "host-1", "--file", str(self.logins / "host-1.key"))
@@ -156,6 +153,20 @@ class LiveService:
             *options,
         )
 
+    def start_zookeeper(self) -> None:
+        """With the data that it had."""
+        users = zookeeper_logins.ensure(self.logins)
+        self.spawn(
+            "zookeeper",
+            *zookeeper_command(self.directory / "zookeeper", port=self.zookeeper_port, users=users),
+        )
+
+    def kill(self, name: str) -> None:
+        """SIGKILL to one of `processes`."""
+        process = self.processes.pop(name)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+
     def start_redis(self) -> None:
         redis = shutil.which("redis-server") or "redis-server"
         self.spawn(
@@ -172,17 +183,22 @@ class LiveService:
         )
 
     def kill_redis(self) -> None:
-        """SIGKILL: what was queued is lost."""
-        redis = self.processes.pop("redis")
-        redis.send_signal(signal.SIGKILL)
-        redis.wait()
+        """What was queued is lost."""
+        self.kill("redis")
+
+    def pause_redis(self) -> None:
+        """It hangs: the kernel takes connections and bytes, and nothing is answered."""
+        self.processes["redis"].send_signal(signal.SIGSTOP)
+
+    def resume_redis(self) -> None:
+        self.processes["redis"].send_signal(signal.SIGCONT)
 
     def start_beat(self) -> None:
         self.spawn(
             "beat",
             *python("-m", "celery"),
             "-A",
-            "controlplane",
+            self.beat_app,
             "beat",
             "--pidfile",
             "",
@@ -213,9 +229,7 @@ class LiveService:
         """
         names = (*WORKERS, SLOW_WORKER)
         name = next(name for name in names if self.processes[name].pid == held["pid"])
-        worker = self.processes.pop(name)
-        worker.send_signal(signal.SIGKILL)
-        worker.wait()
+        self.kill(name)
         self.start_worker(name, *(("--queues", SLOW) if name == SLOW_WORKER else ()))
 
     def spawn(self, name: str, *command: str) -> None:
@@ -257,6 +271,8 @@ class LiveService:
 
     def log_tail(self, name: str, lines: int = 30) -> str:
         path = self.directory / f"{name}.log"
+        if not path.exists():  # not every service has every part
+            return ""
         return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
 
     def stop(self) -> None:

@@ -30,6 +30,8 @@ from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
 
 SPAN_DEFAULT_S = 3 * 3600
 POINTS_MAX = 400
+PROGRESS = ("ts_ms", "phase", "done", "total")
+"""Of a run's progress; its message may name any tenant's cluster."""
 # A group or topic without a row in this long before the newest one is not there any more.
 PRESENT_WITHIN_S = 300
 
@@ -189,7 +191,15 @@ def expiry_dict(row: GoldGroupExpiry) -> dict[str, Any]:
     return shown(row, EXPIRY)
 
 
+RUN_FAILED = "The run failed on the service's side; its operator finds why in the log."
+
+
 def run_dict(row: AnalyticsRun) -> dict[str, Any]:
+    """What one tenant sees of a run of all tenants.
+
+    Its error may be what any tenant's cluster said, and its progress names the cluster that is
+    being read: neither is shown. Of one's own clusters `clusters` has the errors.
+    """
     clusters: list[RunCluster] = row.own_clusters  # type: ignore[attr-defined] # set by run_rows
     return {
         "id": row.pk,
@@ -198,7 +208,7 @@ def run_dict(row: AnalyticsRun) -> dict[str, Any]:
         "attempt": row.attempt,
         "from": iso_ms(row.from_ts_ms),
         "to": iso_ms(row.to_ts_ms),
-        "progress": row.progress,
+        "progress": {name: row.progress[name] for name in PROGRESS if name in row.progress},
         "cancel_requested": row.cancel_requested,
         "created_at": iso(row.created_at),
         "started_at": iso(row.started_at),
@@ -209,8 +219,7 @@ def run_dict(row: AnalyticsRun) -> dict[str, Any]:
         "wall_s": row.wall_s,
         "phases_s": row.phases_s,
         "formula_version": row.formula_version,
-        # Whose cluster failed, and how, is that tenant's own matter.
-        "error": row.error if row.state != SUCCEEDED else "",
+        "error": RUN_FAILED if row.error and row.state != SUCCEEDED else "",
         "clusters": [
             {
                 "cluster_id": cluster.cluster_id,

@@ -74,7 +74,6 @@ class RunProgressSerializer(Shape):
     phase = serializers.CharField(required=False)
     done = serializers.IntegerField(required=False)
     total = serializers.IntegerField(required=False)
-    message = serializers.CharField(required=False)
 
 
 class RunClusterSerializer(Shape):

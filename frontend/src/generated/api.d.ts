@@ -3181,7 +3181,6 @@ export interface components {
         };
         RunProgress: {
             done?: number;
-            message?: string;
             phase?: string;
             total?: number;
             ts_ms?: number;

@@ -14,7 +14,7 @@ from controlplane.analytics.load import load_result
 from controlplane.analytics.models import AnalyticsRun, CollectorState
 from controlplane.analytics.schedule import TICK
 from controlplane.common.grants import EVERYTHING
-from controlplane.operations.states import CANCELLED, SUCCEEDED
+from controlplane.operations.states import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
 from controlplane.tenants.services import api_key_create
 from spark_analytics.contracts.runs import ClusterResult
 from tests.controlplane.analytics import rows
@@ -146,6 +146,23 @@ def test_another_tenant_s_cluster_is_not_found(world, loaded, part):
     stranger = client_for(tenant_make("stranger"))
     answer = stranger.get(f"/api/v1/clusters/{world.cluster.id}/analytics/{part}")
     assert answer.status_code == 404
+
+
+@pytest.mark.parametrize("state", [FAILED, QUEUED, RUNNING])
+def test_a_run_says_nothing_that_another_tenants_cluster_said(world, tmp_path, state):
+    run = rows.running(tmp_path / "run")
+    said = "kc_rival: login as rival-admin at kafka.rival.example:9092 was refused"
+    progress = {"ts_ms": 1, "phase": "ingest", "done": 1, "total": 2, "message": "reading kc_rival"}
+    AnalyticsRun.objects.filter(pk=run.pk).update(state=state, error=said, progress=progress)
+    page = get(world, "/analytics/runs")
+    one = get(world, f"/analytics/runs/{run.pk}")
+    shown = client_for(world.tenant).get(f"/console/api/pages/analytics/{world.cluster.id}")
+    for answer in (page, one, shown):
+        assert answer.status_code == 200
+        assert run.pk in answer.content.decode()
+        assert "rival" not in answer.content.decode()
+    assert one.json()["error"] == selectors.RUN_FAILED
+    assert one.json()["progress"] == {"ts_ms": 1, "phase": "ingest", "done": 1, "total": 2}
 
 
 def test_runs_show_the_tenant_s_own_part_only(world, loaded):

@@ -264,6 +264,8 @@ RATE_LIMITS = {
     "key": env.str("PENSTOCK_RATE_KEY", default="1200/min"),
     # Attempts to sign in of one address, under whatever names.
     "sign_in": env.str("PENSTOCK_RATE_SIGN_IN", default="60/min"),
+    # Exports of the audit record by one caller: each reads up to 100,000 rows, and leaves one.
+    "exports": env.str("PENSTOCK_RATE_EXPORTS", default="20/min"),
     # Rows of refused writes in the audit record: of one caller, and of everybody together.
     "refusals": env.str("PENSTOCK_RATE_REFUSALS", default="60/min"),
     "refusals_of_all": env.str("PENSTOCK_RATE_REFUSALS_OF_ALL", default="1200/min"),

@@ -18,7 +18,8 @@ from controlplane.audit.models import AuditEvent
 from controlplane.common.grants import Area, Scope, Verb
 from controlplane.common.openapi import PAGED, documented
 from controlplane.common.paging import page_of
-from controlplane.common.problems import field_problem
+from controlplane.common.problems import TooManyRequests, field_problem
+from controlplane.common.ratelimit import EXPORTS, seconds_to_wait
 from controlplane.tenants import selectors, services
 from controlplane.tenants.serializers import (
     CSV,
@@ -142,6 +143,9 @@ class AuditExportView(TenantView):
     )
     def get(self, request: Request) -> StreamingHttpResponse:
         search = _search(request, AuditExportQuerySerializer)
+        wait_s = seconds_to_wait(EXPORTS, self.access.actor.credential)
+        if wait_s is not None:
+            raise TooManyRequests(f"Try again in {wait_s} s.", retry_after_s=wait_s)
         wanted = request.query_params.get("format", NDJSON)
         rows = audit_selectors.audit_events(self.tenant.id, search)
         services.export_record(self.access.actor, self.tenant, wanted)

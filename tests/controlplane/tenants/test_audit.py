@@ -131,6 +131,18 @@ def test_refusals_of_all_together_are_bounded(world, settings):
     assert len(events(outcome="refused")) == 2
 
 
+def test_a_caller_takes_the_record_away_so_often(world, settings):
+    settings.RATE_LIMITS = {"exports": "2/min"}
+    reader, other = client_for(world.tenant, "viewer"), client_for(world.tenant)
+    for _ in range(2):
+        assert reader.get("/api/v1/audit-events/export").status_code == 200
+    refused = reader.get("/api/v1/audit-events/export")
+    assert (refused.status_code, refused.json()["code"]) == (429, "too-many-requests")
+    assert int(refused["Retry-After"]) <= 60
+    assert len(events(action="audit.export")) == 2, "what is refused leaves no row"
+    assert other.get("/api/v1/audit-events/export").status_code == 200
+
+
 def test_odd_bytes_in_a_refused_address_are_kept_as_text(world):
     assert client_for(world.tenant).post("/api/v1/operations/%00%ff/secret").status_code == 404
     (row,) = events(outcome="refused")

@@ -65,7 +65,9 @@ def checked(shape: type[Shape], given: Row) -> Row:
 def one_line(problem: Problem) -> str:
     """What is wrong, without line breaks: values that were sent stand in it."""
     named = [row["pointer"].lstrip("/") for row in problem.errors if row["pointer"]]
-    where = f"{', '.join(named)}: " if named else ""
+    # What serializers refuse names its fields already.
+    says_where = any(problem.detail.startswith(f"{name}: ") for name in named)
+    where = f"{', '.join(named)}: " if named and not says_where else ""
     return " ".join(f"{where}{problem.detail}".split())
 
 

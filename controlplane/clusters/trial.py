@@ -105,7 +105,7 @@ def _telemetry_topic(cluster: ClusterDescription) -> NewTopic:
 
 def _refused(probes: Sequence[ProbeResult]) -> Invalid:
     failed = [row for row in probes if not row.ok]
-    detail = f"{failed[0].address}: {failed[0].text}"
+    detail = _said(failed[0])
     if len(failed) > 1:
         detail += f" ({counted(len(failed), 'address', 'addresses')} tried, none lets Penstock in)"
     return Invalid(
@@ -115,12 +115,17 @@ def _refused(probes: Sequence[ProbeResult]) -> Invalid:
             {
                 "pointer": f"/inputs/{FIELD_OF_CODE.get(row.code, FIELD_OF[row.step])}",
                 "code": row.code,
-                "detail": f"{row.address}: {row.text}",
+                "detail": _said(row),
             }
             for row in failed
         ],
         probes=[probe_dict(row) for row in probes],
     )
+
+
+def _said(row: ProbeResult) -> str:
+    """What an address answered, under its name; connections refused have it in their text."""
+    return row.text if row.text.startswith(row.address) else f"{row.address}: {row.text}"
 
 
 def _of_question(address: str, error: GatewayError) -> ProbeResult:
@@ -151,7 +156,7 @@ def _failed_addresses(probes: Sequence[ProbeResult], which: str) -> list[dict[st
         " what this broker leads or coordinates will be unknown",
     }[which]
     return [
-        warning(f"{which}-failed", f"{row.address}: {row.text}. {said}.", "danger")
+        warning(f"{which}-failed", f"{_said(row)}. {said}.", "danger")
         for row in probes
         if not row.ok
     ]

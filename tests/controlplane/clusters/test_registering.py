@@ -1,5 +1,7 @@
 """Registering a Kafka, changing the way in to it, and letting it go while others use it."""
 
+import dataclasses
+
 import pytest
 
 from controlplane.clusters.models import Cluster
@@ -65,6 +67,16 @@ def test_a_way_in_that_fails_makes_no_plan_and_says_the_step(world, at, code, po
         for address in ("a:1", "b:2")
     ]
     assert not Cluster.objects.filter(name="old").exists()
+
+
+def test_an_address_that_refuses_connections_is_named_once(world):
+    refused = dataclasses.replace(
+        failed("a:1", ProbeStep.CONNECT, "connect-refused"), text="a:1: Connection refused"
+    )
+    world.gateway.probes = dict.fromkeys(("a:1", "b:2"), refused)
+    with pytest.raises(Problem) as caught:
+        register(world)
+    assert caught.value.errors[0]["detail"] == "a:1: Connection refused"
 
 
 def test_one_address_that_fails_is_a_warning(world):

@@ -26,7 +26,7 @@ help: ## Show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z0-9-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2} /^##@ / {printf "\n%s\n", substr($$0, 5)}' $(MAKEFILE_LIST)
 
 ##@ Run it
-.PHONY: up down reset status logs setup
+.PHONY: up down reset status logs manage setup
 up: ## Start the whole service with a live demo (Ctrl-C stops it; same data next time)
 	@deploy/local/setup.sh up
 	@exec $(PY) -m deploy.local up
@@ -38,6 +38,8 @@ status: ## Say which parts run
 	@$(PY) -m deploy.local status
 logs: ## Follow the logs of every part (PART=web for one)
 	@$(PY) -m deploy.local logs $(PART)
+manage: ## manage.py with the service's settings, ARGS="tenant list" (tenants, users, members, keys, hosts, backup)
+	@$(PY) -m deploy.local manage $(ARGS)
 setup: ## Install what running needs, without starting anything
 	@deploy/local/setup.sh run
 

@@ -1,4 +1,4 @@
-"""`python -m deploy.local up|check|down|reset|status|logs`: the whole service on one machine."""
+"""`python -m deploy.local up|check|down|…`: the whole service on one machine."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ def main(arguments: list[str]) -> int:
     reset.add_argument("--force", action="store_true", help="do not ask")
     logs = commands.add_parser("logs", help="follow the logs")
     logs.add_argument("part", nargs="?", help="one part only, such as web or agent")
+    manage = commands.add_parser("manage", help="run manage.py with the service's own settings")
+    manage.add_argument("arguments", nargs=argparse.REMAINDER, help="such as: tenant list")
     options = parser.parse_args(arguments)
     try:
         config = LocalConfig.from_environment(os.environ)
@@ -49,10 +51,19 @@ def _run(options: argparse.Namespace, config: LocalConfig) -> int:
             return 0
         case "down":
             return _down(config)
+        case _:
+            return _of_running(options, config)
+
+
+def _of_running(options: argparse.Namespace, config: LocalConfig) -> int:
+    """The commands about a data directory that is there already."""
+    match options.command:
         case "reset":
             return _reset(config, force=options.force)
         case "status":
             return _status(config)
+        case "manage":
+            return _manage(config, options.arguments)
         case _:
             return _logs(config, options.part)
 
@@ -101,6 +112,16 @@ def _status(config: LocalConfig) -> int:
         restarts = f", restarted {part['restarts']}×" if part["restarts"] else ""
         print(f"  {part['name']:<10} {word}, pid {part['pid']}{restarts}")
     return 0 if all(part["running"] for part in state["parts"]) else 1
+
+
+def _manage(config: LocalConfig, arguments: list[str]) -> int:
+    """The service's ports, ZooKeeper login and addresses; by themselves they are the defaults."""
+    from deploy.local import stack
+
+    if not config.run_dir.is_dir():
+        raise SetupError(f"{config.data_dir} holds no service yet; `make up` makes one")
+    command = stack.manage(*(arguments or ["help"]))
+    return subprocess.run(command, check=False, env=config.child_environment()).returncode
 
 
 def _logs(config: LocalConfig, part: str | None) -> int:

@@ -215,6 +215,15 @@ class ClusterCreate(AddsCluster, _RemovesBrokers):
     )
 
 
+LETTING_GO = {
+    "remove": "Remove what Penstock wrote there",
+    "removed": "Remove what was still left there",
+    "purge": "Try once more, if anything is left",
+    "verify": "Penstock governs it no more",
+}
+"""Titles of the steps of a deletion by which a registered Kafka is let go."""
+
+
 class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
     name = "cluster.delete"
     final = "what is deleted with it does not come back"
@@ -250,6 +259,12 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
 
     def blast_radius_now(self, context: PlanContext, plan: Plan) -> list[Extent]:  # noqa: ARG002 - a hook
         return _reached(cluster_of(context))
+
+    def title_of(self, spec: StepSpec, plan: Plan) -> str:
+        """A registered Kafka keeps its brokers and its ZooKeeper: no step may say otherwise."""
+        if plan.diff["before"]["kind"] == REGISTERED:
+            return LETTING_GO.get(spec.name, spec.title)
+        return spec.title
 
     def check(self, context: StepContext) -> Done:
         require_reach(self, context)

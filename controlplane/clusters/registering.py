@@ -112,7 +112,7 @@ class ClusterRegister(AddsCluster):
 
     def verify(self, context: StepContext) -> Done:
         gateway = gateway_for(self.added(context))
-        return Done(detail=f"{len(gateway.list_topics())} topics")
+        return Done(detail=counted(len(gateway.list_topics()), "topic"))
 
     def finish(self, operation: Operation) -> None:
         if operation.state == SUCCEEDED:
@@ -186,7 +186,7 @@ class ClusterCredentials(ClusterOperationKind):
         gateway = gateway_for(cluster)
         found = gateway.describe_cluster()
         Cluster.objects.filter(pk=cluster.pk, kafka_id="").update(kafka_id=found.cluster_id)
-        return Done(detail=f"{len(gateway.list_topics())} topics")
+        return Done(detail=counted(len(gateway.list_topics()), "topic"))
 
     steps = (
         StepSpec(

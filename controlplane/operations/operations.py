@@ -193,6 +193,10 @@ class OperationKind(ABC):
                 return spec
         return StepSpec(name=name, title=name, run=_unknown_step)
 
+    def title_of(self, spec: StepSpec, plan: Plan) -> str:  # noqa: ARG002 - a hook
+        """What people read of the step; some kinds do another thing for some plans and say so."""
+        return spec.title
+
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
         """The plan's preconditions as the world is now; other values make the plan stale."""
         return self.plan(context, plan.inputs).preconditions

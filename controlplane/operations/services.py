@@ -142,7 +142,13 @@ def _start(plan: Plan, *, actor: Actor, reason: str) -> Operation:
     wanted = kind.locks(plan, operation.cluster_id)
     _acquire(operation, wanted)
     Step.objects.bulk_create(
-        Step(operation=operation, index=index, name=spec.name, title=spec.title, phase=spec.phase)
+        Step(
+            operation=operation,
+            index=index,
+            name=spec.name,
+            title=kind.title_of(spec, plan),
+            phase=spec.phase,
+        )
         for index, spec in enumerate(kind.steps)
     )
     kind.prepare(operation, plan)

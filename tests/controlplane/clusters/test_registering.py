@@ -1,6 +1,7 @@
 """Registering a Kafka, changing the way in to it, and letting it go while others use it."""
 
 import dataclasses
+import re
 
 import pytest
 
@@ -268,3 +269,22 @@ def test_telemetry_stays_while_another_registration_is_of_the_same_kafka(world, 
     assert operation.state == "succeeded"
     assert (TELEMETRY_TOPIC in world.gateway.topics) is stays
     assert ("another registration" in step(operation, "remove").detail) is stays
+
+
+def test_no_step_of_letting_a_kafka_go_speaks_of_its_brokers(world):
+    operation = drive(world.start(world.plan("cluster.delete", registered(world).id)))
+    assert operation.state == "succeeded"
+    titles = [row.title for row in operation.steps.all()]
+    assert not [said for said in titles if re.search("broker|ZooKeeper|host", said)], titles
+
+
+def test_the_steps_of_deleting_a_managed_cluster_do(world):
+    operation = world.start(world.plan("cluster.delete"))
+    assert step(operation, "remove").title == "Stop and delete brokers"
+
+
+def test_one_topic_is_counted_as_one(world):
+    world.gateway.topics.clear()
+    world.gateway.add_topic("only")
+    operation = drive(world.start(register(world, name="another")))
+    assert step(operation, "verify").detail == "1 topic"

@@ -16,6 +16,7 @@ from controlplane.access.operations_base import (
     UserKind,
     check_not_service_user,
     keep_new_password,
+    rule_keys,
 )
 from controlplane.access.readings import (
     acls_differing,
@@ -28,7 +29,7 @@ from controlplane.access.readings import (
 )
 from controlplane.access.serializers import AclDiffSerializer
 from controlplane.access.services import overlap_end
-from controlplane.clusters.operations_base import ClusterOperationKind
+from controlplane.clusters.operations_base import ClusterOperationKind, Touched
 from controlplane.common.hashing import content_hash
 from controlplane.common.problems import Conflict, NotFound, field_problem
 from controlplane.common.words import counted
@@ -258,7 +259,9 @@ class _AclKind(ClusterOperationKind):
 
     inputs = AclInputs
     diff_shape = AclDiffSerializer
-    touched_sections = (ACLS,)
+
+    def touched(self, plan: Plan) -> Touched:
+        return {ACLS: rule_keys((plan.diff["before"] or []) + (plan.diff["after"] or []))}
 
     def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
         if resource is Resource.USER:

@@ -1,9 +1,8 @@
 """What every kind of operation on a cluster shares."""
 
 import logging
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, cast
 
 from django.conf import settings
 from django.utils import timezone
@@ -14,7 +13,7 @@ from controlplane.clusters.selectors import cluster_row
 from controlplane.common.problems import Conflict
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
-from controlplane.observed.services import forget, observe_touched, soon
+from controlplane.observed.services import observe_touched, soon
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import OperationKind, PlanContext, StepContext
@@ -24,13 +23,10 @@ from controlplane.tenants.models import Tenant
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Touched:
-    """What of a cluster an operation has changed: topics, groups, whole sections."""
-
-    topics: Sequence[str] = ()
-    groups: Sequence[str] = ()
-    sections: Collection[str] = ()
+TOUCHED_MAX = 1_000
+"""More of a section is left to the next pass, which reads it sooner."""
+Touched = Mapping[str, Collection[str]]
+"""What of a cluster an operation has changed: keys of observed rows by section."""
 
 
 def cluster_of(context: PlanContext | StepContext) -> Cluster:
@@ -52,8 +48,7 @@ class ClusterOperationKind(OperationKind):
     """An operation on an existing cluster, seen through its gateway."""
 
     on_cluster = True
-    touched_sections: ClassVar[tuple[str, ...]] = ()
-    """What operations of the kind change, where that is read only as a whole."""
+    has_to_show = True
 
     def gateway(self, context: PlanContext | StepContext) -> ClusterGateway:
         cluster = cluster_of(context)
@@ -65,22 +60,17 @@ class ClusterOperationKind(OperationKind):
 
     def touched(self, plan: Plan) -> Touched | None:  # noqa: ARG002 - a hook
         """What lists are to show once the operation has succeeded; null: the next round does."""
-        return Touched(sections=self.touched_sections) if self.touched_sections else None
+        return None
 
     def show(self, operation: Operation, state: str) -> None:
         touched = self.touched(operation.plan) if state == SUCCEEDED else None
         cluster_id = operation.cluster_id or ""
-        if touched is None:
+        if touched is None or any(len(keys) > TOUCHED_MAX for keys in touched.values()):
             soon(cluster_id)
             return
         try:
-            observe_touched(
-                cluster_id,
-                gateway_for(Cluster.objects.get(pk=cluster_id)),
-                topics=touched.topics,
-                groups=touched.groups,
-                sections=touched.sections,
-            )
+            cluster = Cluster.objects.get(pk=cluster_id)
+            observe_touched(cluster_id, gateway_for(cluster), touched)
         except GatewayError as error:
             log.warning("%s: not read back for the lists: %s", operation.id, error)
             soon(cluster_id)
@@ -118,7 +108,6 @@ class AddsCluster(OperationKind):
 
 
 def mark_deleted(cluster_id: str | None) -> None:
-    forget(cluster_id or "")
     Broker.objects.filter(cluster_id=cluster_id).delete()
     Cluster.objects.filter(pk=cluster_id).update(
         phase=DELETED, deleted_at=timezone.now(), secrets_token=""

@@ -245,11 +245,9 @@ def is_shared(cluster: Cluster, kafka_id: str) -> bool:
         .exclude(pk=cluster.pk)
         .exclude(phase=DELETING)
     )
-    if kafka_id and others.filter(kafka_id=kafka_id).exists():
-        return True
     own = set(cluster.bootstrap_servers.split(","))
-    unknown = others.filter(kafka_id="").values_list("bootstrap_servers", flat=True)
-    return any(own & set(addresses.split(",")) for addresses in unknown.iterator())
+    alike = others.filter(kafka_id__in={kafka_id, ""}).values_list("kafka_id", "bootstrap_servers")
+    return any(known_id or own & set(addresses.split(",")) for known_id, addresses in alike)
 
 
 def _gone_with_cluster(

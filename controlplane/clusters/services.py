@@ -38,12 +38,19 @@ RESTARTS_TOLERATED = 4
 POLL_S = 0.25
 
 
+def note_desired(cluster: Cluster, *, state: str) -> Wait:
+    """Keep in our own rows what every broker should be; `write_desired` then says it to the hosts.
+
+    What is desired now is another generation than what was; asked again it is the same one.
+    """
+    rows = Broker.objects.filter(cluster=cluster).exclude(desired_state=state)
+    rows.update(desired_state=state, generation=F("generation") + 1)
+    return Wait(seconds=0.0)
+
+
 def write_desired(cluster: Cluster, *, state: str) -> Done:
-    """Say what every broker should be; agents act on it by themselves."""
-    # What is desired now is another generation than what was; asked again it is the same one.
-    rows = Broker.objects.filter(cluster=cluster)
-    rows.exclude(desired_state=state).update(desired_state=state, generation=F("generation") + 1)
-    brokers = list(rows)
+    """Say what every broker should be, as it is noted; agents act on it by themselves."""
+    brokers = list(Broker.objects.filter(cluster=cluster))
     _write(cluster, brokers, state=state, count=len(brokers))
     return Done(detail=f"{counted(len(brokers), 'broker')} {state}")
 

@@ -15,6 +15,10 @@ class ClusterSource:
         rows = Cluster.objects.filter(deleted_at=None, phase=RUNNING)
         return list(rows.values_list("pk", flat=True))
 
+    def present(self, cluster_ids: Collection[str]) -> Collection[str]:
+        rows = Cluster.objects.filter(pk__in=cluster_ids, deleted_at=None)
+        return set(rows.values_list("pk", flat=True))
+
     def gateway(self, cluster_id: str) -> ClusterGateway:
         cluster = Cluster.objects.filter(pk=cluster_id, deleted_at=None).first()
         if cluster is None:

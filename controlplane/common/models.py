@@ -51,6 +51,15 @@ class Stateful(models.Model):
         return Case(When(state=before, then=Value(after)), default=F("state"))
 
     @classmethod
+    def move_some(cls, rows: QuerySet[Self], before: str, after: str, **also: Any) -> None:
+        """Move those of `rows` that are in `before`; all of them get `also`. One UPDATE.
+
+        Raises:
+            IllegalTransitionError: the table has no such move.
+        """
+        rows.update(state=cls.moving(before, after), **also)
+
+    @classmethod
     def move_all(cls, rows: QuerySet[Self], state: str, **also: Any) -> int:
         """Move those of `rows` that may go there, with `also` as their new values; how many did.
 

@@ -10,6 +10,7 @@ from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.types import TP, CommittedOffset, partitions_by_tp
+from controlplane.observed.sections import GROUPS
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Plan
 from controlplane.operations.operations import Done, StepFailedError, Wait
@@ -31,7 +32,7 @@ class GroupOperationKind(ClusterOperationKind):
         return super().lock_names(resource, plan)
 
     def touched(self, plan: Plan) -> Touched:
-        return Touched(groups=[plan.inputs["group"]])
+        return {GROUPS: [plan.inputs["group"]]}
 
 
 def check_idle(gateway: ClusterGateway, group: str) -> bool:

@@ -34,8 +34,6 @@ class ObservedCluster(Leased):
     due_at = models.DateTimeField(default=timezone.now, db_index=True)
     failures = models.PositiveIntegerField(default=0)
     took_ms = models.PositiveIntegerField(null=True)
-    # The cluster is let go or deleted: no pass counts any more, and a round removes the rows.
-    forgotten = models.BooleanField(default=False)
 
     def __str__(self) -> str:
         return f"{self.cluster_id} {self.health}"

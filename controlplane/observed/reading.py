@@ -220,19 +220,37 @@ class SectionReader:
         contents = self._topic_contents(topics, Extents(bounds=bounds, bytes=led), settings)
         return self._whole(contents, unknown=said(bounds_gaps, size_gaps, unread))
 
-    def topics_named(self, names: Sequence[str]) -> dict[str, Content]:
-        """Those of `names` that are there, read without looking at any other topic.
+    def named(self, name: str, keys: Collection[str]) -> Callable[[], dict[str, Content]]:
+        """What of a section has these keys, read without looking at other topics and groups.
+
+        The answer makes it the rows' content, with `defaults` as they are by then.
 
         Raises:
             GatewayError: the cluster does not say which of them are there.
         """
+        if name == TOPICS:
+            return self._topics_named(sorted(keys))
+        found = {
+            GROUPS: lambda: self._groups_named(sorted(keys)),
+            USERS: lambda: rows.user_contents(self.gateway.list_users()),
+            ACLS: lambda: rows.acl_contents(self.gateway.list_acls()),
+        }[name]()
+        kept = self._whole({key: each for key, each in found.items() if key in keys}).contents
+        return lambda: dict(kept)
+
+    def _topics_named(self, names: Sequence[str]) -> Callable[[], dict[str, Content]]:
         topics = list(self.gateway.describe_topics(names).values())
         extents = Extents(
             bounds=self._reader.log_bounds(topics).known,
             bytes=self._reader.leader_bytes(topics).known,
         )
-        settings, _ = self._settings([topic.name for topic in topics], all_topics=False)
-        return dict(self._whole(self._topic_contents(topics, extents, settings)).contents)
+        read = self._configs([topic.name for topic in topics])
+
+        def contents() -> dict[str, Content]:
+            settings, _ = self._with_kept([topic.name for topic in topics], read)
+            return dict(self._whole(self._topic_contents(topics, extents, settings)).contents)
+
+        return contents
 
     def _topic_contents(
         self,
@@ -245,13 +263,16 @@ class SectionReader:
             for topic in topics
         }
 
-    def _settings(
-        self, names: Sequence[str], *, all_topics: bool = True
+    def _settings(self, names: Sequence[str]) -> tuple[dict[str, Mapping[str, rows.Row]], str]:
+        """Of all topics; what they have that set nothing is kept as `defaults`."""
+        read = self._configs(names)
+        self.defaults = rows.topic_defaults(read.values()) or self.defaults
+        return self._with_kept(names, read)
+
+    def _with_kept(
+        self, names: Sequence[str], read: Mapping[str, list[ConfigEntry]]
     ) -> tuple[dict[str, Mapping[str, rows.Row]], str]:
         """Settings by topic, those that nobody gave as last known, and why some are not of now."""
-        read = self._configs(names)
-        if all_topics:
-            self.defaults = rows.topic_defaults(read.values()) or self.defaults
         found: dict[str, Mapping[str, rows.Row]] = {
             name: {entry.name: rows.config_row(entry) for entry in entries}
             for name, entries in read.items()
@@ -317,7 +338,7 @@ class SectionReader:
         }
         return self._whole(contents, missing=missing, unknown=gaps)
 
-    def groups_named(self, names: Sequence[str]) -> dict[str, Content]:
+    def _groups_named(self, names: Sequence[str]) -> dict[str, Content]:
         """Those of `names` that are there: with members or with commits.
 
         Raises:
@@ -334,12 +355,11 @@ class SectionReader:
         topics = self.gateway.describe_topics(sorted({tp.topic for tp in used}))
         bounds = self._reader.log_bounds(topics.values(), used).known
         existing = _partitions(topics.values())
-        found = {
+        return {
             name: rows.group_content(group, committed.get(name, {}), bounds, existing)
             for name, group in described.items()
             if group.state != DEAD or committed.get(name)
         }
-        return dict(self._whole(found).contents)
 
     @staticmethod
     def _whole(contents: Mapping[str, Content], *, missing: str = "", unknown: str = "") -> Found:

@@ -315,6 +315,10 @@ def acl_contents(bindings: Iterable[AclBinding]) -> dict[str, Content]:
     return found
 
 
+def acl_key(binding: AclBinding) -> str:
+    return _acl_key(content(asdict(binding)).row)
+
+
 def _acl_key(row: Row) -> str:
     """Its fields, so that the list is in their order; a long one ends in a hash."""
     text = " ".join(str(value) for value in row.values())

@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -15,13 +15,12 @@ from controlplane.common import leases
 from controlplane.common.times import iso
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
-from controlplane.gateway.readings import NO_AUTHORIZER
 from controlplane.observed import rules
 from controlplane.observed.models import ObservedCluster, ObservedRow
 from controlplane.observed.readers import AWAY, REFUSED, Reader
 from controlplane.observed.reading import Answer, Failed, Found, SectionReader, in_batches
 from controlplane.observed.rows import Content
-from controlplane.observed.sections import GROUPS, KEY_MAX, SECTIONS, TOPICS
+from controlplane.observed.sections import KEY_MAX, SECTIONS, TOPICS
 from controlplane.observed.selectors import (
     MODELS,
     Section,
@@ -52,7 +51,7 @@ def observe(cluster_id: str) -> bool:
     """One pass over a cluster. False when another one is at it."""
     gateway = source().gateway(cluster_id)
     ObservedCluster.objects.get_or_create(cluster_id=cluster_id)
-    rows = ObservedCluster.objects.filter(pk=cluster_id, forgotten=False)
+    rows = ObservedCluster.objects.filter(pk=cluster_id)
     token = leases.claim(rows, LEASE)
     if token is None:
         return False
@@ -145,8 +144,8 @@ def _keep(cluster_id: str, token: str) -> None:
 
 def _held(cluster_id: str, token: str) -> ObservedCluster:
     rows = ObservedCluster.objects.select_for_update()
-    row = rows.filter(pk=cluster_id, lease_token=token, forgotten=False).first()
-    if row is None:
+    row = rows.filter(pk=cluster_id, lease_token=token).first()
+    if row is None or cluster_id not in source().present([cluster_id]):
         raise LeaseLostError(cluster_id)
     return row
 
@@ -155,8 +154,6 @@ def _store(row: ObservedCluster, name: str, answer: Answer, read_at: datetime) -
     """Write a section's difference. The caller holds the cluster's row."""
     before = row.sections.get(name, {})
     kept_as_of = before.get("as_of")
-    if kept_as_of and datetime.fromisoformat(kept_as_of) > read_at:
-        return  # an operation's end has read all of it since
     if isinstance(answer, Failed):
         row.sections[name] = _noted(kept_as_of, read_at, answer)
         return
@@ -244,55 +241,43 @@ def upsert(model: type[ObservedRow], rows: Iterable[ObservedRow]) -> None:
 def observe_touched(
     cluster_id: str,
     gateway: ClusterGateway,
+    named: Mapping[str, Collection[str]],
     *,
-    topics: Sequence[str] = (),
-    groups: Sequence[str] = (),
-    sections: Collection[str] = (),
     note_missing: bool = True,
 ) -> None:
-    """Read these topics, groups and whole sections, and nothing else, so that lists show them.
+    """Read what has these keys, by section, and nothing else, so that lists show it.
 
     A pass that began before leaves what is written here, with `note_missing` also that something
-    is not there.
+    is not there. One statement, and one a section; a cluster that nobody has observed yet gets no
+    rows, as whoever asks first reads all of it.
 
     Raises:
         GatewayError: the cluster does not say; nothing is written then.
     """
-    reader = SectionReader(
-        gateway,
-        defaults=topic_defaults(cluster_id) if topics else {},
-        kept_settings=partial(kept_settings, cluster_id),
-    )
-    named: dict[str, dict[str, Content]] = {}
-    if topics:
-        named[TOPICS] = reader.topics_named(topics)
-    if groups:
-        named[GROUPS] = reader.groups_named(groups)
-    answers = reader.answers(sections)
-    for answer in answers.values():
-        if isinstance(answer, Failed) and answer.code != NO_AUTHORIZER:
-            raise GatewayError(answer.code, answer.reason, retriable=answer.retriable)
+    reader = SectionReader(gateway, kept_settings=partial(kept_settings, cluster_id))
+    readings = {name: reader.named(name, keys) for name, keys in named.items() if keys}
     with transaction.atomic():
         row = ObservedCluster.objects.select_for_update().filter(pk=cluster_id).first()
         if row is None:
-            row = ObservedCluster.objects.create(cluster_id=cluster_id)
-        for name, asked in ((TOPICS, topics), (GROUPS, groups)):
-            found = named.get(name, {})
-            touched = partial(_touched, MODELS[name], cluster_id, reader.read_at)
-            shown = asked if note_missing else list(found)
-            upsert(MODELS[name], (touched(key, found.get(key)) for key in shown))
-        for name, answer in answers.items():
-            _store(row, name, answer, reader.read_at)
-        if answers:
-            row.save(update_fields=["sections"])
-
-
-def _touched(
-    model: type[ObservedRow], cluster_id: str, at: datetime, key: str, content: Content | None
-) -> ObservedRow:
-    return _row(
-        model, cluster_id, key, content, mark=content.mark if content else "", touched_at=at
-    )
+            return
+        reader.defaults = row.topic_defaults
+        for name, contents in readings.items():
+            found = contents()
+            model = MODELS[name]
+            upsert(
+                model,
+                (
+                    _row(
+                        model,
+                        cluster_id,
+                        key,
+                        content := found.get(key),
+                        mark=content.mark if content else "",
+                        touched_at=reader.read_at,
+                    )
+                    for key in (sorted({*named[name]}) if note_missing else found)
+                ),
+            )
 
 
 # -- first questions --------------------------------------------------------------------------
@@ -328,8 +313,7 @@ def observed_row(reader: Reader, name: str, key: str) -> tuple[ObservedRow, Sect
             observe_touched(
                 reader.cluster_id,
                 source().gateway(reader.cluster_id),
-                topics=[key] if name == TOPICS else (),
-                groups=[key] if name == GROUPS else (),
+                {name: [key]},
                 note_missing=False,
             )
         except GatewayError as error:
@@ -364,7 +348,7 @@ def _first_look(reader: Reader, name: str) -> None:
 # -- the rounds -------------------------------------------------------------------------------
 def due(send: Callable[[str], None]) -> int:
     """Ask for a pass over every cluster that is due, as far as there are free hands; how many."""
-    _remove_forgotten()
+    _remove_gone()
     now = timezone.now()
     serving = set(source().serving())
     known = set(ObservedCluster.objects.values_list("pk", flat=True))
@@ -384,13 +368,10 @@ def soon(cluster_id: str) -> None:
     ObservedCluster.objects.filter(pk=cluster_id).update(due_at=timezone.now())
 
 
-def forget(cluster_id: str) -> None:
-    """Let nothing count any more that is read of a cluster; the next round removes its rows."""
-    ObservedCluster.objects.filter(pk=cluster_id).update(forgotten=True)
-
-
-def _remove_forgotten() -> None:
-    for cluster_id in ObservedCluster.objects.filter(forgotten=True).values_list("pk", flat=True):
+def _remove_gone() -> None:
+    """The rows of clusters that are let go or deleted; nobody reaches them any more."""
+    known = set(ObservedCluster.objects.values_list("pk", flat=True))
+    for cluster_id in sorted(known - set(source().present(known))):
         for model in MODELS.values():
             model.objects.filter(cluster_id=cluster_id).delete()  # type: ignore[attr-defined] # concrete
         ObservedCluster.objects.filter(pk=cluster_id).delete()

@@ -14,6 +14,10 @@ class Source(Protocol):
         """Ids of the clusters that are there to be observed."""
         ...
 
+    def present(self, cluster_ids: Collection[str]) -> Collection[str]:
+        """Those of them that are not let go or deleted."""
+        ...
+
     def gateway(self, cluster_id: str) -> ClusterGateway:
         """The way to a cluster that is not deleted.
 

@@ -4,6 +4,9 @@ Killed before the outcome is stored, the step runs again when the lease has run 
 after, the sweep brings the next tick, as the row says when it is due. Steps are idempotent, so
 both are safe.
 
+Turning back after a cancellation, and having lists show the result, are ticks of their own: no tick
+takes more than a few SQL statements, and each leaves the row ready for the next one.
+
 The lease is renewed while the step runs. Every write of the step, to brokers, ZooKeeper or the
 database, asks first whether the lease still holds: a worker that lost it, or cannot know, stops.
 """
@@ -15,7 +18,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import Case, F, When
+from django.db.models import Case, F, JSONField, Value, When
 from django.db.models.functions import Now
 from django.utils import timezone
 
@@ -69,6 +72,8 @@ from controlplane.operations.states import (
 )
 
 log = logging.getLogger(__name__)
+SHOWN = "shown"
+"""In the memo: the end in which lists show the operation already."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,10 +107,13 @@ def tick(operation_id: str) -> bool:
 
 
 def _take_step(operation_id: str, lease: HeldLease) -> None:
-    operation = Operation.objects.select_related("plan", "tenant", "secret").get(pk=operation_id)
+    rows = Operation.objects.select_related("plan", "tenant", "secret")
+    operation = rows.prefetch_related("steps").get(pk=operation_id)
     kind = required_kind(operation.kind)
-    _enter(operation, lease)
-    steps = list(operation.steps.all())  # as entering has left them
+    steps = list(operation.steps.all())
+    if operation.state == CANCELLING and not operation.rolling_back:
+        _turn_back(operation, lease, steps)
+        return
     action = next_action(
         state=operation.state,
         rolling_back=operation.rolling_back,
@@ -113,8 +121,10 @@ def _take_step(operation_id: str, lease: HeldLease) -> None:
         steps=steps,
     )
     if isinstance(action, Finish):
-        _show(operation, kind, action.state)
-        _finish(operation, kind, lease, steps, action.state)
+        if kind.has_to_show and operation.memo.get(SHOWN) != action.state:
+            _show(operation, kind, lease, action.state)
+        else:
+            _finish(operation, kind, lease, steps, action.state)
         return
     step = steps[action.index]
     _begin(step, lease)
@@ -140,25 +150,44 @@ def _lease_length() -> timedelta:
     return timedelta(seconds=settings.OPERATION_LEASE_S)
 
 
-def _enter(operation: Operation, lease: HeldLease) -> None:
-    """Roll a cancelled one back."""
-    if operation.state == CANCELLING and not operation.rolling_back:
-        with transaction.atomic():
-            row = _mine(operation.id, lease)
-            _roll_back(row)
-            row.save()
-        operation.refresh_from_db(fields=["state", "rolling_back", "error", "memo"])
+def _turn_back(operation: Operation, lease: HeldLease, steps: list[Step]) -> None:
+    """Mark the steps of the way back; the next tick takes the first of them."""
+    with transaction.atomic():
+        _give_back(operation, lease, rolling_back=True)
+        _mark_way_back(operation, steps)
+        _save(steps)
+        outbox.ask(outbox.TICK, [operation.id])
 
 
-def _roll_back(operation: Operation) -> None:
-    """From here on the rollback steps run: what was not done is skipped, ALWAYS runs again."""
-    operation.rolling_back = True
+def _mark_way_back(operation: Operation, steps: list[Step]) -> None:
+    """What was not done is skipped; the phases of the way back, ALWAYS too, are to run."""
     phases = phases_of_way(state=operation.state)
-    nothing_done = not operation.steps.exclude(state=STEP_PENDING).exists()
-    Step.move_all(operation.steps.exclude(phase__in=phases), STEP_SKIPPED)
-    rollback = operation.steps.filter(phase__in=phases)
-    rollback.update(started_at=None, finished_at=None, attempts=0)
-    Step.move_all(rollback, STEP_SKIPPED if nothing_done else STEP_PENDING)
+    nothing_done = all(step.state == STEP_PENDING for step in steps)
+    for step in steps:
+        is_on_way = step.phase in phases
+        if is_on_way:
+            step.started_at = step.finished_at = None
+            step.attempts = 0
+        state = STEP_PENDING if is_on_way and not nothing_done else STEP_SKIPPED
+        if step.state in Step.moves.sources(state):
+            step.move_to(state)
+
+
+def _save(steps: list[Step]) -> None:
+    """All of them by one statement."""
+    Step.objects.bulk_update(steps, [*_OUTCOME_FIELDS, "started_at"])
+
+
+def _give_back(operation: Operation, lease: HeldLease, **also: Any) -> None:
+    """Give the row back with `also` as its new values.
+
+    Raises:
+        LeaseLostError: it is another worker's.
+    """
+    rows = Operation.objects.filter(pk=operation.id)
+    now = timezone.now()
+    if not leases.release(rows, lease.token, **{"next_run_at": now, "updated_at": now} | also):
+        raise LeaseLostError(f"the lease of {operation.id} is another worker's")
 
 
 def _begin(step: Step, lease: HeldLease) -> None:
@@ -224,7 +253,7 @@ def _settle(
     spec = required_kind(operation.kind).step(step.name)
     outcome = _with_deadline(operation, spec, step, outcome)
     now = timezone.now()
-    also: dict[str, Any] = {"memo": operation.memo, "updated_at": now}
+    also: dict[str, Any] = {"memo": operation.memo}
     wait_s = 0.0
     if isinstance(outcome, Done):
         step.move_to(STEP_DONE)
@@ -243,12 +272,10 @@ def _settle(
         step.detail = outcome.detail
     with transaction.atomic():
         if isinstance(outcome, _Failed):
-            _settle_failure(operation, lease, step, outcome.error)
+            _settle_failure(operation, lease, steps, step, outcome.error)
         else:
             also["next_run_at"] = now + timedelta(seconds=wait_s)
-            rows = Operation.objects.filter(pk=operation.id)
-            if not leases.release(rows, lease.token, **also):
-                raise LeaseLostError(f"the lease of {operation.id} is another worker's")
+            _give_back(operation, lease, **also)
             step.save(update_fields=_OUTCOME_FIELDS)
         outbox.ask(outbox.TICK, [operation.id], countdown_s=wait_s)
 
@@ -273,31 +300,25 @@ def _is_next_to_verify(operation: Operation, steps: list[Step]) -> bool:
 
 
 def _settle_failure(
-    operation: Operation, lease: HeldLease, step: Step, error: dict[str, Any]
+    operation: Operation, lease: HeldLease, steps: list[Step], step: Step, error: dict[str, Any]
 ) -> None:
-    row = _mine(operation.id, lease)
-    row.memo = operation.memo
+    """In the caller's transaction. One that was cancelled meanwhile turns back for that instead."""
+    rows = Operation.objects.filter(pk=operation.id, state=operation.state)
     step.move_to(STEP_FAILED)
     step.finished_at = timezone.now()
     step.detail = error["detail"]
-    _fail(row, step, error)
-    step.save()
-    row.drop_lease()
-    row.next_run_at = timezone.now()
-    row.save()
-
-
-def _fail(operation: Operation, step: Step, error: dict[str, Any]) -> None:
     error = {**error, "step": step.name}
+    also: dict[str, Any] = {"memo": operation.memo, "next_run_at": step.finished_at}
     if operation.rolling_back:
         # The rollback itself failed: say so, keep the first cause, go on with what is left.
-        operation.error = {**(operation.error or error), "rollback_incomplete": step.name}
-    elif operation.state != CANCELLING:
-        step.save()
-        operation.error = error
-        _roll_back(operation)
-        if step.phase in phases_of_way(state=operation.state):
-            step.refresh_from_db()  # an ALWAYS step that failed on the way runs again now
+        also["error"] = {**(operation.error or error), "rollback_incomplete": step.name}
+    else:
+        also |= {"error": error, "rolling_back": True}
+        _mark_way_back(operation, steps)  # an ALWAYS step that failed on the way runs again then
+    if leases.release(rows, lease.token, updated_at=step.finished_at, **also):
+        _save(steps)
+    else:
+        _give_back(operation, lease, memo=operation.memo)
 
 
 def _with_deadline(operation: Operation, spec: StepSpec, step: Step, outcome: _Outcome) -> _Outcome:
@@ -328,14 +349,18 @@ def _note(step: Step, detail: str, progress: Progress | None) -> None:
         step.unit = progress.unit
 
 
-def _show(operation: Operation, kind: OperationKind, state: str) -> None:
+def _show(operation: Operation, kind: OperationKind, lease: HeldLease, state: str) -> None:
     """Who reads that the operation succeeded finds its result in the lists."""
     try:
-        kind.show(operation, state)
+        with fenced_by(lease.check):
+            kind.show(operation, state)
     except LeaseLostError:
         raise
     except Exception:
         log.exception("%s: the lists do not show its result yet", operation.id)
+    with transaction.atomic():
+        _give_back(operation, lease, memo={**operation.memo, SHOWN: state})
+        outbox.ask(outbox.TICK, [operation.id])
 
 
 def _finish(
@@ -424,14 +449,19 @@ def _change(operation: Operation, steps: list[Step], state: str) -> dict[str, An
 
 
 def _mark_reverted(operation: Operation) -> None:
+    """One that failed or was cancelled stays so, and leaves nothing now."""
     if operation.state != SUCCEEDED or operation.reverts_id is None:
         return
-    original = Operation.objects.select_for_update().get(pk=operation.reverts_id)
-    if original.state == SUCCEEDED:
-        original.move_to(REVERTED)
-    else:  # it failed or was cancelled, and that is how it ended
-        original.remains = []
-    original.save(update_fields=["state", "remains", "updated_at"])
+    Operation.move_some(
+        Operation.objects.filter(pk=operation.reverts_id),
+        SUCCEEDED,
+        REVERTED,
+        remains=Case(
+            When(state__in=(FAILED, CANCELLED), then=Value([], JSONField())),
+            default=F("remains"),
+        ),
+        updated_at=timezone.now(),
+    )
 
 
 def _mine(operation_id: str, lease: HeldLease) -> Operation:

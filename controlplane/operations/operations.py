@@ -170,6 +170,8 @@ class OperationKind(ABC):
     """It asks an address that nobody has reached yet: its steps run in the pool for such, and a
     tenant makes few of its plans at a time."""
     secret_inputs: ClassVar[tuple[str, ...]] = ()
+    has_to_show: ClassVar[bool] = False
+    """Whether `show` does anything."""
     risks: ClassVar[frozenset[Risk]] = frozenset()
     """What every plan of the kind may cost; warnings add those of the one plan."""
     restores: ClassVar[str] = ""
@@ -236,7 +238,8 @@ class OperationKind(ABC):
     def show(self, operation: Operation, state: str) -> None:  # noqa: B027 - optional hook
         """Before the operation is said to be in `state`: have lists show what it changed.
 
-        It may run again, and what it raises is only logged.
+        It is asked of kinds that say `has_to_show`, in a tick of its own. It may run again, and
+        what it raises is only logged.
         """
 
     def finish(self, operation: Operation) -> None:  # noqa: B027 - optional hook

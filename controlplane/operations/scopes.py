@@ -109,10 +109,14 @@ def is_seen(scope: Scope, plan: Plan, names: Mapping[str, str], cluster_id: str 
 def about(plan: Plan, cluster_id: str | None) -> About:
     """What the plan is about, for the record."""
     kind = required_kind(plan.kind)
-    names = cluster_names(plan.tenant_id)
+    # A plan about a cluster itself says its name; nothing has to be looked up then.
+    area, _, cluster_name = plan.resource.partition("/")
+    if area != "cluster":
+        names = cluster_names(plan.tenant_id)
+        cluster_name = names.get(cluster_id or "", "") or _cluster_name(plan, names)
     return About(
         cluster_id=cluster_id,
-        cluster_name=names.get(cluster_id or "", "") or _cluster_name(plan, names),
+        cluster_name=cluster_name,
         touches=[(need.area.value, need.name) for need in needs_of(kind, plan, kind.lock_names)],
     )
 

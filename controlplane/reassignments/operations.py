@@ -15,6 +15,7 @@ from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.readings import Gap, Reading
 from controlplane.gateway.types import TP, PartitionDescription, partitions_by_tp
+from controlplane.observed.sections import TOPICS
 from controlplane.operations.blast_radius import Extent, amount
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Operation, Plan
@@ -50,18 +51,19 @@ from controlplane.reassignments.selectors import Truth, read_truth
 from controlplane.reassignments.serializers import ReassignmentDiffSerializer
 from controlplane.reassignments.services import (
     throttle_keep,
-    throttle_of,
+    throttle_lift,
+    throttle_lifted,
     throttle_prepare,
-    throttle_release,
+    throttle_renew,
 )
 from controlplane.reassignments.warnings import plan_warnings
 
 DAY_S = 86_400.0
 POLL_S = 0.5
 OTHERS_LOOKS = 6
-
-
 TOUCHED_TOPICS_MAX = 200
+# In the memo: the step whose limit is noted, and what was lifted.
+NOTED, LIFTED = "limit_noted", "limit_lifted"
 
 
 class Reassignment(ClusterOperationKind):
@@ -119,8 +121,8 @@ class Reassignment(ClusterOperationKind):
 
     def touched(self, plan: Plan) -> Touched | None:
         """Its topics, unless they are so many that the next pass reads them sooner."""
-        topics = sorted({row["topic"] for row in plan.diff["partitions"]})
-        return Touched(topics=topics) if len(topics) <= TOUCHED_TOPICS_MAX else None
+        topics = {row["topic"] for row in plan.diff["partitions"]}
+        return {TOPICS: topics} if len(topics) <= TOUCHED_TOPICS_MAX else None
 
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
         """The same partitions' replicas now; sizes may grow meanwhile."""
@@ -134,19 +136,14 @@ class Reassignment(ClusterOperationKind):
     def prepare(self, operation: Operation, plan: Plan) -> None:
         throttle_prepare(operation, plan.inputs.get("throttle_bytes_per_s"))
 
-    def throttle(self, context: StepContext) -> Done:
-        operation_id = context.operation.id
-        throttle_prepare(context.operation, context.inputs.get("throttle_bytes_per_s"))
-        throttle_keep(
-            self.gateway(context),
-            operation_id,
-            moves_in(context.diff),
-            all_brokers=True,
-        )
-        lease = throttle_of(operation_id)
-        if lease is None or lease.bytes_per_s is None:
+    def throttle(self, context: StepContext) -> Done | Wait:
+        moves = moves_in(context.diff)
+        if _note_limit(context, "throttle", moves):
+            return Wait(seconds=0.0)
+        kept = throttle_keep(self.gateway(context), context.operation, moves, all_brokers=True)
+        if kept.bytes_per_s is None:
             return Done(detail="no limit was asked for")
-        return Done(detail=f"{lease.bytes_per_s} bytes/s per broker")
+        return Done(detail=f"{kept.bytes_per_s} bytes/s per broker")
 
     def move(self, context: StepContext) -> Done | Wait:
         return self._move(context, moves_in(context.diff))
@@ -172,8 +169,17 @@ class Reassignment(ClusterOperationKind):
         goes_back = context.operation.state == CANCELLING
         return _stop(self.gateway(context), moves_in(context.diff), goes_back=goes_back)
 
-    def unthrottle(self, context: StepContext) -> Done:
-        return Done(detail=throttle_release(self.gateway(context), context.operation.id))
+    def unthrottle(self, context: StepContext) -> Done | Wait:
+        """Lifted first, noted by the next tick: beat lifts once more what nobody has noted."""
+        said = context.memo.pop(LIFTED, None)
+        if said is not None:
+            throttle_lifted(context.operation.id)
+            return Done(detail=said)
+        said, is_lifted = throttle_lift(self.gateway(context), context.operation)
+        if not is_lifted:
+            return Done(detail=said)
+        context.memo[LIFTED] = said
+        return Wait(seconds=0.0, detail=said)
 
     def verify(self, context: StepContext) -> Done | Wait:
         return _verify(
@@ -185,8 +191,10 @@ class Reassignment(ClusterOperationKind):
 
     def _move(self, context: StepContext, moves: list[Move], *, back: bool = False) -> Done | Wait:
         """The limit first: what is submitted, and what moves already, moves under it."""
+        if _note_limit(context, "move-back" if back else "move", moves):
+            return Wait(seconds=0.0)
         gateway = self.gateway(context)
-        limit = throttle_keep(gateway, context.operation.id, moves)
+        limit = throttle_keep(gateway, context.operation, moves).said
         found = survey_now(gateway, moves)
         if not back and _others_seen(context, found):
             return Wait(seconds=POLL_S, detail="what one broker says differs; asked again")
@@ -242,6 +250,20 @@ class Reassignment(ClusterOperationKind):
             verify, title="Data is on the new brokers and gone from the old", deadline_s=300.0
         ),
     )
+
+
+def _note_limit(context: StepContext, step: str, moves: list[Move]) -> bool:
+    """In a step's first tick only note which brokers get the limit: True then.
+
+    The tick that follows asks the brokers. So none takes more statements than others do.
+    """
+    if context.memo.get(NOTED) == step:
+        return False
+    context.memo[NOTED] = step
+    context.memo.pop(LIFTED, None)  # it is about to be set once more
+    if throttle_renew(context.operation, moves) is None:
+        throttle_prepare(context.operation, context.inputs.get("throttle_bytes_per_s"))
+    return True
 
 
 def _to_move(moves: list[Move], truth: Truth) -> Extent:

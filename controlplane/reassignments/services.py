@@ -6,9 +6,11 @@ Who keeps it renews the lease and looks whether every broker and topic still has
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from controlplane.audit.services import Actor, audit_record
@@ -31,34 +33,49 @@ KIND = "reassignment"
 
 
 def throttle_prepare(operation: Operation, bytes_per_s: int | None) -> None:
-    """The operation's row, with nothing set on any broker yet."""
+    """The operation's row, with nothing set on any broker yet; one that is there stays."""
     now = timezone.now()
-    ThrottleLease.objects.get_or_create(
+    row = ThrottleLease(
         operation_id=operation.id,
-        defaults={
-            "cluster_id": operation.cluster_id or "",
-            "bytes_per_s": bytes_per_s,
-            "broker_ids": [],
-            "topics": [],
-            "expires_at": now,
-            "released_at": now,
-        },
+        cluster_id=operation.cluster_id or "",
+        bytes_per_s=bytes_per_s,
+        broker_ids=[],
+        topics=[],
+        expires_at=now,
+        released_at=now,
     )
+    ThrottleLease.objects.bulk_create([row], ignore_conflicts=True)
 
 
 def throttle_of(operation_id: str) -> ThrottleLease | None:
     return ThrottleLease.objects.filter(operation_id=operation_id).first()
 
 
+def throttle_renew(operation: Operation, moves: Sequence[Move]) -> "Held | None":
+    """Note in the operation's row that brokers get its limit for these moves, and renew it.
+
+    Without a limit nothing is noted. Two statements; None: the operation has no row.
+    """
+    held = _held(operation.id, operation.cluster_id or "")
+    if held is None or held.lease.bytes_per_s is None:
+        return held
+    ThrottleLease.objects.filter(pk=held.lease.pk).update(
+        broker_ids=sorted({*held.lease.broker_ids, *_brokers(moves)}),
+        topics=sorted({*held.lease.topics, *throttled_replicas(moves)}),
+        expires_at=timezone.now() + LEASE,
+        released_at=None,
+    )
+    return held
+
+
 def throttle_keep(
     gateway: ClusterGateway,
-    operation_id: str,
+    operation: Operation,
     moves: Sequence[Move],
     *,
     all_brokers: bool = False,
-) -> str:
-    """Renew the lease and have the limit stand for these moves. Says what had to be set, or "".
-
+) -> "Kept":
+    """Renew the lease and have the limit stand for these moves.
 
     `all_brokers`: a broker that is away or does not answer is an error. Else it is passed over: it
     moves nothing that we could limit, and the next call asks it again.
@@ -66,30 +83,22 @@ def throttle_keep(
     Raises:
         GatewayError: the limit cannot be read or set; nothing more may be moved then.
     """
-    lease = throttle_of(operation_id)
-    if lease is None:
-        return ""
-    if lease.bytes_per_s is None:
-        return "" if lease.released_at is not None else throttle_release(gateway, operation_id)
-    brokers = sorted({broker for move in moves for broker in (*move.before, *move.after)})
-    replicas = throttled_replicas(moves)
-    ThrottleLease.objects.filter(pk=lease.pk).update(
-        broker_ids=sorted({*lease.broker_ids, *brokers}),
-        topics=sorted({*lease.topics, *replicas}),
-        expires_at=timezone.now() + LEASE,
-        released_at=None,
-    )
+    held = throttle_renew(operation, moves)
+    rate = held.lease.bytes_per_s if held is not None else None
+    if held is None or rate is None:
+        is_on = held is not None and held.lease.released_at is None
+        return Kept(bytes_per_s=None, said=_release(gateway, held) if held and is_on else "")
     set_on: list[int] = []
     away: list[int] = []
-    for broker in brokers:
+    for broker in _brokers(moves):
         try:
-            if _keep_rate(gateway.at(broker), broker, lease.bytes_per_s):
+            if _keep_rate(gateway.at(broker), broker, rate):
                 set_on.append(broker)
         except GatewayError as error:
             if all_brokers or not error.retriable:
                 raise
             away.append(broker)
-    topics = _keep_replicas(gateway, replicas)
+    topics = _keep_replicas(gateway, throttled_replicas(moves))
     said = []
     if set_on or topics:
         where = [brokers_named(set_on)] if set_on else []
@@ -97,7 +106,11 @@ def throttle_keep(
         said.append(f"limit set on {' and '.join(where)}")
     if away:
         said.append(f"unknown whether the limit is on {brokers_named(away)}")
-    return "; ".join(said)
+    return Kept(bytes_per_s=rate, said="; ".join(said))
+
+
+def _brokers(moves: Iterable[Move]) -> list[int]:
+    return sorted({broker for move in moves for broker in (*move.before, *move.after)})
 
 
 def _keep_rate(view: BrokerView, broker: int, bytes_per_s: int) -> bool:
@@ -131,17 +144,74 @@ def _pairs(listed: str) -> frozenset[str]:
     return frozenset(filter(None, listed.split(",")))
 
 
-def throttle_release(gateway: ClusterGateway, operation_id: str) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """The limit that stands, null for none, and what had to be set for it, or ""."""
+
+    bytes_per_s: int | None
+    said: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """An operation's row, and what of its cluster the limits of others hold."""
+
+    lease: ThrottleLease
+    others_brokers: Collection[int]
+    others_topics: Collection[str]
+
+
+def _held(operation_id: str, cluster_id: str) -> Held | None:
+    """In one statement."""
+    of_others = Q(cluster_id=cluster_id, released_at=None, expires_at__gt=timezone.now())
+    rows = list(ThrottleLease.objects.filter(Q(operation_id=operation_id) | of_others))
+    own = next((row for row in rows if row.operation_id == operation_id), None)
+    if own is None:
+        return None
+    others = [row for row in rows if row is not own]
+    return Held(
+        lease=own,
+        others_brokers={broker for row in others for broker in row.broker_ids},
+        others_topics={topic for row in others for topic in row.topics},
+    )
+
+
+def throttle_release(gateway: ClusterGateway, operation_id: str, cluster_id: str) -> str:
     """Take the limit off every broker and topic; safe to repeat. Says what it did.
 
     What another operation's lease holds meanwhile stays.
     """
-    lease = ThrottleLease.objects.filter(operation_id=operation_id, released_at=None).first()
-    if lease is None:
+    held = _held(operation_id, cluster_id)
+    if held is None or held.lease.released_at is not None:
         return "no limit was set"
-    others = _held_by_others(lease)
-    brokers = [broker for broker in lease.broker_ids if broker not in others[0]]
-    topics = [topic for topic in lease.topics if topic not in others[1]]
+    return _release(gateway, held)
+
+
+def throttle_lift(gateway: ClusterGateway, operation: Operation) -> tuple[str, bool]:
+    """As `throttle_release`, without noting it: what it did, and whether that is to be noted."""
+    held = _held(operation.id, operation.cluster_id or "")
+    if held is None or held.lease.released_at is not None:
+        return "no limit was set", False
+    return _lift(gateway, held)
+
+
+def throttle_lifted(operation_id: str) -> None:
+    """Note that no broker and no topic has anything of the limit any more."""
+    rows = ThrottleLease.objects.filter(operation_id=operation_id)
+    rows.update(released_at=timezone.now())
+
+
+def _release(gateway: ClusterGateway, held: Held) -> str:
+    said, is_lifted = _lift(gateway, held)
+    if is_lifted:
+        throttle_lifted(held.lease.operation_id)
+    return said
+
+
+def _lift(gateway: ClusterGateway, held: Held) -> tuple[str, bool]:
+    """What it did, and whether nothing of the limit is left."""
+    brokers = [each for each in held.lease.broker_ids if each not in held.others_brokers]
+    topics = [topic for topic in held.lease.topics if topic not in held.others_topics]
     alive = {node.id for node in gateway.describe_cluster().brokers}
     away = [broker for broker in brokers if broker not in alive]
     for broker in brokers:
@@ -152,21 +222,9 @@ def throttle_release(gateway: ClusterGateway, operation_id: str) -> str:
             gateway.alter_topic_configs(topic, dict.fromkeys(REPLICA_KEYS))
     if away:
         # The lease stays: beat takes the rate off these brokers once they are back.
-        return f"removed; brokers {away} are away, their rate is removed when they return"
-    ThrottleLease.objects.filter(pk=lease.pk).update(released_at=timezone.now())
-    return f"removed from {counted(len(brokers), 'broker')} and {counted(len(topics), 'topic')}"
-
-
-def _held_by_others(lease: ThrottleLease) -> tuple[Collection[int], Collection[str]]:
-    rows = ThrottleLease.objects.filter(
-        cluster_id=lease.cluster_id, released_at=None, expires_at__gt=timezone.now()
-    ).exclude(pk=lease.pk)
-    brokers: set[int] = set()
-    topics: set[str] = set()
-    for row in rows:
-        brokers |= set(row.broker_ids)
-        topics |= set(row.topics)
-    return brokers, topics
+        return f"removed; brokers {away} are away, their rate is removed when they return", False
+    said = f"removed from {counted(len(brokers), 'broker')} and {counted(len(topics), 'topic')}"
+    return said, True
 
 
 def throttle_change(

@@ -31,7 +31,7 @@ def release_expired() -> int:
             ThrottleLease.objects.filter(pk=lease.pk).update(released_at=now)
             continue
         try:
-            throttle_release(gateway_for(cluster), lease.operation_id)
+            throttle_release(gateway_for(cluster), lease.operation_id, lease.cluster_id)
             released += 1
         except GatewayError as error:
             if complaints.may(f"throttle:{lease.cluster_id}"):

@@ -11,6 +11,7 @@ from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.types import LATEST, SET_ON_TOPIC, TP, NewTopic, TopicDescription
+from controlplane.observed.sections import TOPICS
 from controlplane.operations.blast_radius import Extent
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Plan
@@ -57,7 +58,7 @@ class _TopicKind(ClusterOperationKind):
         return super().lock_names(resource, plan)
 
     def touched(self, plan: Plan) -> Touched:
-        return Touched(topics=[plan.inputs["name"]])
+        return {TOPICS: [plan.inputs["name"]]}
 
 
 class TopicCreate(_TopicKind):

@@ -5,7 +5,7 @@ import pytest
 from controlplane.clusters.hosts import Observed, parse_host, parse_observed
 from controlplane.clusters.models import Broker, Cluster
 from controlplane.clusters.selectors import cluster_get
-from controlplane.clusters.services import write_desired
+from controlplane.clusters.services import note_desired, write_desired
 from controlplane.common.crypto import unseal
 from controlplane.common.grants import EVERYTHING
 from controlplane.common.problems import Conflict, NotFound, Problem
@@ -61,7 +61,7 @@ def test_two_plans_for_the_same_ports_the_second_is_stale(world):
 
 def test_a_broker_that_does_not_start_fails_with_its_log(world):
     operation = world.start(world.plan("cluster.create", None, name="demo", broker_count=1))
-    drive(operation, ticks=1)
+    drive(operation, ticks=2)
     (key,) = world.hosts.desired
     world.hosts.reports[key] = Observed(
         state="backoff", generation=1, restarts=9, message="exit 1", log_tail=("boom",)
@@ -78,7 +78,7 @@ def test_a_broker_that_does_not_start_fails_with_its_log(world):
 def test_a_report_of_another_generation_is_ignored_and_said(world, generation, why):
     """Neither an agent that has not looked yet nor one that makes something up moves anything."""
     operation = world.start(world.plan("cluster.create", None, name="demo", broker_count=1))
-    drive(operation, ticks=1)
+    drive(operation, ticks=2)
     (key,) = world.hosts.desired
     for state in ("running", "failed"):
         world.hosts.reports[key] = Observed(state=state, generation=generation)
@@ -97,9 +97,11 @@ def test_a_deletion_is_another_generation_and_one_that_is_asked_twice_the_same(w
     made = create(world, broker_count=1)
     (key,) = world.hosts.desired
     assert world.hosts.desired[key]["generation"] == 1
-    deletion = drive(world.start(world.plan("cluster.delete", made.cluster_id)), ticks=2)
+    deletion = drive(world.start(world.plan("cluster.delete", made.cluster_id)), ticks=3)
     assert world.hosts.desired[key]["generation"] == 2
-    write_desired(Cluster.objects.get(pk=made.cluster_id), state="deleted")
+    cluster = Cluster.objects.get(pk=made.cluster_id)
+    note_desired(cluster, state="deleted")
+    write_desired(cluster, state="deleted")
     assert world.hosts.desired[key]["generation"] == 2
     world.hosts.reports[key] = Observed(state="deleted", generation=1)
     drive(deletion, ticks=3)
@@ -234,7 +236,7 @@ def test_zookeeper_and_brokers_away_for_a_moment_only_delay(world):
 
 
 def test_cancelled_creation_leaves_nothing(world):
-    operation = drive(world.start(world.plan("cluster.create", None, name="demo")), ticks=1)
+    operation = drive(world.start(world.plan("cluster.create", None, name="demo")), ticks=2)
     world.hosts.reports = {key: Observed(state="starting") for key in world.hosts.desired}
     drive(operation, ticks=3)
     operation_cancel(tenant=world.tenant, actor=ACTOR, operation_id=operation.id)

@@ -180,8 +180,8 @@ class DuringPass:
         return self.list_acls()
 
 
-def touch(world, **what):
-    observe_touched(world.cluster.id, world.gateway, **what)
+def touch(world, named):
+    observe_touched(world.cluster.id, world.gateway, named)
 
 
 def test_a_pass_does_not_undo_what_an_operation_showed_meanwhile(full):
@@ -190,7 +190,7 @@ def test_a_pass_does_not_undo_what_an_operation_showed_meanwhile(full):
     def operation():
         full.gateway.delete_topic("clicks")
         full.gateway.add_topic("made")
-        touch(full, topics=["clicks", "made"])
+        touch(full, {TOPICS: ["clicks", "made"]})
 
     DuringPass(full, operation)
     observed(full)
@@ -201,9 +201,11 @@ def test_a_pass_does_not_undo_what_an_operation_showed_meanwhile(full):
 
 
 def test_users_read_meanwhile_are_not_read_back(full):
+    observed(full)
+
     def operation():
         full.gateway.upsert_user("made", "SCRAM-SHA-512", "secret")
-        touch(full, sections=[USERS])
+        touch(full, {USERS: ["made"]})
 
     DuringPass(full, operation)
     observed(full)
@@ -214,7 +216,7 @@ def test_a_touch_that_the_cluster_does_not_answer_writes_nothing(full):
     observed(full)
     full.gateway.offline = True
     with pytest.raises(GatewayError):
-        touch(full, topics=["orders"])
+        touch(full, {TOPICS: ["orders"]})
     assert keys(full, TOPICS) == ["clicks", "orders"]
 
 

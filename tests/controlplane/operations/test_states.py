@@ -184,4 +184,4 @@ def test_nothing_moves_a_state_past_the_tables():
     files = [path for path in root.rglob("*.py") if "migrations" not in path.parts]
     found = {at for path in files for at in writes_of_state(path)}
     assert found == set(writes_of_state(root / "common" / "models.py"))
-    assert len(found) == 2
+    assert len(found) == 3

@@ -12,7 +12,7 @@ from django.utils import timezone
 from controlplane.clusters.models import DELETED, Cluster
 from controlplane.operations import engine
 from controlplane.operations.models import Operation, Plan
-from controlplane.operations.operations import OperationKind, kind_names, required_kind
+from controlplane.operations.operations import OperationKind, Wait, kind_names, required_kind
 from controlplane.operations.states import ACTIVE_STATES
 from tests.controlplane.kind_plans import plan_of
 from tests.controlplane.support import World
@@ -76,7 +76,10 @@ def act(
     *,
     times: int = 1,
 ) -> list[str]:
-    """Do `what` before or after the step `at`, the first `times`; the list grows with each."""
+    """Do `what` before or after the step `at`, the first `times`; the list grows with each.
+
+    A tick that only notes in our own rows what the next one will do is not what it is after.
+    """
     spec_of, done = OperationKind.step, []
     kind_name, step_name = at
 
@@ -88,6 +91,8 @@ def act(
         def run(kind: Any, context: Any) -> Any:
             if when == AFTER:
                 outcome = spec.run(kind, context)
+                if outcome == Wait(seconds=0.0):
+                    return outcome
             if len(done) < times:
                 done.append(when)
                 what()

@@ -23,7 +23,7 @@ def orders(world):
 def started(world, batch_size=1):
     moves = [{"topic": "orders", "partition": part, "replicas": [3, 4]} for part in (0, 1)]
     plan = world.plan("reassignment", moves=moves, batch_size=batch_size)
-    return drive(world.start(plan), ticks=3)
+    return drive(world.start(plan), ticks=5)
 
 
 def moves(world, operation, **query):

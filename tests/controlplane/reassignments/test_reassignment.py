@@ -44,7 +44,7 @@ def test_moves_off_a_broker_in_batches_and_verifies(orders):
     assert plan.impact["bytes_to_move"] == sum(row["bytes"] for row in touched) > 0
     assert {row["id"] for row in plan.diff["brokers"]} == {1, 2, 3, 4}
     operation = orders.start(plan)
-    drive(operation, ticks=3)
+    drive(operation, ticks=5)
     assert orders.gateway.broker_overrides[1] == dict.fromkeys(RATE_KEYS, "10000")
     assert drive(operation).state == "succeeded"
     assert all(4 not in found for found in replicas(orders))
@@ -90,7 +90,7 @@ def test_failed_in_the_middle_lifts_the_throttle_and_stops_the_rest(orders):
         throttle_bytes_per_s=5_000,
         batch_size=1,
     )
-    operation = drive(orders.start(plan), ticks=3)
+    operation = drive(orders.start(plan), ticks=5)
     orders.gateway.fail_next("reassign", GatewayError("INVALID_REPLICA_ASSIGNMENT", "no"))
     assert drive(operation).state == "failed"
     assert operation.error["code"] == "refused-by-cluster"
@@ -101,7 +101,7 @@ def test_failed_in_the_middle_lifts_the_throttle_and_stops_the_rest(orders):
 
 def test_a_foreign_move_meanwhile_fails_the_operation(orders):
     plan = orders.plan("reassignment", topics=["orders"], target_brokers=[1, 2, 3], batch_size=1)
-    operation = drive(orders.start(plan), ticks=2)
+    operation = drive(orders.start(plan), ticks=4)
     orders.gateway.topics["orders"].partitions[3].replicas = (2, 4)
     assert drive(operation).state == "failed"
     assert operation.error["code"] == "plan-stale"
@@ -110,7 +110,7 @@ def test_a_foreign_move_meanwhile_fails_the_operation(orders):
 def test_one_broker_that_lags_behind_is_not_somebody_else(orders):
     """A broker may still show both replicas of a move that has ended elsewhere."""
     plan = orders.plan("reassignment", topics=["orders"], target_brokers=[1, 2, 3], batch_size=1)
-    operation = drive(orders.start(plan), ticks=2)
+    operation = drive(orders.start(plan), ticks=4)
     part = orders.gateway.topics["orders"].partitions[3]
     there, part.replicas = part.replicas, (*part.replicas, 9)
     drive(operation, ticks=OTHERS_LOOKS - 1)
@@ -221,7 +221,7 @@ def test_beat_lifts_a_throttle_whose_operation_died(orders, settings):
     plan = orders.plan(
         "reassignment", topics=["orders"], target_brokers=[1, 2, 3], throttle_bytes_per_s=5_000
     )
-    drive(orders.start(plan), ticks=2)
+    drive(orders.start(plan), ticks=4)
     assert ThrottleLease.objects.filter(released_at=None).exists()
     assert release_expired() == 0
     ThrottleLease.objects.update(expires_at=timezone.now())
@@ -233,7 +233,7 @@ def test_a_broker_that_is_away_while_rolling_back_is_waited_for(orders):
     plan = orders.plan(
         "reassignment", topics=["orders"], target_brokers=[1, 2, 3], throttle_bytes_per_s=5_000
     )
-    operation = drive(orders.start(plan), ticks=2)
+    operation = drive(orders.start(plan), ticks=4)
     operation_cancel(tenant=orders.tenant, actor=ACTOR, operation_id=operation.id)
     orders.gateway.fail_next("alter_broker_configs", unreachable("x"), unreachable("x"))
     assert drive(operation).state == "cancelled"
@@ -286,7 +286,7 @@ def test_a_throttle_that_cannot_be_lifted_costs_one_line_a_minute(orders, redis_
     plan = orders.plan(
         "reassignment", topics=["orders"], target_brokers=[1, 2, 3], throttle_bytes_per_s=5_000
     )
-    drive(orders.start(plan), ticks=2)
+    drive(orders.start(plan), ticks=4)
     ThrottleLease.objects.update(expires_at=timezone.now())
     orders.gateway.offline = True
     caplog.clear()

@@ -1,10 +1,11 @@
-"""`/clusters/{id}/users`, `/clusters/{id}/overlaps`, `/clusters/{id}/acls`."""
+"""`/clusters/{id}/users`, `/overlaps`, `/acls`, `/access/drift`."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.access import selectors
 from controlplane.access.serializers import (
+    AccessDriftSerializer,
     AclPageSerializer,
     KafkaUserPageSerializer,
     PasswordOverlapListSerializer,
@@ -63,3 +64,17 @@ class AclsView(TenantView):
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
         reader = reader_of(cluster, self.scope)
         return Response(observed_list(request, reader, ACLS, selectors.acl_row))
+
+
+class AccessDriftView(TenantView):
+    area = Area.ACCESS
+
+    @documented(
+        "access_drift",
+        answers={200: AccessDriftSerializer},
+        tag=TAG,
+        summary="Users and rules that are not as the last verified operation left them",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        cluster = seen_cluster(self.tenant, self.scope, cluster_id)
+        return Response(selectors.access_drift(reader_of(cluster, self.scope)))

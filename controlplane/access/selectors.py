@@ -1,9 +1,17 @@
-"""Reads: users and ACLs from the observed tables; passwords that overlap, of the database."""
+"""Reads: users and ACLs from the observed tables, where they drift; passwords that overlap."""
 
 from typing import Any
 
 from django.db.models import QuerySet
 
+from controlplane.access.drift import (
+    ACCESS_KINDS,
+    Verified,
+    desired_access,
+    rule_drift,
+    user_drift,
+)
+from controlplane.access.inputs import bindings_of
 from controlplane.access.models import OPEN_STATES, PasswordOverlap
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.specs import ADMIN_USER, BROKER_USER
@@ -11,7 +19,10 @@ from controlplane.common.grants import Area, Scope
 from controlplane.common.problems import Forbidden
 from controlplane.common.times import iso
 from controlplane.observed.models import ObservedRow
-from controlplane.observed.selectors import Section, shown
+from controlplane.observed.readers import Reader
+from controlplane.observed.sections import ACLS, USERS
+from controlplane.observed.selectors import Section, rows_of, section, shown
+from controlplane.operations.selectors import verified
 
 SERVICE_USERS = frozenset({ADMIN_USER, BROKER_USER})
 
@@ -20,6 +31,32 @@ def user_row(row: ObservedRow, at: Section) -> dict[str, Any]:
     """A row of the list; `managed` marks those that the service itself needs."""
     found = shown(row, at)
     return {**found, "managed": found["username"] in SERVICE_USERS}
+
+
+def access_drift(reader: Reader) -> dict[str, Any]:
+    """{data, users, acls}: what drifts, and how each section was last read.
+
+    Of a section that was never read nothing is claimed: its age is null then, with the reason.
+
+    Raises:
+        Forbidden: the reader does not see users and rules.
+    """
+    at_users, at_rules = section(reader, USERS), section(reader, ACLS)
+    columns = ("pk", "kind", "plan__inputs", "plan__diff", "plan__preconditions")
+    rows = verified(reader.cluster_id, ACCESS_KINDS).values_list(*columns)
+    desired = desired_access(
+        Verified(id=pk, kind=kind, inputs=inputs, diff=diff, preconditions=preconditions)
+        for pk, kind, inputs, diff, preconditions in rows.iterator(chunk_size=1_000)
+    )
+    found = []
+    if at_users.as_of is not None:
+        users = [row.row for row in rows_of(reader, USERS)]
+        seen = {user["username"]: user["mechanisms"] for user in users}
+        found += user_drift(desired.users, seen)
+    if at_rules.as_of is not None:
+        rules = bindings_of([row.row for row in rows_of(reader, ACLS)])
+        found += rule_drift(desired.rules, set(rules))
+    return {"data": found, "users": at_users.as_row(), "acls": at_rules.as_row()}
 
 
 def acl_row(row: ObservedRow, at: Section) -> dict[str, Any]:

@@ -2,7 +2,12 @@ from rest_framework import serializers
 
 from controlplane.access.models import OPEN_STATES
 from controlplane.common.serializers import Shape
-from controlplane.observed.serializers import ObservedRowSerializer, observed_page
+from controlplane.observed.serializers import (
+    AS_OF,
+    STALE,
+    ObservedRowSerializer,
+    observed_page,
+)
 
 
 class KafkaUserSerializer(ObservedRowSerializer):
@@ -51,6 +56,28 @@ class AclSerializer(ObservedRowSerializer, AclBindingSerializer):
 
 
 AclPageSerializer = observed_page(AclSerializer)
+
+
+class AccessDriftRowSerializer(Shape):
+    area = serializers.ChoiceField(["user", "acl"])
+    name = serializers.CharField(help_text="A user's name, or a rule in words.")
+    desired = serializers.CharField(help_text="What the last verified operation left.")
+    observed = serializers.CharField()
+    operation_id = serializers.CharField()
+    text = serializers.CharField()
+
+
+class SectionAgeSerializer(Shape):
+    as_of = serializers.DateTimeField(
+        allow_null=True, help_text=f"{AS_OF} Null: never read, and whether anything drifts unknown."
+    )
+    stale_reason = serializers.CharField(allow_null=True, help_text=STALE)
+
+
+class AccessDriftSerializer(Shape):
+    data = AccessDriftRowSerializer(many=True)  # type: ignore[assignment] # a field
+    users = SectionAgeSerializer()
+    acls = SectionAgeSerializer()
 
 
 class AclDiffSerializer(Shape):

@@ -2,12 +2,13 @@
 
 import contextlib
 import json
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from controlplane.clusters.authority import ca_pem
 from controlplane.clusters.connections import gateway_for as gateway_for  # noqa: PLC0414 - public
+from controlplane.clusters.drift import broker_drift
 from controlplane.clusters.hosts import (
     BrokerKey,
     Host,
@@ -122,8 +123,9 @@ def cluster_dict(
     cluster: Cluster, agents: ObservedBrokers | None, view: ClusterView
 ) -> dict[str, Any]:
     live = view.live if view.is_current and cluster.phase == RUNNING else None
+    found = None if live is None else {row["id"]: row for row in view.brokers if row["live"]}
     brokers = (
-        [broker_dict(broker, agents, live) for broker in cluster.brokers.all()]
+        [broker_dict(broker, agents, found) for broker in cluster.brokers.all()]
         if cluster.kind == MANAGED
         else _registered_brokers(view)
     )
@@ -148,9 +150,9 @@ def cluster_dict(
 
 
 def broker_dict(
-    broker: Broker, observed: ObservedBrokers | None, live: Collection[int] | None
+    broker: Broker, observed: ObservedBrokers | None, live: Mapping[int, dict[str, Any]] | None
 ) -> dict[str, Any]:
-    """`live`: the ids of the brokers in the cluster, where that is known of now."""
+    """`live`: rows of the brokers in the cluster by id, where they are known of now."""
     seen = observed.get((broker.host_id, broker.key)) if observed is not None else None
     ignored = seen.disagreement(broker.generation) if seen else ""
     if ignored:
@@ -160,12 +162,18 @@ def broker_dict(
         alive = broker.broker_id in live
     else:
         alive = None if seen is None else seen.state == "running"
-    return {
+    placed = {
         "id": broker.broker_id,
         "host": broker.address,
         "port": broker.client_port,
         "rack": broker.rack or None,
         "host_id": broker.host_id,
+    }
+    said = seen.message or seen.state if seen else ignored
+    drift = None if live is None else broker_drift(placed, live.get(broker.broker_id), said=said)
+    return {
+        **placed,
+        "drift": drift,
         "alive": alive,
         "observed_state": seen.state if seen else "unknown",
         "pid": seen.pid if seen else None,
@@ -190,6 +198,7 @@ def _registered_brokers(view: ClusterView) -> list[dict[str, Any]]:
             "restarts": 0,
             "since_ms": None,
             "message": "",
+            "drift": [] if view.is_current else None,
         }
         for row in view.brokers
         if row["live"]

@@ -8,6 +8,13 @@ from controlplane.operations.serializers import OperationSerializer
 from controlplane.operations.shapes import plan_shape
 
 
+class BrokerDriftSerializer(Shape):
+    field = serializers.CharField(help_text="live, host, port or rack.")
+    desired = serializers.CharField(allow_blank=True)
+    observed = serializers.CharField(allow_blank=True)
+    text = serializers.CharField()
+
+
 class BrokerSerializer(Shape):
     id = serializers.IntegerField()
     host = serializers.CharField()
@@ -20,6 +27,12 @@ class BrokerSerializer(Shape):
     restarts = serializers.IntegerField()
     since_ms = serializers.IntegerField(allow_null=True)
     message = serializers.CharField(allow_blank=True)
+    drift = BrokerDriftSerializer(
+        many=True,
+        allow_null=True,
+        help_text="Where it is not as it was placed; null while the cluster was not read. Brokers"
+        " of a cluster that runs elsewhere have none.",
+    )
 
 
 class ClusterSerializer(Shape):

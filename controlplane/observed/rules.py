@@ -14,7 +14,14 @@ SHARE_OF_TIME = 10
 STALE_AFTER_INTERVALS = 4
 OF_PARTITIONS = frozenset({"offline-partitions", "under-replicated"})
 OF_THE_CLUSTER = frozenset(
-    {"brokers-missing", "no-controller", "topics-unknown", "not-observed", "out-of-date"}
+    {
+        "brokers-missing",
+        "brokers-unwanted",
+        "no-controller",
+        "topics-unknown",
+        "not-observed",
+        "out-of-date",
+    }
 )
 """Reasons that say nothing of any topic, so that everybody sees them who sees the cluster."""
 GRACE_S = 30.0
@@ -83,10 +90,15 @@ def health(
     controller_id: int | None,
     live: Collection[int],
     wanted: Collection[int],
+    placed: Collection[int],
     under_replicated: int | None,
     offline: int | None,
 ) -> tuple[str, list[dict[str, str]]]:
-    """(health, reasons) of a cluster that answers; counts are None while topics are not known."""
+    """(health, reasons) of a cluster that answers; counts are None while topics are not known.
+
+    `placed`: brokers that the control plane has placed, none where it places none; `wanted` are
+    these and those that hold replicas.
+    """
     reasons = []
     missing = sorted(set(wanted) - set(live))
     if missing:
@@ -97,6 +109,12 @@ def health(
                 "brokers-missing", f"{'Broker' if one else 'Brokers'} {names} not in the cluster."
             )
         )
+    unwanted = sorted(set(live) - set(placed)) if placed else []
+    if unwanted:
+        names = ", ".join(map(str, unwanted))
+        verb = "Broker {} is" if len(unwanted) == 1 else "Brokers {} are"
+        text = f"{verb.format(names)} in the cluster, and nobody has asked for that."
+        reasons.append(_reason("brokers-unwanted", text))
     if controller_id is None:
         reasons.append(_reason("no-controller", "No broker is controller."))
     reasons += _partition_reasons(under_replicated, offline)

@@ -83,7 +83,7 @@ def _pass(cluster_id: str, token: str, gateway: ClusterGateway) -> None:
         answers = reader.answers(SECTIONS)
     except GatewayError as error:
         description, answers = None, dict.fromkeys(SECTIONS, Failed.of(error))
-    wanted = set(source().desired_brokers(cluster_id)) if description is not None else set()
+    placed = set(source().desired_brokers(cluster_id)) if description is not None else set()
     with transaction.atomic():
         row = _held(cluster_id, token)
         for name, answer in answers.items():
@@ -96,7 +96,7 @@ def _pass(cluster_id: str, token: str, gateway: ClusterGateway) -> None:
         else:
             row.failures = 0
             row.controller_id = description.controller_id
-            _judge(row, reader, wanted)
+            _judge(row, reader, placed)
         took_s = time.monotonic() - started_s
         pause_s = rules.next_pass_in_s(
             settings.OBSERVE_INTERVAL_S, took_s=took_s, failures=row.failures
@@ -118,16 +118,18 @@ def _pass(cluster_id: str, token: str, gateway: ClusterGateway) -> None:
         )
 
 
-def _judge(row: ObservedCluster, reader: SectionReader, wanted: set[int]) -> None:
+def _judge(row: ObservedCluster, reader: SectionReader, placed: set[int]) -> None:
     """The cluster's health and figures, by its topics where they could be read."""
+    wanted = placed
     figures = reader.figures()
     if figures is not None:
         row.summary = figures.summary
-        wanted = wanted | figures.holding
+        wanted = placed | figures.holding
     row.health, row.reasons = rules.health(
         controller_id=row.controller_id,
         live={node.id for node in reader.description.brokers},
         wanted=wanted,
+        placed=placed,
         under_replicated=figures.summary["under_replicated"] if figures else None,
         offline=figures.summary["offline"] if figures else None,
     )

@@ -178,6 +178,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/access/drift": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Users and rules that are not as the last verified operation left them */
+        get: operations["access_drift"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/clusters/{cluster_id}/acls": {
         parameters: {
             query?: never;
@@ -1171,6 +1188,21 @@ export interface components {
              */
             username?: string;
         };
+        AccessDrift: {
+            acls: components["schemas"]["SectionAge"];
+            data: components["schemas"]["AccessDriftRow"][];
+            users: components["schemas"]["SectionAge"];
+        };
+        AccessDriftRow: {
+            area: components["schemas"]["AreaEnum"];
+            /** @description What the last verified operation left. */
+            desired: string;
+            /** @description A user's name, or a rule in words. */
+            name: string;
+            observed: string;
+            operation_id: string;
+            text: string;
+        };
         Acl: {
             /**
              * Format: date-time
@@ -1412,6 +1444,8 @@ export interface components {
             data: components["schemas"]["ApiKey"][];
             page: components["schemas"]["Page"];
         };
+        /** @enum {string} */
+        AreaEnum: "user" | "acl";
         Attention: {
             /** Format: date-time */
             as_of: string | null;
@@ -1496,6 +1530,8 @@ export interface components {
         };
         Broker: {
             alive: boolean | null;
+            /** @description Where it is not as it was placed; null while the cluster was not read. Brokers of a cluster that runs elsewhere have none. */
+            drift: components["schemas"]["BrokerDrift"][] | null;
             host: string;
             host_id: string | null;
             id: number;
@@ -1506,6 +1542,13 @@ export interface components {
             rack: string | null;
             restarts: number;
             since_ms: number | null;
+        };
+        BrokerDrift: {
+            desired: string;
+            /** @description live, host, port or rack. */
+            field: string;
+            observed: string;
+            text: string;
         };
         BrokerLoad: {
             after_bytes: number | null;
@@ -3194,6 +3237,15 @@ export interface components {
             password: string;
             username: string;
         };
+        SectionAge: {
+            /**
+             * Format: date-time
+             * @description When this was true at the brokers. Null: never read, and whether anything drifts unknown.
+             */
+            as_of: string | null;
+            /** @description Why it may be old or not all there is; null when the last observation read it. */
+            stale_reason: string | null;
+        };
         /** @enum {string} */
         SecurityProtocolEnum: "PLAINTEXT" | "SASL_PLAINTEXT" | "SSL" | "SASL_SSL";
         ServiceAccount: {
@@ -4875,6 +4927,64 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    access_drift: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                cluster_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessDrift"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

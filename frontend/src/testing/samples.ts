@@ -64,6 +64,7 @@ export const broker = over<Broker>({
   restarts: 0,
   since_ms: 0,
   message: "",
+  drift: [],
 });
 export const cluster = over<Cluster>({
   id: "c1",

@@ -51,6 +51,7 @@ def judged(**facts):
         "controller_id": 1,
         "live": {1, 2, 3},
         "wanted": {1, 2, 3},
+        "placed": {1, 2, 3},
         "under_replicated": 0,
         "offline": 0,
     }
@@ -63,6 +64,19 @@ def judged(**facts):
     [
         ({}, ("healthy", [])),
         ({"live": {1}}, ("degraded", [("brokers-missing", "Brokers 2, 3 not in the cluster.")])),
+        (
+            {"live": {1, 2, 3, 4}},
+            (
+                "degraded",
+                [
+                    (
+                        "brokers-unwanted",
+                        "Broker 4 is in the cluster, and nobody has asked for that.",
+                    )
+                ],
+            ),
+        ),
+        ({"live": {1, 2, 3, 4}, "placed": set()}, ("healthy", [])),
         ({"controller_id": None}, ("degraded", [("no-controller", "No broker is controller.")])),
         ({"offline": 1}, ("degraded", [("offline-partitions", "1 partition has no leader.")])),
         (
@@ -77,10 +91,6 @@ def judged(**facts):
 )
 def test_a_clusters_health_has_its_reasons(facts, expected):
     assert judged(**facts) == expected
-
-
-def test_a_live_broker_that_nobody_wanted_is_no_trouble():
-    assert judged(live={1, 2, 3, 4}) == ("healthy", [])
 
 
 def test_a_large_cluster_is_read_less_often():

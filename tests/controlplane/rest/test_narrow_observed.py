@@ -109,7 +109,7 @@ def test_users_and_rules_are_refused_from_every_door(world, own, narrow):
         with pytest.raises(Forbidden):
             list(rows_of(reader, name))
     for client in narrow.values():
-        for path in ("users", "acls"):
+        for path in ("users", "acls", "access/drift"):
             problem(ask(client, world, path), 403)
 
 

@@ -45,6 +45,7 @@ TABLE = [
     ("get", "/clusters/{cluster}/topics/orders", None, 200, False),
     ("get", "/clusters/{cluster}/users", None, 200, False),
     ("get", "/clusters/{cluster}/acls", None, 200, False),
+    ("get", "/clusters/{cluster}/access/drift", None, 200, False),
     ("get", "/clusters/{cluster}/groups", None, 200, False),
     ("get", "/clusters/{cluster}/groups/readers", None, 200, False),
     ("get", "/clusters/{cluster}/reassignments", None, 200, False),

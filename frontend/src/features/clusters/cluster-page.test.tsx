@@ -49,14 +49,18 @@ describe("one cluster", () => {
       broker(),
       broker({ id: 2, alive: false, observed_state: "backoff", pid: null, restarts: 3 }),
       broker({ id: 3, alive: false, observed_state: "exited", rack: null, host: "" }),
+      broker({ id: 4, drift: [{ field: "rack", desired: "a", observed: "b", text: "Broker 4 shows the rack b." }] }),
+      broker({ id: 5, drift: null }),
     ];
     await open({ cluster: ok(cluster({ brokers })) });
     expect(await rowsOf("Brokers")).toEqual([
       ["1controller", "Alive", "a", "10.0.0.1:9092", "8", "24", "2 KiB", "0", "4711"],
       ["2", "backoff", "a", "10.0.0.1:9092", "–", "–", "–", "3", "–"],
       ["3", "Down (exited)", "–", "–", "–", "–", "–", "0", "4711"],
+      ["4", "Not as placed", "a", "10.0.0.1:9092", "–", "–", "–", "0", "4711"],
+      ["5", "Alive", "a", "10.0.0.1:9092", "–", "–", "–", "0", "4711"],
     ]);
-    expect(figure("Brokers alive")).toBe("1 of 3");
+    expect(figure("Brokers alive")).toBe("3 of 5");
   });
 
   it.each([

@@ -29,6 +29,8 @@ import { ConnectCard } from "./connect-card";
 type Row = Broker & Partial<Omit<BrokerLoad, "id">>;
 
 function BrokerState({ broker }: { broker: Broker }) {
+  const drift = broker.drift?.map((row) => row.text).join(" ");
+  if (broker.alive && drift) return <Status tone="warn" label="Not as placed" hint={drift} />;
   if (broker.alive) return <Status tone="ok" label="Alive" hint={broker.message || undefined} />;
   const state = broker.observed_state || "unknown";
   const starting = ["starting", "running", "backoff"].includes(state);
@@ -37,7 +39,7 @@ function BrokerState({ broker }: { broker: Broker }) {
       tone={starting ? "run" : "bad"}
       label={starting ? state : `Down (${state})`}
       pulse={starting}
-      hint={broker.message || undefined}
+      hint={broker.message || drift || undefined}
     />
   );
 }

@@ -7,7 +7,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from console.parts import OK, STALE, UNAVAILABLE
-from controlplane.access.serializers import AclSerializer, KafkaUserSerializer
+from controlplane.access.serializers import (
+    AclSerializer,
+    KafkaUserSerializer,
+    PasswordOverlapSerializer,
+)
 from controlplane.analytics.serializers import (
     AnalyticsRunSerializer,
     CollectorSerializer,
@@ -214,7 +218,12 @@ GroupPageSerializer = _page(
     "Group", {"group": GROUP, "lag": LAG, "retention": RETENTION, "collector": COLLECTOR}
 )
 AccessPageSerializer = _page(
-    "Access", {"users": _list(KafkaUserSerializer), "acls": _list(AclSerializer)}
+    "Access",
+    {
+        "users": _list(KafkaUserSerializer),
+        "overlaps": _list(PasswordOverlapSerializer),
+        "acls": _list(AclSerializer),
+    },
 )
 ReassignPageSerializer = _page(
     "Reassign",

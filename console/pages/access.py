@@ -2,7 +2,7 @@
 
 from console.pages.shared import observed_list
 from console.parts import Part
-from controlplane.access.selectors import acl_row, user_row
+from controlplane.access.selectors import acl_row, overlap_list, user_row
 from controlplane.clusters.selectors import seen_cluster
 from controlplane.common.grants import Scope
 from controlplane.observed.sections import ACLS, USERS
@@ -13,5 +13,6 @@ def access(tenant: Tenant, scope: Scope, cluster_id: str) -> dict[str, Part]:
     row = seen_cluster(tenant, scope, cluster_id)
     return {
         "users": observed_list(row, scope, USERS, user_row),
+        "overlaps": Part(lambda: overlap_list(row, scope)),
         "acls": observed_list(row, scope, ACLS, acl_row),
     }

@@ -11,14 +11,15 @@ export function OneTimeSecret({ operationId }: { operationId: string }) {
     mutationFn: () => api.post("/api/v1/operations/{operation_id}/secret", { blanks: { operation_id: operationId } }),
   });
   if (reveal.data) {
-    const { username, password } = reveal.data;
+    const { username, password, mechanism } = reveal.data;
     return (
       <Notice tone="warn" title="Copy the password now. It is not stored and cannot be shown again.">
         <div style={{ marginTop: 8 }}>
           <CodeBlock label="Password" text={password} />
         </div>
         <p style={{ margin: "6px 0 0" }}>
-          For user <span className="ps-mono">{username}</span>.
+          For user <span className="ps-mono">{username}</span>, whose clients log in with{" "}
+          <span className="ps-mono">sasl.mechanism={mechanism.split(",")[0]}</span>.
         </p>
       </Notice>
     );

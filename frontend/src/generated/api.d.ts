@@ -1978,6 +1978,7 @@ export interface components {
         };
         ConsoleAccessParts: {
             acls: components["schemas"]["AclListPart"];
+            overlaps: components["schemas"]["PasswordOverlapListPart"];
             users: components["schemas"]["KafkaUserListPart"];
         };
         ConsoleAnalyticsPage: {
@@ -3004,6 +3005,17 @@ export interface components {
         };
         PasswordOverlapList: {
             data: components["schemas"]["PasswordOverlap"][];
+        };
+        PasswordOverlapListPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["PasswordOverlap"][] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
         };
         /** @enum {string} */
         PasswordOverlapStateEnum: "standing" | "held";

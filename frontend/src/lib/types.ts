@@ -15,6 +15,8 @@ export type GroupDetail = Schemas["Group"];
 export type GroupMember = Schemas["GroupMember"];
 export type GroupOffset = Schemas["GroupOffset"];
 export type KafkaUser = Schemas["KafkaUser"];
+/** Two passwords of one user that work beside each other. */
+export type PasswordOverlap = Schemas["PasswordOverlap"];
 export type AclBinding = Schemas["AclBinding"];
 export type ActiveReassignments = Schemas["ActiveReassignments"];
 /** One partition of a reassignment on its way; bytes of null are not known. */

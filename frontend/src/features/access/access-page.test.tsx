@@ -24,7 +24,21 @@ const denial = {
   pattern_type: "LITERAL",
   host: "10.0.0.9",
 };
-const parts = { users: ok([user("app"), user("penstock", true), user("idle")]), acls: ok([rule, denial]) };
+const overlap = {
+  username: "app",
+  old_mechanism: "SCRAM-SHA-512",
+  new_mechanism: "SCRAM-SHA-256",
+  state: "standing",
+  rotation: "op_1",
+  created_at: "2026-03-04T05:06:07Z",
+  ends_at: "2999-03-04T05:06:07Z",
+  problem: "",
+};
+const parts = {
+  overlaps: ok([]),
+  users: ok([user("app"), user("penstock", true), user("idle")]),
+  acls: ok([rule, denial]),
+};
 const open = (search = "", answer: object = parts, more: Answers = {}) =>
   openPage(PATH + search, {
     "GET /console/api/pages/access/c1": { parts: answer },
@@ -50,15 +64,52 @@ describe("access", () => {
     expect(screen.queryByRole("button", { name: "Actions for penstock" })).toBeNull();
   });
 
-  it.each([
-    ["New password", "user.rotate"],
-    ["Delete user", "user.delete"],
-  ])("plans %s", async (item, kind) => {
-    const { asked } = await open();
+  const choose = async (user: string, item: string) => {
     await rowsOf("Users");
-    press("Actions for idle");
+    press(`Actions for ${user}`);
     fireEvent.click(await screen.findByRole("menuitem", { name: item }));
-    await waitFor(() => expect(posted(asked)).toEqual({ kind, cluster_id: "c1", inputs: { username: "idle" } }));
+  };
+
+  it("plans that a user is deleted", async () => {
+    const { asked } = await open();
+    await choose("idle", "Delete user");
+    await waitFor(() =>
+      expect(posted(asked)).toEqual({ kind: "user.delete", cluster_id: "c1", inputs: { username: "idle" } }),
+    );
+  });
+
+  it("plans a new password, beside which the old one works for a day unless another time is chosen", async () => {
+    const { asked } = await open();
+    await choose("idle", "New password");
+    const dialog = within(await screen.findByRole("dialog"));
+    expect(dialog.getByText(/Both passwords work until about/)).toBeTruthy();
+    fireEvent.click(dialog.getByLabelText("The old password ends", { selector: "input" }));
+    fireEvent.click(await screen.findByRole("option", { name: "After 1 hour" }));
+    fireEvent.click(dialog.getByRole("button", { name: "Review plan" }));
+    const inputs = { username: "idle", overlap_s: 3600 };
+    await waitFor(() => expect(posted(asked)).toEqual({ kind: "user.rotate", cluster_id: "c1", inputs }));
+  });
+
+  it("shows that two passwords stand, until when, and ends the old one", async () => {
+    const { asked } = await open("", { ...parts, overlaps: ok([overlap]) });
+    expect((await rowsOf("Users"))[0]?.[0]).toMatch(
+      /^appTwo passwords: old by SCRAM-SHA-512, new by SCRAM-SHA-256\. The old one ends in /,
+    );
+    await choose("app", "End the old password now");
+    const inputs = { username: "app", mechanism: "SCRAM-SHA-512", rotation: "op_1" };
+    await waitFor(() => expect(posted(asked)).toEqual({ kind: "user.retire", cluster_id: "c1", inputs }));
+  });
+
+  it("says why the old one is not removed by itself, and that a third password replaces both", async () => {
+    const held = { ...overlap, state: "held", problem: "restored from a backup" };
+    const { asked } = await open("", { ...parts, overlaps: ok([held]) });
+    expect((await rowsOf("Users"))[0]?.[0]).toContain("not removed by itself: restored from a backup");
+    await choose("app", "New password");
+    const dialog = within(await screen.findByRole("dialog"));
+    expect(dialog.getByText(/Two passwords stand already/)).toBeTruthy();
+    fireEvent.click(dialog.getByRole("button", { name: "Review plan" }));
+    const inputs = { username: "app", overlap_s: 0 };
+    await waitFor(() => expect(posted(asked)).toEqual({ kind: "user.rotate", cluster_id: "c1", inputs }));
   });
 
   it("adds ACLs for a user who is chosen by name", async () => {
@@ -108,7 +159,7 @@ describe("access", () => {
   });
 
   it("has empty lists that say what to do", async () => {
-    await open("", { users: ok([]), acls: ok([]) });
+    await open("", { users: ok([]), overlaps: ok([]), acls: ok([]) });
     expect(await screen.findByText("No users yet")).toBeTruthy();
     fireEvent.click(screen.getByRole("tab", { name: "ACLs" }));
     expect(await screen.findByText("No ACLs yet")).toBeTruthy();

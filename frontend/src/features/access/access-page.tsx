@@ -10,18 +10,20 @@ import { Refused } from "@/components/refused";
 import { clearDrafts } from "@/lib/draft";
 import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
-import type { PlanRequest } from "@/lib/types";
+import type { PlanInputs, PlanRequest } from "@/lib/types";
 import { isRefusal } from "@/lib/problem";
 import { useSession } from "@/lib/session";
 import { AclTable } from "./acl-table";
 import { asRules } from "./acl-words";
 import { AclForm } from "./acl-form";
 import { NewUserForm } from "./new-user-form";
+import { RotateForm } from "./rotate-form";
 import { UserTable } from "./user-table";
 
 const route = getRouteApi("/app/clusters/$clusterId/access");
 
-type Form = { kind: "user" } | { kind: "acl"; principal?: string } | null;
+type Mechanism = PlanInputs<"user.retire">["mechanism"];
+type Form = { kind: "user" } | { kind: "acl"; principal?: string } | { kind: "rotate"; username: string } | null;
 
 export function AccessPage() {
   const { clusterId } = route.useParams();
@@ -39,6 +41,8 @@ export function AccessPage() {
   const drafts = { user: `new-user/${clusterId}`, acl: `acl/${clusterId}` };
   const users = query.data?.parts.users.data ?? [];
   const acls = query.data?.parts.acls.data ?? [];
+  const overlaps = query.data?.parts.overlaps.data ?? [];
+  const rotated = form?.kind === "rotate" ? form.username : null;
   const tab = search.tab ?? "users";
   if (isRefusal(query)) return <Refused error={query.error} />;
   return (
@@ -76,9 +80,17 @@ export function AccessPage() {
                 <UserTable
                   users={rows}
                   acls={acls}
+                  overlaps={overlaps}
                   canWrite={canWrite}
                   onAddAcls={(username) => setForm({ kind: "acl", principal: `User:${username}` })}
-                  onRotate={(username) => plan({ kind: "user.rotate", cluster_id: clusterId, inputs: { username } })}
+                  onRotate={(username) => setForm({ kind: "rotate", username })}
+                  onEndOverlap={({ username, old_mechanism, rotation }) =>
+                    plan({
+                      kind: "user.retire",
+                      cluster_id: clusterId,
+                      inputs: { username, mechanism: old_mechanism as Mechanism, rotation },
+                    })
+                  }
                   onDelete={(username) => plan({ kind: "user.delete", cluster_id: clusterId, inputs: { username } })}
                   empty={
                     <Empty icon={<IconUserPlus size={20} />} title="No users yet">
@@ -128,6 +140,12 @@ export function AccessPage() {
         draft={form?.kind === "acl" ? `${drafts.acl}/${form.principal ?? ""}` : "closed"}
         onClose={() => setForm(null)}
         onPlan={(bindings) => plan({ kind: "acl.create", cluster_id: clusterId, inputs: { bindings } })}
+      />
+      <RotateForm
+        username={rotated}
+        overlap={overlaps.find((one) => one.username === rotated)}
+        onClose={() => setForm(null)}
+        onPlan={(inputs) => plan({ kind: "user.rotate", cluster_id: clusterId, inputs })}
       />
       <PlanFlow
         request={request}

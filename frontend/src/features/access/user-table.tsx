@@ -1,26 +1,41 @@
 import { ActionIcon, Menu } from "@mantine/core";
-import { IconDots, IconKey, IconRefresh } from "@tabler/icons-react";
+import { IconDots, IconKey, IconPlayerStop, IconRefresh } from "@tabler/icons-react";
 import { createColumnHelper } from "@tanstack/react-table";
 import type { ReactNode } from "react";
 import { DataTable } from "@/components/data-table";
 import { DeleteItem } from "@/components/more-menu";
+import { RelTime } from "@/components/rel-time";
 import { plural } from "@/lib/format";
-import type { AclBinding, KafkaUser } from "@/lib/types";
+import type { AclBinding, KafkaUser, PasswordOverlap } from "@/lib/types";
 import { aclSummary } from "./acl-words";
 
 interface UserTableProps {
   users: KafkaUser[];
   acls: AclBinding[];
+  overlaps: PasswordOverlap[];
   canWrite: boolean;
   onAddAcls: (username: string) => void;
   onRotate: (username: string) => void;
+  /** Removes the old one of two passwords. */
+  onEndOverlap: (overlap: PasswordOverlap) => void;
   onDelete: (username: string) => void;
   empty: ReactNode;
 }
 
 const column = createColumnHelper<KafkaUser>();
 
-export function UserTable({ users, acls, canWrite, onAddAcls, onRotate, onDelete, empty }: UserTableProps) {
+export function UserTable({
+  users,
+  acls,
+  overlaps,
+  canWrite,
+  onAddAcls,
+  onRotate,
+  onEndOverlap,
+  onDelete,
+  empty,
+}: UserTableProps) {
+  const overlapOf = (user: KafkaUser) => overlaps.find((one) => one.username === user.username);
   const of = (user: KafkaUser) => acls.filter((acl) => acl.principal === `User:${user.username}`);
   const columns = [
     column.accessor("username", {
@@ -33,6 +48,7 @@ export function UserTable({ users, acls, canWrite, onAddAcls, onRotate, onDelete
               service
             </span>
           )}
+          <Overlap overlap={overlapOf(row.original)} />
         </>
       ),
     }),
@@ -76,6 +92,7 @@ export function UserTable({ users, acls, canWrite, onAddAcls, onRotate, onDelete
               <Menu.Item leftSection={<IconRefresh size={15} />} onClick={() => onRotate(row.original.username)}>
                 New password
               </Menu.Item>
+              <EndItem overlap={overlapOf(row.original)} onEnd={onEndOverlap} />
               <Menu.Divider />
               <DeleteItem onClick={() => onDelete(row.original.username)}>Delete user</DeleteItem>
             </Menu.Dropdown>
@@ -92,5 +109,32 @@ export function UserTable({ users, acls, canWrite, onAddAcls, onRotate, onDelete
       defaultSort="username"
       empty={empty}
     />
+  );
+}
+
+/** That two passwords stand, until when, and why no longer by itself. */
+function Overlap({ overlap }: { overlap: PasswordOverlap | undefined }) {
+  if (!overlap) return null;
+  return (
+    <div className="ps-muted" style={{ fontSize: "0.8125rem" }}>
+      Two passwords: old by {overlap.old_mechanism}, new by {overlap.new_mechanism}.{" "}
+      {overlap.state === "held" ? (
+        <span className="ps-warn">The old one is not removed by itself: {overlap.problem}</span>
+      ) : (
+        <>
+          The old one ends <RelTime at={overlap.ends_at} />
+          {overlap.problem && <span className="ps-warn">; last try: {overlap.problem}</span>}
+        </>
+      )}
+    </div>
+  );
+}
+
+function EndItem({ overlap, onEnd }: { overlap: PasswordOverlap | undefined; onEnd: (one: PasswordOverlap) => void }) {
+  if (!overlap) return null;
+  return (
+    <Menu.Item leftSection={<IconPlayerStop size={15} />} onClick={() => onEnd(overlap)}>
+      End the old password now
+    </Menu.Item>
   );
 }

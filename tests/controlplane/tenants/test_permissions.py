@@ -44,6 +44,7 @@ TABLE = [
     ("get", "/clusters/{cluster}/topics", None, 200, False),
     ("get", "/clusters/{cluster}/topics/orders", None, 200, False),
     ("get", "/clusters/{cluster}/users", None, 200, False),
+    ("get", "/clusters/{cluster}/overlaps", None, 200, False),
     ("get", "/clusters/{cluster}/acls", None, 200, False),
     ("get", "/clusters/{cluster}/access/drift", None, 200, False),
     ("get", "/clusters/{cluster}/groups", None, 200, False),
@@ -212,7 +213,7 @@ def pattern_of(address):
     parts = address.strip("/").split("/")
     fixed = {
         *("me", "tenants", "api-keys", "audit-events", "hosts", "clusters", "client-config"),
-        *("topics", "users", "acls", "groups", "reassignments", "plans", "operations"),
+        *("topics", "users", "overlaps", "acls", "groups", "reassignments", "plans", "operations"),
         *("cancellation", "undo-plan", "secret", "operator", "members", "invitations"),
         *("service-accounts", "rotation", "link"),
     }

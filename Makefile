@@ -67,7 +67,7 @@ test-cluster: ## Tests on real brokers and ZooKeeper
 test-governance-kafka: ## Every kind of operation on a stock Apache Kafka of three brokers, with authorizer and SASL_SSL
 	@deploy/local/setup.sh test
 	@$(PY) -m tests.kafka_jars
-	@PENSTOCK_TEST_GOVERNED=kafka $(PY) -m pytest -q -n 0 tests/controlplane/live/test_verbs.py tests/controlplane/live/test_every_kind.py
+	@PENSTOCK_TEST_GOVERNED=kafka $(PY) -m pytest -q -n 0 tests/controlplane/live/test_verbs.py tests/controlplane/live/test_every_kind.py tests/controlplane/live/test_overlap.py
 test-postgres: ## The control plane's tests on PostgreSQL
 	@tests/run_on_postgres.sh
 test-spark: ## Spark transforms and jobs on a real local session

@@ -12,6 +12,7 @@ import { Lines } from "@/components/card";
 import {
   accessSearch,
   analyticsSearch,
+  auditSearch,
   groupSearch,
   listSearch,
   loginSearch,
@@ -146,7 +147,7 @@ const operationRoute = createRoute({
 const auditRoute = createRoute({
   getParentRoute: () => appRoute,
   path: "/audit",
-  validateSearch: listSearch,
+  validateSearch: auditSearch,
   component: lazyRouteComponent(() => import("@/features/audit/audit-page"), "AuditPage"),
 });
 const settingsRoute = createRoute({

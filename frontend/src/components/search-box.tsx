@@ -1,10 +1,8 @@
 import { CloseButton, TextInput } from "@mantine/core";
-import { useDebouncedCallback, useHotkeys } from "@mantine/hooks";
+import { useHotkeys } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
-import { useEffect, useRef, useState } from "react";
-
-/** Pause after the last key before the URL changes, ms. */
-const PAUSE_MS = 150;
+import { useRef } from "react";
+import { useTypedText } from "@/lib/use-typed-text";
 
 interface SearchBoxProps {
   value: string;
@@ -14,25 +12,9 @@ interface SearchBoxProps {
 
 /** A filter field whose value lives elsewhere (the URL). "/" focuses it. */
 export function SearchBox({ value, label, onChange }: SearchBoxProps) {
-  const [text, setText] = useState(value);
   const input = useRef<HTMLInputElement>(null);
-  const sent = useRef(value);
-  const send = useDebouncedCallback((next: string) => {
-    sent.current = next;
-    onChange(next);
-  }, PAUSE_MS);
-  useEffect(() => {
-    // The URL changed by itself (back button, link): follow it.
-    if (value !== sent.current) {
-      sent.current = value;
-      setText(value);
-    }
-  }, [value]);
+  const [text, change] = useTypedText(value, onChange);
   useHotkeys([["/", () => input.current?.focus()]]);
-  const change = (next: string) => {
-    setText(next);
-    send(next);
-  };
   return (
     <TextInput
       ref={input}

@@ -13,6 +13,8 @@ interface Options {
 
 /** Longest wait for an answer, ms. The server's own part deadlines are shorter. */
 const DEADLINE_MS = 30_000;
+/** Longest wait for the whole of a file, ms. */
+const FILE_DEADLINE_MS = 300_000;
 
 let csrfToken = "";
 let onSignedOut: () => void = () => undefined;
@@ -27,11 +29,18 @@ export function setSignedOutHandler(handler: () => void): void {
 }
 
 export async function request<T>(method: Method, path: string, options: Options = {}): Promise<T> {
+  const response = await answered(method, path, options, DEADLINE_MS);
+  if (response.status === 204) return undefined as T;
+  return (await response.json()) as T;
+}
+
+/** The answer when it is good; throws ApiError otherwise. */
+async function answered(method: Method, path: string, options: Options, deadlineMs: number): Promise<Response> {
   const headers: Record<string, string> = { Accept: "application/json, application/problem+json" };
   if (method !== "GET") headers["X-CSRFToken"] = csrfToken;
   if (options.body !== undefined) headers["Content-Type"] = "application/json";
   if (options.idempotencyKey) headers["Idempotency-Key"] = options.idempotencyKey;
-  const deadline = AbortSignal.timeout(DEADLINE_MS);
+  const deadline = AbortSignal.timeout(deadlineMs);
   const response = await fetch(path, {
     method,
     headers,
@@ -39,10 +48,7 @@ export async function request<T>(method: Method, path: string, options: Options 
     body: options.body === undefined ? undefined : JSON.stringify(options.body),
     signal: options.signal ? AbortSignal.any([options.signal, deadline]) : deadline,
   });
-  if (response.ok) {
-    if (response.status === 204) return undefined as T;
-    return (await response.json()) as T;
-  }
+  if (response.ok) return response;
   const problem = await readProblem(response);
   if (problem.status === 401 && !path.startsWith("/console/api/")) onSignedOut();
   throw new ApiError(problem);
@@ -72,12 +78,21 @@ type PostOptions<A extends AddressOf<"post">> = Blanks<BlanksOf<"post", A>> &
   Pick<Options, "idempotencyKey"> &
   (BodyOf<A> extends undefined ? { body?: never } : { body: BodyOf<A> });
 
+/** What follows an address: nothing for what is not given. */
+function asked(query: unknown): string {
+  const given = Object.entries((query ?? {}) as Record<string, unknown>).filter(([, value]) => value !== undefined);
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return text && `?${text}`;
+}
+
 /** Reads and writes by the document's addresses: bodies and answers have the types that it gives them. */
 export const api = {
-  get: <A extends AddressOf<"get">>(address: A, { blanks, query, signal }: GetOptions<A>) => {
-    const given = Object.entries((query ?? {}) as Record<string, unknown>).filter(([, value]) => value !== undefined);
-    const asked = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-    return request<AnswerOf<"get", A>>("GET", filled(address, blanks) + (asked && `?${asked}`), { signal });
+  get: <A extends AddressOf<"get">>(address: A, { blanks, query, signal }: GetOptions<A>) =>
+    request<AnswerOf<"get", A>>("GET", filled(address, blanks) + asked(query), { signal }),
+  /** A file, and the headers that say what it is. */
+  download: async <A extends AddressOf<"get">>(address: A, { blanks, query, signal }: GetOptions<A>) => {
+    const response = await answered("GET", filled(address, blanks) + asked(query), { signal }, FILE_DEADLINE_MS);
+    return { blob: await response.blob(), headers: response.headers };
   },
   post: <A extends AddressOf<"post">>(address: A, { blanks, body, idempotencyKey }: PostOptions<A>) =>
     request<AnswerOf<"post", A>>("POST", filled(address, blanks), { body: body ?? {}, idempotencyKey }),

@@ -23,4 +23,5 @@ const KINDS: Record<OperationKind, [verb: string, noun: string]> = {
 };
 
 export const kindLabel = (kind: OperationKind): string => KINDS[kind][0];
+export const OPERATION_KINDS = Object.keys(KINDS) as OperationKind[];
 export const isKind = (text: string): text is OperationKind => Object.hasOwn(KINDS, text);

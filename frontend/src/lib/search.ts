@@ -32,6 +32,37 @@ export const listSearch = (raw: ListSearch & SearchSchemaInput): ListSearch => (
   state: text(raw.state),
 });
 
+/** Filters of the audit, as the REST API takes them; `last` or `from` and `to` say when. */
+export const AUDIT_LAST = { "1h": 3600, "24h": 86_400, "7d": 604_800, "30d": 2_592_000 } as const;
+export type AuditLast = keyof typeof AUDIT_LAST;
+
+export interface AuditSearch {
+  actor?: string;
+  action?: string;
+  resource?: string;
+  outcome?: string;
+  cluster?: string;
+  last?: AuditLast;
+  from?: string;
+  to?: string;
+}
+
+const moment = (value: unknown): string | undefined => {
+  const given = text(value);
+  return given !== undefined && !Number.isNaN(Date.parse(given)) ? given : undefined;
+};
+
+export const auditSearch = (raw: AuditSearch & SearchSchemaInput): AuditSearch => ({
+  actor: text(raw.actor),
+  action: text(raw.action),
+  resource: text(raw.resource),
+  outcome: text(raw.outcome),
+  cluster: text(raw.cluster),
+  last: oneOf(raw.last, Object.keys(AUDIT_LAST) as AuditLast[]),
+  from: moment(raw.from),
+  to: moment(raw.to),
+});
+
 export const TOPIC_TABS = ["partitions", "configuration"] as const;
 export const GROUP_TABS = ["offsets", "members"] as const;
 export const ACCESS_TABS = ["users", "acls"] as const;

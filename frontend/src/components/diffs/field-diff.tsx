@@ -75,9 +75,11 @@ function Field({ name }: { name: string }) {
 interface FieldDiffProps {
   before: unknown;
   after: unknown;
+  /** It has happened: what is gone was there before, not now. */
+  past?: boolean;
 }
 
-export function FieldDiff({ before, after }: FieldDiffProps) {
+export function FieldDiff({ before, after, past = false }: FieldDiffProps) {
   const old = flatten(before);
   const next = flatten(after);
   const names = [...new Set([...Object.keys(old), ...Object.keys(next)])];
@@ -93,7 +95,7 @@ export function FieldDiff({ before, after }: FieldDiffProps) {
           <thead>
             <tr>
               <th scope="col">Field</th>
-              {!creating && <th scope="col">{deleting ? "Now" : "Before"}</th>}
+              {!creating && <th scope="col">{deleting && !past ? "Now" : "Before"}</th>}
               {!deleting && <th scope="col">{creating ? "Value" : "After"}</th>}
             </tr>
           </thead>

@@ -10,6 +10,7 @@ from controlplane.common.serializers import Shape, page_serializer
 from controlplane.tenants.models import ROLE_CHOICES, TENANT_STATE_CHOICES
 from controlplane.tenants.serializers import (
     ApiKeyCreatedSerializer,
+    GrantInputSerializer,
     GrantSerializer,
     check_key_end,
 )
@@ -37,7 +38,7 @@ class MemberSerializer(Shape):
 
 class MemberInputSerializer(Shape):
     role = role_field()
-    grants = GrantSerializer(  # type: ignore[call-arg] # the list has max_length
+    grants = GrantInputSerializer(  # type: ignore[call-arg] # the list has max_length
         many=True,
         required=False,
         max_length=GRANTS_MAX,
@@ -160,7 +161,7 @@ class OperatorTenantChangeSerializer(Shape):
 class OperatorMemberInputSerializer(Shape):
     username = serializers.CharField(max_length=USERNAME_MAX)
     role = role_field()
-    grants = GrantSerializer(many=True, default=list, max_length=GRANTS_MAX)  # type: ignore[call-arg] # the list has it
+    grants = GrantInputSerializer(many=True, default=list, max_length=GRANTS_MAX)  # type: ignore[call-arg] # the list has it
 
 
 class UserTenantSerializer(Shape):

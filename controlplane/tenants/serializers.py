@@ -21,10 +21,26 @@ NDJSON, CSV = "ndjson", "csv"
 KEY_LIFETIME_MAX = timedelta(days=5 * 366)
 
 
+MATCHES = [(each.value, each.value) for each in Match]
+OVERS = [(each.value, each.value) for each in Over]
+
+
 class PatternSerializer(Shape):
-    match = serializers.ChoiceField(
-        [(each.value, each.value) for each in Match], default=Match.ANY.value
-    )
+    match = serializers.ChoiceField(MATCHES)
+    name = serializers.CharField(help_text="Compared letter by letter; empty when any matches.")
+
+
+class GrantSerializer(Shape):
+    """A grant as it is kept, with every field."""
+
+    role = serializers.ChoiceField(GRANT_ROLES)
+    clusters = PatternSerializer()
+    over = serializers.ChoiceField(OVERS)
+    names = PatternSerializer()
+
+
+class PatternInputSerializer(Shape):
+    match = serializers.ChoiceField(MATCHES, default=Match.ANY.value)
     name = serializers.CharField(
         max_length=NAME_MAX,
         allow_blank=True,
@@ -34,15 +50,15 @@ class PatternSerializer(Shape):
     )
 
 
-class GrantSerializer(Shape):
+class GrantInputSerializer(Shape):
     role = serializers.ChoiceField(GRANT_ROLES)
-    clusters = PatternSerializer(default=dict)
+    clusters = PatternInputSerializer(default=dict)
     over = serializers.ChoiceField(
-        [(each.value, each.value) for each in Over],
+        OVERS,
         default=Over.CLUSTER.value,
         help_text="All that is on the clusters, or topics or groups on them by name.",
     )
-    names = PatternSerializer(default=dict)
+    names = PatternInputSerializer(default=dict)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """The grant in its one stored form."""
@@ -117,7 +133,7 @@ class ApiKeyInputSerializer(Shape):
         default="read",
         help_text="limited: what the grants give; read and write are over all of the tenant.",
     )
-    grants = GrantSerializer(many=True, default=list, max_length=GRANTS_MAX)  # type: ignore[call-arg] # the list has it
+    grants = GrantInputSerializer(many=True, default=list, max_length=GRANTS_MAX)  # type: ignore[call-arg] # the list has it
     service_account_id = serializers.CharField(
         max_length=40,
         allow_null=True,

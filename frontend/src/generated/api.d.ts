@@ -1430,7 +1430,7 @@ export interface components {
              * @description In the future, at most five years off; null: until it is revoked.
              */
             expires_at?: string | null;
-            grants?: components["schemas"]["GrantRequest"][];
+            grants?: components["schemas"]["GrantInputRequest"][];
             name: string;
             /**
              * @description limited: what the grants give; read and write are over all of the tenant.
@@ -2095,27 +2095,21 @@ export interface components {
             reason: string;
         };
         Grant: {
-            clusters?: components["schemas"]["Pattern"];
-            names?: components["schemas"]["Pattern"];
+            clusters: components["schemas"]["Pattern"];
+            names: components["schemas"]["Pattern"];
+            over: components["schemas"]["OverEnum"];
+            role: components["schemas"]["Role060Enum"];
+        };
+        GrantInputRequest: {
+            clusters?: components["schemas"]["PatternInputRequest"];
+            names?: components["schemas"]["PatternInputRequest"];
             /**
              * @description All that is on the clusters, or topics or groups on them by name.
              * @default cluster
              */
             over?: components["schemas"]["OverEnum"];
-            role: components["schemas"]["GrantRoleEnum"];
+            role: components["schemas"]["Role060Enum"];
         };
-        GrantRequest: {
-            clusters?: components["schemas"]["PatternRequest"];
-            names?: components["schemas"]["PatternRequest"];
-            /**
-             * @description All that is on the clusters, or topics or groups on them by name.
-             * @default cluster
-             */
-            over?: components["schemas"]["OverEnum"];
-            role: components["schemas"]["GrantRoleEnum"];
-        };
-        /** @enum {string} */
-        GrantRoleEnum: "operator" | "viewer";
         Group: {
             /**
              * Format: date-time
@@ -2546,7 +2540,7 @@ export interface components {
         };
         MemberInputRequest: {
             /** @description In place of those of before, with the role limited or viewer; absent: those of before stay while the role does, and end with it. */
-            grants?: components["schemas"]["GrantRequest"][];
+            grants?: components["schemas"]["GrantInputRequest"][];
             role: components["schemas"]["RoleEnum"];
         };
         MemberPage: {
@@ -2848,7 +2842,7 @@ export interface components {
             data: components["schemas"]["OperatorHost"][];
         };
         OperatorMemberInputRequest: {
-            grants?: components["schemas"]["GrantRequest"][];
+            grants?: components["schemas"]["GrantInputRequest"][];
             role: components["schemas"]["RoleEnum"];
             username: string;
         };
@@ -3020,15 +3014,11 @@ export interface components {
         /** @enum {string} */
         PasswordOverlapStateEnum: "standing" | "held";
         Pattern: {
-            /** @default any */
-            match?: components["schemas"]["MatchEnum"];
-            /**
-             * @description Compared letter by letter; a prefix ends with a separator (. - _ / :).
-             * @default
-             */
-            name?: string;
+            match: components["schemas"]["MatchEnum"];
+            /** @description Compared letter by letter; empty when any matches. */
+            name: string;
         };
-        PatternRequest: {
+        PatternInputRequest: {
             /** @default any */
             match?: components["schemas"]["MatchEnum"];
             /**
@@ -3223,6 +3213,8 @@ export interface components {
         };
         /** @enum {string} */
         RiskEnum: "loses-data" | "loses-access" | "opens-access" | "skips-records";
+        /** @enum {string} */
+        Role060Enum: "operator" | "viewer";
         /** @enum {string} */
         RoleEnum: "owner" | "operator" | "viewer" | "limited";
         RunCluster: {

@@ -62,6 +62,7 @@ export function useChange<Given, Answer>(send: (given: Given) => Promise<Answer>
 }
 
 export const ROLES: { value: Role; label: string }[] = [
+  { value: "limited", label: "By grants only" },
   { value: "viewer", label: "Viewer: reads" },
   { value: "operator", label: "Operator: reads and changes" },
   { value: "owner", label: "Owner: also administers" },

@@ -60,6 +60,8 @@ export type ChangeEvents = Schemas["ChangeEvents"];
 export type OperationEvents = Schemas["OperationEvents"];
 export type Role = Schemas["RoleEnum"];
 export type Member = Schemas["Member"];
+/** A role over clusters, or over topics or groups on them, by name. */
+export type Grant = Schemas["Grant"];
 export type Invitation = Schemas["Invitation"];
 export type ServiceAccount = Schemas["ServiceAccount"];
 export type ApiKey = Schemas["ApiKey"];

@@ -28,6 +28,10 @@ describe("fields before and after", () => {
       list: '1\nUser:app may read topic “sales”\n{"x":1}',
     });
     expect(flatten("text")).toEqual({ value: "text" });
+    const any = { match: "any", name: "" };
+    expect(flatten([{ role: "viewer", clusters: any, over: "group", names: any }])).toEqual({
+      "": "Reads groups of every name, on every cluster, those to come too.",
+    });
   });
 
   it("are shown where they differ; the others are counted", async () => {

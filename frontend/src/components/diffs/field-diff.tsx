@@ -1,5 +1,6 @@
 import { formatBytes, formatDurationMs, formatInteger } from "@/lib/format";
-import type { AclBinding } from "@/lib/types";
+import { grantSentence } from "@/lib/grants";
+import type { AclBinding, Grant } from "@/lib/types";
 import { aclSentence } from "./acl-diff";
 
 type Flat = Record<string, string>;
@@ -17,12 +18,14 @@ export function flatten(value: unknown, prefix = "", into: Flat = {}): Flat {
   return into;
 }
 
+const isStoredGrant = (item: object): item is Grant => "clusters" in item && "over" in item && "names" in item;
 const isAcl = (item: object): item is AclBinding => "principal" in item && "resource_name" in item;
 
 /** One item of a list on its own line: a rule as a sentence, any other object as JSON. */
 function itemText(item: unknown): string {
   if (typeof item !== "object" || item === null) return String(item);
-  return isAcl(item) ? aclSentence(item) : JSON.stringify(item);
+  if (isAcl(item)) return aclSentence(item);
+  return isStoredGrant(item) ? grantSentence(item) : JSON.stringify(item);
 }
 
 /** The value with its size in words beside it, by the unit in the field's own name. */

@@ -12,6 +12,7 @@ import { RelTime } from "@/components/rel-time";
 import { type Once, ShownOnce } from "@/components/shown-once";
 import { Status } from "@/components/status";
 import { NewKeyForm, RevokeKeyForm, RotateForm } from "@/features/settings/key-forms";
+import { Rights } from "@/features/settings/rights";
 import { useApiKeys, useChange, useServiceAccounts } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import type { ApiKey, ServiceAccount } from "@/lib/types";
@@ -101,7 +102,10 @@ export function AccountsTab({ isOwner }: { isOwner: boolean }) {
       ),
     }),
     key.accessor((row) => row.service_account.name, { id: "account", header: "Of", meta: { hideBelow: "sm" } }),
-    key.accessor("scope", { header: "May" }),
+    key.accessor("scope", {
+      header: "May",
+      cell: ({ row }) => <Rights role={row.original.scope} grants={row.original.grants} />,
+    }),
     key.display({ id: "state", header: "State", cell: ({ row }) => <KeyState row={row.original} /> }),
     key.accessor("last_used_at", {
       header: "Last use",

@@ -1,9 +1,11 @@
 import { Select, TextInput } from "@mantine/core";
 import { useState } from "react";
 import { FormModal } from "@/components/form-modal";
+import { GrantsEditor } from "@/features/settings/grants-editor";
 import { useChange } from "@/lib/administration";
 import { api } from "@/lib/api-client";
-import type { ApiKey, ServiceAccount } from "@/lib/types";
+import { isGrant, NEW_GRANT } from "@/lib/grants";
+import type { ApiKey, Grant, ServiceAccount } from "@/lib/types";
 
 const DAY_MS = 24 * 3600 * 1000;
 
@@ -15,12 +17,15 @@ interface MakesKey {
 export function NewKeyForm({ account: of, onClose, onMade }: MakesKey & { account: ServiceAccount }) {
   const [name, setName] = useState(of.name);
   const [scope, setScope] = useState<ApiKey["scope"]>("read");
+  const [grants, setGrants] = useState<Grant[]>([NEW_GRANT]);
   const [days, setDays] = useState("90");
+  const given = scope === "limited" ? grants : [];
   const send = useChange(() =>
     api.post("/api/v1/api-keys", {
       body: {
         name,
         scope,
+        grants: given,
         service_account_id: of.id,
         expires_at: days === "" ? null : new Date(Date.now() + Number(days) * DAY_MS).toISOString(),
       },
@@ -32,7 +37,7 @@ export function NewKeyForm({ account: of, onClose, onMade }: MakesKey & { accoun
       opened
       onClose={onClose}
       submit="Make the key"
-      ready={name !== ""}
+      ready={name !== "" && given.every(isGrant) && (scope !== "limited" || given.length > 0)}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: (made) => onMade(made.key, `It acts for ${of.name}.`) })}
@@ -51,10 +56,12 @@ export function NewKeyForm({ account: of, onClose, onMade }: MakesKey & { accoun
         data={[
           { value: "read", label: "Read" },
           { value: "write", label: "Read and write" },
+          { value: "limited", label: "By grants only" },
         ]}
         value={scope}
         onChange={(value) => value && setScope(value as ApiKey["scope"])}
       />
+      {scope === "limited" && <GrantsEditor grants={grants} onChange={setGrants} />}
       <Select
         label="Good for"
         size="sm"

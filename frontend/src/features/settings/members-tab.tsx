@@ -11,9 +11,13 @@ import { DeleteItem } from "@/components/more-menu";
 import { RelTime } from "@/components/rel-time";
 import { type Once, ShownOnce } from "@/components/shown-once";
 import { Status, type Tone } from "@/components/status";
+import { isGrant } from "@/lib/grants";
+import { plural } from "@/lib/format";
 import { linkOf, ROLES, useChange, useInvitations, useMembers } from "@/lib/administration";
 import { api } from "@/lib/api-client";
 import type { Invitation, Member, Role } from "@/lib/types";
+import { GrantsEditor } from "./grants-editor";
+import { Rights } from "./rights";
 
 type Change = { member: Member; to: "role" | "removed" } | null;
 
@@ -42,7 +46,10 @@ export function MembersTab({ isOwner }: { isOwner: boolean }) {
         </>
       ),
     }),
-    member.accessor("role", { header: "Role" }),
+    member.accessor("role", {
+      header: "Role",
+      cell: ({ row }) => <Rights role={row.original.role} grants={row.original.grants} />,
+    }),
     member.accessor("last_login_at", {
       header: "Last sign-in",
       meta: { hideBelow: "sm" },
@@ -65,7 +72,7 @@ export function MembersTab({ isOwner }: { isOwner: boolean }) {
                 leftSection={<IconUserCog size={15} />}
                 onClick={() => setChange({ member: row.original, to: "role" })}
               >
-                Change role
+                Change role and grants
               </Menu.Item>
               <DeleteItem onClick={() => setChange({ member: row.original, to: "removed" })}>Remove member</DeleteItem>
             </Menu.Dropdown>
@@ -225,24 +232,50 @@ function InviteForm({ onClose, onMade }: { onClose: () => void; onMade: (path: s
   );
 }
 
-function RoleForm({ member: { username, role: present }, onClose }: { member: Member; onClose: () => void }) {
+function RoleForm({
+  member: { username, role: present, grants: had },
+  onClose,
+}: {
+  member: Member;
+  onClose: () => void;
+}) {
   const [role, setRole] = useState<Role>(present);
+  const [grants, setGrants] = useState(had);
+  const takes = role === "limited" || role === "viewer";
+  const given = takes ? grants : [];
   const send = useChange(
-    () => api.put("/api/v1/members/{username}", { blanks: { username }, body: { role } }),
-    () => `${username} is now ${role}.`,
+    () => api.put("/api/v1/members/{username}", { blanks: { username }, body: { role, grants: given } }),
+    () => `${username} is now ${role}${given.length > 0 ? `, with ${plural(given.length, "grant")}` : ""}.`,
   );
+  const changed = role !== present || JSON.stringify(given) !== JSON.stringify(had);
   return (
     <FormModal
-      title={`Role of ${username}`}
+      title={`Role and grants of ${username}`}
       opened
       onClose={onClose}
-      submit="Change role"
-      ready={role !== present}
+      submit="Change"
+      ready={changed && given.every(isGrant)}
       pending={send.isPending}
       error={send.error}
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
       <RoleSelect value={role} onChange={setRole} />
+      {takes ? (
+        <>
+          <p className="ps-muted" style={{ margin: 0, fontSize: "0.8125rem" }}>
+            {role === "limited"
+              ? "Nothing is allowed but what the grants give; without one, nothing at all."
+              : "A viewer reads everything; grants add what may be changed."}
+          </p>
+          <GrantsEditor grants={grants} onChange={setGrants} />
+        </>
+      ) : (
+        had.length > 0 && (
+          <p style={{ margin: 0 }}>
+            This role is over everything: {plural(had.length, "grant")} beside the old one end.
+          </p>
+        )
+      )}
     </FormModal>
   );
 }

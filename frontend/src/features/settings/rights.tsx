@@ -1,0 +1,19 @@
+import { grantLabel, grantSentence } from "@/lib/grants";
+import type { Grant } from "@/lib/types";
+
+/** What a member or a key may: the role over everything, and each grant beside it. */
+export function Rights({ role, grants }: { role: string; grants: Grant[] }) {
+  if (grants.length === 0) return <>{role === "limited" ? "nothing yet" : role}</>;
+  return (
+    <>
+      {role !== "limited" && role}
+      <ul style={{ margin: 0, padding: 0, listStyle: "none", fontSize: "0.75rem", overflowWrap: "anywhere" }}>
+        {grants.map((grant, index) => (
+          <li key={index} title={grantSentence(grant)}>
+            {grantLabel(grant)}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -216,7 +216,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["controlplane.common.parsers.JsonBodyParser"],
     "DEFAULT_METADATA_CLASS": None,
     "URL_FORMAT_OVERRIDE": None,
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "controlplane.common.openapi.HeaderSchema",
     "EXCEPTION_HANDLER": "controlplane.common.exception_handler.problem_handler",
     "DEFAULT_THROTTLE_CLASSES": ["controlplane.tenants.throttles.CallerThrottle"],
     # Attempts to sign in by one user name from one address (`console.throttle`).
@@ -236,6 +236,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "console.event_shapes.describe_streams",
         "drf_spectacular.hooks.postprocess_schema_enums",
+        "controlplane.common.openapi.describe_headers",
         "controlplane.common.openapi.refuse_unknown_fields",
     ],
     "SCHEMA_PATH_PREFIX": r"/api/v1",

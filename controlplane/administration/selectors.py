@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from controlplane.clusters.models import Broker, Cluster, DrainedHost
 from controlplane.clusters.selectors import host_dict, host_rows, observed_brokers
+from controlplane.common.etags import FIELD, tag_of, with_tag
 from controlplane.common.grants import OWNER
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso, iso_of_ms
@@ -27,8 +28,9 @@ REMAINS_SHOWN = 100
 
 
 # -- tenants ------------------------------------------------------------------------------------
-def tenant_row(tenant_id: str) -> Tenant:
-    found = Tenant.objects.filter(pk=tenant_id).first()
+def tenant_row(tenant_id: str, *, locked: bool = False) -> Tenant:
+    rows = Tenant.objects.select_for_update() if locked else Tenant.objects.all()
+    found = rows.filter(pk=tenant_id).first()
     if found is None:
         raise NotFound("There is no such tenant.")
     return found
@@ -48,7 +50,7 @@ def tenants() -> QuerySet[Tenant]:
 
 def tenant_summary(tenant: Any) -> dict[str, Any]:
     """Of a row of `tenants()`."""
-    return {
+    shown = {
         "id": tenant.id,
         "slug": tenant.slug,
         "name": tenant.name,
@@ -58,6 +60,7 @@ def tenant_summary(tenant: Any) -> dict[str, Any]:
         "clusters": tenant.cluster_count,
         "created_at": iso(tenant.created_at),
     }
+    return with_tag(shown, observed=("members", "owners", "clusters"))
 
 
 def tenant_detail(tenant_id: str) -> dict[str, Any]:
@@ -85,14 +88,25 @@ def members(tenant: Tenant) -> QuerySet[Membership]:
     return Membership.objects.filter(tenant=tenant).select_related("user")
 
 
+def member_row(tenant: Tenant, username: str, *, locked: bool = False) -> Membership:
+    """Locked as every change of members does it: by the tenant. Raises NotFound."""
+    if locked:
+        tenant_row(tenant.pk, locked=True)
+    found = members(tenant).filter(user__username=username).first()
+    if found is None:
+        raise NotFound("There is no such member.")
+    return found
+
+
 def member_dict(member: Membership) -> dict[str, Any]:
-    return {
+    shown = {
         "username": member.user.get_username(),
         "role": member.role,
         "grants": member.grants,
         "is_active": member.user.is_active,
         "last_login_at": iso(member.user.last_login),
     }
+    return with_tag(shown, observed=("last_login_at",))
 
 
 def memberships_of(user: User) -> QuerySet[Membership]:
@@ -113,7 +127,7 @@ def users() -> QuerySet[User]:
 
 def user_dict(user: User) -> dict[str, Any]:
     """Of a row of `users()`."""
-    return {
+    shown = {
         "username": user.get_username(),
         "email": user.email,
         "is_active": user.is_active,
@@ -126,14 +140,24 @@ def user_dict(user: User) -> dict[str, Any]:
         "created_at": iso(user.date_joined),
         "last_login_at": iso(user.last_login),
     }
+    return with_tag(shown, observed=("has_password", "tenants", "last_login_at"))
 
 
 def invitations(tenant: Tenant) -> QuerySet[Invitation]:
     return Invitation.objects.filter(tenant=tenant)
 
 
+def invitation_row(tenant: Tenant, invitation_id: str, *, locked: bool = False) -> Invitation:
+    """Those that are over too. Raises NotFound."""
+    rows = invitations(tenant)
+    found = (rows.select_for_update() if locked else rows).filter(pk=invitation_id).first()
+    if found is None:
+        raise NotFound("There is no such invitation.")
+    return found
+
+
 def invitation_dict(invitation: Invitation) -> dict[str, Any]:
-    return {
+    shown = {
         "id": invitation.id,
         "role": invitation.role,
         "note": invitation.note,
@@ -144,6 +168,7 @@ def invitation_dict(invitation: Invitation) -> dict[str, Any]:
         "accepted_at": iso(invitation.accepted_at),
         "accepted_by": invitation.accepted_by or None,
     }
+    return with_tag(shown)
 
 
 def invitation_state(invitation: Invitation) -> str:
@@ -163,13 +188,21 @@ def service_accounts(tenant: Tenant) -> QuerySet[ServiceAccount]:
     )
 
 
-def service_account_detail(tenant: Tenant, account_id: str) -> dict[str, Any]:
-    return service_account_dict(service_accounts(tenant).get(pk=account_id))
+def service_account_detail(
+    tenant: Tenant, account_id: str, *, locked: bool = False
+) -> dict[str, Any]:
+    """Raises NotFound."""
+    if locked:  # the statement that counts keys cannot lock
+        ServiceAccount.objects.select_for_update().filter(tenant=tenant, pk=account_id).first()
+    found = service_accounts(tenant).filter(pk=account_id).first()
+    if found is None:
+        raise NotFound("There is no such service account.")
+    return service_account_dict(found)
 
 
 def service_account_dict(account: Any) -> dict[str, Any]:
     """Of a row of `service_accounts()`."""
-    return {
+    shown = {
         "id": account.id,
         "name": account.name,
         "description": account.description,
@@ -179,6 +212,7 @@ def service_account_dict(account: Any) -> dict[str, Any]:
         "created_by": account.created_by,
         "created_at": iso(account.created_at),
     }
+    return with_tag(shown, observed=("live_keys",))
 
 
 def live_keys_made_by(tenant: Tenant, username: str) -> list[str]:
@@ -208,9 +242,16 @@ def host_details() -> list[dict[str, Any]]:
             "described_at": iso_of_ms(host.described_at_ms),
             "drained_by": drained[host.host_id].by if host.host_id in drained else None,
             "broker_list": [_broker(row, reports, host.host_id) for row in brokers[host.host_id]],
+            FIELD: host_tag(host.host_id, drained.get(host.host_id)),
         }
         for host in found
     ]
+
+
+def host_tag(host_id: str, drained: DrainedHost | None) -> str:
+    """Of what operators decide about a host; the rest is its agent's word."""
+    since = None if drained is None else iso(drained.since)
+    return tag_of({"host_id": host_id, "drained_since": since})
 
 
 def host_detail(host_id: str) -> dict[str, Any]:

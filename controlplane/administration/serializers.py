@@ -6,7 +6,7 @@ from rest_framework import serializers
 from controlplane.administration.inputs import USERNAME_MAX
 from controlplane.clusters.serializers import HostSerializer
 from controlplane.common.grants import GRANTS_MAX
-from controlplane.common.serializers import Shape, page_serializer
+from controlplane.common.serializers import Shape, etag_field, page_serializer
 from controlplane.tenants.models import ROLE_CHOICES, TENANT_STATE_CHOICES
 from controlplane.tenants.serializers import (
     ApiKeyCreatedSerializer,
@@ -34,6 +34,7 @@ class MemberSerializer(Shape):
     grants = GrantSerializer(many=True, help_text="Roles by pattern, beside the role on all.")
     is_active = serializers.BooleanField(help_text="The login has not ended.")
     last_login_at = serializers.DateTimeField(allow_null=True)
+    etag = etag_field()
 
 
 class MemberInputSerializer(Shape):
@@ -65,6 +66,7 @@ class InvitationSerializer(Shape):
     expires_at = serializers.DateTimeField()
     accepted_at = serializers.DateTimeField(allow_null=True)
     accepted_by = serializers.CharField(allow_null=True)
+    etag = etag_field()
 
 
 class InvitationInputSerializer(Shape):
@@ -92,6 +94,7 @@ class ServiceAccountSerializer(Shape):
     live_keys = serializers.IntegerField()
     created_by = serializers.CharField()
     created_at = serializers.DateTimeField()
+    etag = etag_field()
 
 
 class ServiceAccountInputSerializer(Shape):
@@ -135,6 +138,7 @@ class OperatorTenantSerializer(Shape):
     owners = serializers.IntegerField(help_text="Those who can sign in.")
     clusters = serializers.IntegerField()
     created_at = serializers.DateTimeField()
+    etag = etag_field()
 
 
 class RemainderSerializer(Shape):
@@ -179,6 +183,7 @@ class OperatorUserSerializer(Shape):
     tenants = UserTenantSerializer(many=True)
     created_at = serializers.DateTimeField()
     last_login_at = serializers.DateTimeField(allow_null=True)
+    etag = etag_field()
 
 
 class OperatorUserInputSerializer(Shape):
@@ -225,6 +230,7 @@ class OperatorHostSerializer(HostSerializer):
     )
     drained_by = serializers.CharField(allow_null=True)
     broker_list = HostBrokerSerializer(many=True, help_text="What should run there.")
+    etag = etag_field()
 
 
 class OperatorHostListSerializer(Shape):

@@ -27,6 +27,7 @@ from controlplane.clusters.models import (
     DrainedHost,
 )
 from controlplane.clusters.specs import ADMIN_USER, BROKER_USER
+from controlplane.common.etags import FIELD, tag_of
 from controlplane.common.grants import Area, Scope
 from controlplane.common.kafka_configs import format_properties
 from controlplane.common.problems import NotFound, Problem, Unavailable
@@ -146,7 +147,15 @@ def cluster_dict(
         "unknown_because": view.unknown_because if cluster.phase == RUNNING else None,
         "zookeeper_path": cluster.zookeeper_path if cluster.kind == MANAGED else None,
         "created_at": iso(cluster.created_at),
+        FIELD: cluster_tag(cluster),
     }
+
+
+def cluster_tag(cluster: Cluster) -> str:
+    """Of what somebody decided about the cluster; the rest is its brokers' word."""
+    names = ("id", "name", "kind", "phase", "bootstrap_servers", "security_protocol")
+    way_in = {"sasl_mechanism": cluster.sasl_mechanism, "admin": cluster.admin_username}
+    return tag_of({**{name: getattr(cluster, name) for name in names}, **way_in})
 
 
 def broker_dict(

@@ -2,7 +2,7 @@ from rest_framework import serializers
 
 from controlplane.clusters.inputs import ClusterCreateInputs
 from controlplane.clusters.models import KIND_CHOICES, PHASE_CHOICES
-from controlplane.common.serializers import Shape, page_serializer
+from controlplane.common.serializers import Shape, etag_field, page_serializer
 from controlplane.observed.serializers import HealthSerializer
 from controlplane.operations.serializers import OperationSerializer
 from controlplane.operations.shapes import plan_shape
@@ -53,6 +53,7 @@ class ClusterSerializer(Shape):
     )
     zookeeper_path = serializers.CharField(allow_null=True)
     created_at = serializers.DateTimeField()
+    etag = etag_field()
 
 
 ClusterPageSerializer = page_serializer(ClusterSerializer)

@@ -32,6 +32,14 @@ RATE_LIMITED = Counter(
 COUNTED_ALONE = Counter(
     "penstock_counted_alone", "Counts kept in this process because Redis did not answer."
 )
+IDEMPOTENCY_KEYS = Counter(
+    "penstock_idempotency_keys",
+    "Requests whose Idempotency-Key was known: replayed, under-way, reused, gone; or too-many.",
+    ["outcome"],
+)
+PRECONDITIONS_FAILED = Counter(
+    "penstock_preconditions_failed", "Writes refused because their If-Match did not match."
+)
 STREAMS_OPEN = Gauge("penstock_streams_open", "Live streams that are open.")
 STREAMS_REFUSED = Counter("penstock_streams_refused", "Live streams refused: too many were open.")
 PASSWORDS_REFUSED = Counter(

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 from django.db import models
 from django.db.models import Case, F, QuerySet, Value, When
 
+from controlplane.common.fields import SealedField
 from controlplane.common.transitions import Transitions
 
 
@@ -68,23 +69,28 @@ class Stateful(models.Model):
         return rows.filter(state__in=cls.moves.sources(state)).update(state=state, **also)
 
 
-class IdempotencyKey(models.Model):
-    """What a request with this key did: one stored answer per (tenant, key) for a day.
+class IdempotencyKey(Leased):
+    """What a request with this key did: one row per caller and key for a day.
 
-    `response` is null while the first one still runs.
+    `status` is null until the request is done; whoever has the lease is at it. `answer` is body and
+    headers, packed and sealed; empty once its time is over, or when it was too large to keep.
     """
 
     tenant_id = models.CharField(max_length=40)
+    principal = models.CharField(max_length=60)
     key = models.CharField(max_length=200)
     fingerprint = models.CharField(max_length=64)
     status = models.PositiveSmallIntegerField(null=True)
-    response = models.JSONField(null=True)
+    answer = SealedField(blank=True)
+    answer_ends_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True, db_index=True)
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["tenant_id", "key"], name="idempotency_once")
+            models.UniqueConstraint(
+                fields=["tenant_id", "principal", "key"], name="idempotency_once"
+            )
         ]
 
     def __str__(self) -> str:
-        return f"{self.tenant_id}:{self.key}"
+        return f"{self.tenant_id}:{self.principal}:{self.key}"

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 
+from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 
 from controlplane.common.serializers import ProblemSerializer
@@ -15,8 +16,22 @@ IDEMPOTENCY = OpenApiParameter(
     "Idempotency-Key",
     str,
     location=OpenApiParameter.HEADER,
-    description="The same key and body gets the first answer again, for a day.",
+    description=(
+        "1 to 200 printable ASCII characters. The same key and body gets the first answer again,"
+        " for a day; one with a secret for 15 minutes, after which it is 410. A request that is"
+        " refused frees its key."
+    ),
 )
+IF_MATCH = OpenApiParameter(
+    "If-Match",
+    str,
+    location=OpenApiParameter.HEADER,
+    description=(
+        "The `etag` that was read: if the resource has changed since, nothing is written and the"
+        " answer is 412. Without it the last writer wins."
+    ),
+)
+IF_NONE_MATCH = "If-None-Match"
 SEARCH = OpenApiParameter("q", str, description="A part of the name, in any case.")
 PAGED = [CURSOR, PAGE_SIZE]
 
@@ -68,6 +83,73 @@ def _responses(answers: dict[Any, Any], *, writes: bool, takes: bool, asks: bool
     for status in refusals:
         found.setdefault((status, "application/problem+json"), PROBLEM)
     return found
+
+
+class HeaderSchema(AutoSchema):  # type: ignore[misc] # untyped base
+    """Names the request headers that a view takes beside those of its handlers."""
+
+    def get_override_parameters(self) -> list[OpenApiParameter]:
+        headers = getattr(self.view, "documented_headers", None)
+        found: list[OpenApiParameter] = super().get_override_parameters()
+        return found + (headers(self.method) if headers is not None else [])
+
+
+def describe_headers(result: dict[str, Any], **_: Any) -> dict[str, Any]:
+    """Says what is answered because of a request header, and which headers answers have."""
+    for path, methods in result["paths"].items():
+        for method, spec in methods.items():
+            taken = {row["name"] for row in spec.get("parameters", ()) if row["in"] == "header"}
+            if IDEMPOTENCY.name in taken:
+                _may_refuse(spec, 400, 409, 410, 422, 429)
+                _has_header(spec, "Idempotency-Replayed", "`true`: an answer given before.")
+            if IF_MATCH.name in taken:
+                _may_refuse(spec, 400, 412)
+            if method == "get" and path.startswith("/api/v1/") and _is_single(result, spec):
+                _is_tagged(spec)
+    return result
+
+
+def _is_single(result: dict[str, Any], spec: dict[str, Any]) -> bool:
+    """Of one resource: JSON, and no list."""
+    content = spec["responses"].get("200", {}).get("content", {}).get("application/json")
+    if content is None or "$ref" not in content["schema"]:
+        return False
+    shape = result["components"]["schemas"][content["schema"]["$ref"].rpartition("/")[2]]
+    return "data" not in shape.get("properties", {})
+
+
+def _is_tagged(spec: dict[str, Any]) -> None:
+    spec.setdefault("parameters", []).append(
+        {
+            "in": "header",
+            "name": IF_NONE_MATCH,
+            "schema": {"type": "string"},
+            "description": "Tags that are known: an answer with one of them is 304 and empty.",
+        }
+    )
+    _has_header(spec, "ETag", "Of the resource as it is shown.")
+    spec["responses"]["304"] = {"description": HTTPStatus(304).phrase}
+    _may_refuse(spec, 400)
+
+
+def _may_refuse(spec: dict[str, Any], *statuses: int) -> None:
+    schema = {"$ref": "#/components/schemas/Problem"}
+    for status in statuses:
+        spec["responses"].setdefault(
+            str(status),
+            {
+                "content": {"application/problem+json": {"schema": schema}},
+                "description": PROBLEM.description,
+            },
+        )
+
+
+def _has_header(spec: dict[str, Any], name: str, description: str) -> None:
+    """Of the answers that are no refusals."""
+    for status, answer in spec["responses"].items():
+        if status.startswith("2"):
+            shown = {"schema": {"type": "string"}, "description": description}
+            answer.setdefault("headers", {})[name] = shown
 
 
 def refuse_unknown_fields(result: dict[str, Any], **_: Any) -> dict[str, Any]:

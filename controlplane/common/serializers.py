@@ -81,6 +81,14 @@ class ProblemSerializer(ProblemCoreSerializer):
     instance = serializers.CharField(allow_null=True)
 
 
+def etag_field() -> serializers.CharField:
+    """Of a resource that can be changed, in each place where it is shown."""
+    return serializers.CharField(
+        help_text="The version that this is: a write that says it as If-Match is refused with 412"
+        " once somebody else has changed it."
+    )
+
+
 def page_serializer(item: type[serializers.Serializer[Any]]) -> type[serializers.Serializer[Any]]:
     """`{data: [item], page}` as a named component `<Item>Page`."""
     name = item.__name__.removesuffix("Serializer") + "PageSerializer"

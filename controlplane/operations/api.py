@@ -1,15 +1,12 @@
 """`/plans`, `/operations` and an operation's sub-resources."""
 
-from typing import Any
-
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.common.grants import Area
-from controlplane.common.idempotency import run_idempotently
-from controlplane.common.openapi import IDEMPOTENCY, PAGED, PROBLEM, documented
+from controlplane.common.openapi import PAGED, PROBLEM, documented
 from controlplane.common.paging import page_of
 from controlplane.operations import plans, selectors, services
 from controlplane.operations.serializers import (
@@ -28,12 +25,12 @@ _PROBLEM = "application/problem+json"
 
 class PlansView(TenantView):
     area = Area.OPERATION
+    asks_outside = True
 
     @documented(
         "plan_create",
         body=PLAN_INPUT,
         answers={201: PLAN, (429, _PROBLEM): PROBLEM},
-        parameters=[IDEMPOTENCY],
         tag=TAG,
         summary="Say what would be done",
     )
@@ -41,17 +38,14 @@ class PlansView(TenantView):
         given = PlanInputSerializer(data=request.data)
         given.is_valid(raise_exception=True)
 
-        def make() -> tuple[int, dict[str, Any]]:
-            plan = plans.plan_create(
-                tenant=self.tenant,
-                actor=self.access.actor,
-                kind_name=given.validated_data["kind"],
-                cluster_id=given.validated_data["cluster_id"],
-                inputs=given.validated_data["inputs"],
-            )
-            return status.HTTP_201_CREATED, selectors.plan_dict(plan)
-
-        return run_idempotently(request, self.tenant.id, make)
+        plan = plans.plan_create(
+            tenant=self.tenant,
+            actor=self.access.actor,
+            kind_name=given.validated_data["kind"],
+            cluster_id=given.validated_data["cluster_id"],
+            inputs=given.validated_data["inputs"],
+        )
+        return Response(selectors.plan_dict(plan), status=status.HTTP_201_CREATED)
 
 
 class PlanView(TenantView):
@@ -64,6 +58,7 @@ class PlanView(TenantView):
 
 class OperationsView(TenantView):
     area = Area.OPERATION
+    asks_outside = True
 
     @documented(
         "operation_list",
@@ -92,7 +87,6 @@ class OperationsView(TenantView):
             (409, _PROBLEM): PROBLEM,
             (410, _PROBLEM): PROBLEM,
         },
-        parameters=[IDEMPOTENCY],
         tag=TAG,
         summary="Confirm a plan and start it",
     )
@@ -101,18 +95,12 @@ class OperationsView(TenantView):
         given.is_valid(raise_exception=True)
         fields = dict(given.validated_data)
         fields["confirm"] = fields["confirm"] or ""
-
-        def start() -> tuple[int, dict[str, Any]]:
-            operation = services.operation_start(
-                tenant=self.tenant, actor=self.access.actor, **fields
-            )
-            return status.HTTP_202_ACCEPTED, selectors.operation_get(
-                self.tenant, self.scope, operation.id
-            )
-
-        response = run_idempotently(request, self.tenant.id, start)
-        response["Location"] = f"/api/v1/operations/{response.data['id']}"
-        return response
+        operation = services.operation_start(tenant=self.tenant, actor=self.access.actor, **fields)
+        return Response(
+            selectors.operation_get(self.tenant, self.scope, operation.id),
+            status=status.HTTP_202_ACCEPTED,
+            headers={"Location": f"/api/v1/operations/{operation.id}"},
+        )
 
 
 class OperationView(TenantView):
@@ -144,26 +132,24 @@ class CancellationView(TenantView):
 
 class UndoPlanView(TenantView):
     area = Area.OPERATION
+    asks_outside = True
 
     @documented(
         "operation_undo_plan",
         answers={201: PLAN, (429, _PROBLEM): PROBLEM},
-        parameters=[IDEMPOTENCY],
         tag=TAG,
         summary="A plan that puts back what the operation changed",
     )
     def post(self, request: Request, operation_id: str) -> Response:
-        def make() -> tuple[int, dict[str, Any]]:
-            plan = services.undo_plan_create(
-                tenant=self.tenant, actor=self.access.actor, operation_id=operation_id
-            )
-            return status.HTTP_201_CREATED, selectors.plan_dict(plan)
-
-        return run_idempotently(request, self.tenant.id, make)
+        plan = services.undo_plan_create(
+            tenant=self.tenant, actor=self.access.actor, operation_id=operation_id
+        )
+        return Response(selectors.plan_dict(plan), status=status.HTTP_201_CREATED)
 
 
 class SecretView(TenantView):
     area = Area.OPERATION
+    shows_secret = True
 
     @documented(
         "operation_secret",

@@ -2,14 +2,12 @@
 
 from typing import Any
 
-from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.clusters.selectors import seen_cluster, seen_gateway
 from controlplane.common.grants import Area
-from controlplane.common.idempotency import run_idempotently
-from controlplane.common.openapi import IDEMPOTENCY, PAGED, PROBLEM, documented
+from controlplane.common.openapi import PAGED, PROBLEM, documented
 from controlplane.common.paging import page_of_list
 from controlplane.reassignments import progress, services
 from controlplane.reassignments.serializers import (
@@ -65,6 +63,10 @@ class MovesView(TenantView):
 
 
 class ThrottleView(TenantView):
+    def held(self, reassignment_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        operation = progress.reassignment_of(self.tenant, reassignment_id, locked=True)
+        return progress.throttle_dict(operation)
+
     @documented(
         "operation_throttle_get",
         answers={200: ThrottleSerializer},
@@ -79,7 +81,6 @@ class ThrottleView(TenantView):
         "operation_throttle_change",
         body=ThrottleInputSerializer,
         answers={200: ThrottleSerializer, (409, _PROBLEM): PROBLEM},
-        parameters=[IDEMPOTENCY],
         tag=TAG,
         summary="Change the limit of a reassignment that is under way",
     )
@@ -87,14 +88,11 @@ class ThrottleView(TenantView):
         given = ThrottleInputSerializer(data=request.data)
         given.is_valid(raise_exception=True)
 
-        def change() -> tuple[int, dict[str, Any]]:
-            services.throttle_change(
-                tenant=self.tenant,
-                actor=self.access.actor,
-                operation_id=reassignment_id,
-                bytes_per_s=given.validated_data["throttle_bytes_per_s"],
-            )
-            operation = progress.reassignment_of(self.tenant, reassignment_id)
-            return status.HTTP_200_OK, progress.throttle_dict(operation)
-
-        return run_idempotently(request, self.tenant.id, change)
+        services.throttle_change(
+            tenant=self.tenant,
+            actor=self.access.actor,
+            operation_id=reassignment_id,
+            bytes_per_s=given.validated_data["throttle_bytes_per_s"],
+        )
+        operation = progress.reassignment_of(self.tenant, reassignment_id)
+        return Response(progress.throttle_dict(operation))

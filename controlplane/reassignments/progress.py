@@ -5,6 +5,7 @@ from typing import Any
 
 from controlplane.clusters.models import Cluster
 from controlplane.clusters.selectors import cluster_row, gateway_for
+from controlplane.common.etags import with_tag
 from controlplane.common.problems import NotFound
 from controlplane.gateway.errors import GatewayError
 from controlplane.gateway.port import ClusterGateway
@@ -64,12 +65,10 @@ def active(cluster: Cluster, gateway: ClusterGateway) -> dict[str, Any]:
     return {"total": len(found), "rows": rows, "unknown": gaps}
 
 
-def reassignment_of(tenant: Tenant, operation_id: str) -> Operation:
-    operation = (
-        Operation.objects.select_related("plan")
-        .filter(tenant=tenant, id=operation_id, kind=KIND)
-        .first()
-    )
+def reassignment_of(tenant: Tenant, operation_id: str, *, locked: bool = False) -> Operation:
+    rows = Operation.objects.select_for_update(of=("self",)) if locked else Operation.objects.all()
+    found = rows.select_related("plan").filter(tenant=tenant, id=operation_id, kind=KIND)
+    operation = found.first()
     if operation is None:
         raise NotFound("There is no such reassignment.")
     return operation
@@ -117,10 +116,11 @@ def moves_with_progress(operation: Operation, moves: Sequence[Move]) -> dict[str
 def throttle_dict(operation: Operation) -> dict[str, Any]:
     lease = throttle_of(operation.id)
     planned = operation.plan.inputs.get("throttle_bytes_per_s")
-    return {
+    shown = {
         "throttle_bytes_per_s": planned if lease is None else lease.bytes_per_s,
         "is_set": lease is not None and lease.released_at is None,
     }
+    return with_tag(shown, observed=("is_set",))
 
 
 def _bytes_dict(measured: Bytes, tp: TP) -> dict[str, int | None]:

@@ -1,6 +1,6 @@
 from rest_framework import serializers
 
-from controlplane.common.serializers import PageSerializer, Shape
+from controlplane.common.serializers import PageSerializer, Shape, etag_field
 from controlplane.operations.serializers import GapSerializer
 from controlplane.reassignments.inputs import INT64_MAX, THROTTLE_MIN_BYTES_PER_S
 from controlplane.reassignments.rules import MoveState
@@ -64,6 +64,7 @@ class ThrottleInputSerializer(Shape):
 class ThrottleSerializer(Shape):
     throttle_bytes_per_s = serializers.IntegerField(allow_null=True)
     is_set = serializers.BooleanField(help_text="Whether brokers may have a limit of it now.")
+    etag = etag_field()
 
 
 class MoveSerializer(Shape):

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator, Iterator
 from datetime import datetime
+from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
@@ -27,6 +28,7 @@ from controlplane.tenants.serializers import (
     ApiKeyCreatedSerializer,
     ApiKeyInputSerializer,
     ApiKeyPageSerializer,
+    ApiKeySerializer,
     AuditEventPageSerializer,
     AuditExportQuerySerializer,
     AuditQuerySerializer,
@@ -58,6 +60,7 @@ class TenantsView(TenantView):
 
 class ApiKeysView(TenantView):
     needs = Verb.ADMINISTER
+    shows_secret = True
 
     @documented(
         "api_key_list",
@@ -91,6 +94,13 @@ class ApiKeysView(TenantView):
 
 class ApiKeyView(TenantView):
     needs = Verb.ADMINISTER
+
+    def held(self, key_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        return selectors.api_key_dict(selectors.api_key_row(self.tenant, key_id, locked=True))
+
+    @documented("api_key_get", answers={200: ApiKeySerializer}, tag=TAG, summary="One API key")
+    def get(self, request: Request, key_id: str) -> Response:
+        return Response(selectors.api_key_dict(selectors.api_key_row(self.tenant, key_id)))
 
     @documented("api_key_revoke", answers={204: None}, tag=TAG, summary="Revoke an API key")
     def delete(self, request: Request, key_id: str) -> Response:

@@ -57,6 +57,12 @@ def credential_of(request: Any) -> str:
     return f"session/{sha256(session_key.encode()).hexdigest()[:16]}" if session_key else ""
 
 
+def principal_of(request: Any) -> str:
+    """Who it is, whatever session they came in by; only for requests with credentials."""
+    key = getattr(request, "auth", None)
+    return f"key/{key.pk}" if isinstance(key, ApiKey) else f"user/{request.user.pk}"
+
+
 def actor_of(request: Any, name: str, scope: Scope) -> Actor:
     return Actor(
         name=name,

@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.db.models import QuerySet
 
+from controlplane.common.etags import with_tag
 from controlplane.common.grants import OWNER
 from controlplane.common.problems import NotFound
 from controlplane.common.times import iso
@@ -63,8 +64,17 @@ def api_keys(tenant: Tenant) -> QuerySet[ApiKey]:
     return ApiKey.objects.filter(tenant=tenant).select_related("service_account")
 
 
+def api_key_row(tenant: Tenant, key_id: str, *, locked: bool = False) -> ApiKey:
+    """Revoked ones too. Raises NotFound."""
+    rows = api_keys(tenant)
+    found = (rows.select_for_update(of=("self",)) if locked else rows).filter(pk=key_id).first()
+    if found is None:
+        raise NotFound("There is no such API key.")
+    return found
+
+
 def api_key_dict(key: ApiKey) -> dict[str, Any]:
-    return {
+    shown = {
         "id": key.id,
         "name": key.name,
         "service_account": {"id": key.service_account_id, "name": key.service_account.name},
@@ -77,3 +87,4 @@ def api_key_dict(key: ApiKey) -> dict[str, Any]:
         "expires_at": iso(key.expires_at),
         "revoked_at": iso(key.revoked_at),
     }
+    return with_tag(shown, observed=("last_used_at",))

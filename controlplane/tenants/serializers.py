@@ -14,7 +14,7 @@ from controlplane.common.grants import (
     Over,
     Pattern,
 )
-from controlplane.common.serializers import Shape, page_serializer
+from controlplane.common.serializers import Shape, etag_field, page_serializer
 from controlplane.tenants.models import ROLE_CHOICES, SCOPE_CHOICES, TENANT_STATE_CHOICES
 
 NDJSON, CSV = "ndjson", "csv"
@@ -120,6 +120,7 @@ class ApiKeySerializer(Shape):
     )
     expires_at = serializers.DateTimeField(allow_null=True)
     revoked_at = serializers.DateTimeField(allow_null=True)
+    etag = etag_field()
 
 
 class ApiKeyCreatedSerializer(ApiKeySerializer):

@@ -1,8 +1,12 @@
-"""The bases of every view under `/api/v1`."""
+"""The bases of every view under `/api/v1`: what each request is checked for and answered with."""
 
+import functools
+from collections.abc import Callable
 from typing import Any, cast
 
 from django.contrib.auth.models import User
+from django.db import transaction
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.exceptions import APIException
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
@@ -10,16 +14,23 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from controlplane.audit.services import refusal_record
+from controlplane.common import etags
 from controlplane.common.grants import NOTHING, Area, Scope, Verb
+from controlplane.common.idempotency import Caller, carry_out_once, key_of
+from controlplane.common.metrics import PRECONDITIONS_FAILED
+from controlplane.common.openapi import IDEMPOTENCY, IF_MATCH
 from controlplane.common.parsers import is_storable
 from controlplane.common.problems import NotFound, field_problem
 from controlplane.common.ratelimit import network_of
-from controlplane.tenants.context import AccessContext, actor_of
+from controlplane.tenants.context import AccessContext, actor_of, principal_of
 from controlplane.tenants.models import Tenant
 
 RECORDED = frozenset({401, 403, 404, 409, 412, 422, 428, 429})
 """Refusals that say what somebody tried; what cannot be read at all says nothing."""
 PATH_MAX = 300
+WRITES = ("post", "put", "patch", "delete")
+LIST = "data"
+"""The field of an answer that is a list, which has no tag."""
 
 
 def record_refusal(request: Any, response: Response) -> None:
@@ -61,14 +72,50 @@ def _claimed(request: Any) -> str:
     return f"user:{user.get_username()}" if isinstance(user, User) else "nobody"
 
 
+Handler = Callable[..., Response]
+
+
+def _carefully(handler: Handler) -> Handler:
+    """The handler of a write under what its request's headers ask for."""
+
+    @functools.wraps(handler)
+    def carried_out(view: "CheckedView", request: Request, **address: str) -> Response:
+        return view.carry_out(request, address, lambda: handler(view, request, **address))
+
+    return carried_out
+
+
 class CheckedView(APIView):
-    """Asks who it is, then takes nothing but the query parameters that are documented."""
+    """Asks who it is, then takes nothing but the query parameters that are documented.
+
+    A POST is carried out once per `Idempotency-Key`; a write with `If-Match` only if the resource
+    is still as it was read, which is asked in the transaction of the write.
+
+    Attributes:
+        asks_outside: its writes ask brokers or hosts meanwhile. No transaction waits for those, so
+            what such a write makes has to be safe to make twice, or refuse it.
+        shows_secret: the answers of its POSTs hold a secret that is shown this once.
+    """
+
+    asks_outside: bool = False
+    shows_secret: bool = False
+    known_tags: etags.Precondition | None = None
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        for name in WRITES:
+            if name in cls.__dict__:
+                setattr(cls, name, _carefully(cls.__dict__[name]))
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Who asks and for which tenant first; then whether the address makes sense."""
         super().initial(request, *args, **kwargs)
         if not all(is_storable(str(value)) for value in kwargs.values()):
             raise NotFound
+        if request.method in SAFE_METHODS:
+            self.known_tags = etags.precondition(
+                "If-None-Match", request.headers.get("If-None-Match")
+            )
         handler = getattr(self, (request.method or "").lower(), None)
         known: frozenset[str] = getattr(handler, "query_names", frozenset())
         for name, values in request.query_params.lists():
@@ -79,6 +126,79 @@ class CheckedView(APIView):
                 )
             if not is_storable("".join(values)):
                 raise field_problem(f"/{name}", f"{name} holds a null or half a character.")
+
+    def carry_out(
+        self, request: Request, address: dict[str, str], work: Callable[[], Response]
+    ) -> Response:
+        """A write under what its headers ask for: once, and if the resource is as it was read."""
+        wanted = etags.precondition("If-Match", request.headers.get("If-Match"))
+        guarded = work if wanted is None else functools.partial(self._if, wanted, address, work)
+        key = key_of(request) if request.method == "POST" else None
+        if key is None:
+            return guarded()
+        access: AccessContext | None = getattr(request, "access", None)
+        return carry_out_once(
+            request,
+            key,
+            Caller(tenant_id=access.tenant.pk if access else "", principal=principal_of(request)),
+            guarded,
+            in_one_transaction=not self.asks_outside,
+            shows_secret=self.shows_secret,
+        )
+
+    def _if(
+        self, wanted: etags.Precondition, address: dict[str, str], work: Callable[[], Response]
+    ) -> Response:
+        if self.asks_outside:
+            self._require(wanted, address)
+            return work()
+        with transaction.atomic():
+            self._require(wanted, address)
+            return work()
+
+    def _require(self, wanted: etags.Precondition, address: dict[str, str]) -> None:
+        if not wanted.has(self.held(**address)[etags.FIELD]):
+            PRECONDITIONS_FAILED.inc()
+            raise etags.PreconditionFailed(
+                "Somebody else has changed it meanwhile, and nothing was written. Read it again,"
+                " and decide by what it is now."
+            )
+
+    def held(self, **address: str) -> dict[str, Any]:
+        """What `If-Match` is about here: the resource with its tag, as GET shows it.
+
+        Its row is locked first, so that it stays as it is until the transaction has ended.
+        """
+        del address
+        raise etags.PreconditionFailed(
+            "Nothing at this address has a tag that If-Match could name."
+        )
+
+    @classmethod
+    def documented_headers(cls, method: str) -> list[OpenApiParameter]:
+        """Those of its requests that the document names; `method` in capitals."""
+        if method in SAFE_METHODS:
+            return []
+        conditional = [IF_MATCH] if cls.held is not CheckedView.held else []
+        return [*([IDEMPOTENCY] if method == "POST" else []), *conditional]
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """A resource that is read gets its tag, and nothing else when it is known already."""
+        if isinstance(response, Response) and isinstance(response.data, dict):
+            response = self._tagged(request, response, response.data)
+        return super().finalize_response(request, response, *args, **kwargs)
+
+    def _tagged(self, request: Request, response: Response, shown: dict[str, Any]) -> Response:
+        own = shown.get(etags.FIELD)
+        if response.status_code == 201 and own:
+            response["ETag"] = own
+        if response.status_code != 200 or request.method not in SAFE_METHODS or LIST in shown:
+            return response
+        response["ETag"] = own or etags.tag_of(shown)
+        # A tag that leaves out what is observed does not say that all is as it was.
+        if not own and self.known_tags is not None and self.known_tags.has_weakly(response["ETag"]):
+            return Response(status=304, headers={"ETag": response["ETag"]})
+        return response
 
     def handle_exception(self, exc: Exception) -> Response:
         """A write that is refused leaves a row, whoever it was that asked."""

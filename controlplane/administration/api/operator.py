@@ -22,6 +22,7 @@ from controlplane.administration.serializers import (
     OperatorUserCreatedSerializer,
     OperatorUserInputSerializer,
     OperatorUserPageSerializer,
+    OperatorUserSerializer,
     PasswordLinkSerializer,
 )
 from controlplane.administration.services import hosts, members, tenants, users
@@ -60,6 +61,10 @@ class OperatorTenantsView(OperatorView):
 
 
 class OperatorTenantView(OperatorView):
+    def held(self, tenant_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        selectors.tenant_row(tenant_id, locked=True)
+        return selectors.tenant_detail(tenant_id)
+
     @documented(
         "operator_tenant_get",
         answers={200: OperatorTenantDetailSerializer},
@@ -103,6 +108,8 @@ class OperatorMembersView(OperatorView):
 
 
 class OperatorUsersView(OperatorView):
+    shows_secret = True
+
     @documented(
         "operator_user_list",
         answers={200: OperatorUserPageSerializer},
@@ -129,6 +136,15 @@ class OperatorUsersView(OperatorView):
 
 
 class OperatorUserView(OperatorView):
+    def held(self, username: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        return selectors.user_dict(users.user_row(username, locked=True))
+
+    @documented(
+        "operator_user_get", answers={200: OperatorUserSerializer}, tag=TAG, summary="One user"
+    )
+    def get(self, request: Request, username: str) -> Response:
+        return Response(selectors.user_dict(users.user_row(username)))
+
     @documented(
         "operator_user_change",
         body=OperatorUserChangeSerializer,
@@ -150,6 +166,11 @@ class OperatorUserView(OperatorView):
 
 
 class OperatorUserLinkView(OperatorView):
+    shows_secret = True
+
+    def held(self, username: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        return selectors.user_dict(users.user_row(username, locked=True))
+
     @documented(
         "operator_user_link",
         answers={201: PasswordLinkSerializer},
@@ -173,6 +194,19 @@ class OperatorHostsView(OperatorView):
 
 
 class OperatorHostView(OperatorView):
+    def held(self, host_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        hosts.host_hold(host_id)
+        return selectors.host_detail(host_id)
+
+    @documented(
+        "operator_host_get",
+        answers={200: OperatorHostSerializer},
+        tag=TAG,
+        summary="One host, with what runs on it",
+    )
+    def get(self, request: Request, host_id: str) -> Response:
+        return Response(selectors.host_detail(host_id))
+
     @documented(
         "operator_host_change",
         body=OperatorHostChangeSerializer,

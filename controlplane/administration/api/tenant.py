@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from datetime import timedelta
+from typing import Any
 
 from rest_framework import status
 from rest_framework.request import Request
@@ -13,6 +14,7 @@ from controlplane.administration.serializers import (
     InvitationCreatedSerializer,
     InvitationInputSerializer,
     InvitationPageSerializer,
+    InvitationSerializer,
     KeyRotatedSerializer,
     KeyRotationSerializer,
     MemberInputSerializer,
@@ -28,7 +30,7 @@ from controlplane.common.grants import Verb
 from controlplane.common.openapi import PAGED, documented
 from controlplane.common.paging import page_of
 from controlplane.common.times import iso
-from controlplane.tenants.selectors import api_key_dict
+from controlplane.tenants.selectors import api_key_dict, api_key_row
 from controlplane.tenants.services import service_account_create
 from controlplane.tenants.views import TenantView
 
@@ -51,6 +53,13 @@ class MembersView(TenantView):
 
 class MemberView(TenantView):
     needs = Verb.ADMINISTER
+
+    def held(self, username: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        return selectors.member_dict(selectors.member_row(self.tenant, username, locked=True))
+
+    @documented("member_get", answers={200: MemberSerializer}, tag=TAG, summary="One member")
+    def get(self, request: Request, username: str) -> Response:
+        return Response(selectors.member_dict(selectors.member_row(self.tenant, username)))
 
     @documented(
         "member_change",
@@ -82,6 +91,7 @@ class MemberView(TenantView):
 
 class InvitationsView(TenantView):
     needs = Verb.ADMINISTER
+    shows_secret = True
 
     @documented(
         "invitation_list",
@@ -117,6 +127,20 @@ class InvitationsView(TenantView):
 
 class InvitationView(TenantView):
     needs = Verb.ADMINISTER
+
+    def held(self, invitation_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        row = selectors.invitation_row(self.tenant, invitation_id, locked=True)
+        return selectors.invitation_dict(row)
+
+    @documented(
+        "invitation_get",
+        answers={200: InvitationSerializer},
+        tag=TAG,
+        summary="One invitation, without its link",
+    )
+    def get(self, request: Request, invitation_id: str) -> Response:
+        row = selectors.invitation_row(self.tenant, invitation_id)
+        return Response(selectors.invitation_dict(row))
 
     @documented(
         "invitation_revoke", answers={204: None}, tag=TAG, summary="Revoke an open invitation"
@@ -162,6 +186,18 @@ class ServiceAccountsView(TenantView):
 class ServiceAccountView(TenantView):
     needs = Verb.ADMINISTER
 
+    def held(self, account_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        return selectors.service_account_detail(self.tenant, account_id, locked=True)
+
+    @documented(
+        "service_account_get",
+        answers={200: ServiceAccountSerializer},
+        tag=TAG,
+        summary="One service account",
+    )
+    def get(self, request: Request, account_id: str) -> Response:
+        return Response(selectors.service_account_detail(self.tenant, account_id))
+
     @documented(
         "service_account_change",
         body=ServiceAccountChangeSerializer,
@@ -184,6 +220,10 @@ class ServiceAccountView(TenantView):
 
 class KeyRotationView(TenantView):
     needs = Verb.ADMINISTER
+    shows_secret = True
+
+    def held(self, key_id: str) -> dict[str, Any]:  # type: ignore[override] # of its address
+        return api_key_dict(api_key_row(self.tenant, key_id, locked=True))
 
     @documented(
         "api_key_rotate",

@@ -7,6 +7,7 @@ from controlplane.audit.services import Actor, audit_record
 from controlplane.clusters.hosts import Host, HostsUnavailableError, hosts
 from controlplane.clusters.models import DrainedHost, HostKey
 from controlplane.clusters.selectors import host_rows
+from controlplane.common.holds import hold
 from controlplane.common.problems import Conflict, NotFound, Unavailable
 
 
@@ -17,6 +18,7 @@ def host_update(*, host_id: str, drained: bool, actor: Actor) -> None:
     """
     _known(host_id)
     with transaction.atomic():
+        host_hold(host_id)
         was_drained = DrainedHost.objects.filter(pk=host_id).exists()
         if drained == was_drained:
             return
@@ -49,9 +51,15 @@ def host_remove(*, host_id: str, actor: Actor) -> None:
     except HostsUnavailableError as error:
         raise Unavailable(f"ZooKeeper: {error}", code="zookeeper-away") from error
     with transaction.atomic():
+        host_hold(host_id)
         DrainedHost.objects.filter(pk=host_id).delete()
         HostKey.objects.filter(pk=host_id).delete()
         _record(host_id, actor, "host.remove")
+
+
+def host_hold(host_id: str) -> None:
+    """Until the transaction ends nobody else changes what operators decided about the host."""
+    hold(f"host/{host_id}")
 
 
 def _known(host_id: str) -> Host:

@@ -80,6 +80,7 @@ export const cluster = over<Cluster>({
   unknown_because: null,
   zookeeper_path: "/c1",
   created_at: AT,
+  etag: '"1"',
 });
 export const host = over<Host>({
   host_id: "host-1",
@@ -333,7 +334,14 @@ export const plan = (fields: Partial<Plan> = {}): Plan =>
 
 /** A list of the REST API, all on one page. */
 export const listed = <T>(data: T[]) => ({ data, page: { next: null, has_more: false } });
-export const member = over<Member>({ username: "ada", role: "owner", grants: [], is_active: true, last_login_at: AT });
+export const member = over<Member>({
+  username: "ada",
+  role: "owner",
+  grants: [],
+  is_active: true,
+  last_login_at: AT,
+  etag: '"1"',
+});
 export const invitation = over<Invitation>({
   id: "iv_1",
   role: "viewer",
@@ -344,6 +352,7 @@ export const invitation = over<Invitation>({
   expires_at: "2026-11-28T10:00:00Z",
   accepted_at: null,
   accepted_by: null,
+  etag: '"1"',
 });
 export const serviceAccount = over<ServiceAccount>({
   id: "sa_1",
@@ -354,6 +363,7 @@ export const serviceAccount = over<ServiceAccount>({
   live_keys: 1,
   created_by: "user:ada",
   created_at: AT,
+  etag: '"1"',
 });
 export const apiKey = over<ApiKey>({
   id: "ak_1",
@@ -367,6 +377,7 @@ export const apiKey = over<ApiKey>({
   last_used_at: null,
   expires_at: null,
   revoked_at: null,
+  etag: '"1"',
 });
 export const tenantSummary = over<TenantSummary>({
   id: "tn_1",
@@ -377,6 +388,7 @@ export const tenantSummary = over<TenantSummary>({
   owners: 1,
   clusters: 2,
   created_at: AT,
+  etag: '"1"',
 });
 export const platformUser = over<PlatformUser>({
   username: "ada",
@@ -387,12 +399,14 @@ export const platformUser = over<PlatformUser>({
   tenants: [{ slug: "acme", name: "Acme", role: "owner" }],
   created_at: AT,
   last_login_at: AT,
+  etag: '"1"',
 });
 export const platformHost = over<PlatformHost>({
   ...host(),
   alive_since: AT,
   described_at: AT,
   drained_by: null,
+  etag: '"1"',
   broker_list: [
     {
       broker_id: 1,

@@ -19,7 +19,7 @@ from controlplane.common.keyring import (
     SecretUnreadableError,
     followed,
 )
-from tests.controlplane.support import cluster_make, tenant_make
+from tests.controlplane.support import client_for, cluster_make, tenant_make
 
 OLD, NEW, OTHER = new_key(), new_key(), new_key()
 
@@ -117,6 +117,9 @@ def test_every_column_that_holds_a_sealed_value_is_found_by_re_sealing(world):
     world.run("cluster.register", None, name="taken", **way_in)
     world.plan("cluster.register", None, name="open", **way_in)
     world.run("user.create", username="app")
+    client_for(world.tenant).post(
+        "/api/v1/api-keys", {"name": "ci"}, format="json", headers={"Idempotency-Key": "once"}
+    )
     declared = set(sealed_values.sealed_columns())
     assert columns_with_a_token() == declared
     assert len(declared) >= 3

@@ -40,6 +40,8 @@ REWORDED = {
     },
     ("operations.step", "name"): "acls",
 }
+# Whose an idempotency key of then was is not known, so it is nobody's.
+FORGOTTEN = {"common.idempotencykey"}
 TURNED_TO_ROWS = {("operations.operation", "lock_key")}
 REMOVED = {("observed.observedcluster", "forgotten")}
 
@@ -90,6 +92,9 @@ def test_every_value_is_kept_by_the_newest_migrations(filled):
     executor = MigrationExecutor(connection)
     executor.migrate(executor.loader.graph.leaf_nodes())
     for label, values in FIXTURE["rows"].items():
+        if label in FORGOTTEN:
+            assert not newest.get_model(label).objects.exists()
+            continue
         (row,) = newest.get_model(label).objects.all()
         for name, value in values.items():
             if (label, name) in TURNED_TO_ROWS | REMOVED:

@@ -7,21 +7,23 @@ from django.utils import timezone
 
 from controlplane.analytics.models import AnalyticsRun, CollectorState
 from controlplane.common import leases
-from controlplane.common.models import Leased
+from controlplane.common.models import IdempotencyKey, Leased
 from controlplane.operations.models import Operation
 
 LENGTH = timedelta(seconds=30)
 
 
-@pytest.fixture(params=["operation", "analytics run", "collector"])
+@pytest.fixture(params=["operation", "analytics run", "collector", "idempotency key"])
 def rows(request, world):
     """A query of one row that nobody holds."""
     if request.param == "operation":
         row = world.start(world.plan("topic.create", name="orders"))
     elif request.param == "analytics run":
         row = AnalyticsRun.objects.create(from_ts_ms=0, to_ts_ms=1)
-    else:
+    elif request.param == "collector":
         row = CollectorState.objects.create(pk=world.cluster.id)
+    else:
+        row = IdempotencyKey.objects.create(tenant_id=world.tenant.id, principal="key/1", key="k")
     return type(row).objects.filter(pk=row.pk)
 
 
@@ -30,7 +32,9 @@ def run_out(rows):
 
 
 def test_every_model_with_a_lease_is_tried_here():
-    assert set(Leased.__subclasses__()) == {Operation, AnalyticsRun, CollectorState}
+    assert set(Leased.__subclasses__()) == {
+        *(Operation, AnalyticsRun, CollectorState, IdempotencyKey)
+    }
 
 
 def test_one_holder_at_a_time(rows):

@@ -1,5 +1,6 @@
 import { Button, Group, Modal, Stack } from "@mantine/core";
 import type { ReactNode } from "react";
+import { isOutdated } from "@/lib/problem";
 import { ProblemPanel } from "./problem-panel";
 
 interface FormModalProps {
@@ -41,6 +42,11 @@ export function FormModal({
         <Stack gap="md">
           {children}
           {error !== null && error !== undefined && <ProblemPanel error={error} />}
+          {isOutdated(error) && (
+            <p style={{ margin: 0 }}>
+              Close this form: the list behind it shows what it is now. Open it again if you still want the change.
+            </p>
+          )}
           <Group justify="flex-end" gap={8}>
             <Button variant="default" onClick={onClose}>
               Cancel

@@ -2,6 +2,7 @@
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api } from "./api-client";
+import { isOutdated } from "./problem";
 import type { Role } from "./types";
 
 const PAGE = { page_size: 500 };
@@ -57,6 +58,9 @@ export function useChange<Given, Answer>(send: (given: Given) => Promise<Answer>
     onSuccess: (answer) => {
       void client.invalidateQueries({ queryKey: ["page"] });
       if (done) notifications.show({ message: done(answer) });
+    },
+    onError: (error) => {
+      if (isOutdated(error)) void client.invalidateQueries({ queryKey: ["page"] });
     },
   });
 }

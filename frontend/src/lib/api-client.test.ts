@@ -26,12 +26,86 @@ describe("requests", () => {
     await api.get("/console/api/session", {});
     expect(sent()[1].headers).not.toHaveProperty("X-CSRFToken");
     answer("{}", { status: 200 });
-    await api.post("/console/api/tenant", { body: { slug: "acme" }, idempotencyKey: "key-1" });
+    await api.post("/console/api/tenant", { body: { slug: "acme" } });
     expect(sent()[1]).toMatchObject({
       method: "POST",
       body: '{"slug":"acme"}',
-      headers: { "X-CSRFToken": "token-7", "Idempotency-Key": "key-1", "Content-Type": "application/json" },
+      headers: { "X-CSRFToken": "token-7", "Content-Type": "application/json" },
     });
+    expect(sent()[1].headers).not.toHaveProperty("Idempotency-Key");
+  });
+
+  const account = (name: string) => api.post("/api/v1/service-accounts", { body: { name } });
+  const keyOf = () => sent()[1].headers["Idempotency-Key"];
+
+  it("have a key of their own where they make something", async () => {
+    const keys = [];
+    for (const name of ["a", "a", "b"]) {
+      answer("{}", { status: 201 });
+      await account(name);
+      keys.push(keyOf());
+    }
+    expect(new Set(keys).size).toBe(3);
+    for (const key of keys) expect(key).toMatch(/^[0-9a-f]{32}$/);
+    answer("{}", { status: 202 });
+    await api.post("/api/v1/operations", { body: { plan_id: "p", plan_hash: "h" }, idempotencyKey: "key-1" });
+    expect(keyOf()).toBe("key-1");
+  });
+
+  it("keep their key while it is not known what came of them", async () => {
+    vi.stubGlobal(
+      "fetch",
+      vi.fn(() => Promise.reject(new TypeError("no answer"))),
+    );
+    await expect(account("lost")).rejects.toThrow("no answer");
+    const key = keyOf();
+    answer('{"title":"Away","status":503}', { status: 503, headers: { "Content-Type": "application/problem+json" } });
+    await failure(account("lost"));
+    expect(keyOf()).toBe(key);
+    answer("{}", { status: 201 });
+    await account("other");
+    expect(keyOf()).not.toBe(key);
+    answer("{}", { status: 201 });
+    await account("lost");
+    expect(keyOf()).toBe(key);
+    answer("{}", { status: 201 });
+    await account("lost");
+    expect(keyOf()).not.toBe(key);
+  });
+
+  it("forget the key of what was refused, and after a while of what had no answer", async () => {
+    answer('{"title":"Taken","status":409}', { status: 409, headers: { "Content-Type": "application/problem+json" } });
+    await failure(account("taken"));
+    const refused = keyOf();
+    vi.useFakeTimers();
+    try {
+      vi.stubGlobal(
+        "fetch",
+        vi.fn(() => Promise.reject(new TypeError("no answer"))),
+      );
+      await expect(account("taken")).rejects.toThrow();
+      const lost = keyOf();
+      expect(lost).not.toBe(refused);
+      vi.advanceTimersByTime(5 * 60_000 + 1);
+      answer("{}", { status: 201 });
+      await account("taken");
+      expect(keyOf()).not.toBe(lost);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("name the version that was read where they change something", async () => {
+    answer("{}", { status: 200 });
+    await api.put("/api/v1/members/{username}", {
+      blanks: { username: "a" },
+      body: { role: "viewer" },
+      ifMatch: '"1"',
+    });
+    expect(sent()[1].headers["If-Match"]).toBe('"1"');
+    answer(null, { status: 204 });
+    await api.delete("/api/v1/api-keys/{key_id}", { blanks: { key_id: "k" } });
+    expect(sent()[1].headers).not.toHaveProperty("If-Match");
   });
 
   it("give the body, or nothing where there is none", async () => {

@@ -8,6 +8,8 @@ interface Options {
   body?: unknown;
   /** Same key, same outcome: a retried POST creates nothing twice. */
   idempotencyKey?: string;
+  /** The `etag` of what was read: refused with 412 when somebody else has changed it since. */
+  ifMatch?: string;
   signal?: AbortSignal;
 }
 
@@ -40,6 +42,7 @@ async function answered(method: Method, path: string, options: Options, deadline
   if (method !== "GET") headers["X-CSRFToken"] = csrfToken;
   if (options.body !== undefined) headers["Content-Type"] = "application/json";
   if (options.idempotencyKey) headers["Idempotency-Key"] = options.idempotencyKey;
+  if (options.ifMatch) headers["If-Match"] = options.ifMatch;
   const deadline = AbortSignal.timeout(deadlineMs);
   const response = await fetch(path, {
     method,
@@ -53,6 +56,36 @@ async function answered(method: Method, path: string, options: Options, deadline
   if (problem.status === 401 && !path.startsWith("/console/api/")) onSignedOut();
   throw new ApiError(problem);
 }
+
+/** How long a POST without an answer keeps its key for the same request, ms; how many do. */
+const UNSETTLED_MS = 5 * 60_000;
+const UNSETTLED_MAX = 50;
+const unsettled = new Map<string, { key: string; until: number }>();
+
+/** Each POST of the API has a key. One whose outcome is not known keeps it: sent again, it is carried out once. */
+async function postOnce<T>(path: string, { body, idempotencyKey, ifMatch }: Options): Promise<T> {
+  if (!path.startsWith("/api/v1/")) return request<T>("POST", path, { body });
+  const text = JSON.stringify(body);
+  const asked = `${path} ${text.length} ${fingerprint(text)}`;
+  const known = unsettled.get(asked);
+  const key = idempotencyKey ?? (known && known.until > Date.now() ? known.key : newKey());
+  unsettled.delete(asked);
+  try {
+    return await request<T>("POST", path, { body, idempotencyKey: key, ifMatch });
+  } catch (error) {
+    const isSettled = error instanceof ApiError && error.status < 500 && error.code !== "in-progress";
+    if (!isSettled) {
+      const oldest = unsettled.keys().next();
+      if (unsettled.size >= UNSETTLED_MAX && !oldest.done) unsettled.delete(oldest.value);
+      unsettled.set(asked, { key, until: Date.now() + UNSETTLED_MS });
+    }
+    throw error;
+  }
+}
+
+/** 128 random bits, hex. `randomUUID` is missing where the console is served without TLS. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
 async function readProblem(response: Response): Promise<Problem> {
   const fallback: Problem = {
@@ -72,10 +105,11 @@ async function readProblem(response: Response): Promise<Problem> {
 type Blanks<B> = keyof B extends never ? { blanks?: never } : { blanks: B };
 type GetOptions<A extends AddressOf<"get">> = Blanks<BlanksOf<"get", A>> &
   Pick<Options, "signal"> & { query?: QueryOf<A> };
-type PutOptions<A extends AddressOf<"put">> = Blanks<BlanksOf<"put", A>> & { body: BodyOf<A, "put"> };
-type DeleteOptions<A extends AddressOf<"delete">> = Blanks<BlanksOf<"delete", A>>;
+type PutOptions<A extends AddressOf<"put">> = Blanks<BlanksOf<"put", A>> &
+  Pick<Options, "ifMatch"> & { body: BodyOf<A, "put"> };
+type DeleteOptions<A extends AddressOf<"delete">> = Blanks<BlanksOf<"delete", A>> & Pick<Options, "ifMatch">;
 type PostOptions<A extends AddressOf<"post">> = Blanks<BlanksOf<"post", A>> &
-  Pick<Options, "idempotencyKey"> &
+  Pick<Options, "idempotencyKey" | "ifMatch"> &
   (BodyOf<A> extends undefined ? { body?: never } : { body: BodyOf<A> });
 
 /** What follows an address: nothing for what is not given. */
@@ -94,12 +128,12 @@ export const api = {
     const response = await answered("GET", filled(address, blanks) + asked(query), { signal }, FILE_DEADLINE_MS);
     return { blob: await response.blob(), headers: response.headers };
   },
-  post: <A extends AddressOf<"post">>(address: A, { blanks, body, idempotencyKey }: PostOptions<A>) =>
-    request<AnswerOf<"post", A>>("POST", filled(address, blanks), { body: body ?? {}, idempotencyKey }),
-  put: <A extends AddressOf<"put">>(address: A, { blanks, body }: PutOptions<A>) =>
-    request<AnswerOf<"put", A>>("PUT", filled(address, blanks), { body }),
-  delete: <A extends AddressOf<"delete">>(address: A, { blanks }: DeleteOptions<A>) =>
-    request<AnswerOf<"delete", A>>("DELETE", filled(address, blanks)),
+  post: <A extends AddressOf<"post">>(address: A, { blanks, body, idempotencyKey, ifMatch }: PostOptions<A>) =>
+    postOnce<AnswerOf<"post", A>>(filled(address, blanks), { body: body ?? {}, idempotencyKey, ifMatch }),
+  put: <A extends AddressOf<"put">>(address: A, { blanks, body, ifMatch }: PutOptions<A>) =>
+    request<AnswerOf<"put", A>>("PUT", filled(address, blanks), { body, ifMatch }),
+  delete: <A extends AddressOf<"delete">>(address: A, { blanks, ifMatch }: DeleteOptions<A>) =>
+    request<AnswerOf<"delete", A>>("DELETE", filled(address, blanks), { ifMatch }),
 };
 
 /** A short stable fingerprint (FNV-1a, 32 bits) of a body, for idempotency keys; no secret depends on it. */

@@ -31,6 +31,9 @@ export function isRefusal({ data, error }: { data: unknown; error: unknown }): b
   return data === undefined && error instanceof ApiError && [403, 404].includes(error.status);
 }
 
+/** The write named a version that is no more: somebody else has changed it. */
+export const isOutdated = (error: unknown): boolean => error instanceof ApiError && error.status === 412;
+
 /** Any thrown thing as a problem that a panel can show. */
 export function toProblem(error: unknown): Problem {
   if (error instanceof ApiError) return error.problem;

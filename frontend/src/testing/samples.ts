@@ -1,7 +1,6 @@
 /** One of everything that the server answers, each with the fields that a test cares about put over it. */
 import type {
   AnalyticsRun,
-  ApiKey,
   AuditEvent,
   Broker,
   Cluster,
@@ -12,26 +11,22 @@ import type {
   GroupOffset,
   GroupRow,
   Host,
-  Invitation,
   LagPoint,
-  Member,
   Operation,
   OperationStep,
   Partition,
   Plan,
-  PlatformHost,
-  PlatformUser,
-  ServiceAccount,
   Session,
-  TenantSummary,
   TopicDetail,
   TopicRetention,
   TopicRow,
 } from "@/lib/types";
 import type { Expiry } from "@/lib/lag";
 
-const AT = "2026-11-21T10:00:00Z";
-const over =
+export const AT = "2026-11-21T10:00:00Z";
+export const ETAG = '"1"';
+export const MADE = { created_at: AT, etag: ETAG };
+export const over =
   <T extends object>(base: T) =>
   (fields: Partial<T> = {}): T => ({ ...base, ...fields });
 
@@ -79,8 +74,7 @@ export const cluster = over<Cluster>({
   controller_id: 1,
   unknown_because: null,
   zookeeper_path: "/c1",
-  created_at: AT,
-  etag: '"1"',
+  ...MADE,
 });
 export const host = over<Host>({
   host_id: "host-1",
@@ -334,87 +328,3 @@ export const plan = (fields: Partial<Plan> = {}): Plan =>
 
 /** A list of the REST API, all on one page. */
 export const listed = <T>(data: T[]) => ({ data, page: { next: null, has_more: false } });
-export const member = over<Member>({
-  username: "ada",
-  role: "owner",
-  grants: [],
-  is_active: true,
-  last_login_at: AT,
-  etag: '"1"',
-});
-export const invitation = over<Invitation>({
-  id: "iv_1",
-  role: "viewer",
-  note: "Grace",
-  state: "open",
-  created_by: "user:ada",
-  created_at: AT,
-  expires_at: "2026-11-28T10:00:00Z",
-  accepted_at: null,
-  accepted_by: null,
-  etag: '"1"',
-});
-export const serviceAccount = over<ServiceAccount>({
-  id: "sa_1",
-  name: "pipeline",
-  description: "nightly loads",
-  disabled: false,
-  disabled_at: null,
-  live_keys: 1,
-  created_by: "user:ada",
-  created_at: AT,
-  etag: '"1"',
-});
-export const apiKey = over<ApiKey>({
-  id: "ak_1",
-  name: "ci",
-  service_account: { id: "sa_1", name: "pipeline" },
-  scope: "read",
-  grants: [],
-  prefix: "psk_abc",
-  created_by: "user:ada",
-  created_at: AT,
-  last_used_at: null,
-  expires_at: null,
-  revoked_at: null,
-  etag: '"1"',
-});
-export const tenantSummary = over<TenantSummary>({
-  id: "tn_1",
-  slug: "acme",
-  name: "Acme",
-  state: "active",
-  members: 3,
-  owners: 1,
-  clusters: 2,
-  created_at: AT,
-  etag: '"1"',
-});
-export const platformUser = over<PlatformUser>({
-  username: "ada",
-  email: "",
-  is_active: true,
-  is_operator: false,
-  has_password: true,
-  tenants: [{ slug: "acme", name: "Acme", role: "owner" }],
-  created_at: AT,
-  last_login_at: AT,
-  etag: '"1"',
-});
-export const platformHost = over<PlatformHost>({
-  ...host(),
-  alive_since: AT,
-  described_at: AT,
-  drained_by: null,
-  etag: '"1"',
-  broker_list: [
-    {
-      broker_id: 1,
-      cluster: "orders",
-      cluster_id: "c1",
-      tenant: "acme",
-      observed_state: "running",
-      observed_at: AT,
-    },
-  ],
-});

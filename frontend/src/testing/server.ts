@@ -5,6 +5,7 @@ export interface Asked {
   method: string;
   url: string;
   body: unknown;
+  ifMatch?: string;
 }
 
 /** An answer that is a problem. */
@@ -38,10 +39,11 @@ function respond(found: unknown, asked: Asked): Response | Promise<Response> {
 export function serve(answers: Answers): Asked[] {
   const all: Asked[] = [];
   vi.stubGlobal("fetch", async (url: string, init: RequestInit = {}) => {
-    const asked = {
+    const asked: Asked = {
       method: init.method ?? "GET",
       url,
       body: init.body ? (JSON.parse(String(init.body)) as unknown) : undefined,
+      ifMatch: new Headers(init.headers).get("If-Match") ?? undefined,
     };
     all.push(asked);
     const name = `${asked.method} ${url.split("?")[0]}`;

@@ -28,6 +28,7 @@ export function HostsTab() {
       api.put("/api/v1/operator/hosts/{host_id}", {
         blanks: { host_id: host.host_id },
         body: { drained: !host.drained },
+        ifMatch: host.etag,
       }),
     (host) => (host.drained ? `${host.host_id} gets no more brokers.` : `${host.host_id} gets brokers again.`),
   );
@@ -142,9 +143,9 @@ function Brokers({ host }: { host: PlatformHost }) {
   );
 }
 
-function RemoveForm({ host: { host_id }, onClose }: { host: PlatformHost; onClose: () => void }) {
+function RemoveForm({ host: { host_id, etag }, onClose }: { host: PlatformHost; onClose: () => void }) {
   const send = useChange(
-    () => api.delete("/api/v1/operator/hosts/{host_id}", { blanks: { host_id } }),
+    () => api.delete("/api/v1/operator/hosts/{host_id}", { blanks: { host_id }, ifMatch: etag }),
     () => `${host_id} was removed.`,
   );
   return (

@@ -1,7 +1,8 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { fill, heading, openPage, press, rowsOf } from "@/testing/app";
-import { listed, platformHost, platformUser, session, tenantSummary } from "@/testing/samples";
+import { listed, session } from "@/testing/samples";
+import { platformHost, platformUser, tenantSummary } from "@/testing/samples-administration";
 import { type Answers, PENDING, Refusal } from "@/testing/server";
 
 const operator = () => session({ user: { username: "root", email: "", is_staff: true } });

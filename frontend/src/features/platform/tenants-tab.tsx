@@ -29,6 +29,7 @@ const update = (tenant: TenantSummary, change: { name?: string; state?: TenantSt
   api.put("/api/v1/operator/tenants/{tenant_id}", {
     blanks: { tenant_id: tenant.id },
     body: { name: change.name ?? tenant.name, state: change.state ?? tenant.state },
+    ifMatch: tenant.etag,
   });
 
 export function TenantsTab() {

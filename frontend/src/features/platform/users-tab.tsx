@@ -180,6 +180,7 @@ function ChangeUserForm({ user, onClose, onLink }: GivesLink & { user: PlatformU
       api.put("/api/v1/operator/users/{username}", {
         blanks: { username: user.username },
         body: { email, is_active: isActive, is_operator: isOperator },
+        ifMatch: user.etag,
       }),
     ({ username, tenants_without_owner: left }) =>
       left.length > 0

@@ -246,6 +246,7 @@ function ChangeAccountForm({ account: present, onClose }: { account: ServiceAcco
       api.put("/api/v1/service-accounts/{account_id}", {
         blanks: { account_id: present.id },
         body: { description, disabled },
+        ifMatch: present.etag,
       }),
     (made) => `The service account ${made.name} was changed.`,
   );

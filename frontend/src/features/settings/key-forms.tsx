@@ -85,6 +85,7 @@ export function RotateForm({ apiKey, onClose, onMade }: MakesKey & { apiKey: Api
     api.post("/api/v1/api-keys/{key_id}/rotation", {
       blanks: { key_id: apiKey.id },
       body: { overlap_s: Number(overlap), expires_at: null },
+      ifMatch: apiKey.etag,
     }),
   );
   return (
@@ -122,7 +123,7 @@ export function RotateForm({ apiKey, onClose, onMade }: MakesKey & { apiKey: Api
 
 export function RevokeKeyForm({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const send = useChange(
-    () => api.delete("/api/v1/api-keys/{key_id}", { blanks: { key_id: apiKey.id } }),
+    () => api.delete("/api/v1/api-keys/{key_id}", { blanks: { key_id: apiKey.id }, ifMatch: apiKey.etag }),
     () => `The key ${apiKey.name} was revoked.`,
   );
   return (

@@ -233,7 +233,7 @@ function InviteForm({ onClose, onMade }: { onClose: () => void; onMade: (path: s
 }
 
 function RoleForm({
-  member: { username, role: present, grants: had },
+  member: { username, role: present, grants: had, etag },
   onClose,
 }: {
   member: Member;
@@ -244,7 +244,7 @@ function RoleForm({
   const takes = role === "limited" || role === "viewer";
   const given = takes ? grants : [];
   const send = useChange(
-    () => api.put("/api/v1/members/{username}", { blanks: { username }, body: { role, grants: given } }),
+    () => api.put("/api/v1/members/{username}", { blanks: { username }, body: { role, grants: given }, ifMatch: etag }),
     () => `${username} is now ${role}${given.length > 0 ? `, with ${plural(given.length, "grant")}` : ""}.`,
   );
   const changed = role !== present || JSON.stringify(given) !== JSON.stringify(had);
@@ -280,9 +280,9 @@ function RoleForm({
   );
 }
 
-function RemoveForm({ member: { username }, onClose }: { member: Member; onClose: () => void }) {
+function RemoveForm({ member: { username, etag }, onClose }: { member: Member; onClose: () => void }) {
   const send = useChange(
-    () => api.delete("/api/v1/members/{username}", { blanks: { username } }),
+    () => api.delete("/api/v1/members/{username}", { blanks: { username }, ifMatch: etag }),
     ({ keys_made }) =>
       keys_made.length > 0
         ? `${username} was removed. Keys that they made go on: ${keys_made.join(", ")}.`
@@ -307,9 +307,9 @@ function RemoveForm({ member: { username }, onClose }: { member: Member; onClose
   );
 }
 
-function RevokeForm({ invitation: { id }, onClose }: { invitation: Invitation; onClose: () => void }) {
+function RevokeForm({ invitation: { id, etag }, onClose }: { invitation: Invitation; onClose: () => void }) {
   const send = useChange(
-    () => api.delete("/api/v1/invitations/{invitation_id}", { blanks: { invitation_id: id } }),
+    () => api.delete("/api/v1/invitations/{invitation_id}", { blanks: { invitation_id: id }, ifMatch: etag }),
     () => "The invitation was revoked.",
   );
   return (

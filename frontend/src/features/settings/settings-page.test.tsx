@@ -1,7 +1,8 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { fill, openPage, press, rowsOf } from "@/testing/app";
-import { apiKey, invitation, listed, member, serviceAccount, session } from "@/testing/samples";
+import { listed, session } from "@/testing/samples";
+import { apiKey, invitation, member, serviceAccount } from "@/testing/samples-administration";
 import { type Answers, PENDING, Refusal } from "@/testing/server";
 
 const owner = () => session({ tenant: { id: "tn_1", slug: "acme", name: "Acme", role: "owner", state: "active" } });
@@ -68,6 +69,26 @@ describe("members", () => {
     expect(await screen.findByText(/Keys that they made go on: nightly/)).toBeTruthy();
     expect(written(asked)).toEqual([["DELETE", "/api/v1/members/bob", undefined]]);
     expect(asked.filter((one) => one.url.startsWith("/api/v1/members?")).length).toBeGreaterThan(1);
+  });
+
+  it("are not changed by whoever has not seen what they are now", async () => {
+    const rows = [member({ username: "bob", role: "viewer", etag: '"7"' })];
+    const { asked } = await open("", {
+      "GET /api/v1/members": () => listed(rows),
+      "DELETE /api/v1/members/bob": () => {
+        rows[0] = member({ username: "bob", role: "operator", etag: '"8"' });
+        return new Refusal(412, "It was changed since you read it", "Somebody else has changed it meanwhile.");
+      },
+    });
+    await rowsOf("Members");
+    await choose("bob", "Remove member");
+    const form = await dialog();
+    fireEvent.click(form.getByRole("button", { name: "Remove member" }));
+    expect((await form.findByRole("alert")).textContent).toContain("Somebody else has changed it meanwhile.");
+    expect(form.getByText(/Close this form: the list behind it shows what it is now/)).toBeTruthy();
+    expect(asked.find((one) => one.method === "DELETE")?.ifMatch).toBe('"7"');
+    fireEvent.click(form.getByRole("button", { name: "Cancel" }));
+    await waitFor(async () => expect((await rowsOf("Members"))[0]?.[1]).toBe("operator"));
   });
 
   it("say why a change is refused, and keep the form", async () => {

@@ -127,7 +127,9 @@ function Events({ rows }: { rows: AuditEvent[] }) {
             <th scope="col" className="ps-hide-sm">
               To
             </th>
-            <th scope="col">Outcome</th>
+            <th scope="col" className="ps-hide-sm">
+              Outcome
+            </th>
             <th scope="col">
               <span className="ps-sr">Details</span>
             </th>

@@ -29,7 +29,7 @@ export function AuditRow({ event }: { event: AuditEvent }) {
         <td className="ps-mono ps-hide-sm" style={{ overflowWrap: "anywhere" }}>
           {event.resource}
         </td>
-        <td>
+        <td className="ps-hide-sm">
           <Outcome outcome={event.outcome} />
         </td>
         <td style={{ textAlign: "right", whiteSpace: "nowrap" }}>
@@ -69,6 +69,7 @@ function Details({ event }: { event: AuditEvent }) {
         <Fact name="On">
           <span className="ps-mono">{event.resource}</span>
         </Fact>
+        <Fact name="Outcome">{event.outcome}</Fact>
         {event.reason && <Fact name="Reason">{event.reason}</Fact>}
         {operationId && (
           <Fact name="Operation">

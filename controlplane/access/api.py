@@ -1,4 +1,4 @@
-"""`/clusters/{id}/users`, `/overlaps`, `/acls`, `/access/drift`."""
+"""`/clusters/{id}/users`, `…/users/{user}/client-config`, `/overlaps`, `/acls`, `/access/drift`."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,7 +10,8 @@ from controlplane.access.serializers import (
     KafkaUserPageSerializer,
     PasswordOverlapListSerializer,
 )
-from controlplane.clusters.selectors import reader_of, seen_cluster
+from controlplane.clusters.selectors import reader_of, seen_cluster, seen_gateway
+from controlplane.clusters.serializers import ClientConfigSerializer
 from controlplane.common.grants import Area
 from controlplane.common.openapi import PAGED, SEARCH, documented
 from controlplane.observed.api import observed_list
@@ -34,6 +35,21 @@ class UsersView(TenantView):
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
         reader = reader_of(cluster, self.scope)
         return Response(observed_list(request, reader, USERS, selectors.user_row))
+
+
+class UserClientConfigView(TenantView):
+    area = Area.ACCESS
+
+    @documented(
+        "kafka_user_client_config",
+        answers={200: ClientConfigSerializer},
+        tag=TAG,
+        summary="How clients of one user connect: by the mechanism of its newest password",
+    )
+    def get(self, request: Request, cluster_id: str, kafka_user: str) -> Response:
+        cluster = seen_cluster(self.tenant, self.scope, cluster_id)
+        gateway = seen_gateway(cluster, self.scope)
+        return Response(selectors.user_client_config(cluster, gateway, kafka_user))
 
 
 class OverlapsView(TenantView):

@@ -118,8 +118,7 @@ class UserRetireInputs(UserInputs):
     mechanism = UpperChoice(MECHANISMS, help_text="The password that is removed is the one of it.")
     rotation = serializers.CharField(
         max_length=40,
-        default="",
-        allow_blank=True,
+        required=False,
         help_text="The operation that began the overlap; with it no later one is touched.",
     )
 

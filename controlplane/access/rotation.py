@@ -249,7 +249,7 @@ class UserRetire(UserKind):
         check_not_service_user(username)
         mechanisms = existing_mechanisms(gateway, username)
         standing = open_overlap(context.cluster_id, username)
-        _check_still_of(inputs["rotation"], standing, context)
+        _check_still_of(inputs.get("rotation", ""), standing, context)
         if mechanism not in mechanisms:
             raise NotFound(f"{username} has no password for {mechanism}.")
         if mechanisms == [mechanism]:

@@ -14,10 +14,12 @@ from controlplane.access.drift import (
 from controlplane.access.inputs import bindings_of
 from controlplane.access.models import OPEN_STATES, PasswordOverlap
 from controlplane.clusters.models import Cluster
+from controlplane.clusters.selectors import client_config
 from controlplane.clusters.specs import ADMIN_USER, BROKER_USER
 from controlplane.common.grants import Area, Scope
-from controlplane.common.problems import Forbidden
+from controlplane.common.problems import Forbidden, NotFound
 from controlplane.common.times import iso
+from controlplane.gateway.port import ClusterGateway
 from controlplane.observed.models import ObservedRow
 from controlplane.observed.readers import Reader
 from controlplane.observed.sections import ACLS, USERS
@@ -61,6 +63,22 @@ def access_drift(reader: Reader) -> dict[str, Any]:
 
 def acl_row(row: ObservedRow, at: Section) -> dict[str, Any]:
     return shown(row, at)
+
+
+def user_client_config(cluster: Cluster, gateway: ClusterGateway, username: str) -> dict[str, Any]:
+    """What a client of this user sets, with the mechanism of its newest password.
+
+    Raises:
+        NotFound: the cluster has no such user.
+    """
+    credentials = gateway.list_users()
+    mechanisms = sorted(row.mechanism for row in credentials if row.username == username)
+    if not mechanisms:
+        raise NotFound(f"There is no user {username}.")
+    standing = open_overlap(cluster.pk, username)
+    newest = standing.new_mechanism if standing else mechanisms[-1]
+    mechanism = newest if newest in mechanisms else mechanisms[-1]
+    return client_config(cluster, username=username, mechanism=mechanism)
 
 
 def open_overlaps(cluster_id: str | None) -> QuerySet[PasswordOverlap]:

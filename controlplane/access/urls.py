@@ -4,6 +4,10 @@ from controlplane.access import api
 
 urlpatterns = [
     path("clusters/<str:cluster_id>/users", api.UsersView.as_view()),
+    path(
+        "clusters/<str:cluster_id>/users/<str:kafka_user>/client-config",
+        api.UserClientConfigView.as_view(),
+    ),
     path("clusters/<str:cluster_id>/overlaps", api.OverlapsView.as_view()),
     path("clusters/<str:cluster_id>/acls", api.AclsView.as_view()),
     path("clusters/<str:cluster_id>/access/drift", api.AccessDriftView.as_view()),

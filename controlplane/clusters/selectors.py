@@ -325,15 +325,19 @@ CA_FILE = "ca.pem"
 """What snippets call the file of the cluster's authority."""
 
 
-def client_config(cluster: Cluster) -> dict[str, Any]:
-    """A client's configuration with a placeholder where its own password goes."""
+def client_config(
+    cluster: Cluster, *, username: str = "<user>", mechanism: str = ""
+) -> dict[str, Any]:
+    """A client's configuration with a placeholder where its own password goes.
+
+    Without a mechanism it names the one that new users of the cluster get.
+    """
     values = {"bootstrap.servers": cluster.bootstrap_servers}
     values["security.protocol"] = cluster.security_protocol
     if cluster.security_protocol.startswith("SASL"):
-        values["sasl.mechanism"] = (
-            "SCRAM-SHA-512" if cluster.kind == MANAGED else (cluster.sasl_mechanism)
-        )
-        values["sasl.username"] = "<user>"
+        usual = "SCRAM-SHA-512" if cluster.kind == MANAGED else cluster.sasl_mechanism
+        values["sasl.mechanism"] = mechanism or usual
+        values["sasl.username"] = username
         values["sasl.password"] = "<password>"
     authority = ca_pem(cluster)
     if authority:
@@ -360,9 +364,14 @@ def _of_java(values: dict[str, str]) -> dict[str, str]:
         kind = "plain.Plain" if mechanism == "PLAIN" else "scram.Scram"
         found["sasl.jaas.config"] = (
             f"org.apache.kafka.common.security.{kind}LoginModule required"
-            ' username="<user>" password="<password>";'
+            f' username={_in_jaas(values["sasl.username"])} password="<password>";'
         )
     return found
+
+
+def _in_jaas(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def python_snippet(values: dict[str, str]) -> str:

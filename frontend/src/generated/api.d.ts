@@ -417,6 +417,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/clusters/{cluster_id}/users/{kafka_user}/client-config": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How clients of one user connect: by the mechanism of its newest password */
+        get: operations["kafka_user_client_config"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/hosts": {
         parameters: {
             query?: never;
@@ -3768,10 +3785,7 @@ export interface components {
         UserRetireInputs: {
             /** @description The password that is removed is the one of it. */
             mechanism: components["schemas"]["MechanismEnum"];
-            /**
-             * @description The operation that began the overlap; with it no later one is touched.
-             * @default
-             */
+            /** @description The operation that began the overlap; with it no later one is touched. */
             rotation?: string;
             /** @description Letters, digits, dot, hyphen. */
             username: string;
@@ -3779,10 +3793,7 @@ export interface components {
         UserRetireInputsRequest: {
             /** @description The password that is removed is the one of it. */
             mechanism: components["schemas"]["MechanismEnum"];
-            /**
-             * @description The operation that began the overlap; with it no later one is touched.
-             * @default
-             */
+            /** @description The operation that began the overlap; with it no later one is touched. */
             rotation?: string;
             /** @description Letters, digits, dot, hyphen. */
             username: string;
@@ -6309,6 +6320,86 @@ export interface operations {
             };
             /** @description A problem (RFC 9457) */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    kafka_user_client_config: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Tags that are known: an answer with one of them is 304 and empty. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                cluster_id: string;
+                kafka_user: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description Of the resource as it is shown. */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClientConfig"];
+                };
+            };
+            /** @description Not Modified */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A problem (RFC 9457) */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A problem (RFC 9457) */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -21,7 +21,7 @@ from tests.controlplane.operations.trouble import (
     raising,
     seen,
 )
-from tests.controlplane.support import ACTOR, drive
+from tests.controlplane.support import ACTOR, client_for, drive
 
 OLD, NEW = "SCRAM-SHA-512", "SCRAM-SHA-256"
 HOUR = 3600
@@ -71,6 +71,26 @@ def test_both_passwords_stand_and_nothing_is_locked_meanwhile(world, user):
     assert timedelta(seconds=HOUR - 60) < left <= timedelta(seconds=HOUR)
     assert not OperationLock.objects.exists()
     assert end_due() == 0
+
+
+def test_the_clients_configuration_names_the_mechanism_of_the_newest_password(world, user):
+    type(world.cluster).objects.update(security_protocol="SASL_PLAINTEXT")
+    world.gateway.users['od"d', OLD] = "x"
+    client = client_for(world.tenant)
+    address = f"/api/v1/clusters/{world.cluster.id}/users/{{}}/client-config"
+
+    def config(name="app"):
+        answer = client.get(address.format(name))
+        return answer.json()["values"] if answer.status_code == 200 else answer.status_code
+
+    assert (config()["sasl.username"], config()["sasl.mechanism"]) == ("app", OLD)
+    rotated(world)
+    assert config()["sasl.mechanism"] == NEW
+    world.run("user.retire", username="app", mechanism=NEW)
+    assert config()["sasl.mechanism"] == OLD
+    assert config("nobody") == 404
+    java = client.get(address.format('od"d')).json()["java"]
+    assert 'username="od\\\\"d"' in java
 
 
 def test_the_plan_says_until_when_and_what_then(world, user):

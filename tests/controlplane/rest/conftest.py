@@ -54,6 +54,7 @@ def everything(world):
     outside = cluster_make(world.tenant, "elsewhere", kind="registered")
     return {
         "cluster": world.cluster.id,
+        "kafka_user": "both",
         "registered": outside.id,
         "key": key.id,
         "account": key.service_account_id,

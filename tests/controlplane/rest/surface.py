@@ -79,6 +79,7 @@ IDS = {
     "invitation_id": "invitation",
     "tenant_id": "tenant",
     "username": "member",
+    "kafka_user": "kafka_user",
     "cluster_id": "cluster",
     "key_id": "key",
     "name": "topic",
@@ -176,7 +177,7 @@ INPUTS: dict[str, dict[str, Any]] = {
     "user.create": {"username": "app", "mechanism": "SCRAM-SHA-512", "acls": [_BINDING]},
     "user.delete": {"username": "known"},
     "user.rotate": {"username": "known", "overlap_s": 0},
-    "user.retire": {"username": "both", "mechanism": "SCRAM-SHA-256", "rotation": ""},
+    "user.retire": {"username": "both", "mechanism": "SCRAM-SHA-256"},
     "acl.create": {"bindings": [_BINDING]},
     "acl.delete": {"bindings": [{**_BINDING, "principal": "User:known"}]},
     "reassignment": {

@@ -19,6 +19,7 @@ ASK_THE_CLUSTER = {
         "topics",
         "topics/{name}",
         "users",
+        "users/{kafka_user}/client-config",
     )
 }
 ASK_THE_HOSTS = {"get /hosts", "get /operator/hosts"}

@@ -44,6 +44,7 @@ TABLE = [
     ("get", "/clusters/{cluster}/topics", None, 200, False),
     ("get", "/clusters/{cluster}/topics/orders", None, 200, False),
     ("get", "/clusters/{cluster}/users", None, 200, False),
+    ("get", "/clusters/{cluster}/users/{kafka_user}/client-config", None, 200, False),
     ("get", "/clusters/{cluster}/overlaps", None, 200, False),
     ("get", "/clusters/{cluster}/acls", None, 200, False),
     ("get", "/clusters/{cluster}/access/drift", None, 200, False),

@@ -27,6 +27,7 @@ from controlplane.access.readings import (
     missing_of,
     still_there,
 )
+from controlplane.access.selectors import open_overlap
 from controlplane.access.serializers import AclDiffSerializer
 from controlplane.access.services import overlap_end
 from controlplane.clusters.operations_base import ClusterOperationKind, Touched
@@ -170,6 +171,7 @@ class UserDelete(UserKind):
         # Rules that a user left behind go too, though nobody can log in by that name.
         look_up = mechanisms_of if rows else existing_mechanisms
         mechanisms = look_up(gateway, username)
+        standing = open_overlap(context.cluster_id, username)
         return PlanDraft(
             resource=f"user/{username}",
             diff={
@@ -177,7 +179,11 @@ class UserDelete(UserKind):
                 "after": None,
             },
             summary=f"Delete the user {username} and {counted(len(rows), 'ACL')} about it.",
-            preconditions={"mechanisms": mechanisms, "acls": rows},
+            preconditions={
+                "mechanisms": mechanisms,
+                "acls": rows,
+                "overlap": standing.rotation_id if standing else None,
+            },
             warnings=[
                 warning(
                     "clients-lose-access",
@@ -210,7 +216,8 @@ class UserDelete(UserKind):
         return read_back_everywhere(context, self.gateway(context), differing)
 
     def finish(self, operation: Operation) -> None:
-        if operation.state == SUCCEEDED:
+        # The lock on the user lets none begin meanwhile.
+        if operation.state == SUCCEEDED and operation.plan.preconditions.get("overlap"):
             username = operation.plan.inputs["username"]
             overlap_end(operation.cluster_id, username, f"{operation.pk} deleted the user")
 

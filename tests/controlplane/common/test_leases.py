@@ -8,12 +8,13 @@ from django.utils import timezone
 from controlplane.analytics.models import AnalyticsRun, CollectorState
 from controlplane.common import leases
 from controlplane.common.models import IdempotencyKey, Leased
+from controlplane.observed.models import ObservedCluster
 from controlplane.operations.models import Operation
 
 LENGTH = timedelta(seconds=30)
 
 
-@pytest.fixture(params=["operation", "analytics run", "collector", "idempotency key"])
+@pytest.fixture(params=["operation", "analytics run", "collector", "idempotency key", "observed"])
 def rows(request, world):
     """A query of one row that nobody holds."""
     if request.param == "operation":
@@ -22,6 +23,8 @@ def rows(request, world):
         row = AnalyticsRun.objects.create(from_ts_ms=0, to_ts_ms=1)
     elif request.param == "collector":
         row = CollectorState.objects.create(pk=world.cluster.id)
+    elif request.param == "observed":
+        row = ObservedCluster.objects.get_or_create(pk=world.cluster.id)[0]
     else:
         row = IdempotencyKey.objects.create(tenant_id=world.tenant.id, principal="key/1", key="k")
     return type(row).objects.filter(pk=row.pk)
@@ -33,7 +36,7 @@ def run_out(rows):
 
 def test_every_model_with_a_lease_is_tried_here():
     assert set(Leased.__subclasses__()) == {
-        *(Operation, AnalyticsRun, CollectorState, IdempotencyKey)
+        *(Operation, AnalyticsRun, CollectorState, IdempotencyKey, ObservedCluster)
     }
 
 

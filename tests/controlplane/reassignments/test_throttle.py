@@ -213,7 +213,10 @@ def test_the_limit_changes_while_partitions_move(orders):
     operation = started(orders)
     answer = change(client_for(orders.tenant, "operator"), operation, 9_000)
     assert answer.status_code == 200, answer.content
-    assert answer.json() == {"throttle_bytes_per_s": 9_000, "is_set": True}
+    found = answer.json()
+    assert (found["throttle_bytes_per_s"], found["is_set"]) == (9_000, True)
+    shown = client_for(orders.tenant).get(f"/api/v1/operations/{operation.id}/throttle")
+    assert shown["ETag"] == found["etag"]
     message = OutboxMessage.objects.order_by("-pk").first()
     assert (message.args, message.countdown_s) == ([operation.id], 0), "its next tick comes at once"
     drive(operation, ticks=1)

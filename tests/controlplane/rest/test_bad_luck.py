@@ -22,10 +22,14 @@ ASK_THE_CLUSTER = {
         "users/{kafka_user}/client-config",
     )
 }
-ASK_THE_HOSTS = {"get /hosts", "get /operator/hosts"}
+ASK_THE_HOSTS = {"get /hosts", "get /operator/hosts", "get /operator/hosts/{host_id}"}
 ALWAYS_ASK = {
     f"get /clusters/{{cluster_id}}/{rest}"
-    for rest in ("analytics/retention/{topic}/history", "reassignments")
+    for rest in (
+        "analytics/retention/{topic}/history",
+        "reassignments",
+        "users/{kafka_user}/client-config",
+    )
 }
 LISTS = {f"get /clusters/{{cluster_id}}/{rest}" for rest in ("acls", "groups", "topics", "users")}
 

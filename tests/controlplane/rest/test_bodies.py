@@ -117,6 +117,7 @@ OTHER_WAYS = {
     *("topics", "all_topics", "target_brokers", "excluded_brokers"),
     # Ways in to a Kafka; `tests/controlplane/clusters/test_credentials.py` has each.
     *("ca_pem", "client_certificate_pem", "client_key_pem"),
+    "rotation",  # what an undo names
     *("oauth_token_url", "oauth_client_id", "oauth_client_secret", "oauth_scope"),
 }
 

@@ -43,7 +43,7 @@ describe("consumer groups", () => {
       ["new", "Empty", "Unknown", "0", "–", "–", "–"],
     ]);
     expect(
-      screen.getByText(/4 groups\. Lag is read from the brokers now; trend and time lag are Spark's, as of/),
+      screen.getByText(/4 groups\. Lag is the brokers'; trend and time lag are Spark's, as of/),
     ).toBeTruthy();
   });
 

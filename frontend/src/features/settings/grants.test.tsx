@@ -2,7 +2,8 @@ import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import type { Grant } from "@/lib/types";
 import { openPage, press, rowsOf } from "@/testing/app";
-import { apiKey, listed, member, serviceAccount, session } from "@/testing/samples";
+import { listed, session } from "@/testing/samples";
+import { apiKey, member, serviceAccount } from "@/testing/samples-administration";
 import { type Answers, Refusal } from "@/testing/server";
 
 const TEAM: Grant = {

@@ -42,9 +42,7 @@ describe("consumer groups", () => {
       ["other", "Stable", "–", "2", "3", "–", "broker 1"],
       ["new", "Empty", "Unknown", "0", "–", "–", "–"],
     ]);
-    expect(
-      screen.getByText(/4 groups\. Lag is the brokers'; trend and time lag are Spark's, as of/),
-    ).toBeTruthy();
+    expect(screen.getByText(/4 groups\. Lag is the brokers'; trend and time lag are Spark's, as of/)).toBeTruthy();
   });
 
   it("are found by name and by lag", async () => {

@@ -4,6 +4,7 @@ Kombu waits two seconds longer after each try, up to half a minute, and no setti
 otherwise: the longer an outage, the longer every worker would stand still after it.
 """
 
+import contextlib
 import time
 from collections.abc import Callable
 from typing import Any, Self
@@ -33,6 +34,15 @@ class SteadyConnection(Connection):
         report = _once_a_minute(errback) if errback else None
         super().ensure_connection(report, *limits, **options)
         return self
+
+    def maybe_close_channel(self, channel: Any) -> None:
+        """Close it; one that Kombu has collected cannot give back what it had taken.
+
+        Kombu ignores errors of connections alone here, so that such a channel ended the worker. The
+        sweep brings the ticks that it held.
+        """
+        with contextlib.suppress(AttributeError):
+            super().maybe_close_channel(channel)
 
 
 class SteadyAMQP(AMQP):

@@ -73,3 +73,16 @@ def test_it_is_said_once_a_minute(waits, settings, monkeypatch):
         )
     assert len(said) == 3
     assert all("refused" in text and wait_s == settings.QUEUE_RECONNECT_S for text, wait_s in said)
+
+
+def test_a_channel_that_was_collected_with_what_it_had_taken_does_not_end_the_worker(settings):
+    """As when Redis is lost while a connection that was lost before is put away."""
+    connection = lost(settings)
+    channel = connection.transport.Channel
+    collected = channel.__new__(channel)
+    collected.close = lambda: collected.connection.client.hostname
+    collected.connection = connection.transport
+    collected.connection.client = None
+    with pytest.raises(AttributeError):
+        collected.close()
+    connection.maybe_close_channel(collected)

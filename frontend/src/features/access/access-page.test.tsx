@@ -2,7 +2,7 @@ import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { describe, expect, it } from "vitest";
 import { fill, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
-import { plan, session } from "@/testing/samples";
+import { AT, plan, session } from "@/testing/samples";
 import { type Answers, ok } from "@/testing/server";
 
 const PATH = "/clusters/c1/access";
@@ -37,7 +37,7 @@ const overlap = {
 const parts = {
   overlaps: ok([]),
   users: ok([user("app"), user("penstock", true), user("idle")]),
-  acls: ok([rule, denial]),
+  acls: ok([rule, denial].map((row) => ({ ...row, as_of: AT, stale_reason: null }))),
 };
 const open = (search = "", answer: object = parts, more: Answers = {}) =>
   openPage(PATH + search, {

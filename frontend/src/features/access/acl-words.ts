@@ -110,6 +110,10 @@ export const OPERATIONS: Record<ResourceType, Operation[]> = {
 };
 
 /** Rules that the brokers listed, as a plan takes them: their words are free text there, and checked by the server. */
-export const asRules = (bindings: AclBinding[]): AclRule[] => bindings as AclRule[];
+export const asRules = (bindings: AclBinding[]): AclRule[] =>
+  bindings.map(
+    ({ principal, host, operation, permission, resource_type, resource_name, pattern_type }) =>
+      ({ principal, host, operation, permission, resource_type, resource_name, pattern_type }) as AclRule,
+  );
 
 export const CLUSTER_RESOURCE = "kafka-cluster";

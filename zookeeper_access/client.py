@@ -7,6 +7,7 @@ import os
 import secrets
 import socket
 import ssl
+import time
 from typing import TYPE_CHECKING, Any
 
 from kazoo.client import KazooClient
@@ -49,6 +50,22 @@ class AccessClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
             **options,
         )
         self._connection = _Connection(self, self._conn_retry.copy(), access.sasl, logger)
+
+    def start(self, timeout: float = 15.0) -> None:
+        """Return once connected. kazoo's timeout exception when that takes more than `timeout` s.
+
+        kazoo waits for its first connection and looks whether it is there still: one that ended
+        just then was called a timeout at once. Unlike kazoo's, this does not look for the chroot.
+        """
+        deadline_s = time.monotonic() + timeout
+        connected = self.start_async()
+        while not self.connected:
+            left_s = deadline_s - time.monotonic()
+            if left_s <= 0:
+                self.stop()
+                self.close()
+                raise self.handler.timeout_exception("Connection time-out")
+            connected.wait(left_s)
 
     def _refuse(self, why: str) -> None:
         self.refusal = why

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
+import time
 from pathlib import Path
 
 import pytest
 from kazoo.exceptions import NoAuthError
+from kazoo.handlers.threading import SequentialThreadingHandler
 from kazoo.security import OPEN_ACL_UNSAFE
 
 from dataplane.ports.coordinator import (
@@ -255,6 +258,33 @@ async def test_a_connection_that_ends_in_the_middle_of_a_login_is_tried_again(zo
         assert cut == proxy.connections[2:3]
         assert session.session_id == session_id
         await session.delete("/after_all")
+        await session.close()
+
+
+async def test_connections_that_end_before_anybody_has_looked_at_them_are_no_timeout(
+    zookeeper, monkeypatch
+):
+    """Whoever waits for the first connection runs later than kazoo's thread, which loses it."""
+
+    class LateEvent(threading.Event):
+        def wait(self, timeout=None):
+            is_set = super().wait(timeout)
+            time.sleep(0.1)
+            return is_set
+
+    monkeypatch.setattr(SequentialThreadingHandler, "event_object", lambda _self: LateEvent())
+    async with ZooKeeperProxy(zookeeper.host, zookeeper.port) as proxy:
+        cut_until = 4  # kazoo's pauses are 0.05, 0.1 and 0.2 s long by then
+
+        def first_ones(connection):
+            is_cut = len(proxy.connections) <= cut_until
+            return is_cut and connection.request_types() == [CONNECT, SASL]
+
+        proxy.hangs_up = first_ones
+        session = await ZooKeeperCoordinator.connect(proxy.address, access=as_user("member"))
+        assert len(proxy.connections) > cut_until
+        await session.create("/late")
+        await session.delete("/late")
         await session.close()
 
 

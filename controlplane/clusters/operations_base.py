@@ -17,12 +17,14 @@ from controlplane.observed.services import observe_touched, soon
 from controlplane.operations.locks import Resource
 from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import OperationKind, PlanContext, StepContext
-from controlplane.operations.states import SUCCEEDED
+from controlplane.operations.states import CANCELLED, SUCCEEDED
 from controlplane.tenants.models import Tenant
 
 log = logging.getLogger(__name__)
 
 
+READ_BACK = frozenset({SUCCEEDED, CANCELLED})
+"""How an operation ended whose brokers answered to its last step: they are asked at once."""
 TOUCHED_MAX = 1_000
 """More of a section is left to the next pass, which reads it sooner."""
 Touched = Mapping[str, Collection[str]]
@@ -59,11 +61,11 @@ class ClusterOperationKind(OperationKind):
         return gateway_for(cluster)
 
     def touched(self, plan: Plan) -> Touched | None:  # noqa: ARG002 - a hook
-        """What lists are to show once the operation has succeeded; null: the next round does."""
+        """What lists are to show once it succeeded or was cancelled; null: the next round does."""
         return None
 
     def show(self, operation: Operation, state: str) -> None:
-        touched = self.touched(operation.plan) if state == SUCCEEDED else None
+        touched = self.touched(operation.plan) if state in READ_BACK else None
         cluster_id = operation.cluster_id or ""
         if touched is None or any(len(keys) > TOUCHED_MAX for keys in touched.values()):
             soon(cluster_id)

@@ -15,6 +15,8 @@ from tests.controlplane.live.service import Refused
 from tests.controlplane.live.story import check_story, poll_to_the_end
 from tests.local_cluster import eventually
 
+LISTED_S = 90.0
+"""A worker that was killed may have been reading the cluster: its lease ends after 60 s."""
 pytestmark = [pytest.mark.cluster, pytest.mark.redis, pytest.mark.timeout(300)]
 
 
@@ -196,8 +198,8 @@ def test_a_topic_is_spread_over_brokers_by_bytes_and_leaders(service, cluster, c
 
 
 # The next test's move: so many partitions, each with its share of the records.
-PARTITIONS, RECORDS, RECORD_BYTES = 8, 400, 10_000
-TARGET, RATE_BYTES_PER_S = 1, 250_000
+PARTITIONS, RECORDS, RECORD_BYTES = 12, 600, 10_000
+TARGET, RATE_BYTES_PER_S = 1, 400_000
 
 
 def test_a_move_shows_its_steps_its_bytes_and_its_time_left(service, cluster, clients):
@@ -341,7 +343,7 @@ def test_a_cancelled_move_is_as_before_and_leaves_no_throttle(service, cluster, 
     operation = service.confirm(plan)
     moving = service.holds.await_held()
     service.post(f"/operations/{operation['id']}/cancellation")
-    for _ in eventually(20, "the limit is in the list"):  # which is as of its last reading
+    for _ in eventually(LISTED_S, "the limit is in the list"):
         if throttles(service, "t.cancel"):
             break
     service.kill_held(moving)
@@ -352,10 +354,9 @@ def test_a_cancelled_move_is_as_before_and_leaves_no_throttle(service, cluster, 
     assert len(set(service.holds.workers_of(operation["id"]))) > 1
     assert ended["state"] == "cancelled", ended
     assert step(ended, "unthrottle")["state"] == "done"
-    for _ in eventually(20, "the list shows what was before, without a limit"):
-        after = {r["partition"]: r["replicas"] for r in topic(service, "t.cancel")["partitions"]}
-        if after == before and throttles(service, "t.cancel") == []:
-            break
+    after = {r["partition"]: r["replicas"] for r in topic(service, "t.cancel")["partitions"]}
+    assert after == before
+    assert throttles(service, "t.cancel") == []
 
 
 def throttles(service, name):

@@ -11,7 +11,7 @@ from controlplane.reassignments.operations import OTHERS_LOOKS
 from controlplane.reassignments.rules import REPLICA_KEYS
 from controlplane.reassignments.services import RATE_KEYS
 from controlplane.reassignments.tasks import release_expired
-from tests.controlplane.support import ACTOR, drive, step
+from tests.controlplane.support import ACTOR, client_for, drive, observed, step
 
 
 def replicas(world, topic="orders"):
@@ -80,6 +80,29 @@ def test_cancelled_at_any_point_everything_is_as_before(orders, ticks):
     assert replicas(orders) == before
     assert not orders.gateway.list_reassignments()
     no_throttle(orders)
+
+
+def test_the_topic_of_a_cancelled_move_is_shown_as_it_is_at_once(orders):
+    ask = client_for(orders.tenant).get
+
+    def limits():
+        found = ask(f"/api/v1/clusters/{orders.cluster.id}/topics/orders").json()
+        set_ = [row["name"] for row in found["configs"] if not row["is_default"]]
+        return [name for name in set_ if "throttled" in name]
+
+    plan = orders.plan(
+        "reassignment",
+        topics=["orders"],
+        target_brokers=[1, 2, 3],
+        throttle_bytes_per_s=5_000,
+        batch_size=1,
+    )
+    operation = drive(orders.start(plan), ticks=5)
+    observed(orders)
+    assert len(limits()) == 2
+    operation_cancel(tenant=orders.tenant, actor=ACTOR, operation_id=operation.id)
+    assert drive(operation).state == "cancelled"
+    assert limits() == []
 
 
 def test_failed_in_the_middle_lifts_the_throttle_and_stops_the_rest(orders):

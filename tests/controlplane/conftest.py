@@ -11,6 +11,8 @@ from controlplane.common.redis_link import LINK
 from controlplane.common.tally import TALLY
 from controlplane.gateway.fake import FakeGateway
 from controlplane.operations import outbox
+from tests.controlplane.fillings import FILLINGS
+from tests.controlplane.kept_worlds import filled
 from tests.controlplane.support import World, cluster_make, tenant_make
 from tests.redis_server import RedisServer
 
@@ -40,8 +42,11 @@ def redis_server(tmp_path, settings):
 
 
 @pytest.fixture
-def world(db):
-    """A running cluster `main` of tenant `acme` over the fakes; the outbox only collects."""
+def world(db, request):
+    """A running cluster `main` of tenant `acme` over the fakes; the outbox only collects.
+
+    It is filled before any other fixture sees it when the test asks for one of `FILLINGS`.
+    """
     tenant = tenant_make()
     gateway, hosts = FakeGateway(brokers=4), FakeHosts()
     for host in hosts.known:
@@ -52,6 +57,9 @@ def world(db):
     outbox.use_publisher(lambda *message: made.sent.append(message))
     # A thread with a connection of its own would not see the rows of a test's transaction.
     use_keeper(LeaseKeeper(in_background=False))
+    wanted = next((name for name in FILLINGS if name in request.fixturenames), None)
+    if wanted is not None:
+        made.named = filled(made, wanted, FILLINGS[wanted])
     yield made
     use_keeper(None)
     use_gateways(None)

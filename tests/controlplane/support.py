@@ -72,6 +72,8 @@ class World:
     gateway: FakeGateway
     hosts: FakeHosts
     sent: list[tuple[str, list[Any], float]] = field(default_factory=list)
+    named: dict[str, Any] = field(default_factory=dict)
+    """What a test's fixtures made in it, by what the tests call it."""
 
     def plan(self, kind: str, cluster_id: str | None = "", **inputs: Any) -> Any:
         return plan_create(

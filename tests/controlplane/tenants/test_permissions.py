@@ -7,7 +7,7 @@ import pytest
 from django.urls import get_resolver
 from rest_framework.test import APIClient
 
-from tests.controlplane.rest.conftest import everything, key_client
+from tests.controlplane.rest.conftest import key_client
 from tests.controlplane.support import client_for, operator_client, tenant_make
 
 # method, address, body, an owner's answer, tenant-wide (no foreign id in the address)
@@ -103,7 +103,7 @@ OPERATOR_TABLE = [
 def ids(world):
     """One of everything, and what is under way and holds a secret."""
     return {
-        **everything(world),
+        **world.named["ids"],
         "pending": world.start(world.plan("topic.create", name="soon")).id,
         "secret": world.run("user.create", username="app").id,
         "move": world.start(

@@ -66,7 +66,8 @@ def restart_broker(cluster: Cluster, broker_id: int) -> None:
 def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -> None:
     passwords = unseal(cluster.secrets_token)
     salts = {user: bytes.fromhex(passwords[f"salt:{user}"]) for user in (BROKER_USER, ADMIN_USER)}
-    owner, zookeeper = zookeeper_settings(cluster, passwords)
+    with _zookeeper():
+        owner, zookeeper = zookeeper_settings(cluster, passwords)
     secret = zookeeper
     if state != "deleted":  # to be fenced and removed a broker needs no password
         secret = zookeeper | secret_config(

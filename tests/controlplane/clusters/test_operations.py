@@ -235,6 +235,17 @@ def test_zookeeper_and_brokers_away_for_a_moment_only_delay(world):
     assert drive(operation).state == "succeeded"
 
 
+def test_settings_that_cannot_be_read_for_a_moment_only_delay(world, settings, tmp_path):
+    """The file of the control plane's own login to ZooKeeper is replaced now and then."""
+    file = tmp_path / "zookeeper.properties"
+    settings.ZOOKEEPER_CONFIG = str(file)
+    operation = drive(world.start(world.plan("cluster.create", None, name="demo")), ticks=4)
+    assert operation.state == "running", operation.error
+    assert step(operation, "desired").detail.startswith("ZooKeeper does not answer: ")
+    files.write(file, {keys.SET_ACL: "false"})
+    assert drive(operation).state == "succeeded"
+
+
 def test_cancelled_creation_leaves_nothing(world):
     operation = drive(world.start(world.plan("cluster.create", None, name="demo")), ticks=2)
     world.hosts.reports = {key: Observed(state="starting") for key in world.hosts.desired}

@@ -10,11 +10,14 @@ from collections import Counter
 import pytest
 from django.db import InterfaceError, OperationalError, connection
 
+from controlplane.clusters.hosts import HostsUnavailableError
 from controlplane.gateway.errors import timed_out
 from controlplane.gateway.port import READS
 from controlplane.operations import engine, outbox
 from controlplane.operations.models import OutboxMessage
 from controlplane.operations.operations import StepFailedError, required_kind
+from controlplane.operations.rules import RunStep, next_action
+from controlplane.operations.services import operation_cancel
 from controlplane.operations.states import ACTIVE_STATES
 from controlplane.operations.tasks import drain_outbox, sweep
 from tests.controlplane.operations.trouble import (
@@ -28,12 +31,15 @@ from tests.controlplane.operations.trouble import (
     seen,
     steps_of,
 )
-from tests.controlplane.support import drive
+from tests.controlplane.support import ACTOR, drive
 
 STEPS = steps_of(*FORWARD)
 # What does not work now, or cannot be measured as the plan was, is refused: nothing was changed.
 TRIALS = {("cluster.credentials", "connect"), ("cluster.delete", "check")}
 RESTORING = steps_of("restore")
+TURNING_BACK = [
+    at for at in steps_of("restore", "teardown", "always") if required_kind(at[0]).cancellable
+]
 BOUNDS = ("SAVEPOINT", "RELEASE", "ROLLBACK")
 REFUSAL = StepFailedError("made-to-fail", "The test says so.")
 
@@ -117,6 +123,72 @@ def test_the_cluster_is_away_while_it_is_restored(world, monkeypatch, at):
     assert operation.error["code"] == "made-to-fail"
     assert "rollback_incomplete" not in operation.error
     assert seen(world) == before or operation.remains
+
+
+@pytest.mark.parametrize("at", TURNING_BACK, ids=str)
+def test_the_cluster_is_away_while_a_cancelled_one_turns_back(world, monkeypatch, at):
+    plan = runnable(world, at[0])
+    if at[0] == "reassignment":  # so that there is a limit to lift
+        plan = world.plan(at[0], **plan.inputs | {"throttle_bytes_per_s": 1_000_000})
+    before = seen(world)
+    operation = world.start(plan)
+
+    def cancel():
+        operation_cancel(tenant=world.tenant, actor=ACTOR, operation_id=operation.id)
+
+    last = [name for kind, name in steps_of("execute") if kind == at[0]][-1]
+    act(monkeypatch, (at[0], last), BEFORE, cancel)
+    for _ in range(100):
+        if next_step(operation) == at[1] and operation.rolling_back:
+            break
+        engine.tick(operation.id)
+    assert next_step(operation) == at[1]
+    world.gateway.offline = world.hosts.is_away = True
+    away_for_long(world, operation)
+    world.gateway.offline = world.hosts.is_away = False
+    assert drive(operation).state == "cancelled", operation.error
+    assert operation.remains == []
+    assert seen(world) == before
+
+
+def next_step(operation):
+    operation.refresh_from_db()
+    steps = list(operation.steps.all())
+    action = next_action(
+        state=operation.state, rolling_back=operation.rolling_back, failed=False, steps=steps
+    )
+    return steps[action.index].name if isinstance(action, RunStep) else None
+
+
+@pytest.mark.parametrize(
+    "method", ["make_chroot", "write_desired", "forget_broker", "remove_chroot"]
+)
+@pytest.mark.parametrize("kind", ["cluster.create", "cluster.delete"])
+def test_whether_zookeeper_did_it_is_not_known(world, monkeypatch, kind, method):
+    """It did, and its answer was lost, time after time: done again it comes to the same."""
+    operation = world.start(runnable(world, kind))
+    write, lost = getattr(world.hosts, method), []
+
+    def unanswered(*arguments):
+        found = write(*arguments)
+        if len(lost) < 3:
+            lost.append(arguments)
+            raise HostsUnavailableError("no answer")
+        return found
+
+    monkeypatch.setattr(world.hosts, method, unanswered)
+    assert drive(operation).state == "succeeded", operation.error
+    is_of_kind = kind == "cluster.delete" or method in {"make_chroot", "write_desired"}
+    assert len(lost) == 3 * is_of_kind
+    mine = [
+        spec["generation"]
+        for (_, broker), spec in world.hosts.desired.items()
+        if broker.startswith(operation.cluster_id)
+    ]
+    path = f"/penstock/clusters/{operation.cluster_id}"
+    is_there = kind == "cluster.create"
+    assert mine == [1] * is_there, "what is asked again is of the same generation"
+    assert (path in world.hosts.chroots) == is_there
 
 
 @pytest.mark.parametrize("at", STEPS, ids=str)

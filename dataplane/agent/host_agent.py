@@ -67,6 +67,7 @@ class HostAgent:
         self._zookeeper = zookeeper
         self._preexec = preexec
         self._brokers: dict[str, ManagedBroker] = {}
+        self._leaving: dict[str, asyncio.Task[None]] = {}
         self._watches: dict[str, Watch] = {}
         self._desired_watch: Watch | None = None
         self._unwritten: dict[str, bytes] = {}
@@ -103,9 +104,10 @@ class HostAgent:
             *(broker.close(keep_running=keep_brokers) for broker in self._brokers.values())
         )
         await self._flush()
-        for task in self._tasks:
+        ending = (*self._tasks, *self._leaving.values())
+        for task in ending:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*ending, return_exceptions=True)
         alive = layout.alive_path(self._settings.host_id)
         try:
             stat = await self._coordinator.exists(alive)
@@ -198,9 +200,12 @@ class HostAgent:
             broker = self._brokers.pop(key)
             self._unwritten.pop(key, None)
             self._written.pop(key, None)
-            self._tasks.append(
-                asyncio.get_running_loop().create_task(broker.close(keep_running=False))
-            )
+            self._leaving[key] = asyncio.get_running_loop().create_task(self._let_go(key, broker))
+
+    async def _let_go(self, key: str, broker: ManagedBroker) -> None:
+        await broker.close(keep_running=False)
+        if self._leaving[key] is asyncio.current_task():
+            del self._leaving[key]
 
     def _manage(self, key: str) -> ManagedBroker:
         return ManagedBroker(
@@ -212,6 +217,7 @@ class HostAgent:
             report=self._on_report,
             zookeeper=self._zookeeper,
             preexec=self._preexec,
+            after=self._leaving.get(key),
         )
 
     def _follow(self, key: str) -> Callable[[bytes | None, NodeStat | None], None]:

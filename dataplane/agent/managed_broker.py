@@ -50,7 +50,9 @@ class ManagedBroker:
         report: Callable[[str, bytes], None],
         zookeeper: AgentZooKeeper | None = None,
         preexec: Callable[[], None] | None = None,
+        after: asyncio.Task[None] | None = None,
     ) -> None:
+        """`after` ends what the broker was before, in the same directory: nothing begins sooner."""
         self.key = key
         self.home = home
         self._coordinator = coordinator
@@ -59,6 +61,7 @@ class ManagedBroker:
         self._report = report
         self._zookeeper = zookeeper or AgentZooKeeper()
         self._preexec = preexec
+        self._after = after
         self._supervisor: Supervisor | None = None
         self._desired: DesiredBroker | None = None
         self._done: DesiredBroker | None = None
@@ -81,6 +84,8 @@ class ManagedBroker:
         """The agent ends. With `keep_running` the process stays, for the next agent to take up."""
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
+        if self._after is not None and not keep_running:
+            await asyncio.wait({self._after})  # whoever waits for this end waits for that one too
         if self._supervisor is None:
             return
         if keep_running:
@@ -91,6 +96,9 @@ class ManagedBroker:
     # -- inside ---------------------------------------------------------------------------------
 
     async def _run(self) -> None:
+        if self._after is not None:
+            await asyncio.wait({self._after})  # which goes on if this here is cancelled
+            self._after = None
         while True:
             await self._changed.wait()
             self._changed.clear()

@@ -1,0 +1,101 @@
+"""A host agent over an in-memory ZooKeeper; its brokers are scripts that take a while to end."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from dataplane.agent.host_agent import HostAgent, HostSettings
+from dataplane.agent.processes import Identity, start_ticks_of
+from dataplane.ports.fakes.coordinator import FakeZooKeeper
+from dataplane.runtime.os_clock import OsClock
+from tests.waiting import turns, until
+
+DESIRED = "/penstock/hosts/h1/desired/kc_a-1"
+SLOW_TO_END = """#!/bin/sh
+trap 'touch "$PENSTOCK_LOG_FILE.ending"; sleep 0.5; exit 0' TERM
+touch "$PENSTOCK_LOG_FILE.started"
+while :; do sleep 0.05; done
+"""
+
+
+def desired(state, generation):
+    return json.dumps(
+        {
+            "v": 1,
+            "cluster_id": "kc_a",
+            "broker_id": 1,
+            "generation": generation,
+            "state": state,
+            "config": {
+                "zookeeper.connect": "127.0.0.1:1/penstock/clusters/kc_a",
+                "listeners": "PLAINTEXT://127.0.0.1:0",
+            },
+        }
+    ).encode()
+
+
+@pytest.fixture
+async def agent(tmp_path, monkeypatch):
+    script = tmp_path / "broker"
+    script.write_text(SLOW_TO_END)
+    script.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(script))
+    zookeeper = FakeZooKeeper()
+    settings = HostSettings(
+        host_id="h1",
+        data_dir=tmp_path / "brokers",
+        rack="r",
+        address="127.0.0.1",
+        port_range=(19_100, 19_199),
+    )
+    made = HostAgent(settings, zookeeper.connect(), clock=OsClock(), unseal=lambda _token: {})
+    made.admin, made.home = zookeeper.connect(), settings.data_dir / "kc_a-1"
+    yield made
+    await made.stop(keep_brokers=False)
+
+
+async def test_a_broker_that_is_desired_again_while_it_stops_begins_after_that(agent):
+    """Else what stops removes the pid file of what runs, and no later agent finds the process."""
+    await agent.admin.create(DESIRED, desired("running", 1), make_parents=True)
+    await agent.start()
+    pid_file = agent.home / "broker.pid"
+    await until((agent.home / "broker.log.started").exists)
+    first = Identity.load(pid_file)
+    await agent.admin.delete(DESIRED)
+    await until((agent.home / "broker.log.ending").exists)
+    await agent.admin.create(DESIRED, desired("running", 2), make_parents=True)
+    await until(lambda: start_ticks_of(first.pid) is None)
+    await until(lambda: (now := Identity.load(pid_file)) is not None and now.generation == 2)
+    assert start_ticks_of(Identity.load(pid_file).pid) is not None
+
+
+async def test_one_that_is_desired_a_third_time_begins_after_the_first_too(agent):
+    await agent.admin.create(DESIRED, desired("running", 1), make_parents=True)
+    await agent.start()
+    pid_file = agent.home / "broker.pid"
+    await until((agent.home / "broker.log.started").exists)
+    first = Identity.load(pid_file)
+    await agent.admin.delete(DESIRED)
+    await until((agent.home / "broker.log.ending").exists)
+    await agent.admin.create(DESIRED, desired("running", 2), make_parents=True)
+    await turns()
+    await agent.admin.delete(DESIRED)
+    await turns()
+    await agent.admin.create(DESIRED, desired("running", 3), make_parents=True)
+    await until(lambda: start_ticks_of(first.pid) is None)
+    await until(lambda: (now := Identity.load(pid_file)) is not None and now.generation == 3)
+
+
+async def test_an_agent_ends_while_a_broker_that_is_desired_again_waits(agent):
+    await agent.admin.create(DESIRED, desired("running", 1), make_parents=True)
+    await agent.start()
+    await until((agent.home / "broker.log.started").exists)
+    process = Identity.load(agent.home / "broker.pid")
+    await agent.admin.delete(DESIRED)
+    await until((agent.home / "broker.log.ending").exists)
+    await agent.admin.create(DESIRED, desired("running", 2), make_parents=True)
+    await agent.stop(keep_brokers=False)
+    await until(lambda: start_ticks_of(process.pid) is None)

@@ -30,6 +30,22 @@ def test_an_alert_is_about_a_metric_that_is_listed_and_has_its_line_in_a_runbook
     assert runbook.name in (DEPLOY / "runbooks" / "README.md").read_text()
 
 
+@pytest.mark.parametrize("rule", GROUP["rules"], ids=lambda rule: rule["alert"])
+def test_an_alert_goes_by_labels_that_its_metrics_have_and_shows_those_that_are_left(rule):
+    rows = listed(CONTROL_PLANE)
+    metrics = {PARTS.sub("", name) for name in METRIC.findall(rule["expr"])}
+    known = {"le"}.union(*(rows[name].labels for name in metrics))
+    kept = [set(re.findall(r"\w+", text)) for text in re.findall(r"by \((.*?)\)", rule["expr"])]
+    chosen = {
+        name
+        for text in re.findall(r"\{(.*?)\}", rule["expr"])
+        for name in re.findall(r"(\w+)\s*[=!]", text)
+    }
+    assert chosen.union(*kept) <= known
+    shown = set(re.findall(r"\$labels\.(\w+)", rule["annotations"]["summary"]))
+    assert shown <= set().union(*kept)
+
+
 def test_a_runbook_speaks_of_alerts_and_metrics_that_there_are():
     alerts = {rule["alert"] for rule in GROUP["rules"]}
     for name in ("operations-wait.md", "cluster-away.md"):

@@ -45,7 +45,7 @@ setup: ## Install what running needs, without starting anything
 
 ##@ Check it
 .PHONY: test lint types imports test-unit test-all test-integration test-cluster test-governance-kafka test-postgres test-frontend test-spark test-conformance test-faults test-faults-quick simulate test-e2e test-e2e-quick fix
-test: ## Everything that is fast enough for every change (≤ 15 minutes on 2 cores)
+test: ## Everything that is fast enough for every change (half an hour on 2 cores)
 	@deploy/local/setup.sh test
 	@tests/run_all.sh
 test-all: test test-faults test-e2e ## Also the faults and the browser tests that take long

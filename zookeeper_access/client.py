@@ -17,6 +17,7 @@ from kazoo.protocol.connection import ConnectionHandler
 from kazoo.protocol.serialization import SASL, Auth
 
 from zookeeper_access.digest_md5 import DigestMd5, DigestMd5Error
+from zookeeper_access.settings import LentLogin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +28,8 @@ log = logging.getLogger(__name__)
 
 NONCE_BYTES = 24
 _LOGIN_XIDS = (1, 2)
+_CONNECT_AGAIN = object()
+"""Stands among kazoo's requests; at its turn the connection ends."""
 
 
 class AccessClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
@@ -46,7 +49,7 @@ class AccessClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
             hosts=hosts,
             logger=logger,
             default_acl=access.acl(),
-            auth_data=[("digest", f"{identity.username}:{identity.password}")] if identity else [],
+            auth_data=[_credential(identity)] if identity else [],
             **options,
         )
         self._connection = _Connection(self, self._conn_retry.copy(), access.sasl, logger)
@@ -71,12 +74,26 @@ class AccessClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         self.refusal = why
 
     def remember(self, login: Login) -> None:
-        """Also act as `login` on every connection from the next one on."""
-        self.auth_data.add(("digest", f"{login.username}:{login.password}"))
+        """Also act as `login` on every connection from the next one on, unless it is taken back."""
+        self.auth_data.add(_credential(login))
+        if isinstance(login, LentLogin):
+            login.held_by(self.forget)
 
     def authenticate(self, login: Login) -> Any:
         """Also act as `login`, now and after every reconnect. kazoo's asynchronous result."""
-        return self.add_auth_async("digest", f"{login.username}:{login.password}")
+        return self.add_auth_async(*_credential(login))
+
+    def forget(self, login: Login) -> None:
+        """Act as `login` no more, as soon as what was asked before has been answered.
+
+        ZooKeeper takes no login back from a connection that stands, so this one ends and the next
+        one begins without it. The session goes on, with its ephemeral nodes; what is asked
+        meanwhile fails or is repeated as whenever a connection is lost. For any thread.
+        """
+        if _credential(login) in self.auth_data:
+            self.auth_data.discard(_credential(login))
+            # Also while there is no connection: the next one may have begun with the login already.
+            self._call(_CONNECT_AGAIN, self.handler.async_result())
 
 
 class _Connection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no types
@@ -92,13 +109,20 @@ class _Connection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no type
     def _send_request(self, read_timeout: float, connect_timeout: float) -> None:
         """The server answers a login at once, before requests that it took earlier.
 
-        kazoo takes the first answer for the first request and ends its thread for good.
+        kazoo takes the first answer for the first request and ends its thread for good. To connect
+        again also waits for what was asked before: nobody is to wonder whether that was done.
         """
         queue = self.client._queue  # noqa: SLF001 - kazoo's connection is half of its client
         awaited = self.client._pending  # noqa: SLF001 - as above
-        if awaited and queue and isinstance(queue[0][0], Auth):
+        next_one = queue[0][0] if queue else None
+        if awaited and (next_one is _CONNECT_AGAIN or isinstance(next_one, Auth)):
             self._read_socket(read_timeout)
             return
+        if next_one is _CONNECT_AGAIN:
+            _, done = queue.popleft()
+            self._read_sock.recv(1)
+            done.set(True)
+            raise ConnectionDropped("connecting again without a login that was taken back")
         super()._send_request(read_timeout, connect_timeout)
 
     def _authenticate_with_sasl(self, _host: str, timeout: float) -> None:
@@ -199,6 +223,11 @@ class _TlsHandler(_Handler):
         """What TLS has decrypted already makes no socket readable."""
         ready = [one for one in readable if getattr(one, "pending", int)() > 0]
         return (ready, [], []) if ready else super().select(readable, *others)
+
+
+def _credential(login: Login) -> tuple[str, str]:
+    """As kazoo keeps it."""
+    return "digest", f"{login.username}:{login.password}"
 
 
 class _HideCredentials(logging.Filter):

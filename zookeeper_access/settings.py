@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final, Self
 
 from kazoo.security import ACL, Id, Permissions, make_digest_acl_credential
@@ -41,6 +41,24 @@ class Login:
     def owner(self) -> str:
         """This login in ACLs of the scheme `digest`, as `scheme:id`: user and a hash."""
         return f"digest:{make_digest_acl_credential(self.username, self.password)}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LentLogin(Login):
+    """A login that a process acts as for a time; its clients stop when it is taken back."""
+
+    _holders: list[Callable[[Login], None]] = dataclasses.field(
+        default_factory=list, init=False, repr=False, compare=False
+    )
+
+    def held_by(self, forget: Callable[[Login], None]) -> None:
+        """Have `forget(login)` called when the login is taken back."""
+        self._holders.append(forget)
+
+    def take_back(self) -> None:
+        """Have every holder forget the login."""
+        while self._holders:
+            self._holders.pop()(self)
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)

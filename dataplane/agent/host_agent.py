@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dataplane.agent import spec as layout
-from dataplane.agent.managed_broker import ManagedBroker, leftovers
+from dataplane.agent.managed_broker import ManagedBroker, forget_secrets, homes, leftovers
 from dataplane.agent.processes import adopt
 from dataplane.agent.spec import SpecError
 from dataplane.ports.coordinator import (
@@ -195,7 +195,7 @@ class HostAgent:
                     layout.desired_path(self._settings.host_id, key), self._follow(key)
                 )
         for key in self._watches.keys() - set(keys):
-            # Forgotten without a word: the process ends, the data stays.
+            # Forgotten without a word: the process ends, the data stays, and no secret does.
             self._watches.pop(key).cancel()
             broker = self._brokers.pop(key)
             self._unwritten.pop(key, None)
@@ -204,6 +204,10 @@ class HostAgent:
 
     async def _let_go(self, key: str, broker: ManagedBroker) -> None:
         await broker.close(keep_running=False)
+        try:
+            await broker.forget()
+        except OSError as error:
+            log.warning("secrets of %s stay on this host: %s", key, error)
         if self._leaving[key] is asyncio.current_task():
             del self._leaving[key]
 
@@ -234,7 +238,7 @@ class HostAgent:
         return changed
 
     async def _stop_unwanted(self, wanted: set[str]) -> None:
-        """Processes that an earlier agent left and nobody wants any more."""
+        """Processes and secrets that an earlier agent left and nobody wants any more."""
         for key, identity in leftovers(self._settings.data_dir):
             if key in wanted:
                 continue  # taken up, or stopped, by its ManagedBroker
@@ -243,6 +247,10 @@ class HostAgent:
                 log.warning("stopping %s, pid %d, which nobody wants", key, identity.pid)
                 await process.stop(ORPHAN_STOP_TIMEOUT_S)
             (self._settings.data_dir / key / "broker.pid").unlink(missing_ok=True)
+        for home in homes(self._settings.data_dir):
+            if home.name not in wanted:
+                log.info("removing what %s had of its cluster's secrets", home.name)
+                await asyncio.to_thread(forget_secrets, home)
 
     # -- what is --------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dataplane.agent.certificates import to_files
+from dataplane.agent.certificates import KEYSTORE_FILE, to_files
 from dataplane.agent.processes import Identity
 from dataplane.agent.secrets import SecretError
 from dataplane.agent.spec import (
@@ -34,6 +34,12 @@ if TYPE_CHECKING:
     from dataplane.ports.coordinator import Coordinator
 
 log = logging.getLogger(__name__)
+
+PROPERTIES_FILE = "broker.properties"
+SECRET_FILES = tuple(
+    f"{name}{suffix}" for name in (PROPERTIES_FILE, KEYSTORE_FILE) for suffix in ("", ".tmp")
+)
+"""What an agent writes of a cluster's secrets into a broker's directory."""
 
 
 class ManagedBroker:
@@ -93,6 +99,14 @@ class ManagedBroker:
         else:
             await self._supervisor.stop()
 
+    async def forget(self) -> None:
+        """Nobody desires the broker any more, and it was closed: keep nothing of its secrets.
+
+        Its data stays: that is removed only where a broker is desired to be deleted.
+        """
+        self._zookeeper.log_out_for(self.key)
+        await asyncio.to_thread(forget_secrets, self.home)
+
     # -- inside ---------------------------------------------------------------------------------
 
     async def _run(self) -> None:
@@ -125,21 +139,24 @@ class ManagedBroker:
             self.home.mkdir(parents=True, exist_ok=True)
             # A file that is renewed is taken up by the broker itself (`server/tls`).
             self._write_properties(desired, to_files(secret, self.home))
-            await self._zookeeper.log_in_for(secret)
+            await self._zookeeper.log_in_for(self.key, secret)
             if self._supervisor is not None:
                 if self._supervisor.spec == spec and self._is_up(self._supervisor):
                     return
                 await self._supervisor.stop()
             self._supervisor = self._supervise(spec)
             await self._supervisor.start()
+            # What runs now registers by this login; the one before it has been fenced.
+            self._zookeeper.log_out_for(self.key, but=secret)
             return
         if self._supervisor is None:
             self._supervisor = self._supervise(spec)
             # One that an agent before this one started is fenced as this cluster too. A secret
             # that cannot be opened any more does not keep a broker from being stopped.
             with contextlib.suppress(SecretError, CoordinatorError):
-                await self._zookeeper.log_in_for(self._unseal(desired.secret))
+                await self._zookeeper.log_in_for(self.key, self._unseal(desired.secret))
         await self._supervisor.stop()
+        self._zookeeper.log_out_for(self.key)
         if desired.wanted is Wanted.DELETED:
             await asyncio.to_thread(_remove_tree, self.home)
             now_ms = self._clock.realtime_ms()
@@ -166,7 +183,7 @@ class ManagedBroker:
             broker_id=desired.broker_id,
             command=(
                 *(sys.executable, "-m", "dataplane", "broker"),
-                *("--config", str(self.home / "broker.properties")),
+                *("--config", str(self.home / PROPERTIES_FILE)),
             ),
             log_dir=self.home / "data",
             log_file=self.home / "broker.log",
@@ -182,13 +199,13 @@ class ManagedBroker:
             **self._zookeeper.connection,
         }
         text = format_properties(dict(sorted(settings.items())))
-        temporary = self.home / "broker.properties.tmp"
+        temporary = self.home / f"{PROPERTIES_FILE}.tmp"
         with contextlib.suppress(FileNotFoundError):
             temporary.unlink()
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
             file.write(text)
-        temporary.replace(self.home / "broker.properties")
+        temporary.replace(self.home / PROPERTIES_FILE)
 
     def _publish(self, report: Report, generation: int) -> None:
         tail = self._supervisor.log_tail() if self._supervisor else []
@@ -211,6 +228,18 @@ def _remove_tree(home: Path) -> None:
     """Blocking. Only ever a directory that an agent made for a broker."""
     if home.is_dir():
         shutil.rmtree(home)
+
+
+def forget_secrets(home: Path) -> None:
+    """Blocking. Remove what an agent wrote of secrets into a broker's directory. OSError."""
+    for name in SECRET_FILES:
+        (home / name).unlink(missing_ok=True)
+
+
+def homes(data_dir: Path) -> list[Path]:
+    """The directories of brokers that hold secrets, whether or not these run."""
+    found = {path.parent for name in SECRET_FILES for path in data_dir.glob(f"*/{name}")}
+    return sorted(found)
 
 
 def leftovers(data_dir: Path) -> list[tuple[str, Identity]]:

@@ -14,9 +14,12 @@ import pytest
 from cryptography.fernet import Fernet
 
 from controlplane.clusters import zookeeper_tree as tree
+from dataplane.agent.host_agent import HostAgent, HostSettings
 from dataplane.agent.managed_broker import ManagedBroker
+from dataplane.agent.secrets import Unsealer
 from dataplane.agent.spec import DesiredBroker, Wanted
-from dataplane.ports.coordinator import NoNodeError
+from dataplane.agent.zookeeper import AgentZooKeeper
+from dataplane.ports.coordinator import NoNodeError, NotAuthorizedError
 from dataplane.ports.fakes.coordinator import FakeZooKeeper
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper, free_port
 from dataplane.runtime.os_clock import OsClock
@@ -108,12 +111,12 @@ def start_agent(zookeeper, tmp_path):
             agent.wait(30)
 
 
-def desired(zookeeper, key, state, generation, port):
+def desired(zookeeper, key, state, generation, port, *, broker_id=7):
     return json.dumps(
         {
             "v": 1,
             "cluster_id": "kc_test",
-            "broker_id": 7,
+            "broker_id": broker_id,
             "generation": generation,
             "state": state,
             "config": {
@@ -179,6 +182,80 @@ async def test_an_agent_runs_fences_and_deletes_a_broker_with_rights_of_its_own(
     assert admin.exists("/penstock/hosts/h1/alive") is None
     for secret in (HOST_PASSWORD, CLUSTER[keys.ACL_PASSWORD], *USERS.values()):
         assert secret not in start_agent.log()
+
+
+async def test_an_agent_forgets_a_cluster_with_its_last_broker(zookeeper, admin, tmp_path):
+    """In memory, on the session that it has, and on disk."""
+    member = {keys.SASL_USERNAME: "member", keys.SASL_PASSWORD: USERS["member"]}
+    access = ZooKeeperAccess(
+        sasl=Login("member", USERS["member"]),
+        identity=Login("h1", HOST_PASSWORD),
+        administrators=("sasl:controlplane",),
+        set_acl=True,
+    )
+    key = Fernet.generate_key()
+    (tmp_path / "fernet.key").write_bytes(key)
+    session = await ZooKeeperCoordinator.connect(zookeeper.connect_string, access=access)
+    agent = HostAgent(
+        HostSettings(
+            host_id="h1",
+            data_dir=tmp_path / "brokers",
+            rack="h1",
+            address="127.0.0.1",
+            port_range=(19_100, 19_199),
+        ),
+        session,
+        clock=OsClock(),
+        unseal=Unsealer(tmp_path / "fernet.key"),
+        zookeeper=AgentZooKeeper(member, session.authenticate),
+    )
+    paths = {number: f"/penstock/hosts/h1/desired/kc_test-{number}" for number in (7, 8)}
+    homes = {number: tmp_path / "brokers" / f"kc_test-{number}" for number in (7, 8)}
+    acl = tree.acl_of(admin, "/penstock/hosts/h1/desired")
+
+    def reported(number):
+        path = f"/penstock/hosts/h1/observed/kc_test-{number}"
+        return json.loads(admin.get(path)[0])["state"] if admin.exists(path) else ""
+
+    try:
+        await agent.start()
+        with pytest.raises(NotAuthorizedError):
+            await session.exists(CHROOT)
+        for number, path in paths.items():
+            wanted = desired(zookeeper, key, "running", 1, free_port(), broker_id=number)
+            admin.create(path, wanted, acl=acl)
+        ids = f"{CHROOT}/brokers/ids"
+        await until(
+            lambda: admin.exists(ids) and sorted(admin.get_children(ids)) == ["7", "8"], str
+        )
+        assert await session.exists(CHROOT) is not None
+        life = await session.exists("/penstock/hosts/h1/alive")
+
+        # One is desired no more: the other still has to be fenced.
+        admin.delete(paths[7])
+        await until(lambda: admin.get_children(ids) == ["8"], str)
+        await until(lambda: not (homes[7] / "broker.properties").exists(), str)
+        assert (homes[7] / "data").is_dir()
+        assert await session.exists(CHROOT) is not None
+
+        admin.set(paths[8], desired(zookeeper, key, "deleted", 2, 0, broker_id=8))
+        await until(lambda: reported(8) == "deleted", str)
+        with pytest.raises(NotAuthorizedError):
+            await session.exists(CHROOT)
+        password = CLUSTER[keys.ACL_PASSWORD].encode()
+        kept = [path for path in (tmp_path / "brokers").rglob("*") if path.is_file()]
+        assert not [path for path in kept if password in path.read_bytes()]
+
+        # It lives on as itself, also over the next connection, and reports.
+        assert (await session.exists("/penstock/hosts/h1/alive")) == life
+        zookeeper.stop()
+        zookeeper.start()
+        with pytest.raises(NotAuthorizedError):
+            await session.exists(CHROOT)
+        assert (await session.exists("/penstock/hosts/h1/alive")) == life
+    finally:
+        await agent.stop(keep_brokers=False)
+        await session.close()
 
 
 @pytest.mark.usefixtures("admin")

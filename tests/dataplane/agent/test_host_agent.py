@@ -8,12 +8,16 @@ import sys
 import pytest
 
 from dataplane.agent.host_agent import HostAgent, HostSettings
+from dataplane.agent.managed_broker import SECRET_FILES
 from dataplane.agent.processes import Identity, start_ticks_of
+from dataplane.agent.zookeeper import AgentZooKeeper
 from dataplane.ports.fakes.coordinator import FakeZooKeeper
 from dataplane.runtime.os_clock import OsClock
 from tests.waiting import turns, until
+from zookeeper_access import keys
 
 DESIRED = "/penstock/hosts/h1/desired/kc_a-1"
+LOGIN = {keys.ACL_USERNAME: "kc_a", keys.ACL_PASSWORD: "kc_a-secret-1"}
 SLOW_TO_END = """#!/bin/sh
 trap 'touch "$PENSTOCK_LOG_FILE.ending"; sleep 0.5; exit 0' TERM
 touch "$PENSTOCK_LOG_FILE.started"
@@ -33,6 +37,7 @@ def desired(state, generation):
                 "zookeeper.connect": "127.0.0.1:1/penstock/clusters/kc_a",
                 "listeners": "PLAINTEXT://127.0.0.1:0",
             },
+            "secret": json.dumps(LOGIN | {keys.SET_ACL: "true"}),
         }
     ).encode()
 
@@ -51,8 +56,21 @@ async def agent(tmp_path, monkeypatch):
         address="127.0.0.1",
         port_range=(19_100, 19_199),
     )
-    made = HostAgent(settings, zookeeper.connect(), clock=OsClock(), unseal=lambda _token: {})
+    acts_as = []
+
+    async def authenticate(login):
+        login.held_by(acts_as.remove)
+        acts_as.append(login)
+
+    made = HostAgent(
+        settings,
+        zookeeper.connect(),
+        clock=OsClock(),
+        unseal=lambda token: json.loads(token or "{}"),
+        zookeeper=AgentZooKeeper({}, authenticate),
+    )
     made.admin, made.home = zookeeper.connect(), settings.data_dir / "kc_a-1"
+    made.acts_as = acts_as
     yield made
     await made.stop(keep_brokers=False)
 
@@ -70,6 +88,8 @@ async def test_a_broker_that_is_desired_again_while_it_stops_begins_after_that(a
     await until(lambda: start_ticks_of(first.pid) is None)
     await until(lambda: (now := Identity.load(pid_file)) is not None and now.generation == 2)
     assert start_ticks_of(Identity.load(pid_file).pid) is not None
+    assert secrets_in(agent.home) == ["broker.properties"]
+    assert [login.username for login in agent.acts_as] == ["kc_a"]
 
 
 async def test_one_that_is_desired_a_third_time_begins_after_the_first_too(agent):
@@ -99,3 +119,50 @@ async def test_an_agent_ends_while_a_broker_that_is_desired_again_waits(agent):
     await agent.admin.create(DESIRED, desired("running", 2), make_parents=True)
     await agent.stop(keep_brokers=False)
     await until(lambda: start_ticks_of(process.pid) is None)
+
+
+def secrets_in(home):
+    return [name for name in SECRET_FILES if (home / name).exists()]
+
+
+def left_by_an_earlier_agent(home):
+    (home / "data").mkdir(parents=True)
+    (home / "data" / "records.log").write_text("kept")
+    for name in SECRET_FILES:
+        (home / name).write_text("secret")
+
+
+async def test_what_nobody_desires_when_an_agent_starts_keeps_its_data_and_no_secret(agent):
+    unwanted = agent.home.with_name("kc_b-1")
+    for home in (agent.home, unwanted):
+        left_by_an_earlier_agent(home)
+    await agent.admin.create(DESIRED, b"unreadable", make_parents=True)
+    await agent.start()
+    assert secrets_in(unwanted) == []
+    assert (unwanted / "data" / "records.log").read_text() == "kept"
+    assert secrets_in(agent.home) == list(SECRET_FILES)
+
+
+async def test_what_is_desired_no_more_keeps_its_data_and_no_secret(agent):
+    await agent.admin.create(DESIRED, desired("running", 1), make_parents=True)
+    await agent.start()
+    await until((agent.home / "broker.log.started").exists)
+    assert secrets_in(agent.home) == ["broker.properties"]
+    assert [login.username for login in agent.acts_as] == ["kc_a"]
+    left = agent.home / "data" / "records.log"
+    left.parent.mkdir(exist_ok=True)
+    left.write_text("kept")
+    await agent.admin.delete(DESIRED)
+    await until(lambda: not secrets_in(agent.home) and not agent.acts_as)
+    assert not (agent.home / "broker.pid").exists()
+    assert left.read_text() == "kept"
+
+
+async def test_a_stopped_broker_is_nothing_to_act_for(agent):
+    await agent.admin.create(DESIRED, desired("running", 1), make_parents=True)
+    await agent.start()
+    await until(lambda: agent.acts_as)
+    await agent.admin.set(DESIRED, desired("stopped", 2))
+    await until(lambda: not agent.acts_as)
+    await agent.admin.set(DESIRED, desired("running", 3))
+    await until(lambda: agent.acts_as)

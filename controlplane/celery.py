@@ -11,7 +11,11 @@ from celery import Celery
 from celery.signals import before_task_publish, worker_ready, worker_shutdown
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
-app = Celery("penstock", amqp="controlplane.queue_link:SteadyAMQP")
+app = Celery(
+    "penstock",
+    amqp="controlplane.queue_link:SteadyAMQP",
+    task_cls="controlplane.task_base:DatabaseTask",
+)
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()
 

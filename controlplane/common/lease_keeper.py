@@ -26,8 +26,10 @@ from controlplane.common.metrics import (
     LEASES_REFUSED,
 )
 from controlplane.common.models import Leased
+from controlplane.common.once_a_minute import OnceAMinute
 
 log = logging.getLogger(__name__)
+SAID = OnceAMinute(None)
 Row = TypeVar("Row", bound=Leased)
 HELD_MAX = 256
 """Leases of one process; one more is not taken, and another process may have it."""
@@ -155,7 +157,8 @@ class LeaseKeeper:
         try:
             kept = leases.renew(rows, {lease.token for lease in group}, length)
         except Error as error:
-            log.warning("%s leases are not renewed: %s", len(group), error)
+            if SAID.may("not-renewed"):  # it is tried again four times a second
+                log.warning("%s leases are not renewed: %s", len(group), error)
             LEASE_RENEWALS.inc(len(group), of="failed")
             return False
         LEASE_RENEWALS.inc(len(kept), of="renewed")

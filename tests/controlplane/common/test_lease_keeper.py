@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from controlplane.analytics.models import CollectorState
 from controlplane.common import lease_keeper, leases
 from controlplane.common.lease_keeper import LeaseKeeper, LeaseLostError
+from controlplane.common.once_a_minute import OnceAMinute
 
 pytestmark = pytest.mark.django_db(transaction=True)
 SHORT = timedelta(seconds=0.6)
@@ -144,3 +145,19 @@ def _raises(call, words):
     except LeaseLostError as error:
         return words in str(error)
     return False
+
+
+def test_a_database_that_is_away_costs_a_line_a_minute(rows, make, monkeypatch, caplog):
+    keeper = make(in_background=False)
+    lease = keeper.claim(rows, "cl_1", SHORT)
+
+    def fails(*_):
+        raise OperationalError("the connection is lost")
+
+    monkeypatch.setattr(lease_keeper, "SAID", OnceAMinute(None))
+    monkeypatch.setattr(lease_keeper.leases, "renew", fails)
+    for _ in range(20):
+        assert keeper.renew([lease]) is False
+    assert [row.getMessage() for row in caplog.records] == [
+        "1 leases are not renewed: the connection is lost"
+    ]

@@ -149,10 +149,15 @@ def found(service, name):
             "replicas": {row["partition"]: row["replicas"] for row in topic["partitions"]},
             "configs": {r["name"]: r["value"] for r in topic["configs"] if not r["is_default"]},
         },
-        "users": [row for row in users if row["username"] == name],
-        "acls": [row for row in acls if row["principal"] == f"User:{name}"],
+        "users": [known(row) for row in users if row["username"] == name],
+        "acls": [known(row) for row in acls if row["principal"] == f"User:{name}"],
         "offsets": group and {r["partition"]: r["committed"] for r in group["offsets"]},
     }
+
+
+def known(row):
+    """A row of a list, without when it was read."""
+    return {key: value for key, value in row.items() if key not in {"as_of", "stale_reason"}}
 
 
 def one(service, path):

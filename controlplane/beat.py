@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, cast
 
 from celery.beat import ScheduleEntry
-from django.db import Error, close_old_connections
+from django.db import Error, close_old_connections, connection
 from django_celery_beat.schedulers import DatabaseScheduler
 
 from controlplane.common.once_a_minute import OnceAMinute
@@ -19,7 +19,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc] # untyped base
     """While the database is away the schedule that was read last goes on.
 
     The library's own ends beat when its reading of every five minutes falls into an outage, and
-    writes a traceback at each look for changes.
+    writes a traceback at each look for changes and at each try to write down what ran.
     """
 
     _last_timestamp: datetime | None = None
@@ -44,6 +44,16 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc] # untyped base
                 raise
             self._say(error)
             return self._schedule
+
+    def sync(self) -> None:
+        """Write down when entries last ran; while that is not possible they stay to be written."""
+        try:
+            close_old_connections()
+            connection.ensure_connection()
+        except Error as error:
+            self._say(error)
+            return
+        super().sync()
 
     @staticmethod
     def _say(error: Error) -> None:

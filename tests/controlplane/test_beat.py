@@ -5,6 +5,7 @@ from django.db import InterfaceError, OperationalError
 from django_celery_beat import schedulers
 from django_celery_beat.models import PeriodicTask
 
+from controlplane import beat
 from controlplane.beat import Scheduler
 from controlplane.celery import app
 
@@ -55,6 +56,24 @@ def test_looking_for_changes_meets_no_database(scheduler, monkeypatch, caplog, e
             assert dict(scheduler.schedule) == before
     assert "Traceback" not in caplog.text
     assert len(caplog.records) <= 1
+
+
+@pytest.mark.parametrize("error", [OperationalError, InterfaceError])
+def test_what_ran_is_written_down_once_it_can_be(scheduler, monkeypatch, caplog, error):
+    entry = scheduler.reserve(scheduler.schedule["operations-sweep"])
+    kept = PeriodicTask.objects.filter(name=entry.name)
+
+    def fails():
+        raise error("the connection is lost")
+
+    with monkeypatch.context() as away, caplog.at_level("WARNING"):
+        away.setattr(beat.connection, "ensure_connection", fails)
+        for _ in range(3):
+            scheduler.sync()
+    assert kept.get().last_run_at is None
+    assert not [row for row in caplog.records if row.exc_info]
+    scheduler.sync()
+    assert kept.get().last_run_at == entry.last_run_at
 
 
 def test_entries_are_kept_in_the_schedule_that_is_shown(scheduler, monkeypatch):

@@ -16,7 +16,7 @@ SAID = OnceAMinute(None)
 """In each process by itself: a worker's log is to say why the worker does nothing."""
 
 
-class DatabaseTask(Task):  # type: ignore[misc] # untyped base
+class DatabaseTask(Task):  # type: ignore[type-arg] # generic in its stubs alone
     """Its errors of the connection are none of the task's: Celery writes no traceback of them."""
 
     throws = (OperationalError, InterfaceError)

@@ -8,7 +8,13 @@ import time
 from typing import Any
 
 from celery import Celery
-from celery.signals import before_task_publish, worker_ready, worker_shutdown
+from celery.signals import (
+    beat_init,
+    before_task_publish,
+    worker_init,
+    worker_ready,
+    worker_shutdown,
+)
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "controlplane.settings")
 app = Celery(
@@ -26,6 +32,24 @@ def note_time(headers: dict[str, Any] | None = None, **_: Any) -> None:
 
     if headers is not None:
         headers[QUEUED_AT] = time.time()
+
+
+@worker_init.connect
+def bound_waiting(**_: Any) -> None:
+    from django.conf import settings
+
+    from controlplane.postgres import patience
+
+    patience.wait_at_most(settings.WORKER_DATABASE_ANSWER_S)
+
+
+@beat_init.connect
+def bound_waiting_of_beat(**_: Any) -> None:
+    from django.conf import settings
+
+    from controlplane.postgres import patience
+
+    patience.wait_at_most(settings.DATABASE_ANSWER_S)
 
 
 @worker_ready.connect

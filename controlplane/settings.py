@@ -174,6 +174,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         or str(Path(tempfile.gettempdir()) / f"penstock-test-{os.getpid()}.sqlite3")
     }
 else:
+    if DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+        DATABASES["default"]["ENGINE"] = "controlplane.postgres"
     # Who waits for a database that went away without a word would hold a worker for a quarter of
     # an hour, and one in the middle of a transaction its rows.
     DATABASES["default"]["OPTIONS"] = {
@@ -185,6 +187,9 @@ else:
         **DATABASES["default"].get("OPTIONS", {}),
     }
 DATABASES["default"]["CONN_MAX_AGE"] = 60
+# How long web, workers and beat wait for an answer of PostgreSQL, before they take it for away.
+DATABASE_ANSWER_S = env.float("PENSTOCK_DATABASE_ANSWER_S", default=10.0)
+WORKER_DATABASE_ANSWER_S = env.float("PENSTOCK_WORKER_DATABASE_ANSWER_S", default=30.0)
 
 # -- cache: counts that all web processes share -------------------------------------------------
 CACHES = {

@@ -27,6 +27,7 @@ from controlplane.common.metrics import (
 )
 from controlplane.common.models import Leased
 from controlplane.common.once_a_minute import OnceAMinute
+from controlplane.postgres.patience import waiting_at_most
 
 log = logging.getLogger(__name__)
 SAID = OnceAMinute(None)
@@ -155,7 +156,9 @@ class LeaseKeeper:
         rows: QuerySet[Leased] = QuerySet(model).filter(pk__in=[lease.pk for lease in group])
         began_s = elapsed_s()
         try:
-            kept = leases.renew(rows, {lease.token for lease in group}, length)
+            # An answer that takes longer is of no use: the lease is over then.
+            with waiting_at_most(length.total_seconds()):
+                kept = leases.renew(rows, {lease.token for lease in group}, length)
         except Error as error:
             if SAID.may("not-renewed"):  # it is tried again four times a second
                 log.warning("%s leases are not renewed: %s", len(group), error)

@@ -1,18 +1,40 @@
 """Beat's scheduler, which outlives the database: `settings.CELERY_BEAT_SCHEDULER`."""
 
 import logging
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 from celery.beat import ScheduleEntry
+from celery.schedules import maybe_schedule
+from celery.schedules import schedule as every
 from django.db import Error, close_old_connections, connection
-from django_celery_beat.schedulers import DatabaseScheduler
+from django_celery_beat.models import IntervalSchedule
+from django_celery_beat.schedulers import DatabaseScheduler, ModelEntry
 
 from controlplane.common.once_a_minute import OnceAMinute
 from controlplane.common.redis_link import LINK
 
 log = logging.getLogger(__name__)
 SAID = OnceAMinute(LINK)
+
+
+class Entry(ModelEntry):  # type: ignore[misc] # untyped base
+    """Keeps intervals to the microsecond.
+
+    The library stores whole seconds and cuts off the rest: half a second became none, and once beat
+    had read its schedule back it sent that task as fast as it could.
+    """
+
+    @classmethod
+    def to_model_schedule(cls, schedule: Any) -> tuple[Any, str]:
+        interval = maybe_schedule(schedule)
+        if type(interval) is not every or not interval.run_every.microseconds:
+            return cast("tuple[Any, str]", super().to_model_schedule(schedule))
+        kept, _ = IntervalSchedule.objects.get_or_create(
+            every=interval.run_every // timedelta(microseconds=1),
+            period=IntervalSchedule.MICROSECONDS,
+        )
+        return kept, "interval"
 
 
 class Scheduler(DatabaseScheduler):  # type: ignore[misc] # untyped base
@@ -22,6 +44,7 @@ class Scheduler(DatabaseScheduler):  # type: ignore[misc] # untyped base
     writes a traceback at each look for changes and at each try to write down what ran.
     """
 
+    Entry = Entry
     _last_timestamp: datetime | None = None
     _schedule: dict[str, Any] | None = None
 

@@ -76,6 +76,16 @@ def test_what_ran_is_written_down_once_it_can_be(scheduler, monkeypatch, caplog,
     assert kept.get().last_run_at == entry.last_run_at
 
 
+@pytest.mark.parametrize("interval_s", [0.5, 3.75, 1.0, 300.0])
+def test_an_interval_is_read_back_as_it_was_given(scheduler, interval_s):
+    """Of half a second the library's own stored none: beat sent 50 sweeps a second."""
+    scheduler.update_from_dict({"tried": {"task": "operations.sweep", "schedule": interval_s}})
+    scheduler.update_from_dict({"tried": {"task": "operations.sweep", "schedule": interval_s}})
+    read_back = Scheduler(app=app).schedule["tried"]
+    assert read_back.schedule.run_every.total_seconds() == interval_s
+    assert PeriodicTask.objects.get(name="tried").interval_id is not None
+
+
 def test_entries_are_kept_in_the_schedule_that_is_shown(scheduler, monkeypatch):
     """The library adds those of the settings to what it reads here, also where that is empty."""
     monkeypatch.setattr(schedulers, "SCHEDULE_SYNC_MAX_INTERVAL", 10_000)

@@ -27,7 +27,7 @@ class Entry(ModelEntry):  # type: ignore[misc] # untyped base
 
     @classmethod
     def to_model_schedule(cls, schedule: Any) -> tuple[Any, str]:
-        interval = maybe_schedule(schedule)
+        interval: Any = maybe_schedule(schedule)
         if type(interval) is not every or not interval.run_every.microseconds:
             return cast("tuple[Any, str]", super().to_model_schedule(schedule))
         kept, _ = IntervalSchedule.objects.get_or_create(

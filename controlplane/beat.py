@@ -28,13 +28,19 @@ class Entry(ModelEntry):  # type: ignore[misc] # untyped base
     @classmethod
     def to_model_schedule(cls, schedule: Any) -> tuple[Any, str]:
         interval: Any = maybe_schedule(schedule)
-        if type(interval) is not every or not interval.run_every.microseconds:
+        # Subclasses are schedules of another kind.
+        length: timedelta | None = interval.run_every if _is_interval(interval) else None
+        if length is None or not length.microseconds:
             return cast("tuple[Any, str]", super().to_model_schedule(schedule))
         kept, _ = IntervalSchedule.objects.get_or_create(
-            every=interval.run_every // timedelta(microseconds=1),
+            every=length // timedelta(microseconds=1),
             period=IntervalSchedule.MICROSECONDS,
         )
         return kept, "interval"
+
+
+def _is_interval(found: object) -> bool:
+    return type(found) is every
 
 
 class Scheduler(DatabaseScheduler):  # type: ignore[misc] # untyped base

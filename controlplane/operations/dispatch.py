@@ -6,6 +6,7 @@ sends one for whatever it takes for lost) end here, so that waiting makes no mor
 
 import contextlib
 import logging
+import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from enum import StrEnum
@@ -31,6 +32,7 @@ from controlplane.operations.queues import (
     EARLY_S,
     MOVING_S,
     PUT_BACK_S,
+    QUEUED_AT,
     QUEUES,
     SLOW,
     Shares,
@@ -127,6 +129,36 @@ def run_here(task: Any, place: Place, work: Callable[[], R], **sending: Any) -> 
     except OperationalError as error:
         log.debug("%s is sent again by the sweep: %s", place.task_id, error)
     return None
+
+
+def queued_for_s(task: Any) -> float:
+    """How long a Celery task that runs now waited in its queue; 0 when its message does not say."""
+    queued_at_s = task.request.get(QUEUED_AT)
+    return 0.0 if queued_at_s is None else max(0.0, time.time() - float(queued_at_s))
+
+
+def not_swept_lately(operation_ids: list[str], count_max: int, kept_s: float) -> list[str]:
+    """The first of those whose tick no sweep of any process has sent; noted for `kept_s` as sent.
+
+    Without Redis nothing is known: then there is no queue either.
+    """
+    if not operation_ids:
+        return []
+    keys = {each: f"{PREFIX}swept:{each}" for each in operation_ids}
+
+    def note(client: Any) -> list[str]:
+        known = client.mget(list(keys.values()))
+        fresh = [each for each, at in zip(keys, known, strict=True) if at is None][:count_max]
+        pipe = client.pipeline(transaction=False)
+        for each in fresh:
+            pipe.set(keys[each], 1, px=int(kept_s * 1000))
+        pipe.execute()
+        return fresh
+
+    try:
+        return LINK.call(note)
+    except RedisError:
+        return operation_ids[:count_max]
 
 
 def place_of_operation(operation_id: str) -> Place | None:

@@ -6,7 +6,7 @@ delete sends twice; every task bears that.
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from django.db import Error, connection, transaction
@@ -43,6 +43,22 @@ def _send(task: str, args: list[Any], countdown_s: float) -> None:
         _publish(task, args, countdown_s)
     except Exception as error:  # noqa: BLE001 - whatever the transport raises, the sweep comes
         log.warning("outbox: %s of %s is left to the sweep: %s", task, args, error)
+
+
+def send(task: str, many: Iterable[list[Any]]) -> int:
+    """Send the task with each of these arguments now, whatever becomes of transactions; how many.
+
+    Only for what is asked for again by itself: it stops at the first refusal (Redis is away).
+    """
+    sent = 0
+    for args in many:
+        try:
+            _publish(task, args, 0.0)
+        except Exception as error:  # noqa: BLE001 - whatever the transport raises, it is tried again
+            log.warning("outbox: %s is sent later, the queue is away: %s", task, error)
+            break
+        sent += 1
+    return sent
 
 
 def drain() -> int:

@@ -1,5 +1,6 @@
 """Leases, crashes, the outbox, cancelling: the engine under the ways processes die."""
 
+import time
 from datetime import timedelta
 
 import pytest
@@ -9,9 +10,10 @@ from django.utils import timezone
 from controlplane.common.grants import EVERYTHING
 from controlplane.common.problems import Conflict, Gone, Problem
 from controlplane.gateway.errors import GatewayError, unreachable
-from controlplane.operations import engine, outbox
+from controlplane.operations import engine, outbox, tasks
 from controlplane.operations.models import Operation, OutboxMessage
 from controlplane.operations.operations import required_kind
+from controlplane.operations.queues import QUEUED_AT
 from controlplane.operations.selectors import operation_get
 from controlplane.operations.services import (
     operation_cancel,
@@ -164,6 +166,53 @@ def test_sweep_leaves_fresh_and_held_operations_alone(world, operation):
     expire_lease(operation)
     engine.claim(operation.id)
     assert sweep() == 0
+
+
+@pytest.mark.redis
+def test_a_sweep_sends_no_second_copy_of_a_tick_that_is_on_its_way(
+    world, operation, redis_server, monkeypatch
+):
+    """After an outage many operations are due at once, and copies make the queue longer still."""
+    monkeypatch.setattr(tasks, "LOST_AFTER", timedelta(seconds=0.5))
+    expire_lease(operation)
+    assert sweep() == 1
+    assert [sweep() for _ in range(5)] == [0] * 5
+    time.sleep(0.6)
+    assert sweep() == 1, "it was lost as well"
+
+
+def test_what_waits_in_a_long_queue_is_not_lost(world, operation):
+    """The sweep that stood in the same queue for ten seconds has overtaken nothing."""
+    expire_lease(operation)
+    Operation.objects.update(next_run_at=timezone.now() - timedelta(seconds=8))
+    assert swept_after(10) == 0
+    assert swept_after(5) == 1
+
+
+def swept_after(seconds):
+    """What a sweep sends that waited in its queue for so long."""
+    sweep.push_request(**{QUEUED_AT: time.time() - seconds})
+    try:
+        return sweep.run()
+    finally:
+        sweep.pop_request()
+
+
+def test_a_sweep_with_the_queue_away_asks_it_once(world, operation):
+    other = world.start(world.plan("topic.create", name="other"))
+    asked = []
+
+    def refuse(*message):
+        asked.append(message)
+        raise OSError("redis is away")
+
+    for each in (operation, other):
+        expire_lease(each)
+    outbox.use_publisher(refuse)
+    OutboxMessage.objects.all().delete()
+    assert sweep() == 0
+    assert len(asked) == 1
+    assert not OutboxMessage.objects.exists(), "the next sweep finds them by themselves"
 
 
 def test_pending_is_cancelled_without_doing_anything(world, operation):

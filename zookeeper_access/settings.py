@@ -136,7 +136,7 @@ class ZooKeeperAccess:
         """What every node that this process makes gets; None leaves it open to everybody."""
         if not self.set_acl:
             return None
-        return node_acl(owner=self.owner(), administrators=self.administrators)
+        return node_acl(self.owner(), administrators=self.administrators)
 
     def owner(self) -> str:
         """This process in an ACL, as `scheme:id`; empty without a login."""
@@ -146,13 +146,14 @@ class ZooKeeperAccess:
 
 
 def node_acl(
-    *, owner: str = "", owner_permissions: int = Permissions.ALL, administrators: tuple[str, ...]
+    *owners: str, owner_permissions: int = Permissions.ALL, administrators: tuple[str, ...]
 ) -> list[ACL]:
-    """All rights to the administrators, `owner_permissions` to the owner, none to anybody else."""
-    found = [ACL(Permissions.ALL, acl_id(each)) for each in dict.fromkeys(administrators)]
-    if owner and owner not in administrators:
-        found.insert(0, ACL(owner_permissions, acl_id(owner)))
-    return found
+    """All rights to the administrators, `owner_permissions` to owners, none to anybody else."""
+    others = dict.fromkeys(each for each in owners if each and each not in administrators)
+    return [
+        *(ACL(owner_permissions, acl_id(each)) for each in others),
+        *(ACL(Permissions.ALL, acl_id(each)) for each in dict.fromkeys(administrators)),
+    ]
 
 
 def acl_id(text: str) -> Id:

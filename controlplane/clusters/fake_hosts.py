@@ -21,7 +21,7 @@ class FakeHosts:
             for i in range(1, hosts + 1)
         ]
         self.desired: dict[BrokerKey, dict[str, Any]] = {}
-        self.chroots: dict[str, str] = {}
+        self.chroots: dict[str, tuple[str, ...]] = {}
         self.owners: dict[str, str] = {}
         self.reports: dict[BrokerKey, Observed] = {}
         self.is_away = False
@@ -61,9 +61,9 @@ class FakeHosts:
         self.desired[key] = {**self.desired[key], "secret": new}
         return True
 
-    def make_chroot(self, path: str, owner: str = "") -> None:
+    def make_chroot(self, path: str, *owners: str) -> None:
         self._answer()
-        self.chroots[path] = owner
+        self.chroots[path] = owners
 
     def remove_chroot(self, path: str) -> None:
         self._answer()
@@ -80,9 +80,9 @@ class FakeHosts:
         self._answer()
         self.known = [host for host in self.known if host.host_id != host_id]
 
-    def protect_chroot(self, path: str, owner: str) -> int:
+    def protect_chroot(self, path: str, *owners: str) -> int:
         self._answer()
-        self.chroots[path] = owner
+        self.chroots[path] = owners
         return 1
 
     def close(self) -> None:

@@ -111,8 +111,8 @@ class Hosts(Protocol):
         """Replace the sealed part and nothing else, unless somebody has written meanwhile."""
         ...
 
-    def make_chroot(self, path: str, owner: str = "") -> None:
-        """`owner` is the cluster's `scheme:id` in ACLs; empty leaves the chroot open."""
+    def make_chroot(self, path: str, *owners: str) -> None:
+        """`owners` are the cluster's `scheme:id` in ACLs; none leaves the chroot open."""
         ...
 
     def remove_chroot(self, path: str) -> None: ...
@@ -132,7 +132,7 @@ class Hosts(Protocol):
         """
         ...
 
-    def protect_chroot(self, path: str, owner: str) -> int:
+    def protect_chroot(self, path: str, *owners: str) -> int:
         """Set the ACL of every node of a cluster; how many there were."""
         ...
 
@@ -220,11 +220,11 @@ class ZooKeeperHosts:
 
         return self._bounded(write)
 
-    def make_chroot(self, path: str, owner: str = "") -> None:
+    def make_chroot(self, path: str, *owners: str) -> None:
         def make(client: "KazooClient") -> None:
             client.ensure_path(path)
-            if owner:
-                tree.set_acl(client, path, tree.chroot_acl(self._access, owner))
+            if owners:
+                tree.set_acl(client, path, tree.chroot_acl(self._access, *owners))
 
         self._bounded(make)
 
@@ -251,8 +251,8 @@ class ZooKeeperHosts:
 
         self._bounded(forget)
 
-    def protect_chroot(self, path: str, owner: str) -> int:
-        return self._bounded(lambda client: tree.protect(client, self._access, path, owner))
+    def protect_chroot(self, path: str, *owners: str) -> int:
+        return self._bounded(lambda client: tree.protect(client, self._access, path, *owners))
 
     def close(self) -> None:
         with self._lock:

@@ -19,6 +19,7 @@ from controlplane.clusters.specs import (
     OPEN,
     ZOOKEEPER_NODES,
     ZOOKEEPER_PASSWORD,
+    ZOOKEEPER_ROTATION,
 )
 from controlplane.common.crypto import new_password, seal, unseal
 from controlplane.gateway.errors import GatewayError
@@ -30,7 +31,7 @@ Say = Callable[[str], None]
 
 
 class ProtectionError(Exception):
-    """The cluster cannot be protected now; what was done stays, and running again goes on."""
+    """That cannot be done to the cluster now; what was done stays, and running again goes on."""
 
 
 def protect(cluster: Cluster, *, is_stopped: bool, timeout_s: float, say: Say) -> int:
@@ -46,9 +47,10 @@ def protect(cluster: Cluster, *, is_stopped: bool, timeout_s: float, say: Say) -
         ProtectionError: an operation is under way, or a broker does not come back.
         StepRetryError, HostsUnavailableError: ZooKeeper does not answer.
     """
-    if Operation.objects.filter(cluster_id=cluster.id, state__in=sorted(ACTIVE_STATES)).exists():
-        raise ProtectionError(f"an operation is under way on {cluster.name}")
+    refuse_while_busy(cluster)
     secrets = unseal(cluster.secrets_token)
+    if ZOOKEEPER_ROTATION in secrets:
+        raise ProtectionError(f"the login of {cluster.name} is being replaced; finish that first")
     if ZOOKEEPER_PASSWORD not in secrets:
         secrets |= {ZOOKEEPER_PASSWORD: new_password(), ZOOKEEPER_NODES: OPEN}
         _keep(cluster, secrets)
@@ -65,13 +67,19 @@ def protect(cluster: Cluster, *, is_stopped: bool, timeout_s: float, say: Say) -
             _keep(cluster, secrets)
         if secrets.get(ZOOKEEPER_NODES) == CLOSING:
             _restart_in_turn(cluster, broker_ids, timeout_s, say, "closes what it makes")
-    owner, _ = services.zookeeper_settings(cluster, secrets)
-    count = hosts().protect_chroot(cluster.zookeeper_path, owner)
+    owners, _ = services.zookeeper_settings(cluster, secrets)
+    count = hosts().protect_chroot(cluster.zookeeper_path, *owners)
     if secrets.get(ZOOKEEPER_NODES) is not None:
         secrets[ZOOKEEPER_NODES] = CLOSED
         _keep(cluster, secrets)
     say(f"{cluster.name}: {count} nodes are its own")
     return count
+
+
+def refuse_while_busy(cluster: Cluster) -> None:
+    """Raises ProtectionError while an operation is under way on the cluster."""
+    if Operation.objects.filter(cluster_id=cluster.id, state__in=sorted(ACTIVE_STATES)).exists():
+        raise ProtectionError(f"an operation is under way on {cluster.name}")
 
 
 def _keep(cluster: Cluster, secrets: dict[str, str]) -> None:
@@ -84,12 +92,15 @@ def _restart_in_turn(
 ) -> None:
     for broker_id in broker_ids:
         services.restart_broker(cluster, broker_id)
-        _await_in_sync(cluster, broker_id, timeout_s)
+        await_in_sync(cluster, broker_id, timeout_s)
         say(f"{cluster.name}: broker {broker_id} {what}")
 
 
-def _await_in_sync(cluster: Cluster, broker_id: int, timeout_s: float) -> None:
-    """Until the broker runs as desired, is back in the cluster, and every replica is in sync."""
+def await_in_sync(cluster: Cluster, broker_id: int, timeout_s: float) -> None:
+    """Until the broker runs as desired, is back in the cluster, and every replica is in sync.
+
+    Raises ProtectionError when it is not after `timeout_s` seconds.
+    """
     deadline_s = time.monotonic() + timeout_s
     while (why := _what_is_missing(cluster, broker_id)) and time.monotonic() < deadline_s:
         time.sleep(POLL_S)

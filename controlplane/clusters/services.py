@@ -20,6 +20,7 @@ from controlplane.clusters.specs import (
     ZOOKEEPER_NODES,
     ZOOKEEPER_PASSWORD,
     broker_config,
+    cluster_logins,
     desired_spec,
     secret_config,
     zookeeper_config,
@@ -32,7 +33,7 @@ from controlplane.gateway.port import ClusterGateway
 from controlplane.operations.operations import Done, Progress, StepFailedError, StepRetryError, Wait
 from spark_analytics.contracts.telemetry import TELEMETRY_TOPIC
 from zookeeper_access import keys
-from zookeeper_access.settings import AccessError, Login
+from zookeeper_access.settings import AccessError
 
 RESTARTS_TOLERATED = 4
 POLL_S = 0.25
@@ -67,7 +68,7 @@ def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -
     passwords = unseal(cluster.secrets_token)
     salts = {user: bytes.fromhex(passwords[f"salt:{user}"]) for user in (BROKER_USER, ADMIN_USER)}
     with _zookeeper():
-        owner, zookeeper = zookeeper_settings(cluster, passwords)
+        owners, zookeeper = zookeeper_settings(cluster, passwords)
     secret = zookeeper
     if state != "deleted":  # to be fenced and removed a broker needs no password
         secret = zookeeper | secret_config(
@@ -75,7 +76,7 @@ def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -
         )
     with _zookeeper():
         keys_of = host_keyrings({broker.host_id for broker in brokers})
-        hosts().make_chroot(cluster.zookeeper_path, owner)
+        hosts().make_chroot(cluster.zookeeper_path, *owners)
         for broker in brokers:
             own = {}
             if has_tls(cluster) and state != "deleted":
@@ -100,9 +101,11 @@ def _write(cluster: Cluster, brokers: list[Broker], *, state: str, count: int) -
             hosts().write_desired((broker.host_id, broker.key), spec)
 
 
-def zookeeper_settings(cluster: Cluster, passwords: dict[str, str]) -> tuple[str, dict[str, str]]:
-    """The cluster's owner in ACLs, and what its brokers get of it; empty while its nodes are
-    everybody's.
+def zookeeper_settings(
+    cluster: Cluster, passwords: dict[str, str]
+) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The cluster's owners in ACLs, and what its brokers get of that; none while its nodes are
+    everybody's. While its login is being replaced there are two.
 
     Raises:
         HostsUnavailableError: the control plane's own settings cannot be read.
@@ -114,13 +117,14 @@ def zookeeper_settings(cluster: Cluster, passwords: dict[str, str]) -> tuple[str
     # A cluster of before there were such logins has none until it is given one.
     password = passwords.get(ZOOKEEPER_PASSWORD, "")
     if not access.set_acl or not password:
-        return "", {}
-    login = Login(cluster.id, password)
-    config = zookeeper_config(login, administrators=administrators(access))
+        return (), {}
+    logins = cluster_logins(cluster.id, passwords)
+    also = (login.owner() for login in logins.also_on_nodes)
+    config = zookeeper_config(logins.own, administrators=(*administrators(access), *also))
     if passwords.get(ZOOKEEPER_NODES) == OPEN:
         # Its brokers are getting their login one after another: none may close a node to the rest.
-        return "", config | {keys.SET_ACL: "false"}
-    return login.owner(), config
+        return (), config | {keys.SET_ACL: "false"}
+    return tuple(login.owner() for login in logins.on_chroot), config
 
 
 def await_processes(cluster: Cluster) -> Done | Wait:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from controlplane.clusters.rules import Placement
@@ -21,6 +22,10 @@ ZOOKEEPER_NODES = "zookeeper:nodes"
 PEERS_SHOW_CERTIFICATES = {"listener.name.internal.ssl.client.auth": "required"}
 OPEN, CLOSING, CLOSED = "open", "closing", "closed"
 """How far a cluster of before there were logins is; one that was made with a login says nothing."""
+ZOOKEEPER_NEXT = "zookeeper:next"  # the password that takes the place of the present one
+ZOOKEEPER_ROTATION = "zookeeper:rotation"
+ADDING, MOVING, REMOVING, LEAVING = "adding", "moving", "removing", "leaving"
+"""How far that is (`rotation`); a cluster whose login is not being replaced says nothing."""
 
 
 class BrokerView(Protocol):
@@ -135,6 +140,35 @@ def secret_config(
         "penstock.inter.broker.password": broker_password,
         "penstock.bootstrap.scram": ",".join(credentials),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterLogins:
+    """A cluster's logins to ZooKeeper.
+
+    Brokers log in by `own`; the nodes that they make are `own`'s and that of `also_on_nodes`; the
+    chroot is that of all `on_chroot`.
+    """
+
+    own: Login
+    also_on_nodes: tuple[Login, ...]
+    on_chroot: tuple[Login, ...]
+
+
+def cluster_logins(cluster_id: str, secrets: Mapping[str, str]) -> ClusterLogins:
+    """As the cluster's secrets have it; `rotation` says in which order that changes."""
+    present = Login(cluster_id, secrets[ZOOKEEPER_PASSWORD])
+    phase = secrets.get(ZOOKEEPER_ROTATION)
+    if phase is None:
+        return ClusterLogins(present, (), (present,))
+    following = Login(cluster_id, secrets[ZOOKEEPER_NEXT])
+    both = present, following
+    return {
+        ADDING: ClusterLogins(present, (following,), both),
+        MOVING: ClusterLogins(following, (present,), both),
+        REMOVING: ClusterLogins(following, (), both),
+        LEAVING: ClusterLogins(following, (), (following,)),
+    }[phase]
 
 
 def zookeeper_config(login: Login, *, administrators: Sequence[str]) -> dict[str, str]:

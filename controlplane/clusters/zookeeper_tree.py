@@ -36,10 +36,8 @@ def administrators(access: ZooKeeperAccess) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*((own,) if own else ()), *access.administrators)))
 
 
-def chroot_acl(access: ZooKeeperAccess, owner: str) -> list[ACL]:
-    return node_acl(
-        owner=owner, owner_permissions=READ_WRITE, administrators=administrators(access)
-    )
+def chroot_acl(access: ZooKeeperAccess, *owners: str) -> list[ACL]:
+    return node_acl(*owners, owner_permissions=READ_WRITE, administrators=administrators(access))
 
 
 def prepare(client: "KazooClient", access: ZooKeeperAccess, *, whole_server: bool) -> None:
@@ -54,9 +52,9 @@ def prepare(client: "KazooClient", access: ZooKeeperAccess, *, whole_server: boo
 def admit_host(client: "KazooClient", access: ZooKeeperAccess, host_id: str, owner: str) -> None:
     """Make a host's nodes, or give those that there are to a new owner. May run twice."""
     admins = administrators(access)
-    written = node_acl(owner=owner, owner_permissions=READ_WRITE, administrators=admins)
-    read = node_acl(owner=owner, owner_permissions=Permissions.READ, administrators=admins)
-    made = node_acl(owner=owner, administrators=admins)
+    written = node_acl(owner, owner_permissions=READ_WRITE, administrators=admins)
+    read = node_acl(owner, owner_permissions=Permissions.READ, administrators=admins)
+    made = node_acl(owner, administrators=admins)
     host = f"{HOSTS}/{host_id}"
     _make(client, host, written)
     _make(client, f"{host}/desired", read)
@@ -67,10 +65,10 @@ def admit_host(client: "KazooClient", access: ZooKeeperAccess, host_id: str, own
         set_acl(client, path, made)
 
 
-def protect(client: "KazooClient", access: ZooKeeperAccess, path: str, owner: str) -> int:
+def protect(client: "KazooClient", access: ZooKeeperAccess, path: str, *owners: str) -> int:
     """Set the ACLs of a chroot and of all below it; how many nodes there were. May run twice."""
-    below = node_acl(owner=owner, administrators=administrators(access))
-    set_acl(client, path, chroot_acl(access, owner))
+    below = node_acl(*owners, administrators=administrators(access))
+    set_acl(client, path, chroot_acl(access, *owners))
     count = 1
     for node in _all_below(client, path):
         set_acl(client, node, below)

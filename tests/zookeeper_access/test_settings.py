@@ -44,9 +44,7 @@ def test_without_an_identity_nodes_belong_to_the_sasl_login():
 
 
 def test_an_owner_may_be_kept_from_changing_the_acl():
-    owner, _ = node_acl(
-        owner="sasl:a", owner_permissions=READ_WRITE, administrators=("sasl:b", "sasl:b")
-    )
+    owner, _ = node_acl("sasl:a", owner_permissions=READ_WRITE, administrators=("sasl:b", "sasl:b"))
     assert owner.perms & Permissions.ADMIN == 0
     assert owner.perms | Permissions.ADMIN == Permissions.ALL
 

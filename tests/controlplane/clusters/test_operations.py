@@ -210,7 +210,7 @@ def test_a_cluster_gets_a_zookeeper_login_of_its_own_and_no_tenant_sets_it(
         assert secret[keys.ACL_USERNAME] == made.cluster_id
         access = ZooKeeperAccess.parse(secret)
         cluster = Cluster.objects.get(pk=made.cluster_id)
-        assert world.hosts.chroots[cluster.zookeeper_path] == access.owner()
+        assert world.hosts.chroots[cluster.zookeeper_path] == (access.owner(),)
         # The control plane's own login does not leave it, and nothing of it is in the open.
         assert keys.SASL_PASSWORD not in secret
         assert secret[keys.ACL_PASSWORD] not in str(spec["config"])

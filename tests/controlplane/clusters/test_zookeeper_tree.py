@@ -225,6 +225,29 @@ def test_open_nodes_of_before_are_closed_with_all_below_them(stage):
     assert stage.hosts.protect_chroot(chroot, login("kc_old").owner()) == 10
 
 
+def test_nodes_of_two_logins_are_both_theirs_until_one_is_taken_from_them(stage):
+    chroot = "/penstock/clusters/kc_two"
+    old, new = login("kc_two"), login("kc_two", "another-secret-1")
+    stage.hosts.make_chroot(chroot, old.owner())
+    before, after = stage.as_member(old), stage.as_member(new)
+    before.create(f"{chroot}/brokers/ids/1", b"{}", makepath=True)
+    refused(*every_attempt(after, chroot), *every_attempt(after, f"{chroot}/brokers/ids/1"))
+    assert stage.hosts.protect_chroot(chroot, old.owner(), new.owner()) == 4
+    for broker, number in ((before, 2), (after, 3)):
+        broker.set(f"{chroot}/brokers/ids/1", b"{}")
+        broker.create(f"{chroot}/brokers/ids/{number}", b"{}")
+        broker.create(f"{chroot}/of-{number}", b"")
+        broker.delete(f"{chroot}/of-{number}")
+        # The chroot's own ACL is neither's to change.
+        refused(lambda broker=broker: broker.set_acls(chroot, OPEN_ACL_UNSAFE))
+    assert stage.hosts.protect_chroot(chroot, new.owner()) == 6
+    for path in ("", "/brokers", "/brokers/ids", *(f"/brokers/ids/{n}" for n in (1, 2, 3))):
+        refused(*every_attempt(before, chroot + path))
+        after.get(chroot + path)
+    for number in (1, 2, 3):
+        after.delete(f"{chroot}/brokers/ids/{number}")
+
+
 @pytest.mark.parametrize(
     ("access", "words"),
     [

@@ -1,7 +1,6 @@
 """A cluster of before there were ZooKeeper logins gets its own while it serves."""
 
 import logging
-import threading
 
 import pytest
 from kazoo.exceptions import NoAuthError
@@ -9,6 +8,7 @@ from kazoo.exceptions import NoAuthError
 from tests.controlplane.live.clients import Clients
 from tests.controlplane.live.conftest import OPEN, QUICK
 from tests.controlplane.live.service import LiveService
+from tests.controlplane.live.writer import Writer, all_below
 from zookeeper_access import files, keys
 from zookeeper_access.client import AccessClient
 from zookeeper_access.settings import ZooKeeperAccess
@@ -43,37 +43,6 @@ def session(service, name):
     )
     client.start(10)
     return client
-
-
-def all_below(client, path):
-    found = [path]
-    for name in client.get_children(path):
-        found += all_below(client, f"{path}/{name}")
-    return found
-
-
-class Writer:
-    """Writes all the time, every record acknowledged by all in-sync replicas."""
-
-    def __init__(self, clients, topic):
-        self.written = 0
-        self.failures = []
-        self._clients, self._topic = clients, topic
-        self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run)
-        self._thread.start()
-
-    def _run(self):
-        while not self._stop.is_set():
-            try:
-                self._clients.produce(self._topic, 20)
-                self.written += 20
-            except Exception as error:
-                self.failures.append(error)
-
-    def stop(self):
-        self._stop.set()
-        self._thread.join(60)
 
 
 def provision(service):

@@ -1,4 +1,4 @@
-"""`manage.py zookeeper prepare|host|protect`: whose the nodes in ZooKeeper are."""
+"""`manage.py zookeeper prepare|host|protect|rotate-cluster`: whose the nodes in ZooKeeper are."""
 
 import contextlib
 import json
@@ -11,6 +11,7 @@ from django.core.management.base import BaseCommand, CommandError
 from controlplane.clusters.hosts import HostsUnavailableError, hosts, zookeeper_access
 from controlplane.clusters.models import MANAGED, Cluster
 from controlplane.clusters.protection import ProtectionError, protect
+from controlplane.clusters.rotation import rotate
 from controlplane.clusters.zookeeper_tree import administrators
 from controlplane.common.crypto import new_password
 from controlplane.operations.operations import StepRetryError
@@ -52,12 +53,18 @@ class Command(BaseCommand):
             action="store_true",
             help="no broker runs: nothing to restart one by one and to wait for",
         )
-        protect.add_argument(
-            "--timeout-s",
-            type=float,
-            default=BROKER_TIMEOUT_S,
-            help="how long one broker may take to come back in sync",
+        rotate = actions.add_parser(
+            "rotate-cluster",
+            help="replace a cluster's login, restarting its brokers one by one, three times",
         )
+        rotate.add_argument("cluster_id", nargs="+", help="managed clusters")
+        for one in (protect, rotate):
+            one.add_argument(
+                "--timeout-s",
+                type=float,
+                default=BROKER_TIMEOUT_S,
+                help="how long one broker may take to come back in sync",
+            )
 
     def handle(self, *_: Any, action: str, **options: Any) -> None:
         try:
@@ -84,15 +91,14 @@ class Command(BaseCommand):
             self.stdout.write("the nodes above hosts and clusters are closed")
         elif action == "protect":
             self._protect(options["cluster_id"], options["stopped"], options["timeout_s"])
+        elif action == "rotate-cluster":
+            for cluster in _managed(options["cluster_id"]):
+                rotate(cluster, timeout_s=options["timeout_s"], say=self.stdout.write)
         else:
             self._admit(access, options["host_id"], options["connection"], options["file"])
 
     def _protect(self, wanted: list[str], is_stopped: bool, timeout_s: float) -> None:
-        rows = Cluster.objects.filter(kind=MANAGED, deleted_at=None).order_by("pk")
-        chosen = [row for row in rows if not wanted or row.id in wanted]
-        if unknown := sorted(set(wanted) - {row.id for row in chosen}):
-            raise CommandError(f"no managed cluster: {', '.join(unknown)}")
-        for cluster in chosen:
+        for cluster in _managed(wanted):
             protect(cluster, is_stopped=is_stopped, timeout_s=timeout_s, say=self.stdout.write)
 
     def _admit(self, access: ZooKeeperAccess, host_id: str, connection: Path, target: Path) -> None:
@@ -118,3 +124,12 @@ class Command(BaseCommand):
         finally:
             pending.unlink(missing_ok=True)
         self.stdout.write(json.dumps({"host_id": host_id, "file": str(target)}))
+
+
+def _managed(wanted: list[str]) -> list[Cluster]:
+    """The managed clusters of these ids, or all. Raises CommandError for one that is not there."""
+    rows = Cluster.objects.filter(kind=MANAGED, deleted_at=None).order_by("pk")
+    chosen = [row for row in rows if not wanted or row.id in wanted]
+    if unknown := sorted(set(wanted) - {row.id for row in chosen}):
+        raise CommandError(f"no managed cluster: {', '.join(unknown)}")
+    return chosen

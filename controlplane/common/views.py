@@ -1,15 +1,17 @@
 """Views that belong to no app: refusals outside DRF."""
 
 import functools
+import sys
 from typing import Any
 
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, JsonResponse
 from drf_spectacular.views import SpectacularJSONAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from controlplane.common.exception_handler import MEDIA_TYPE
-from controlplane.common.problems import Forbidden, NotFound, Problem
+from controlplane.common.problems import DatabaseAway, Forbidden, NotFound, Problem
 
 
 class DocumentView(SpectacularJSONAPIView):  # type: ignore[misc] # untyped base
@@ -72,6 +74,9 @@ def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
 
 
 def server_error(request: HttpRequest) -> JsonResponse:
+    """Django asks for it while it handles the error; those of middleware come by here alone."""
+    if isinstance(sys.exc_info()[1], OperationalError | InterfaceError):
+        return problem_response(request, DatabaseAway())
     return problem_response(
         request, Problem("The service failed on its side.", status=500, code="internal")
     )

@@ -356,6 +356,8 @@ def _show(operation: Operation, kind: OperationKind, lease: HeldLease, state: st
             kind.show(operation, state)
     except LeaseLostError:
         raise
+    except (OperationalError, InterfaceError) as error:
+        log.warning("%s: the lists do not show its result yet: %s", operation.id, error)
     except Exception:
         log.exception("%s: the lists do not show its result yet", operation.id)
     with transaction.atomic():

@@ -1,7 +1,11 @@
 """A PostgreSQL that hangs is given up in time, by each for itself; commands wait for ever."""
 
+import os
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from django.db import DatabaseError, OperationalError
@@ -10,6 +14,7 @@ from controlplane.postgres import patience
 from controlplane.postgres.base import DatabaseWrapper
 from tests.postgres_server import PostgresServer
 
+REPOSITORY = Path(__file__).resolve().parents[3]
 LIMIT_S = 0.5
 LATE_S = 5.0
 """By how much a busy machine may be late."""
@@ -39,6 +44,62 @@ def test_a_block_is_of_its_thread_alone():
         thread.start()
         thread.join()
     assert found == [None]
+
+
+SAY = "from controlplane.postgres import patience; print(patience.limit_s())"
+LONG_RUNNING = {
+    "web": ("import controlplane.asgi", "7.0"),
+    "worker": (
+        "from celery.signals import worker_init; import controlplane.celery;"
+        " worker_init.send(sender=None)",
+        "8.0",
+    ),
+    "beat": (
+        "from celery.signals import beat_init; import controlplane.celery;"
+        " beat_init.send(sender=None)",
+        "7.0",
+    ),
+    "command": ("import controlplane.celery", "None"),
+}
+
+
+@pytest.mark.parametrize("process", LONG_RUNNING)
+def test_every_long_running_process_has_its_limit(tmp_path, process):
+    begin, expected = LONG_RUNNING[process]
+    environment = {
+        **os.environ,
+        "PENSTOCK_DATA_DIR": str(tmp_path),
+        "PENSTOCK_DATABASE_ANSWER_S": "7",
+        "PENSTOCK_WORKER_DATABASE_ANSWER_S": "8",
+    }
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", f"{begin}\n{SAY}"],
+        env=environment,
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [expected]
+
+
+def test_an_address_of_postgresql_means_this_backend(tmp_path):
+    script = "from django.conf import settings; print(settings.DATABASES['default']['ENGINE'])"
+    environment = {
+        **os.environ,
+        "PENSTOCK_DATA_DIR": str(tmp_path),
+        "DJANGO_SETTINGS_MODULE": "controlplane.settings",
+        "DATABASE_URL": "postgres://penstock@127.0.0.1:1/postgres",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        env=environment,
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["controlplane.postgres"]
 
 
 @pytest.fixture(scope="module")

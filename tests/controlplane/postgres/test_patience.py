@@ -47,18 +47,11 @@ def test_a_block_is_of_its_thread_alone():
 
 
 SAY = "from controlplane.postgres import patience; print(patience.limit_s())"
+SIGNALLED = "import controlplane.celery; from celery import signals; signals.{}.send(sender=None)"
 LONG_RUNNING = {
     "web": ("import controlplane.asgi", "7.0"),
-    "worker": (
-        "from celery.signals import worker_init; import controlplane.celery;"
-        " worker_init.send(sender=None)",
-        "8.0",
-    ),
-    "beat": (
-        "from celery.signals import beat_init; import controlplane.celery;"
-        " beat_init.send(sender=None)",
-        "7.0",
-    ),
+    "worker": (SIGNALLED.format("worker_init"), "8.0"),
+    "beat": (SIGNALLED.format("beat_init"), "7.0"),
     "command": ("import controlplane.celery", "None"),
 }
 

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 NONCE_BYTES = 24
 _LOGIN_XIDS = (1, 2)
-_CONNECT_AGAIN = object()
+CONNECT_AGAIN = object()
 """Stands among kazoo's requests; at its turn the connection ends."""
 
 
@@ -93,7 +93,7 @@ class AccessClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         if _credential(login) in self.auth_data:
             self.auth_data.discard(_credential(login))
             # Also while there is no connection: the next one may have begun with the login already.
-            self._call(_CONNECT_AGAIN, self.handler.async_result())
+            self._call(CONNECT_AGAIN, self.handler.async_result())
 
 
 class _Connection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no types
@@ -115,10 +115,10 @@ class _Connection(ConnectionHandler):  # type: ignore[misc]  # kazoo has no type
         queue = self.client._queue  # noqa: SLF001 - kazoo's connection is half of its client
         awaited = self.client._pending  # noqa: SLF001 - as above
         next_one = queue[0][0] if queue else None
-        if awaited and (next_one is _CONNECT_AGAIN or isinstance(next_one, Auth)):
+        if awaited and (next_one is CONNECT_AGAIN or isinstance(next_one, Auth)):
             self._read_socket(read_timeout)
             return
-        if next_one is _CONNECT_AGAIN:
+        if next_one is CONNECT_AGAIN:
             _, done = queue.popleft()
             self._read_sock.recv(1)
             done.set(True)

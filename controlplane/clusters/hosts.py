@@ -40,6 +40,8 @@ from zookeeper_access.settings import AccessError, ZooKeeperAccess
 if TYPE_CHECKING:
     from kazoo.client import KazooClient
 
+    from zookeeper_access.prompt_client import PromptClient
+
 R = TypeVar("R")
 # What agents write ends in pages and in brokers' configuration: of bounded size, and plain names.
 MESSAGE_MAX, LINES_MAX, LINE_MAX, VERSION_MAX = 1_000, 50, 500, 50
@@ -147,7 +149,7 @@ class ZooKeeperHosts:
     def __init__(self, servers: str, access: ZooKeeperAccess | None = None) -> None:
         self._servers = servers
         self._access = access or ZooKeeperAccess()
-        self._client: KazooClient | None = None
+        self._client: PromptClient | None = None
         self._lock = threading.Lock()
 
     def hosts(self) -> list[Host]:
@@ -177,12 +179,20 @@ class ZooKeeperHosts:
 
         def write(client: "KazooClient") -> None:
             acl = tree.acl_of(client, f"{ROOT}/{key[0]}/desired") if self._access.set_acl else None
+            version = _desired_of(client, key)[1]
             try:
-                client.create_async(path, data, acl=acl, makepath=acl is None).get(
-                    timeout=ANSWER_TIMEOUT_S
-                )
-            except NodeExistsError:
-                client.set_async(path, data).get(timeout=ANSWER_TIMEOUT_S)
+                # Of the version that was read: what is on its way to a server that hangs must not
+                # replace what others have written by the time it gets there.
+                if version < 0:
+                    client.create_async(path, data, acl=acl, makepath=acl is None).get(
+                        timeout=ANSWER_TIMEOUT_S
+                    )
+                else:
+                    client.set_async(path, data, version=version).get(timeout=ANSWER_TIMEOUT_S)
+            except (BadVersionError, NodeExistsError, NoNodeError) as error:
+                raise HostsUnavailableError(
+                    f"what is desired of {key[1]} was written by somebody else meanwhile"
+                ) from error
 
         self._bounded(write)
 
@@ -222,18 +232,14 @@ class ZooKeeperHosts:
 
     def make_chroot(self, path: str, *owners: str) -> None:
         def make(client: "KazooClient") -> None:
-            client.ensure_path(path)
+            client.ensure_path_async(path).get(timeout=ANSWER_TIMEOUT_S)
             if owners:
                 tree.set_acl(client, path, tree.chroot_acl(self._access, *owners))
 
         self._bounded(make)
 
     def remove_chroot(self, path: str) -> None:
-        def remove(client: "KazooClient") -> None:
-            if client.exists_async(path).get(timeout=ANSWER_TIMEOUT_S):
-                client.delete(path, recursive=True)
-
-        self._bounded(remove)
+        self._bounded(lambda client: tree.remove(client, path))
 
     def prepare(self, *, whole_server: bool) -> None:
         self._bounded(lambda client: tree.prepare(client, self._access, whole_server=whole_server))
@@ -247,7 +253,7 @@ class ZooKeeperHosts:
         def forget(client: "KazooClient") -> None:
             if client.exists_async(f"{path}/alive").get(timeout=ANSWER_TIMEOUT_S):
                 raise HostsUnavailableError(f"the agent of {host_id} lives")
-            client.delete(path, recursive=True)
+            tree.remove(client, path)
 
         self._bounded(forget)
 
@@ -302,29 +308,36 @@ class ZooKeeperHosts:
 
     def _connected(self) -> "KazooClient":
         with self._lock:
+            if self._client is not None and self._client.is_over():
+                self._client.stop()
+                self._client.close()
+                self._client = None
             if self._client is None:
-                # Only processes that ask hosts pay for it.
-                from zookeeper_access.client import AccessClient
+                self._client = self._open()
+            client = self._client
+        if not client.await_connection(ANSWER_TIMEOUT_S):
+            raise HostsUnavailableError(client.refusal or "no connection to it")
+        return client
 
-                client = AccessClient(
-                    self._servers,
-                    self._access,
-                    logger=logging.getLogger("kazoo.client"),
-                    timeout=10.0,
-                )
-                try:
-                    client.start(timeout=ANSWER_TIMEOUT_S)
-                    # kazoo calls itself connected before it logs in.
-                    with contextlib.suppress(NoAuthError):
-                        client.exists_async("/").get(timeout=ANSWER_TIMEOUT_S)
-                except (KazooTimeoutError, KazooException) as error:
-                    client.stop()
-                    client.close()
-                    if client.refusal:
-                        raise HostsUnavailableError(client.refusal) from error
-                    raise
-                self._client = client
-            return self._client
+    def _open(self) -> "PromptClient":
+        # Only processes that ask hosts pay for it.
+        from zookeeper_access.prompt_client import PromptClient
+
+        client = PromptClient(
+            self._servers, self._access, logger=logging.getLogger("kazoo.client"), timeout=10.0
+        )
+        try:
+            client.start(timeout=ANSWER_TIMEOUT_S)
+            # kazoo calls itself connected before it logs in.
+            with contextlib.suppress(NoAuthError):
+                client.exists_async("/").get(timeout=ANSWER_TIMEOUT_S)
+        except (KazooTimeoutError, KazooException) as error:
+            client.stop()
+            client.close()
+            if client.refusal:
+                raise HostsUnavailableError(client.refusal) from error
+            raise
+        return client
 
 
 def _desired_path(key: BrokerKey) -> str:

@@ -12,6 +12,7 @@
 The administrators are the control plane's own login and those that its settings name.
 """
 
+import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -74,6 +75,13 @@ def protect(client: "KazooClient", access: ZooKeeperAccess, path: str, *owners: 
         set_acl(client, node, below)
         count += 1
     return count
+
+
+def remove(client: "KazooClient", path: str) -> None:
+    """A node with all below it, each request bounded. May run twice."""
+    for node in reversed((path, *_all_below(client, path))):
+        with contextlib.suppress(NoNodeError):
+            client.delete_async(node).get(timeout=ANSWER_TIMEOUT_S)
 
 
 def set_acl(client: "KazooClient", path: str, acl: list[ACL]) -> None:

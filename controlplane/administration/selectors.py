@@ -216,10 +216,13 @@ def service_account_dict(account: Any) -> dict[str, Any]:
 
 
 def live_keys_made_by(tenant: Tenant, username: str) -> list[str]:
-    """Names of the tenant's keys that a user made and that still open something."""
+    """Names of the tenant's keys that a user made, neither revoked nor over."""
     now = timezone.now()
-    made = ApiKey.objects.filter(tenant=tenant, created_by=f"user:{username}", revoked_at=None)
-    live = made.filter(Q(expires_at=None) | Q(expires_at__gt=now))
+    makers = User.objects.filter(username=username).values("pk")
+    # Rows of before makers were kept hold the name alone.
+    made = Q(maker_id__in=makers) | Q(maker_id=None, created_by=f"user:{username}")
+    kept = ApiKey.objects.filter(made, tenant=tenant, revoked_at=None)
+    live = kept.filter(Q(expires_at=None) | Q(expires_at__gt=now))
     return list(live.order_by("pk").values_list("name", flat=True))
 
 

@@ -52,7 +52,8 @@ class DepartureSerializer(Shape):
     invitations_revoked = serializers.IntegerField()
     keys_made = serializers.ListField(
         child=serializers.CharField(),
-        help_text="Keys that the member made: they are their accounts' and go on.",
+        help_text="Keys that the member made. They may do nothing any more until an owner rotates"
+        " them, who is their maker from then on.",
     )
 
 

@@ -123,7 +123,7 @@ class ApiKey(models.Model):
     secret_hash = models.CharField(max_length=64)
     grants = models.JSONField(default=list)
     created_by = models.CharField(max_length=200, blank=True)
-    # Not a reference: the key outlives the user, as its service account does.
+    # Not a reference: the row outlives the user, and opens nothing until another one rotates it.
     maker_id = models.BigIntegerField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True)

@@ -12,7 +12,7 @@ from rest_framework.exceptions import NotAuthenticated
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
-from controlplane.common.grants import NOTHING, OWNER, Area, Scope, Verb, scope_of
+from controlplane.common.grants import OWNER, Area, Scope, Verb, scope_of
 from controlplane.common.problems import Forbidden, NotFound
 from controlplane.tenants.context import AccessContext, actor_of
 from controlplane.tenants.models import CLOSED, KEY_ROLES, ApiKey, Membership, Tenant
@@ -108,19 +108,34 @@ def _key_access(request: Request, key: ApiKey) -> AccessContext:
 
 
 def key_scope(key: ApiKey) -> Scope:
-    """What the key's own grants allow; while its maker is a member, the maker's present ones too.
+    """What both the key's own grants and its maker's present ones allow.
 
-    Once the maker has left it is its service account's alone; whoever removes a member is shown
-    such keys. Keys of before makers were kept have nobody's grants to keep to.
+    Keys that `manage.py` made, and those of before makers were kept, have nobody's to keep to.
+
+    Raises:
+        Forbidden: the maker may do nothing in the tenant any more.
     """
     own = scope_of(KEY_ROLES.get(key.scope, ""), key.grants)
     if key.maker_id is None:
         return own
+    makers = maker_scope(key.tenant_id, key.maker_id)
+    if makers is None:
+        raise Forbidden(
+            "Whoever made this API key may do nothing in the tenant any more. An owner who"
+            " rotates the key becomes its maker.",
+            code="key-maker-left",
+        )
+    return own.within(makers)
+
+
+def maker_scope(tenant_id: str, user_id: int) -> Scope | None:
+    """What a user may do in the tenant now, as `user_access` has it; None: nothing at all."""
     members = Membership.objects.select_related("user")
-    maker = members.filter(tenant_id=key.tenant_id, user_id=key.maker_id).first()
-    if maker is None:
-        return own
-    return own.within(scope_of(maker.role, maker.grants) if maker.user.is_active else NOTHING)
+    member = members.filter(tenant_id=tenant_id, user_id=user_id, user__is_active=True).first()
+    if member is not None:
+        return scope_of(member.role, member.grants)
+    operators = User.objects.filter(pk=user_id, is_active=True, is_staff=True)
+    return scope_of(OWNER, []) if operators.exists() else None
 
 
 def user_access(request: Any, user: User) -> AccessContext:

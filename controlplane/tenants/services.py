@@ -108,7 +108,7 @@ def api_key_create(
 
     Without an account it is one of the account that is called like the key, made if need be.
     `grants` are of a key with the scope `limited`, as they are stored. The user `maker_id` bounds
-    it by grants of their own, whenever it is used.
+    it by what they may at the time that it is used; without one nobody does.
 
     Raises:
         NotFound: the tenant has no such service account.

@@ -236,7 +236,11 @@ class KeyRotationView(TenantView):
         given = KeyRotationSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         new, text, ends_at = keys.api_key_rotate(
-            tenant=self.tenant, key_id=key_id, actor=self.access.actor, **given.validated_data
+            tenant=self.tenant,
+            key_id=key_id,
+            actor=self.access.actor,
+            maker_id=request.user.pk,
+            **given.validated_data,
         )
         body = {
             **api_key_dict(new),

@@ -2092,7 +2092,7 @@ export interface components {
         };
         Departure: {
             invitations_revoked: number;
-            /** @description Keys that the member made: they are their accounts' and go on. */
+            /** @description Keys that the member made. They may do nothing any more until an owner rotates them, who is their maker from then on. */
             keys_made: string[];
         };
         Drift: {

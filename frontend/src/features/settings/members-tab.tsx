@@ -285,7 +285,7 @@ function RemoveForm({ member: { username, etag }, onClose }: { member: Member; o
     () => api.delete("/api/v1/members/{username}", { blanks: { username }, ifMatch: etag }),
     ({ keys_made }) =>
       keys_made.length > 0
-        ? `${username} was removed. Keys that they made go on: ${keys_made.join(", ")}.`
+        ? `${username} was removed. Keys that they made may do nothing until an owner rotates them: ${keys_made.join(", ")}.`
         : `${username} was removed.`,
   );
   return (
@@ -300,8 +300,8 @@ function RemoveForm({ member: { username, etag }, onClose }: { member: Member; o
       onSubmit={() => send.mutate(undefined, { onSuccess: onClose })}
     >
       <p style={{ margin: 0 }}>
-        Access ends at once, and with it the invitations that they made. API keys that they made belong to their service
-        accounts and go on; those are named afterwards.
+        Access ends at once, and with it the invitations that they made and what API keys that they made may do. Those
+        keys are named afterwards; an owner takes one over by rotating it, which is best done before.
       </p>
     </FormModal>
   );

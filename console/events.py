@@ -18,11 +18,11 @@ from django.http import HttpRequest, HttpResponseBase
 
 from console.feeds import FEEDS, Feed, TooManyFeeds
 from console.session import SignedOut, access_of
-from console.streams import STREAMS, EventStream, Ticket
+from console.streams import STREAMS, EventStream, Ticket, too_many
 from controlplane.clusters import selectors as clusters
 from controlplane.common.grants import Scope
 from controlplane.common.parsers import is_storable
-from controlplane.common.problems import NotFound, Problem, Unavailable
+from controlplane.common.problems import NotFound, Problem
 from controlplane.common.views import problem_response
 from controlplane.operations import selectors as operations
 from controlplane.operations.states import TERMINAL_STATES
@@ -59,13 +59,14 @@ async def events_view(request: HttpRequest) -> HttpResponseBase:
         tenant, scope = access.tenant, access.scope
         if unknown or not asked:
             raise Problem(f"topics are any of: {', '.join(TOPICS)}.", code="invalid", status=422)
+        # Shared by those who see the same tenant through the same grants.
         feeds = {
-            name: FEEDS.get(f"{_whose(access)}/{name}", partial(TOPICS[name], tenant, scope))
+            name: FEEDS.get(tenant.id, f"{scope.mark}/{name}", partial(TOPICS[name], tenant, scope))
             for name in dict.fromkeys(asked)
         }
         stream = STREAMS.join(_ticket(request, access))
-    except TooManyFeeds:
-        return problem_response(request, Unavailable("Too many live streams.", code="too-many"))
+    except TooManyFeeds as full:
+        return problem_response(request, too_many(full.whose))
     except Problem as problem:
         return problem_response(request, problem)
     return EventStream(stream, merged_changes(feeds))
@@ -80,20 +81,16 @@ async def operation_events_view(request: HttpRequest, operation_id: str) -> Http
             raise NotFound("There is no such operation.")
         await sync_to_async(operations.operation_get)(access.tenant, access.scope, operation_id)
         feed = FEEDS.get(
-            f"{_whose(access)}/operation/{operation_id}",
+            access.tenant.id,
+            f"{access.scope.mark}/operation/{operation_id}",
             lambda: operations.operation_get(access.tenant, access.scope, operation_id),
         )
         stream = STREAMS.join(_ticket(request, access))
-    except TooManyFeeds:
-        return problem_response(request, Unavailable("Too many live streams.", code="too-many"))
+    except TooManyFeeds as full:
+        return problem_response(request, too_many(full.whose))
     except (NotFound, Problem) as problem:
         return problem_response(request, problem)
     return EventStream(stream, operation_changes(feed))
-
-
-def _whose(access: AccessContext) -> str:
-    """What feeds are shared by: the same tenant, seen through the same grants."""
-    return f"{access.tenant.id}/{access.scope.mark}"
 
 
 def _ticket(request: HttpRequest, access: AccessContext) -> Ticket:

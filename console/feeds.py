@@ -18,6 +18,8 @@ log = logging.getLogger(__name__)
 POLL_S = 0.5
 FEEDS_MAX = 256
 """Feeds at the same time in this process; one more is refused and the browser polls."""
+FEEDS_PER_TENANT_MAX = 64
+"""Of these: a tenant that watches each of its operations leaves the others theirs."""
 
 Read = Callable[[], Any]
 
@@ -25,7 +27,15 @@ THREAD = ThreadPoolExecutor(1, thread_name_prefix="live-feed")
 
 
 class TooManyFeeds(Exception):  # noqa: N818 - a refusal, not a fault
-    """FEEDS_MAX is reached."""
+    """FEEDS_MAX or FEEDS_PER_TENANT_MAX is reached.
+
+    Attributes:
+        whose: the share that is taken, `tenant` or `process`.
+    """
+
+    def __init__(self, whose: str) -> None:
+        super().__init__(whose)
+        self.whose = whose
 
 
 def _read(read: Read) -> str:
@@ -85,19 +95,26 @@ class Feed:
 
 
 class Feeds:
-    """All feeds of this process, by key."""
+    """All feeds of this process, by tenant id and what they are about."""
 
     def __init__(self) -> None:
-        self._feeds: dict[str, Feed] = {}
+        self._feeds: dict[tuple[str, str], Feed] = {}
 
-    def get(self, key: str, read: Read) -> Feed:
-        """The feed of `key`; `read` is used only when it is new."""
+    def get(self, tenant_id: str, about: str, read: Read) -> Feed:
+        """The tenant's feed of `about`; `read` is used only when it is new.
+
+        Raises:
+            TooManyFeeds: it would be new, and the tenant or the process has its share.
+        """
+        key = (tenant_id, about)
         for gone in [name for name, feed in self._feeds.items() if feed.listeners == 0]:
             del self._feeds[gone]
         found = self._feeds.get(key)
         if found is None:
+            if sum(owner == tenant_id for owner, _ in self._feeds) >= FEEDS_PER_TENANT_MAX:
+                raise TooManyFeeds("tenant")
             if len(self._feeds) >= FEEDS_MAX:
-                raise TooManyFeeds
+                raise TooManyFeeds("process")
             found = self._feeds[key] = Feed(read)
         return found
 

@@ -9,12 +9,12 @@ out ends the streams; the browser opens them again, and is asked as at first.
 import asyncio
 import logging
 import threading
-from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
@@ -31,10 +31,8 @@ from controlplane.tenants.models import CLOSED, Membership
 log = logging.getLogger(__name__)
 
 CHECK_S = 1.0
-STREAMS_PER_USER_MAX = 16
-"""A page holds one or two open; a user has a few tabs."""
 STREAMS_MAX = 512
-"""In this process, over all users."""
+"""In this process, over all users; `settings` has how many of them a tenant and a user may hold."""
 RETRY_AFTER_S = 10
 
 _THREAD = ThreadPoolExecutor(1, thread_name_prefix="live-rights")
@@ -49,6 +47,16 @@ class Ticket:
     tenant_id: str
     scope_mark: str
     """Of the grants that it was opened with."""
+
+
+def too_many(whose: str) -> TooManyRequests:
+    """The refusal, counted; `whose`: the share that is taken, of a user, tenant or the process."""
+    STREAMS_REFUSED.labels(whose).inc()
+    return TooManyRequests(
+        f"Too many live streams of this {whose} are open.",
+        code="too-many-streams",
+        retry_after_s=RETRY_AFTER_S,
+    )
 
 
 Check = Callable[[Collection[Ticket]], set[Ticket]]
@@ -102,20 +110,24 @@ class Streams:
         self._task: asyncio.Task[None] | None = None
 
     def join(self, ticket: Ticket) -> Stream:
-        """Raises TooManyRequests when the user or the process has its share."""
+        """Raises TooManyRequests when the user, the tenant or the process has its share."""
         with self._lock:
-            of_users = Counter(stream.ticket.user_id for stream in self._open)
-            if of_users[ticket.user_id] >= STREAMS_PER_USER_MAX or len(self._open) >= STREAMS_MAX:
-                STREAMS_REFUSED.inc()
-                raise TooManyRequests(
-                    "Too many live streams are open.",
-                    code="too-many-streams",
-                    retry_after_s=RETRY_AFTER_S,
-                )
+            full = self._full_for(ticket)
+            if full is not None:
+                raise too_many(full)
             stream = Stream(self, ticket)
             self._open.add(stream)
         STREAMS_OPEN.inc()
         return stream
+
+    def _full_for(self, ticket: Ticket) -> str | None:
+        """Whose share is taken; a user counts over all tenants, a tenant over all users."""
+        tickets = [stream.ticket for stream in self._open]
+        if sum(one.user_id == ticket.user_id for one in tickets) >= settings.STREAMS_PER_USER:
+            return "user"
+        if sum(one.tenant_id == ticket.tenant_id for one in tickets) >= settings.STREAMS_PER_TENANT:
+            return "tenant"
+        return "process" if len(tickets) >= STREAMS_MAX else None
 
     def leave(self, stream: Stream) -> None:
         with self._lock:

@@ -399,6 +399,9 @@ SLOW_TASKS_PER_TENANT = env.int("PENSTOCK_SLOW_TASKS_PER_TENANT", default=2)
 SLOW_TASKS_PER_CLUSTER = env.int("PENSTOCK_SLOW_TASKS_PER_CLUSTER", default=1)
 # Parts of pages, of one tenant, that ask brokers at a time, of the 12 that a web process has.
 PAGE_PARTS_PER_TENANT = env.int("PENSTOCK_PAGE_PARTS_PER_TENANT", default=6)
+# Live streams open at a time in a web process, of the 512 that it has.
+STREAMS_PER_TENANT = env.int("PENSTOCK_STREAMS_PER_TENANT", default=128)
+STREAMS_PER_USER = env.int("PENSTOCK_STREAMS_PER_USER", default=16)
 # How long a question waits for its turn at a cluster that answers.
 GATEWAY_WAIT_S = env.float("PENSTOCK_GATEWAY_WAIT_S", default=2.0)
 # A connection that nobody has used for so long is closed.

@@ -41,7 +41,11 @@ PRECONDITIONS_FAILED = Counter(
     "penstock_preconditions_failed", "Writes refused because their If-Match did not match."
 )
 STREAMS_OPEN = Gauge("penstock_streams_open", "Live streams that are open.")
-STREAMS_REFUSED = Counter("penstock_streams_refused", "Live streams refused: too many were open.")
+STREAMS_REFUSED = Counter(
+    "penstock_streams_refused",
+    "Live streams refused: so many were open of the user, the tenant or the process.",
+    ["whose"],
+)
 PASSWORDS_REFUSED = Counter(
     "penstock_passwords_refused", "Passwords not hashed: too many others were being hashed."
 )

@@ -46,6 +46,8 @@ class Listener:
     async def _send(self, message):
         if message["type"] == "http.response.start":
             self.status = message["status"]
+            rows = message["headers"]
+            self.headers = {name.decode().lower(): value.decode() for name, value in rows}
             return
         self.content += message.get("body", b"")
         self.opened.set()
@@ -82,12 +84,14 @@ async def close_databases():
 
 
 @sync_to_async
-def sign_in(name="ada"):
-    """(user, session key): a member of the tenant acme."""
+def sign_in(name="ada", slug="acme"):
+    """(user, session key): a member of the tenant."""
     user = User.objects.filter(username=name).first() or User.objects.create_user(
         name, password="x"
     )
-    Membership.objects.get_or_create(tenant=tenant_make(), user=user, defaults={"role": "viewer"})
+    Membership.objects.get_or_create(
+        tenant=tenant_make(slug), user=user, defaults={"role": "viewer"}
+    )
     client = Client()
     client.force_login(user)
     return user, client.cookies["penstock_session"].value

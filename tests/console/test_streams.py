@@ -12,7 +12,8 @@ from django.utils import timezone
 from prometheus_client import REGISTRY
 
 from console import events
-from console.streams import STREAMS_PER_USER_MAX, Streams, Ticket, allowed
+from console.feeds import FEEDS_PER_TENANT_MAX, Feeds, TooManyFeeds
+from console.streams import Streams, Ticket, allowed
 from controlplane.common.problems import TooManyRequests
 from controlplane.tenants.models import Membership
 from controlplane.tenants.services import api_key_create
@@ -75,9 +76,10 @@ async def test_a_key_opens_no_stream(listen):
     assert listener.status == 401
 
 
-async def test_a_user_has_so_many_streams_and_gets_places_back(listen):
+async def test_a_user_has_so_many_streams_and_gets_places_back(listen, settings):
+    settings.STREAMS_PER_USER = 4
     _, key = await sign_in()
-    opened = [await listen(key) for _ in range(STREAMS_PER_USER_MAX)]
+    opened = [await listen(key) for _ in range(4)]
     refused = await listen(key)
     assert refused.status == 429
     assert b"too-many-streams" in refused.content
@@ -85,6 +87,52 @@ async def test_a_user_has_so_many_streams_and_gets_places_back(listen):
     assert (await listen(others)).status == 200
     await opened[0].leave()
     assert (await listen(key)).status == 200
+
+
+def refused_of(whose):
+    return REGISTRY.get_sample_value("penstock_streams_refused_total", {"whose": whose}) or 0
+
+
+async def test_a_tenant_has_so_many_streams_and_leaves_the_others_theirs(listen, settings):
+    settings.STREAMS_PER_TENANT = 3
+    before = refused_of("tenant")
+    _, ada = await sign_in()
+    _, bob = await sign_in("bob")
+    opened = [await listen(key) for key in (ada, ada, bob)]
+    refused = await listen(bob)
+    assert (refused.status, refused.headers["content-type"]) == (429, "application/problem+json")
+    assert int(refused.headers["retry-after"]) > 0
+    assert b"too-many-streams" in refused.content
+    assert refused_of("tenant") == before + 1
+    _, rival = await sign_in("eve", "rival")
+    assert (await listen(rival)).status == 200
+    await opened[0].leave()
+    assert (await listen(bob)).status == 200
+
+
+async def test_what_a_tenant_watches_is_bounded_too(listen, world):
+    """Streams of many operations hold a feed each; a refused one holds no place."""
+    _, key = await sign_in()
+    operation = await sync_to_async(
+        lambda: world.start(world.plan("topic.create", name="orders"))
+    )()
+    address = f"/console/events/operations/{operation.id}"
+    full, before = Feeds(), refused_of("tenant")
+    held = []
+    for at in range(FEEDS_PER_TENANT_MAX):
+        held.append(full.get(world.tenant.id, str(at), dict))
+        held[-1].listeners = 1  # or the next one takes its place
+    with pytest.raises(TooManyFeeds, match="tenant"):
+        full.get(world.tenant.id, "one more", dict)
+    assert full.get(world.tenant.id, "0", dict) is held[0]
+    assert full.get("another", "0", dict) not in held
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(events, "FEEDS", full)
+        refused = await listen(key, address)
+        assert (refused.status, refused_of("tenant")) == (429, before + 1)
+        assert int(refused.headers["retry-after"]) > 0
+        held[0].listeners = 0
+        assert (await listen(key, address)).status == 200
 
 
 async def test_what_cannot_be_looked_at_ends_the_streams():
@@ -103,10 +151,10 @@ async def test_what_cannot_be_looked_at_ends_the_streams():
         assert {text async for text in stream.while_allowed(endless())} == {"x"}
 
 
-async def test_a_place_that_was_never_used_is_free_again():
+async def test_a_place_that_was_never_used_is_free_again(settings):
     streams = Streams(set)
     stream = streams.join(Ticket("s", 1, "tn", "all"))
-    for _ in range(STREAMS_PER_USER_MAX - 1):
+    for _ in range(settings.STREAMS_PER_USER - 1):
         streams.join(Ticket("s", 1, "tn", "all"))
     with pytest.raises(TooManyRequests) as refused:
         streams.join(Ticket("s", 1, "tn", "all"))

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
 from drf_spectacular.views import SpectacularJSONAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -33,10 +34,12 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> JsonResponse:
     return problem_response(request, problem)
 
 
+@csrf_exempt  # nothing is carried out; 404 for every method
 def no_such_api(request: HttpRequest, **_: Any) -> JsonResponse:
     return problem_response(request, NotFound("There is no such resource in the API."))
 
 
+@csrf_exempt  # nothing is carried out; 405 for what is no reading
 def api_index(request: HttpRequest) -> JsonResponse:
     """Where the API begins: the addresses that need no id, relative to this host."""
     if request.method not in {"GET", "HEAD"}:

@@ -4,7 +4,9 @@ import itertools
 import urllib.parse
 
 import pytest
+from rest_framework.test import APIClient
 
+from tests.controlplane.rest.conftest import key_client
 from tests.controlplane.rest.surface import (
     METHODS,
     address,
@@ -13,6 +15,7 @@ from tests.controlplane.rest.surface import (
     problem,
     send,
 )
+from tests.controlplane.support import client_for
 
 ALL = operations()
 pytestmark = pytest.mark.django_db
@@ -78,6 +81,29 @@ def test_other_methods_are_refused(owner, ids, state, path):
 @pytest.mark.parametrize("path", ["nope", "clusters/", "me/", "operations//", "%00", "../.."])
 def test_addresses_that_are_none(owner, path):
     problem(owner.get(f"/api/v1/{path}"), 404)
+
+
+@pytest.mark.parametrize("path", ["nope", "clusters/", "clusters/x/nope", "operator/nope"])
+@pytest.mark.parametrize("who", ["owner", "viewer", "key", "nobody"])
+def test_addresses_that_are_none_are_none_for_every_method(world, who, path, state):
+    """A session without a CSRF token, a key that may only read, and nobody get one answer."""
+    client = APIClient(enforce_csrf_checks=True)
+    if who == "key":
+        client = key_client(world.tenant, "read")
+    elif who != "nobody":
+        member = client_for(world.tenant, who)
+        client.cookies = member.cookies
+    before = state()
+    for method in (*METHODS, "options", "trace"):
+        answer = client.generic(method.upper(), f"/api/v1/{path}", "{}", "application/json")
+        assert problem(answer, 404)["detail"] == "There is no such resource in the API."
+    assert state() == before
+
+
+def test_where_the_api_begins_is_only_read(world):
+    client = APIClient(enforce_csrf_checks=True)
+    client.cookies = client_for(world.tenant).cookies
+    problem(client.post("/api/v1", {}, "json"), 405)
 
 
 @pytest.mark.parametrize("path", ["/api", "/api/", "/api/v2", "/api/v2/clusters", "/api/v1nope"])

@@ -22,6 +22,7 @@ from controlplane.clusters.specs import (
     ZOOKEEPER_ROTATION,
 )
 from controlplane.common.crypto import new_password, seal, unseal
+from controlplane.common.words import counted
 from controlplane.gateway.errors import GatewayError
 from controlplane.operations.models import Operation
 from controlplane.operations.states import ACTIVE_STATES
@@ -72,7 +73,7 @@ def protect(cluster: Cluster, *, is_stopped: bool, timeout_s: float, say: Say) -
     if secrets.get(ZOOKEEPER_NODES) is not None:
         secrets[ZOOKEEPER_NODES] = CLOSED
         _keep(cluster, secrets)
-    say(f"{cluster.name}: {count} nodes are its own")
+    say(f"{cluster.name}: {counted(count, 'node')} of its own")
     return count
 
 

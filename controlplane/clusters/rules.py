@@ -6,9 +6,10 @@ on different racks are possible as soon as there are two racks.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol
 
-from controlplane.common.words import counted
+from controlplane.common.words import counted, lasting
 from controlplane.operations.operations import warning
 
 
@@ -151,17 +152,22 @@ def _keeping_warnings(
 ) -> list[dict[str, str]]:
     """Only whole segments are deleted, and one that is written to is not whole."""
     found = []
-    for kept, rolled, unit, keys in (
-        ("retention.ms", "segment.ms", "ms", ("log.retention.", "log.roll.")),
-        ("retention.bytes", "segment.bytes", "bytes", ("log.retention.bytes", "log.segment.bytes")),
+    for kept, rolled, said, keys in (
+        ("retention.ms", "segment.ms", lasting, ("log.retention.", "log.roll.")),
+        (
+            "retention.bytes",
+            "segment.bytes",
+            partial(counted, noun="byte"),
+            ("log.retention.bytes", "log.segment.bytes"),
+        ),
     ):
         is_chosen = any(key.startswith(keys) for key in chosen)
         if is_chosen and 0 <= effective[kept] < effective[rolled]:
             found.append(
                 warning(
                     "kept-longer",
-                    f"Data is kept for {effective[kept]} {unit} and deleted by whole segments,"
-                    f" which end after {effective[rolled]} {unit}: it may stay that much longer.",
+                    f"Data is kept for {said(effective[kept])} and deleted by whole segments,"
+                    f" which end after {said(effective[rolled])}: it may stay that much longer.",
                     "info",
                 )
             )

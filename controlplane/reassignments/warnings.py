@@ -10,6 +10,11 @@ from controlplane.reassignments.rules import Move
 from controlplane.reassignments.selectors import Truth
 from controlplane.reassignments.services import RATE_KEYS
 
+FIRST_FETCH = (
+    "The first fetch of a partition may pass whole, up to replica.fetch.max.bytes (1 MiB unless"
+    " the brokers set another): small partitions move faster than the limit."
+)
+
 
 def plan_warnings(
     gateway: ClusterGateway, moves: Sequence[Move], truth: Truth, throttle: int | None
@@ -25,6 +30,8 @@ def plan_warnings(
                 "info",
             )
         )
+        if any(move.adding and move.size_bytes != 0 for move in moves):
+            found.append(warning("throttle-is-coarse", FIRST_FETCH, "info"))
     fewer = [move for move in moves if len(move.after) < len(move.before)]
     if fewer:
         found.append(

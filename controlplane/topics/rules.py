@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from controlplane.common.problems import Conflict, field_problem
-from controlplane.common.words import counted
+from controlplane.common.words import counted, lasting
 from controlplane.gateway.types import INTERNAL_TOPICS
 from controlplane.operations.blast_radius import Extent
 from controlplane.operations.operations import warning
@@ -119,13 +119,13 @@ def _retention_warnings(before: Settings, after: Settings) -> Warnings:
     if "delete" not in (after.get("cleanup.policy") or "delete"):
         return []  # pure compaction keeps the last value of a key whatever its age
     found = []
-    for key, unit in (("retention.ms", "ms"), ("retention.bytes", "bytes")):
+    for key, said in (("retention.ms", lasting), ("retention.bytes", _bytes)):
         old, new = _number(before.get(key)), _number(after.get(key))
         if new is not None and new >= 0 and (old is None or old < 0 or new < old):
             found.append(
                 warning(
                     "retention-cut",
-                    f"{key} falls to {new} {unit}: what is beyond it is deleted for good.",
+                    f"{key} falls to {said(new)}: what is beyond it is deleted for good.",
                     "danger",
                     risk=Risk.LOSES_DATA,
                 )
@@ -207,9 +207,9 @@ def _setting_warnings(before: Settings, after: Settings) -> Warnings:
 def _keeping_warnings(before: Settings, after: Settings) -> Warnings:
     """Only whole segments are deleted, and one that is written to is not whole."""
     found = []
-    for kept_key, rolled_key, unit in (
-        ("retention.ms", "segment.ms", "ms"),
-        ("retention.bytes", "segment.bytes", "bytes"),
+    for kept_key, rolled_key, said in (
+        ("retention.ms", "segment.ms", lasting),
+        ("retention.bytes", "segment.bytes", _bytes),
     ):
         kept, rolled = _number(after.get(kept_key)), _number(after.get(rolled_key))
         was = (_number(before.get(kept_key)), _number(before.get(rolled_key)))
@@ -218,8 +218,8 @@ def _keeping_warnings(before: Settings, after: Settings) -> Warnings:
         found.append(
             warning(
                 "kept-longer",
-                f"{kept_key} {kept} is less than {rolled_key} {rolled}: data goes by whole"
-                f" segments, so it may stay {rolled} {unit} longer.",
+                f"{kept_key} of {said(kept)} is less than {rolled_key} of {said(rolled)}: data goes"
+                f" by whole segments, so it may stay {said(rolled)} longer.",
                 "info",
             )
         )
@@ -265,6 +265,10 @@ def delete_warnings(extents: Mapping[str, Extent]) -> Warnings:
 def _begun(extent: Extent) -> str:
     text = extent.said()
     return text[0].upper() + text[1:]
+
+
+def _bytes(number: int) -> str:
+    return counted(number, "byte")
 
 
 def _number(text: str | None) -> int | None:

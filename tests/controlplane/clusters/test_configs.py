@@ -212,6 +212,16 @@ def test_warnings_say_what_settings_do_together(config, brokers, codes):
     assert [row["code"] for row in found] == codes
 
 
+def test_warnings_say_durations_in_words():
+    config = {"log.retention.ms": "60000"}
+    effective = check_config(config, broker_count=3)
+    (found,) = config_warnings(effective, chosen=config, broker_count=3)
+    assert found["text"] == (
+        "Data is kept for 1 minute and deleted by whole segments, which end after 7 days: it may"
+        " stay that much longer."
+    )
+
+
 @pytest.mark.django_db
 def test_warnings_stand_in_the_plan(world):
     plan = world.plan(

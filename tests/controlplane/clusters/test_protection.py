@@ -53,7 +53,7 @@ def test_all_get_the_login_before_any_closes_a_node(world, cluster):
     assert [line.split(": ")[1] for line in said] == [
         *(f"broker {number} has its login" for number in (1, 2, 3)),
         *(f"broker {number} closes what it makes" for number in (1, 2, 3)),
-        "1 nodes are its own",
+        "1 node of its own",
     ]
     assert desired(world, cluster) == dict.fromkeys((1, 2, 3), (3, "true"))
     owners = world.hosts.chroots[cluster.zookeeper_path]

@@ -62,7 +62,7 @@ def test_a_whole_rotation(key_file, service):
     said = manage("reseal")
     assert "HostKey.sealed_keys: 3 current, 0 old, 0 unreadable; 3 re-sealed now" in said
     assert "re-sealed" not in manage("reseal")
-    assert "1 keys dropped" in manage("drop-old")
+    assert "1 key dropped" in manage("drop-old")
     [new] = keys_in_file(key_file)
     assert new != old
     # What hosts read stands under their own keys, which are the same as before.

@@ -285,6 +285,17 @@ def test_a_size_that_nobody_gives_is_unknown_and_no_zero(world):
     assert (loads[4]["before_bytes"], loads[4]["after_bytes"]) == (5_000, None)
     said = {row["code"]: row["text"] for row in plan.impact["warnings"]}
     assert said["throttle-unknown"] == "Whether brokers [2] have a throttle is unknown."
+    assert "replica.fetch.max.bytes (1 MiB" in said["throttle-is-coarse"]
+
+
+def test_a_limit_is_called_coarse_where_there_is_one(world):
+    world.gateway.add_topic("orders", partitions=2, rf=1, records=50)
+    moves = [{"topic": "orders", "partition": 0, "replicas": [4]}]
+    codes = [
+        {row["code"] for row in world.plan("reassignment", moves=moves, **more).impact["warnings"]}
+        for more in ({}, {"throttle_bytes_per_s": 2_048})
+    ]
+    assert ["throttle-is-coarse" in found for found in codes] == [False, True]
 
 
 def test_known_sizes_stay_known_while_another_broker_is_silent(world):

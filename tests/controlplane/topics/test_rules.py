@@ -45,6 +45,26 @@ def test_what_a_change_warns_about(before, after, codes):
     assert {row["code"] for row in found} == codes
 
 
+def test_durations_are_said_in_words_and_sizes_with_their_noun():
+    week, hour = {"retention.ms": "604800000"}, {"retention.ms": "3600000", "retention.bytes": "1"}
+    rolled = {"segment.ms": "604800000", "segment.bytes": "1048576"}
+    found = update_warnings(
+        before={**BASE, **week, **rolled}, after={**BASE, **hour, **rolled}, replication_factor=3
+    )
+    assert [row["text"] for row in found] == [
+        "retention.ms falls to 1 hour: what is beyond it is deleted for good.",
+        "retention.bytes falls to 1 byte: what is beyond it is deleted for good.",
+        (
+            "retention.ms of 1 hour is less than segment.ms of 7 days: data goes by whole segments, so"
+            " it may stay 7 days longer."
+        ),
+        (
+            "retention.bytes of 1 byte is less than segment.bytes of 1048576 bytes: data goes by whole"
+            " segments, so it may stay 1048576 bytes longer."
+        ),
+    ]
+
+
 def test_a_new_topic_is_warned_about_the_same_settings():
     configs = {"min.insync.replicas": "4", "unclean.leader.election.enable": "TRUE"}
     found = create_warnings(replication_factor=1, configs=configs, brokers=3)

@@ -27,6 +27,7 @@ from controlplane.common.crypto import key_file, keyring
 from controlplane.common.keyfiles import WAITING, keys_in_file, marked_keys, new_key, write_keys
 from controlplane.common.keyring import KeysUnusableError, SecretUnreadableError
 from controlplane.common.sealed_values import Tally, name_of, sealed_columns
+from controlplane.common.words import counted
 
 KEYS_MAX = 20
 HOST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -102,9 +103,9 @@ class Command(BaseCommand):
         file = _own_file()
         found = marked_keys(file)
         if len(found) >= KEYS_MAX:
-            raise CommandError(f"{file} has {len(found)} keys; drop old ones first")
+            raise CommandError(f"{file} has {counted(len(found), 'key')}; drop old ones first")
         write_keys(file, [*found, WAITING + new_key()])
-        self.stdout.write(f"{file} has {len(found) + 1} keys; the first one seals")
+        self.stdout.write(f"{file} has {counted(len(found) + 1, 'key')}; the first one seals")
 
     def _use_newest(self) -> None:
         file = _own_file()
@@ -112,7 +113,9 @@ class Command(BaseCommand):
         if not found[-1].startswith(WAITING):
             raise CommandError(f"no key waits in {file}: add one first")
         write_keys(file, [found[-1].removeprefix(WAITING), *found[:-1]])
-        self.stdout.write(f"the newest of {len(found)} keys seals; now `manage.py secrets reseal`")
+        self.stdout.write(
+            f"the newest of {counted(len(found), 'key')} seals; now `manage.py secrets reseal`"
+        )
 
     def _drop_old(self) -> None:
         file = _own_file()
@@ -121,7 +124,9 @@ class Command(BaseCommand):
             raise CommandError(f"nothing dropped: {_what_is_left(old, unreadable)}")
         first, *older = keys_in_file(file)
         write_keys(file, [first])
-        self.stdout.write(f"{len(older)} keys dropped; backups of before need them")
+        self.stdout.write(
+            f"{counted(len(older), 'key')} dropped; backups of before need what was dropped"
+        )
 
     def _host_key(self) -> None:
         """The file comes before anything is sealed with what it holds."""

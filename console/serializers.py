@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from console.parts import OK, STALE, UNAVAILABLE
 from controlplane.access.serializers import (
+    AccessDriftSerializer,
     AclSerializer,
     KafkaUserSerializer,
     PasswordOverlapSerializer,
@@ -223,6 +224,7 @@ AccessPageSerializer = _page(
         "users": _list(KafkaUserSerializer),
         "overlaps": _list(PasswordOverlapSerializer),
         "acls": _list(AclSerializer),
+        "drift": _one(AccessDriftSerializer),
     },
 )
 ReassignPageSerializer = _page(

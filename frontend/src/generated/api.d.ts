@@ -1216,6 +1216,17 @@ export interface components {
             data: components["schemas"]["AccessDriftRow"][];
             users: components["schemas"]["SectionAge"];
         };
+        AccessDriftPart: {
+            /**
+             * Format: date-time
+             * @description When the data was true.
+             */
+            as_of: string | null;
+            data: components["schemas"]["AccessDrift"] | null;
+            /** @description Why the part is stale or unavailable. */
+            reason: string | null;
+            status: components["schemas"]["PartStatusEnum"];
+        };
         AccessDriftRow: {
             area: components["schemas"]["AreaEnum"];
             /** @description What the last verified operation left. */
@@ -2007,6 +2018,7 @@ export interface components {
         };
         ConsoleAccessParts: {
             acls: components["schemas"]["AclListPart"];
+            drift: components["schemas"]["AccessDriftPart"];
             overlaps: components["schemas"]["PasswordOverlapListPart"];
             users: components["schemas"]["KafkaUserListPart"];
         };

@@ -65,7 +65,7 @@ export const auditSearch = (raw: AuditSearch & SearchSchemaInput): AuditSearch =
 
 export const TOPIC_TABS = ["partitions", "configuration"] as const;
 export const GROUP_TABS = ["offsets", "members"] as const;
-export const ACCESS_TABS = ["users", "acls"] as const;
+export const ACCESS_TABS = ["users", "acls", "drift"] as const;
 export const SETTINGS_TABS = ["members", "accounts"] as const;
 export const PLATFORM_TABS = ["tenants", "users", "hosts"] as const;
 

@@ -17,6 +17,8 @@ export type GroupOffset = Schemas["GroupOffset"];
 export type KafkaUser = Schemas["KafkaUser"];
 /** Two passwords of one user that work beside each other. */
 export type PasswordOverlap = Schemas["PasswordOverlap"];
+/** Users and rules that are not as the last verified operation left them, and when each was read. */
+export type AccessDrift = Schemas["AccessDrift"];
 export type AclBinding = Schemas["AclBinding"];
 export type ActiveReassignments = Schemas["ActiveReassignments"];
 /** One partition of a reassignment on its way; bytes of null are not known. */

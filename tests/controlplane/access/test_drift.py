@@ -113,3 +113,12 @@ def test_what_could_not_be_read_again_is_as_of_before_with_its_reason(app):
     assert found["data"] == []
     assert found["users"]["as_of"].endswith("Z")
     assert found["users"]["stale_reason"] == "the fake cluster is off"
+
+
+def test_the_console_s_page_says_the_same(app):
+    app.gateway.delete_user("app", MECHANISM)
+    observed(app)
+    page = client_for(app.tenant).get(f"/console/api/pages/access/{app.cluster.id}").json()
+    part = page["parts"]["drift"]
+    assert (part["status"], part["data"]) == ("ok", asked(app))
+    assert [row["name"] for row in part["data"]["data"]] == ["app"]

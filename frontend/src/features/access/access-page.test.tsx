@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { fill, openPage, press, rowsOf } from "@/testing/app";
 import { describePageStates } from "@/testing/page-states";
 import { AT, plan, session } from "@/testing/samples";
-import { type Answers, ok } from "@/testing/server";
+import { type Answers, ok, unavailable } from "@/testing/server";
 
 const PATH = "/clusters/c1/access";
 const user = (username: string, managed = false) => ({ username, mechanisms: ["SCRAM-SHA-512"], managed });
@@ -34,7 +34,25 @@ const overlap = {
   ends_at: "2999-03-04T05:06:07Z",
   problem: "",
 };
+const read = { as_of: AT, stale_reason: null };
+const drift = (data: object[], more: object = {}) => ok({ data, users: read, acls: read, ...more });
+const changed = {
+  area: "user",
+  name: "app",
+  desired: "a login by SCRAM-SHA-256",
+  observed: "a login by SCRAM-SHA-512",
+  operation_id: "op_7",
+  text: "The user app has a login by SCRAM-SHA-512; the last verified operation left a login by SCRAM-SHA-256.",
+};
+const removed = {
+  ...changed,
+  area: "acl",
+  name: "User:app may read topic sales",
+  desired: "there",
+  observed: "not there",
+};
 const parts = {
+  drift: drift([]),
   overlaps: ok([]),
   users: ok([user("app"), user("penstock", true), user("idle")]),
   acls: ok([rule, denial].map((row) => ({ ...row, as_of: AT, stale_reason: null }))),
@@ -159,10 +177,66 @@ describe("access", () => {
   });
 
   it("has empty lists that say what to do", async () => {
-    await open("", { users: ok([]), overlaps: ok([]), acls: ok([]) });
+    await open("", { ...parts, users: ok([]), acls: ok([]) });
     expect(await screen.findByText("No users yet")).toBeTruthy();
     fireEvent.click(screen.getByRole("tab", { name: "ACLs" }));
     expect(await screen.findByText("No ACLs yet")).toBeTruthy();
+  });
+
+  it("marks what was changed outside, and says what it is now, how an operation left it, and when it was seen", async () => {
+    const { router } = await open("", { ...parts, drift: drift([changed, removed]) });
+    expect((await rowsOf("Users"))[0]?.[0]).toBe("appChanged outside");
+    expect(screen.getByText("2 changes from outside")).toBeTruthy();
+    fireEvent.click(screen.getByRole("tab", { name: "Changed outside (2)" }));
+    const rows = await rowsOf("Changed outside");
+    expect(rows.map((row) => row.slice(0, 3))).toEqual([
+      ["ACL User:app may read topic sales", "not there", "there by this operation"],
+      ["user app", "a login by SCRAM-SHA-512", "a login by SCRAM-SHA-256 by this operation"],
+    ]);
+    expect(rows.every((row) => / ago$|^\d/.test(row[3] ?? ""))).toBe(true);
+    expect(router.state.location.search).toEqual({ tab: "drift" });
+    const link = screen.getByRole("link", { name: "Operation that left app" });
+    expect([link.getAttribute("href"), link.getAttribute("title")]).toEqual(["/operations/op_7", changed.text]);
+  });
+
+  it("pages what was changed outside", async () => {
+    const many = Array.from({ length: 51 }, (_, at) => ({ ...changed, name: `user-${String(at).padStart(2, "0")}` }));
+    await open("?tab=drift&page=2", { ...parts, drift: drift(many) });
+    expect((await rowsOf("Changed outside")).map((row) => row[0])).toEqual(["user user-50"]);
+  });
+
+  it("says that nothing was changed outside only of what was read", async () => {
+    await open("?tab=drift");
+    expect(await screen.findByText("Nothing was changed outside")).toBeTruthy();
+    expect(screen.queryByText(/unknown/)).toBeNull();
+  });
+
+  it("says that it is unknown what was never read, and why", async () => {
+    const never = { as_of: null, stale_reason: "the brokers have no authorizer" };
+    await open("?tab=drift", { ...parts, drift: drift([], { acls: never }) });
+    expect(await screen.findByText("Whether ACLs were changed outside is unknown")).toBeTruthy();
+    expect(screen.getByText("They have never been read: the brokers have no authorizer")).toBeTruthy();
+    expect(screen.getByText(/^Users are as the last verified operation on each left them/)).toBeTruthy();
+    expect(screen.queryByText("Nothing was changed outside")).toBeNull();
+  });
+
+  it("claims nothing while neither was read", async () => {
+    const never = { as_of: null, stale_reason: null };
+    await open("?tab=drift", { ...parts, drift: drift([], { users: never, acls: never }) });
+    expect(await screen.findAllByText(/^Whether (Users|ACLs) were changed outside is unknown$/)).toHaveLength(2);
+    expect(screen.queryByText(/^Nothing/)).toBeNull();
+  });
+
+  it("shows with its age and reason what could not be read again", async () => {
+    const old = { as_of: AT, stale_reason: "broker 2 did not answer" };
+    await open("?tab=drift", { ...parts, drift: drift([changed], { users: old }) });
+    expect(await screen.findByText(/^Users are compared as they were .*: broker 2 did not answer$/)).toBeTruthy();
+    expect(await rowsOf("Changed outside")).toHaveLength(1);
+  });
+
+  it("says why it is not there when it could not be compared", async () => {
+    await open("?tab=drift", { ...parts, drift: unavailable("The database is away.") });
+    expect(await screen.findByText(/The database is away\. The rest of the page is not affected/)).toBeTruthy();
   });
 
   it("offers a viewer no change", async () => {

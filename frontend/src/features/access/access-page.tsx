@@ -7,7 +7,9 @@ import { Empty } from "@/components/empty";
 import { PageHeader } from "@/components/page-header";
 import { PlanFlow } from "@/components/plan-flow";
 import { Refused } from "@/components/refused";
+import { Status } from "@/components/status";
 import { clearDrafts } from "@/lib/draft";
+import { plural } from "@/lib/format";
 import { kindLabel } from "@/lib/kinds";
 import { usePage } from "@/lib/page";
 import type { PlanInputs, PlanRequest } from "@/lib/types";
@@ -16,6 +18,7 @@ import { useSession } from "@/lib/session";
 import { AclTable } from "./acl-table";
 import { asRules } from "./acl-words";
 import { AclForm } from "./acl-form";
+import { DriftView } from "./drift-view";
 import { NewUserForm } from "./new-user-form";
 import { RotateForm } from "./rotate-form";
 import { UserTable } from "./user-table";
@@ -24,6 +27,9 @@ const route = getRouteApi("/app/clusters/$clusterId/access");
 
 type Mechanism = PlanInputs<"user.retire">["mechanism"];
 type Form = { kind: "user" } | { kind: "acl"; principal?: string } | { kind: "rotate"; username: string } | null;
+
+/** The first tab has no word in the address. */
+const asTab = (value: string | null) => (value === "acls" || value === "drift" ? value : undefined);
 
 export function AccessPage() {
   const { clusterId } = route.useParams();
@@ -42,6 +48,7 @@ export function AccessPage() {
   const users = query.data?.parts.users.data ?? [];
   const acls = query.data?.parts.acls.data ?? [];
   const overlaps = query.data?.parts.overlaps.data ?? [];
+  const drifted = query.data?.parts.drift.data?.data ?? [];
   const rotated = form?.kind === "rotate" ? form.username : null;
   const tab = search.tab ?? "users";
   if (isRefusal(query)) return <Refused error={query.error} />;
@@ -49,6 +56,15 @@ export function AccessPage() {
     <>
       <PageHeader
         title="Access"
+        mark={
+          drifted.length > 0 && (
+            <Status
+              tone="warn"
+              label={`${plural(drifted.length, "change")} from outside`}
+              hint="Users or ACLs are not as the last verified operation left them."
+            />
+          )
+        }
         seen={query.data?.parts.users}
         sub="Who may connect, and what they may do. The brokers enforce it: DENY wins over any ALLOW."
         actions={
@@ -67,11 +83,12 @@ export function AccessPage() {
       <Tabs
         value={tab}
         keepMounted={false}
-        onChange={(value) => void navigate({ search: { tab: value === "acls" ? "acls" : undefined }, replace: true })}
+        onChange={(value) => void navigate({ search: { tab: asTab(value) }, replace: true })}
       >
         <Tabs.List mb={12}>
           <Tabs.Tab value="users">Users{users.length > 0 && ` (${users.length})`}</Tabs.Tab>
           <Tabs.Tab value="acls">ACLs{acls.length > 0 && ` (${acls.length})`}</Tabs.Tab>
+          <Tabs.Tab value="drift">Changed outside{drifted.length > 0 && ` (${drifted.length})`}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="users">
           <Card>
@@ -79,6 +96,7 @@ export function AccessPage() {
               {(rows) => (
                 <UserTable
                   users={rows}
+                  drifted={drifted}
                   acls={acls}
                   overlaps={overlaps}
                   canWrite={canWrite}
@@ -119,6 +137,19 @@ export function AccessPage() {
                       Without an ACL a user can connect, but neither read nor write.
                     </Empty>
                   }
+                />
+              )}
+            </PartView>
+          </Card>
+        </Tabs.Panel>
+        <Tabs.Panel value="drift">
+          <Card>
+            <PartView query={query} name="drift">
+              {(drift) => (
+                <DriftView
+                  drift={drift}
+                  view={search}
+                  onView={(view) => void navigate({ search: (old) => ({ ...old, ...view }), replace: true })}
                 />
               )}
             </PartView>

@@ -4,15 +4,17 @@ import { createColumnHelper } from "@tanstack/react-table";
 import type { ReactNode } from "react";
 import { DataTable } from "@/components/data-table";
 import { DeleteItem } from "@/components/more-menu";
+import { Status } from "@/components/status";
 import { RelTime } from "@/components/rel-time";
 import { plural } from "@/lib/format";
-import type { AclBinding, KafkaUser, PasswordOverlap } from "@/lib/types";
+import type { AccessDrift, AclBinding, KafkaUser, PasswordOverlap } from "@/lib/types";
 import { aclSummary } from "./acl-words";
 
 interface UserTableProps {
   users: KafkaUser[];
   acls: AclBinding[];
   overlaps: PasswordOverlap[];
+  drifted: AccessDrift["data"];
   canWrite: boolean;
   onAddAcls: (username: string) => void;
   onRotate: (username: string) => void;
@@ -28,6 +30,7 @@ export function UserTable({
   users,
   acls,
   overlaps,
+  drifted,
   canWrite,
   onAddAcls,
   onRotate,
@@ -36,6 +39,7 @@ export function UserTable({
   empty,
 }: UserTableProps) {
   const overlapOf = (user: KafkaUser) => overlaps.find((one) => one.username === user.username);
+  const driftOf = (user: KafkaUser) => drifted.find((row) => row.area === "user" && row.name === user.username);
   const of = (user: KafkaUser) => acls.filter((acl) => acl.principal === `User:${user.username}`);
   const columns = [
     column.accessor("username", {
@@ -49,6 +53,7 @@ export function UserTable({
             </span>
           )}
           <Overlap overlap={overlapOf(row.original)} />
+          <Drift drift={driftOf(row.original)} />
         </>
       ),
     }),
@@ -109,6 +114,16 @@ export function UserTable({
       defaultSort="username"
       empty={empty}
     />
+  );
+}
+
+/** That the user was changed outside, and how. */
+function Drift({ drift }: { drift: AccessDrift["data"][number] | undefined }) {
+  if (!drift) return null;
+  return (
+    <div style={{ fontSize: "0.8125rem" }}>
+      <Status tone="warn" label="Changed outside" hint={drift.text} />
+    </div>
   );
 }
 

@@ -1,0 +1,115 @@
+import { IconCircleCheck } from "@tabler/icons-react";
+import { Link } from "@tanstack/react-router";
+import { createColumnHelper } from "@tanstack/react-table";
+import { Breakable } from "@/components/breakable";
+import { DataTable, type TableView } from "@/components/data-table";
+import { Empty } from "@/components/empty";
+import { Notice } from "@/components/notice";
+import { RelTime } from "@/components/rel-time";
+import type { AccessDrift } from "@/lib/types";
+
+type Row = AccessDrift["data"][number];
+type Age = AccessDrift["users"];
+
+const column = createColumnHelper<Row>();
+
+interface DriftViewProps {
+  drift: AccessDrift;
+  view: TableView;
+  onView: (view: TableView) => void;
+}
+
+/** What was changed outside of Penstock; what was not read is said to be unknown, never unchanged. */
+export function DriftView({ drift, view, onView }: DriftViewProps) {
+  const ages: [string, Age][] = [
+    ["Users", drift.users],
+    ["ACLs", drift.acls],
+  ];
+  const isKnown = ages.every(([, age]) => age.as_of !== null);
+  const isAnyKnown = ages.some(([, age]) => age.as_of !== null);
+  const columns = [
+    column.accessor((row) => `${row.area} ${row.name}`, {
+      id: "name",
+      header: "Changed",
+      cell: ({ row: { original } }) => (
+        <>
+          <span className="ps-muted">{original.area === "user" ? "user" : "ACL"}</span>{" "}
+          <span className="ps-mono">
+            <Breakable text={original.name} />
+          </span>
+        </>
+      ),
+    }),
+    column.accessor("observed", {
+      header: "Is now",
+      cell: (cell) => <span className="ps-warn">{cell.getValue()}</span>,
+    }),
+    column.accessor("desired", {
+      header: "Was left as",
+      cell: ({ row: { original } }) => (
+        <>
+          {original.desired}{" "}
+          <Link
+            to="/operations/$operationId"
+            params={{ operationId: original.operation_id }}
+            className="ps-link"
+            aria-label={`Operation that left ${original.name}`}
+            title={original.text}
+          >
+            by this operation
+          </Link>
+        </>
+      ),
+    }),
+    column.accessor((row) => (row.area === "user" ? drift.users : drift.acls).as_of ?? "", {
+      id: "seen",
+      header: "Seen",
+      meta: { hideBelow: "sm" },
+      cell: (cell) => <RelTime at={cell.getValue()} />,
+    }),
+  ];
+  return (
+    <>
+      {ages.map(([what, age]) => (
+        <AgeNotice key={what} what={what} age={age} />
+      ))}
+      {(isAnyKnown || drift.data.length > 0) && (
+        <DataTable
+          rows={drift.data}
+          columns={columns}
+          rowId={(row) => `${row.area} ${row.name}`}
+          label="Changed outside"
+          defaultSort="name"
+          view={view}
+          onView={onView}
+          empty={
+            <Empty
+              icon={<IconCircleCheck size={20} />}
+              title={isKnown ? "Nothing was changed outside" : "Nothing is known to be changed outside"}
+            >
+              {isKnown ? "Users and ACLs are" : drift.users.as_of ? "Users are" : "ACLs are"} as the last verified
+              operation on each left them. What no operation was about is not compared.
+            </Empty>
+          }
+        />
+      )}
+    </>
+  );
+}
+
+function AgeNotice({ what, age }: { what: string; age: Age }) {
+  if (age.as_of !== null && age.stale_reason === null) return null;
+  return (
+    <div className="ps-card-body" style={{ paddingBottom: 12 }}>
+      {age.as_of === null ? (
+        <Notice tone="warn" title={`Whether ${what} were changed outside is unknown`}>
+          They have never been read{age.stale_reason ? `: ${age.stale_reason}` : " yet."}
+        </Notice>
+      ) : (
+        <Notice tone="warn">
+          {what} are compared as they were <RelTime at={age.as_of} />: {age.stale_reason}
+        </Notice>
+      )}
+    </div>
+  );
+}

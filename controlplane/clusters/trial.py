@@ -11,8 +11,8 @@ from typing import Any
 from controlplane.clusters.connections import trial_gateway
 from controlplane.common.problems import Invalid
 from controlplane.common.words import counted
-from controlplane.gateway.connection_spec import ConnectionSpec
-from controlplane.gateway.errors import GatewayError
+from controlplane.gateway.connection_spec import OAUTHBEARER, ConnectionSpec
+from controlplane.gateway.errors import AUTHENTICATION_FAILED, GatewayError
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.rights import inabilities
 from controlplane.gateway.types import ClusterDescription, NewTopic, ProbeResult, ProbeStep
@@ -62,13 +62,13 @@ def try_way_in(spec: ConnectionSpec) -> Trial:
         asked = spec.bootstrap_servers[:ADDRESSES_MAX]
         probes = gateway.probe(asked, timeout_s=PROBE_S)
         if not any(result.ok for result in probes):
-            raise _refused(probes)
+            raise _refused(probes, spec)
         try:
             cluster = gateway.describe_cluster()
             advertised = _advertised(gateway, cluster, asked)
             unable = inabilities(gateway, cluster, _telemetry_topic(cluster))
         except GatewayError as error:
-            raise _refused([*probes, _of_question(asked[0], error)]) from error
+            raise _refused([*probes, _of_question(asked[0], error)], spec) from error
     return Trial(
         kafka_id=cluster.cluster_id,
         brokers=len(cluster.brokers),
@@ -103,7 +103,7 @@ def _telemetry_topic(cluster: ClusterDescription) -> NewTopic:
     return NewTopic(name=TELEMETRY_TOPIC, partitions=TELEMETRY_PARTITIONS, replication_factor=1)
 
 
-def _refused(probes: Sequence[ProbeResult]) -> Invalid:
+def _refused(probes: Sequence[ProbeResult], spec: ConnectionSpec) -> Invalid:
     failed = [row for row in probes if not row.ok]
     detail = _said(failed[0])
     if len(failed) > 1:
@@ -113,7 +113,7 @@ def _refused(probes: Sequence[ProbeResult]) -> Invalid:
         code="probe-failed",
         errors=[
             {
-                "pointer": f"/inputs/{FIELD_OF_CODE.get(row.code, FIELD_OF[row.step])}",
+                "pointer": f"/inputs/{_field_of(row, spec)}",
                 "code": row.code,
                 "detail": _said(row),
             }
@@ -121,6 +121,12 @@ def _refused(probes: Sequence[ProbeResult]) -> Invalid:
         ],
         probes=[probe_dict(row) for row in probes],
     )
+
+
+def _field_of(row: ProbeResult, spec: ConnectionSpec) -> str:
+    if row.code == AUTHENTICATION_FAILED and spec.sasl_mechanism == OAUTHBEARER:
+        return "oauth_client_id"  # whose token the broker does not take; there is no password
+    return FIELD_OF_CODE.get(row.code, FIELD_OF[row.step])
 
 
 def _said(row: ProbeResult) -> str:

@@ -28,6 +28,17 @@ USED_SHARE = 0.8
 LIFETIME_S_DEFAULT = 60.0
 LIFETIME_S_MAX = 24 * 3600.0
 KEPT_MAX = 512
+# RFC 6749 §5.2. Whatever else an endpoint says is its own, and is not shown.
+REFUSALS = frozenset(
+    {
+        "invalid_request",
+        "invalid_client",
+        "invalid_grant",
+        "unauthorized_client",
+        "unsupported_grant_type",
+        "invalid_scope",
+    }
+)
 _lock = threading.Lock()
 _kept: OrderedDict[OAuthClient, tuple[str, float]] = OrderedDict()
 
@@ -63,6 +74,12 @@ def token_of(spec: ConnectionSpec) -> str:
         while len(_kept) > KEPT_MAX:
             _kept.popitem(last=False)
     return token
+
+
+def has_token(client: OAuthClient) -> bool:
+    """Whether one is kept, from an earlier login: what it says may have changed since."""
+    with _lock:
+        return client in _kept
 
 
 def forget_token(client: OAuthClient) -> None:
@@ -151,19 +168,29 @@ def _basic(client: OAuthClient) -> str:
 
 def _parsed(status: int, body: bytes, host: str) -> tuple[str, float]:
     """(token, lifetime in seconds) from the endpoint's answer, which may be anything at all."""
+    found = _object(body)
     if status != http.client.OK:
+        word = found.get("error")
+        said = f" ({word})" if isinstance(word, str) and word in REFUSALS else ""
         raise GatewayError(
-            TOKEN_REFUSED, f"the token endpoint {host} answered {status}", retriable=status >= 500
+            TOKEN_REFUSED,
+            f"the token endpoint {host} answered {status}{said}",
+            retriable=status >= 500,
         )
-    found: Any = None
-    if len(body) <= ANSWER_MAX_BYTES:
-        try:
-            found = json.loads(body)
-        except (ValueError, RecursionError):
-            found = None
-    token = found.get("access_token") if isinstance(found, dict) else None
+    token = found.get("access_token")
     if not isinstance(token, str) or not token.isascii() or not token.isprintable() or not token:
         raise GatewayError(TOKEN_REFUSED, f"the token endpoint {host} answered without a token")
-    lifetime = found.get("expires_in")
+    lifetime: Any = found.get("expires_in")
     known = isinstance(lifetime, int | float) and not isinstance(lifetime, bool) and lifetime > 0
     return token, min(float(lifetime), LIFETIME_S_MAX) if known else LIFETIME_S_DEFAULT
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    """Empty where the answer is none, or too long."""
+    if len(body) > ANSWER_MAX_BYTES:
+        return {}
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -21,7 +21,7 @@ from controlplane.gateway.errors import (
     TOKEN_REFUSED,
     GatewayError,
 )
-from controlplane.gateway.oauth import forget_token
+from controlplane.gateway.oauth import forget_token, has_token
 from controlplane.gateway.probe_wire import NOT_KAFKA, Wire
 from controlplane.gateway.tls import BAD_CERTIFICATES, broker_context
 from controlplane.gateway.types import ProbeResult, ProbeStep
@@ -64,8 +64,15 @@ _NO_TLS_REASONS = frozenset({"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNEXPECTED
 def probe(address: str, spec: ConnectionSpec, *, timeout_s: float) -> ProbeResult:
     """Go as far as it goes within `timeout_s`; never raises for what the peer does."""
     deadline = egress.Deadline(timeout_s)
+    was_kept = spec.oauth is not None and has_token(spec.oauth)
     try:
-        _take_steps(address, spec, deadline)
+        try:
+            _take_steps(address, spec, deadline)
+        except GatewayError as error:
+            if not was_kept or error.code != AUTHENTICATION_FAILED:
+                raise
+            # The issuer may have other keys by now: a token of today decides, not an earlier one.
+            _take_steps(address, spec, deadline)
     except GatewayError as error:
         step = _STEP_OF.get(error.code, ProbeStep.TLS)
         return ProbeResult(

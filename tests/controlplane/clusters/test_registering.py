@@ -70,6 +70,22 @@ def test_a_way_in_that_fails_makes_no_plan_and_says_the_step(world, at, code, po
     assert not Cluster.objects.filter(name="old").exists()
 
 
+def test_a_token_that_the_broker_does_not_take_is_no_matter_of_a_password(world):
+    code = "SASL_AUTHENTICATION_FAILED"
+    world.gateway.probes = {"a:1": failed("a:1", ProbeStep.LOGIN, code)}
+    with pytest.raises(Problem) as caught:
+        register(
+            world,
+            bootstrap_servers="a:1",
+            security_protocol="SASL_SSL",
+            sasl_mechanism="OAUTHBEARER",
+            oauth_token_url="https://issuer.example/token",
+            oauth_client_id="me",
+            oauth_client_secret="s",
+        )
+    assert [row["pointer"] for row in caught.value.errors] == ["/inputs/oauth_client_id"]
+
+
 def test_an_address_that_refuses_connections_is_named_once(world):
     refused = dataclasses.replace(
         failed("a:1", ProbeStep.CONNECT, "connect-refused"), text="a:1: Connection refused"

@@ -78,7 +78,10 @@ def test_a_token_that_a_broker_refused_is_not_shown_again(authority, certificate
 @pytest.mark.parametrize(
     ("answer", "said", "retriable"),
     [
-        ((401, {"error": "invalid_client"}), "answered 401", False),
+        ((401, {"error": "invalid_client"}), r"answered 401 \(invalid_client\)$", False),
+        ((400, {"error": "<b>mine</b>"}), "answered 400$", False),
+        ((400, {"error": ["invalid_client"]}), "answered 400$", False),
+        ((400, b"[1]"), "answered 400$", False),
         ((503, b""), "answered 503", True),
         ((302, b""), "answered 302", False),
         ((200, b"<html>"), "without a token", False),

@@ -1,4 +1,4 @@
-"""A stock Apache Kafka of three brokers with authorizer and SASL_SSL: a ZooKeeper and JVMs of its own.
+"""A stock Apache Kafka with authorizer and SASL_SSL: a ZooKeeper and JVMs of its own.
 
 Started here on free ports of the loopback, stopped here; `make test-governance-kafka` governs it.
 """
@@ -6,6 +6,7 @@ Started here on free ports of the loopback, stopped here; `make test-governance-
 import shutil
 import subprocess
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from confluent_kafka import KafkaException
@@ -25,11 +26,21 @@ LOGIN_MODULES = "org.apache.kafka.common.security"
 
 
 class StockKafka:
-    """`directory` holds its configuration, certificates, logs; `ca_file` is what clients trust."""
+    """`directory` holds its configuration, certificates, logs; `ca_file` is what clients trust.
 
-    def __init__(self, directory: Path) -> None:
+    `settings` of every broker are laid over those that it has here.
+    """
+
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        brokers: Sequence[int] = BROKERS,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
         self.directory = directory
-        self.ports = dict(zip(BROKERS, range(free_row(len(BROKERS)), 2**16), strict=False))
+        self.settings = settings or {}
+        self.ports = dict(zip(brokers, range(free_row(len(brokers)), 2**16), strict=False))
         self.bootstrap = ",".join(f"127.0.0.1:{port}" for port in self.ports.values())
         directory.mkdir(parents=True)
         self.authority = Authority(directory, "authority")
@@ -39,7 +50,7 @@ class StockKafka:
 
     def start(self) -> None:
         self.zookeeper.start()
-        for broker in BROKERS:
+        for broker in self.ports:
             self.start_broker(broker)
         self._wait_for_all()
 
@@ -110,10 +121,12 @@ class StockKafka:
             "super.users": f"User:{ADMIN}",
             "offsets.topic.num.partitions": "2",
             "group.initial.rebalance.delay.ms": "0",
+            **self.settings,
         }
 
-    def _wait_for_all(self) -> None:
-        client = AdminClient(
+    def admin(self) -> AdminClient:
+        """A stock client that may do everything, by the login that its own configuration names."""
+        return AdminClient(
             {
                 "bootstrap.servers": self.bootstrap,
                 "security.protocol": "SASL_SSL",
@@ -124,6 +137,9 @@ class StockKafka:
                 "log_level": 0,
             }
         )
+
+    def _wait_for_all(self) -> None:
+        client = self.admin()
         deadline_s = time.monotonic() + START_S_MAX
         while time.monotonic() < deadline_s:
             for broker, process in self.processes.items():
@@ -131,7 +147,7 @@ class StockKafka:
                     log = self.directory / str(broker) / "broker.log"
                     raise RuntimeError(f"broker {broker} ended: {log.read_text()[-3000:]}")
             try:
-                if len(client.list_topics(timeout=2).brokers) == len(BROKERS):
+                if len(client.list_topics(timeout=2).brokers) == len(self.ports):
                     return
             except KafkaException:
                 continue

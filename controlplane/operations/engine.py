@@ -302,7 +302,9 @@ def _is_next_to_verify(operation: Operation, steps: list[Step]) -> bool:
 def _settle_failure(
     operation: Operation, lease: HeldLease, steps: list[Step], step: Step, error: dict[str, Any]
 ) -> None:
-    """In the caller's transaction. One that was cancelled meanwhile turns back for that instead."""
+    """In the caller's transaction. One that was cancelled meanwhile turns back for that instead,
+    and keeps what the step failed with.
+    """
     rows = Operation.objects.filter(pk=operation.id, state=operation.state)
     step.move_to(STEP_FAILED)
     step.finished_at = timezone.now()
@@ -319,6 +321,7 @@ def _settle_failure(
         _save(steps)
     else:
         _give_back(operation, lease, memo=operation.memo)
+        _save([step])
 
 
 def _with_deadline(operation: Operation, spec: StepSpec, step: Step, outcome: _Outcome) -> _Outcome:

@@ -12,7 +12,7 @@ from controlplane.common.problems import Conflict, Gone, Problem
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.operations import engine, outbox, tasks
 from controlplane.operations.models import Operation, OutboxMessage
-from controlplane.operations.operations import required_kind
+from controlplane.operations.operations import StepFailedError, required_kind
 from controlplane.operations.queues import QUEUED_AT
 from controlplane.operations.selectors import operation_get
 from controlplane.operations.services import (
@@ -22,6 +22,7 @@ from controlplane.operations.services import (
 )
 from controlplane.operations.states import TERMINAL_STATES
 from controlplane.operations.tasks import LOST_AFTER, housekeeping, sweep
+from tests.controlplane.operations.trouble import BEFORE, act
 from tests.controlplane.support import ACTOR, drive, step
 
 
@@ -220,6 +221,23 @@ def test_pending_is_cancelled_without_doing_anything(world, operation):
     assert drive(operation).state == "cancelled"
     assert "orders" not in world.gateway.topics
     assert {row.state for row in operation.steps.all()} == {"skipped"}
+
+
+def test_a_step_that_fails_as_its_operation_is_cancelled_says_why(world, monkeypatch):
+    """The operation ends as cancelled; what the step met is not lost with that."""
+    operation = world.start(world.plan("cluster.create", None, name="fresh", broker_count=2))
+    name = operation.steps.exclude(phase="verify").first().name
+
+    def cancelled_and_failed(*_):
+        operation_cancel(tenant=world.tenant, actor=ACTOR, operation_id=operation.id)
+        raise StepFailedError("made-to-fail", "The disk is on fire.")
+
+    act(monkeypatch, ("cluster.create", name), BEFORE, cancelled_and_failed)
+    assert drive(operation).state == "cancelled"
+    row = step(operation, name)
+    assert (row.state, row.detail) == ("failed", "The disk is on fire.")
+    assert row.was_begun
+    assert row.finished_at is not None
 
 
 def test_a_cluster_cancelled_before_it_began_is_not_removed_from_hosts_that_never_had_it(world):

@@ -16,7 +16,9 @@ from controlplane.operations.states import (
     STEP_DONE,
     STEP_PENDING,
     STEP_RUNNING,
+    STEP_SKIPPED,
     SUCCEEDED,
+    TERMINAL_STATES,
     VERIFYING,
 )
 
@@ -83,6 +85,16 @@ def is_cancellable(*, state: str, rolling_back: bool, kind_is: bool) -> bool:
 def plan_state(*, state: str, expires_at: datetime, now: datetime) -> str:
     """The state that a plan is in; its row says so a little later when it expires."""
     return PLAN_EXPIRED if state == PLAN_OPEN and expires_at <= now else state
+
+
+def step_state(*, state: str, of_operation: str) -> str:
+    """The state that a step is in: none is still to come in an operation that has ended.
+
+    Steps of the ways back that had no turn stay pending in their rows, for they may be needed until
+    the operation has ended, and its end writes no more rows than it has to.
+    """
+    has_ended = of_operation in TERMINAL_STATES
+    return STEP_SKIPPED if has_ended and state == STEP_PENDING else state
 
 
 def backoff_s(attempts: int) -> float:

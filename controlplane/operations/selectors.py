@@ -11,7 +11,13 @@ from controlplane.common.problems import NotFound, field_problem
 from controlplane.common.times import iso
 from controlplane.operations.models import Operation, OperationLock, Plan, Step
 from controlplane.operations.operations import required_kind
-from controlplane.operations.rules import eta_s, fraction_done, is_cancellable, plan_state
+from controlplane.operations.rules import (
+    eta_s,
+    fraction_done,
+    is_cancellable,
+    plan_state,
+    step_state,
+)
 from controlplane.operations.scopes import cluster_names, is_seen, only_seen, require_seen
 from controlplane.operations.states import (
     ACTIVE_STATES,
@@ -116,7 +122,7 @@ def operation_dict(operation: Operation) -> dict[str, Any]:
         "resource": operation.resource,
         "summary": operation.plan.impact.get("summary", ""),
         "plan_id": operation.plan_id,
-        "steps": [step_dict(step) for step in steps],
+        "steps": [step_dict(step, operation) for step in steps],
         "progress": {"done": done, "total": total, "unit": "steps"},
         "eta_seconds": _eta(steps) if operation.state in ACTIVE_STATES else None,
         "error": operation.error,
@@ -158,13 +164,13 @@ def lock_dict(lock: OperationLock) -> dict[str, Any]:
     return {"resource": lock.resource, "name": lock.name, "mode": lock.mode}
 
 
-def step_dict(step: Step) -> dict[str, Any]:
+def step_dict(step: Step, operation: Operation) -> dict[str, Any]:
     return {
         "index": step.index,
         "name": step.name,
         "title": step.title,
         "phase": step.phase,
-        "state": step.state,
+        "state": step_state(state=step.state, of_operation=operation.state),
         "attempts": step.attempts,
         "detail": step.detail,
         "progress_done": step.progress_done,

@@ -25,6 +25,8 @@ from controlplane.operations.tasks import LOST_AFTER, housekeeping, sweep
 from tests.controlplane.operations.trouble import BEFORE, act
 from tests.controlplane.support import ACTOR, drive, step
 
+PHASES = ("execute", "verify", "restore")
+
 
 class ProcessKilled(BaseException):
     """What a test raises where a process would be gone."""
@@ -221,6 +223,15 @@ def test_pending_is_cancelled_without_doing_anything(world, operation):
     assert drive(operation).state == "cancelled"
     assert "orders" not in world.gateway.topics
     assert {row.state for row in operation.steps.all()} == {"skipped"}
+
+
+def test_what_had_no_turn_is_skipped_when_the_operation_has_ended(world, operation):
+    assert drive(operation).state == "succeeded"
+    shown = operation_get(world.tenant, EVERYTHING, operation.id)["steps"]
+    by_phase = {phase: {row["state"] for row in shown if row["phase"] == phase} for phase in PHASES}
+    assert by_phase == {
+        "execute": {"done"}, "verify": {"done"}, "restore": {"skipped"}
+    }  # fmt: skip
 
 
 def test_a_step_that_fails_as_its_operation_is_cancelled_says_why(world, monkeypatch):

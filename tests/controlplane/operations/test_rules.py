@@ -11,8 +11,14 @@ from controlplane.operations.rules import (
     is_cancellable,
     next_action,
     plan_state,
+    step_state,
 )
-from controlplane.operations.states import OPERATION_MOVES, PLAN_MOVES
+from controlplane.operations.states import (
+    OPERATION_MOVES,
+    PLAN_MOVES,
+    STEP_MOVES,
+    TERMINAL_STATES,
+)
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -81,3 +87,11 @@ def test_only_an_open_plan_expires_and_at_its_time(state, left_s):
     expires_at = NOW + timedelta(seconds=left_s)
     found = plan_state(state=state, expires_at=expires_at, now=NOW)
     assert found == ("expired" if state == "open" and left_s <= 0 else state)
+
+
+@pytest.mark.parametrize("of_operation", OPERATION_MOVES.states)
+@pytest.mark.parametrize("state", STEP_MOVES.states)
+def test_no_step_of_what_has_ended_is_still_to_come(state, of_operation):
+    is_left = state == "pending" and of_operation in TERMINAL_STATES
+    found = step_state(state=state, of_operation=of_operation)
+    assert found == ("skipped" if is_left else state)

@@ -221,7 +221,11 @@ def _lift(gateway: ClusterGateway, held: Held) -> tuple[str, bool]:
         with AcceptedRefusals("UNKNOWN_TOPIC_OR_PARTITION"):
             gateway.alter_topic_configs(topic, dict.fromkeys(REPLICA_KEYS))
     if away:
-        # The lease stays: beat takes the rate off these brokers once they are back.
+        # Of these alone the lease stays, and nobody renews it: beat takes the rate off them once
+        # they are back, and what else a limit was on is free for others to lift.
+        ThrottleLease.objects.filter(pk=held.lease.pk).update(
+            broker_ids=away, topics=[], expires_at=timezone.now()
+        )
         return f"removed; brokers {away} are away, their rate is removed when they return", False
     said = f"removed from {counted(len(brokers), 'broker')} and {counted(len(topics), 'topic')}"
     return said, True

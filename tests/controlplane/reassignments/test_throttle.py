@@ -299,3 +299,23 @@ def test_a_limit_that_cannot_be_taken_off_now_is_taken_off_later(orders):
     orders.gateway.fail_next("alter_topic_configs", unreachable("away"))
     assert drive(operation).state == "succeeded"
     assert is_off(orders)
+
+
+def test_a_broker_that_is_away_when_the_limit_is_lifted_loses_it_once_it_is_back(orders):
+    """Nobody renews it any more, and the limits of others do not stay for it."""
+    orders.gateway.add_topic("more", partitions=1, rf=2, records=50)
+    orders.gateway.topics["more"].partitions[0].replicas = (2, 3)
+    operation = started(orders)
+    away = orders.gateway.brokers.pop(1)
+    assert drive(operation).state == "succeeded", operation.error
+    assert "brokers [1] are away" in step(operation, "unthrottle").detail
+    moves = [{"topic": "more", "partition": 0, "replicas": [3, 4]}]
+    other = orders.run("reassignment", moves=moves, throttle_bytes_per_s=6_000)
+    assert other.state == "succeeded", other.error
+    left = {key: value for key, value in orders.gateway.broker_overrides.items() if value}
+    assert left == {1: LIMITED}
+    assert release_expired() == 1, "it is looked for at once"
+    assert not is_off(orders)
+    orders.gateway.brokers[1] = away
+    assert release_expired() == 1
+    assert is_off(orders)

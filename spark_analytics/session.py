@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +52,9 @@ def start(config: RunConfig, jars: Sequence[Path]) -> SparkSession:
     }
     if jars:
         settings["spark.jars"] = ",".join(path.resolve().as_uri() for path in jars)
+    if (hosts := _hosts_file(config)) is not None:
+        own = settings["spark.driver.extraJavaOptions"]
+        settings["spark.driver.extraJavaOptions"] = f'{own} "-Djdk.net.hosts.file={hosts}"'
     if config.master.startswith("local"):
         settings.setdefault("spark.driver.host", "127.0.0.1")
         settings.setdefault("spark.driver.bindAddress", "127.0.0.1")
@@ -58,3 +62,22 @@ def start(config: RunConfig, jars: Sequence[Path]) -> SparkSession:
     for key, value in settings.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def _hosts_file(config: RunConfig) -> Path | None:
+    """By which the JVM resolves every name, and no other way: a name that was looked at before the
+    run leads where it led then.
+
+    None where nobody looked, or where the JVM needs names besides: those of Spark's own cluster or
+    of an object store.
+    """
+    given = [cluster.hosts for cluster in config.clusters if cluster.hosts is not None]
+    alone = config.master.startswith("local") and config.data_uri.startswith("file:")
+    if not given or not alone:
+        return None
+    lines = [f"127.0.0.1 localhost {socket.gethostname()}"]
+    for hosts in given:
+        lines += [f"{address} {name}" for name, found in hosts.items() for address in found]
+    path = Path(config.work_dir).resolve() / "hosts"
+    path.write_text("\n".join(lines) + "\n")
+    return path

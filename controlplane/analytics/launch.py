@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from controlplane.analytics import process
 from controlplane.analytics.collect import WATCHED_PHASES
 from controlplane.analytics.conf import AnalyticsConf
 from controlplane.analytics.models import AnalyticsRun
-from controlplane.clusters.connections import connection_spec
+from controlplane.analytics.ways_in import WayIn, ways_in
 from controlplane.clusters.models import Cluster
 from controlplane.gateway.connection_spec import OAUTHBEARER, ConnectionSpec
 from spark_analytics.contracts.runs import ClusterInput, RunConfig
 
 LEASE_FILE = "lease"
+SECRETS_FILE = "secrets.json"
+TOKENS = "tokens"
+"""The folder of the tokens, in the run's: each is read when the run comes to its cluster."""
 _SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 _PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 _OAUTH = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
@@ -29,21 +33,37 @@ def launch(run: AnalyticsRun, conf: AnalyticsConf) -> process.RunProcess:
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True, mode=0o700)
     (work / LEASE_FILE).touch()
-    specs = {
-        cluster.id: connection_spec(cluster)
-        for cluster in Cluster.objects.filter(deleted_at=None, phase__in=WATCHED_PHASES).order_by(
-            "pk"
-        )
+    watched = Cluster.objects.filter(deleted_at=None, phase__in=WATCHED_PHASES).order_by("pk")
+    return process.start(write_config(run, conf, ways_in(watched)), work)
+
+
+def write_config(run: AnalyticsRun, conf: AnalyticsConf, ways: Mapping[str, WayIn]) -> Path:
+    """What the run is given, on files of this user alone; its configuration's path."""
+    work = Path(run.work_dir)
+    secrets_path = work / SECRETS_FILE
+    (work / TOKENS).mkdir(mode=0o700)
+    secrets = {
+        key: secret_options(way.spec, _token_file(work, key, way, conf))
+        for key, way in ways.items()
+        if not way.refusal
     }
-    secrets_path = work / "secrets.json"
-    _write_private(secrets_path, json.dumps({key: secret_options(s) for key, s in specs.items()}))
+    _write_private(secrets_path, json.dumps(secrets))
     config_path = work / "config.json"
-    _write_private(config_path, run_config(run, conf, specs, secrets_path).to_json())
-    return process.start(config_path, work)
+    _write_private(config_path, run_config(run, conf, ways, secrets_path).to_json())
+    return config_path
+
+
+def _token_file(work: Path, cluster_id: str, way: WayIn, conf: AnalyticsConf) -> Path | None:
+    """Where the JVM finds its token. On another machine it cannot, and asks for itself there."""
+    if way.token is None or not conf.spark_master.startswith("local"):
+        return None
+    path = work / TOKENS / cluster_id
+    _write_private(path, way.token)
+    return path
 
 
 def run_config(
-    run: AnalyticsRun, conf: AnalyticsConf, specs: dict[str, ConnectionSpec], secrets_path: Path
+    run: AnalyticsRun, conf: AnalyticsConf, ways: Mapping[str, WayIn], secrets_path: Path
 ) -> RunConfig:
     return RunConfig(
         run_id=run.id,
@@ -56,10 +76,12 @@ def run_config(
         clusters=tuple(
             ClusterInput(
                 cluster_id=cluster_id,
-                bootstrap_servers=",".join(spec.bootstrap_servers),
-                kafka_options={"kafka.security.protocol": spec.security_protocol},
+                bootstrap_servers=",".join(way.bootstrap_servers or way.spec.bootstrap_servers),
+                kafka_options={"kafka.security.protocol": way.spec.security_protocol},
+                hosts=way.hosts,
+                refusal=way.refusal or None,
             )
-            for cluster_id, spec in specs.items()
+            for cluster_id, way in ways.items()
         ),
         jars_dir=str(conf.jars_dir),
         secrets_path=str(secrets_path),
@@ -68,9 +90,14 @@ def run_config(
     )
 
 
-def secret_options(spec: ConnectionSpec) -> dict[str, str]:
-    """The connector options that nobody else may read."""
-    return {f"kafka.{name}": value for name, value in (_tls(spec) | _login(spec)).items()}
+def secret_options(spec: ConnectionSpec, token_file: Path | None = None) -> dict[str, str]:
+    """The connector options that nobody else may read.
+
+    With `token_file` the JVM has its token from there, and neither the client's secret nor a reason
+    to connect to the token endpoint.
+    """
+    found = _tls(spec) | _login(spec, token_file)
+    return {f"kafka.{name}": value for name, value in found.items()}
 
 
 def _tls(spec: ConnectionSpec) -> dict[str, str]:
@@ -87,9 +114,16 @@ def _tls(spec: ConnectionSpec) -> dict[str, str]:
     return found
 
 
-def _login(spec: ConnectionSpec) -> dict[str, str]:
+def _login(spec: ConnectionSpec, token_file: Path | None) -> dict[str, str]:
     if not spec.uses_sasl:
         return {}
+    if token_file is not None:
+        return {
+            "sasl.mechanism": OAUTHBEARER,
+            "sasl.login.callback.handler.class": _OAUTH_HANDLER,
+            "sasl.oauthbearer.token.endpoint.url": token_file.resolve().as_uri(),
+            "sasl.jaas.config": _jaas(_OAUTH),
+        }
     if spec.oauth is not None:
         return {
             "sasl.mechanism": OAUTHBEARER,

@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from controlplane.analytics import process, services
 from controlplane.analytics.conf import AnalyticsConf, conf
-from controlplane.analytics.launch import LEASE_FILE, launch
+from controlplane.analytics.launch import LEASE_FILE, SECRETS_FILE, TOKENS, launch
 from controlplane.analytics.load import LoadError, load_result
 from controlplane.analytics.models import AnalyticsRun
 from controlplane.common import leases
@@ -65,6 +65,7 @@ def stop_here() -> None:
     if run is None:
         return
     _end(process.find(Path(run.work_dir)))
+    _forget_secrets(Path(run.work_dir))
     # A finished result stays where it is, and the attempt does not count.
     if not (Path(run.work_dir) / RESULT_FILE).exists():
         AnalyticsRun.move_all(
@@ -148,8 +149,8 @@ def _complete(run: AnalyticsRun, work: Path) -> None:
 
 def _again(run: AnalyticsRun, reason: str) -> None:
     """The same run once more, in a new folder; a few times, then it has failed."""
-    running = process.find(Path(run.work_dir))
-    _end(running)
+    _end(process.find(Path(run.work_dir)))
+    _forget_secrets(Path(run.work_dir))
     if run.attempt >= ATTEMPTS_MAX:
         _finish(run, FAILED, reason)
         return
@@ -189,9 +190,15 @@ def _tidy(run: AnalyticsRun) -> None:
     if not run.work_dir:
         return
     work = Path(run.work_dir)
-    for name in ("scratch", "warehouse", "secrets.json"):
-        path = work / name
-        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+    _forget_secrets(work)
+    for name in ("scratch", "warehouse"):
+        shutil.rmtree(work / name, ignore_errors=True)
     kept = sorted(work.parent.glob("run_*"), key=lambda path: path.stat().st_mtime)
     for old in kept[:-WORK_DIRS_KEPT]:
         shutil.rmtree(old, ignore_errors=True)
+
+
+def _forget_secrets(work: Path) -> None:
+    """Of an attempt that is over. The run removes the file itself once it has read it."""
+    (work / SECRETS_FILE).unlink(missing_ok=True)
+    shutil.rmtree(work / TOKENS, ignore_errors=True)

@@ -25,13 +25,17 @@ class ClusterInput:
 
     `kafka_options` are connector options without secrets; the secret ones are under the cluster's
     id in the secrets file. `offsets_end` bounds the input for a repeatable re-run: no ingest
-    happens then, and of each telemetry partition only offsets below the bound count.
+    happens then, and of each telemetry partition only offsets below the bound count. `hosts` are
+    the addresses of every name by which the cluster is reached, by name; None where the run is to
+    resolve them itself. `refusal` says why the cluster must not be read.
     """
 
     cluster_id: str
     bootstrap_servers: str
     kafka_options: Mapping[str, str] = field(default_factory=dict)
     offsets_end: Mapping[str, int] | None = None
+    hosts: Mapping[str, Sequence[str]] | None = None
+    refusal: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

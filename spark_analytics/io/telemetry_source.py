@@ -55,7 +55,7 @@ def ingest(
     def write(batch: DataFrame, batch_id: int) -> None:
         _write_batch(lake, cluster.cluster_id, batch, batch_id)
 
-    _require_a_listener(cluster.bootstrap_servers)
+    _require_a_listener(cluster)
     options = {**BOUNDS, **cluster.kafka_options, **secrets}
     stream = (
         spark.readStream.format("kafka")
@@ -80,15 +80,16 @@ def ingest(
         query.stop()
 
 
-def _require_a_listener(bootstrap_servers: str) -> None:
+def _require_a_listener(cluster: ClusterInput) -> None:
     """A cluster that is down is seen at once, not after the connector's retries."""
-    for server in bootstrap_servers.split(","):
+    for server in cluster.bootstrap_servers.split(","):
         host, _, port = server.strip().rpartition(":")
-        with contextlib.suppress(OSError, ValueError):
-            address = (host.strip("[]"), int(port))
-            socket.create_connection(address, timeout=CONNECT_TIMEOUT_S).close()
-            return
-    raise ConnectionError(f"no broker accepts a connection at {bootstrap_servers}")
+        host = host.strip("[]")
+        for address in (cluster.hosts or {}).get(host, (host,)):
+            with contextlib.suppress(OSError, ValueError):
+                socket.create_connection((address, int(port)), timeout=CONNECT_TIMEOUT_S).close()
+                return
+    raise ConnectionError(f"no broker accepts a connection at {cluster.bootstrap_servers}")
 
 
 def _write_batch(lake: Lake, cluster_id: str, batch: DataFrame, batch_id: int) -> None:

@@ -106,6 +106,8 @@ def _ingest(
     """The reason why this cluster could not be read, or None."""
     if cluster.offsets_end is not None:
         return None
+    if cluster.refusal is not None:
+        return cluster.refusal
     try:
         ingest(spark, lake, cluster, secrets, timeout_s=config.deadline_s / 2)
     except (PySparkException, ConnectionError, TimeoutError) as error:

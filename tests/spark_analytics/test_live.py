@@ -41,6 +41,8 @@ CLUSTER_ID = "kc_live"
 AWAY_AT = "127.0.0.1:1"
 AWAY = ClusterInput(cluster_id="kc_away", bootstrap_servers=AWAY_AT)
 WINDOW_MS = Rules().window_s * 1000
+# No name service knows it: the JVM has its address from the run's configuration or not at all.
+NAMED = "broker.invalid"
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +121,10 @@ def configured(live, *, offsets_end=None, until_ms=None, others=()):
         clusters=(
             *others,
             ClusterInput(
-                cluster_id=CLUSTER_ID, bootstrap_servers=live.bootstrap, offsets_end=offsets_end
+                cluster_id=CLUSTER_ID,
+                bootstrap_servers=live.bootstrap.replace("127.0.0.1", NAMED),
+                hosts={NAMED: ["127.0.0.1"]},
+                offsets_end=offsets_end,
             ),
         ),
         jars_dir=str(live.jars_dir),

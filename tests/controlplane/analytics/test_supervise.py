@@ -14,12 +14,15 @@ import pytest
 from django.utils import timezone
 
 from controlplane.analytics import process, supervise
-from controlplane.analytics.launch import quoted, secret_options
+from controlplane.analytics.conf import conf
+from controlplane.analytics.launch import quoted, secret_options, write_config
 from controlplane.analytics.models import (
     AnalyticsRun,
     CollectorState,
     GoldGroupLag,
 )
+from controlplane.analytics.ways_in import WayIn
+from controlplane.clusters.models import REGISTERED
 from controlplane.gateway.connection_spec import ConnectionSpec, OAuthClient
 from controlplane.operations.states import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
 from spark_analytics.contracts.runs import RunConfig
@@ -173,6 +176,67 @@ def test_the_connector_gets_authorities_certificate_and_token_endpoint():
     assert secret_options(ConnectionSpec(bootstrap_servers=("a:1",))) == {}
 
 
+def test_a_token_is_on_a_file_of_its_own_and_the_client_s_secret_stays_here(tmp_path, settings):
+    spec = ConnectionSpec(
+        bootstrap_servers=("a:1",),
+        security_protocol="SASL_SSL",
+        sasl_mechanism="OAUTHBEARER",
+        oauth=OAuthClient(token_url="https://id/t", client_id="me", client_secret="hunter2"),
+    )
+    ways = {"kc_1": WayIn(spec=spec, token="tok-1"), "kc_2": WayIn(spec=spec, refusal="no")}
+    run = AnalyticsRun(id="run_1", work_dir=str(tmp_path), from_ts_ms=0, to_ts_ms=30_000)
+    written = RunConfig.from_json(write_config(run, conf(), ways).read_text())
+    token = tmp_path / "tokens" / "kc_1"
+    assert (token.read_text(), token.stat().st_mode & 0o777) == ("tok-1", 0o600)
+    secrets = (tmp_path / "secrets.json").read_text()
+    assert "hunter2" not in secrets
+    assert "tok-1" not in secrets + (tmp_path / "config.json").read_text()
+    options = json.loads(secrets)
+    assert options.keys() == {"kc_1"}, "what must not be read needs no login"
+    assert options["kc_1"]["kafka.sasl.oauthbearer.token.endpoint.url"] == token.as_uri()
+    assert [row.refusal for row in written.clusters] == [None, "no"]
+
+
+def test_machines_elsewhere_ask_for_their_tokens_themselves(tmp_path, settings):
+    settings.SPARK_MASTER = "spark://elsewhere:7077"
+    client = OAuthClient(token_url="https://id/t", client_id="me", client_secret="s")
+    spec = ConnectionSpec(
+        bootstrap_servers=("a:1",),
+        security_protocol="SASL_SSL",
+        sasl_mechanism="OAUTHBEARER",
+        oauth=client,
+    )
+    run = AnalyticsRun(id="run_1", work_dir=str(tmp_path), from_ts_ms=0, to_ts_ms=30_000)
+    write_config(run, conf(), {"kc_1": WayIn(spec=spec, token="tok-1")})
+    options = json.loads((tmp_path / "secrets.json").read_text())["kc_1"]
+    assert options["kafka.sasl.oauthbearer.token.endpoint.url"] == "https://id/t"
+    assert list((tmp_path / "tokens").iterdir()) == []
+
+
+def test_a_run_is_given_the_addresses_that_were_looked_at(stand_in, world):
+    world.cluster.bootstrap_servers = "localhost:1,127.0.0.1:2"
+    world.cluster.save()
+    stand_in(HANG)
+    run, _ = ticked_until_hanging()
+    config = RunConfig.from_json((Path(run.work_dir) / "config.json").read_text())
+    (given,) = config.clusters
+    assert given.bootstrap_servers == "localhost:1,127.0.0.1:2"
+    assert given.hosts is not None
+    assert "127.0.0.1" in given.hosts["localhost"]
+
+
+def test_a_cluster_that_leads_elsewhere_is_refused_to_the_run(stand_in, world, settings):
+    settings.EGRESS_ALLOWED = ["127.0.0.2/32"]
+    world.cluster.kind, world.cluster.bootstrap_servers = REGISTERED, "127.0.0.2:1"
+    world.cluster.save()
+    stand_in(HANG)
+    run, _ = ticked_until_hanging()
+    work = Path(run.work_dir)
+    (given,) = RunConfig.from_json((work / "config.json").read_text()).clusters
+    assert "loopback" in (given.refusal or "")
+    assert json.loads((work / "secrets.json").read_text()) == {}
+
+
 def test_a_run_that_failed_says_why_and_loads_nothing(stand_in):
     stand_in(FINISH.replace("OK", "False"))
     run = tick_until(FAILED)
@@ -228,10 +292,13 @@ def test_a_process_that_dies_is_started_again_and_then_given_up(stand_in):
 def test_a_run_killed_in_the_middle_is_done_again(stand_in):
     stand_in(HANG)
     run, grandchild = ticked_until_hanging()
-    os.kill(process.find(Path(run.work_dir)).pid, 9)
+    work = Path(run.work_dir)
+    (work / "tokens" / "kc_1").write_text("tok-1")
+    os.kill(process.find(work).pid, 9)
     stand_in(FINISH.replace("OK", "True"))
     again = tick_until(SUCCEEDED)
     assert (again.pk, again.attempt) == (run.pk, 2)
+    assert not [name for name in ("tokens", "secrets.json") if (work / name).exists()]
     assert is_gone(grandchild)
 
 

@@ -136,6 +136,26 @@ def test_users_and_members():
     assert refusal("member", "add", "acme", "nobody", "owner") == "There is no such user."
 
 
+def test_invitations_are_listed_and_revoked():
+    tenant_make()
+    url = ("--url", "https://penstock.example")
+    token = token_of(run("member", "invite", "acme", "viewer", "--note", "Eve", *url)["link"])
+    (row,) = run("member", "invitations", "acme")
+    assert (row["role"], row["note"], row["state"]) == ("viewer", "Eve", "open")
+    assert token not in json.dumps(row)
+    tenant_make("rival")
+    gone = "There is no such invitation."
+    assert refusal("member", "revoke-invitation", "rival", row["id"]) == gone
+    find_invitation(token)
+    assert run("member", "revoke-invitation", "acme", row["id"])["state"] == "revoked"
+    with pytest.raises(Gone):
+        find_invitation(token)
+    assert refusal("member", "revoke-invitation", "acme", row["id"]) == gone
+    recorded = AuditEvent.objects.get(action="invitation.revoke")
+    assert recorded.actor.startswith("manage.py:")
+    assert run("member", "invitations", "rival") == []
+
+
 TEAM = {"match": "prefix", "name": "team-a-"}
 ANY = {"match": "any", "name": ""}
 MAIN = {"match": "literal", "name": "main"}

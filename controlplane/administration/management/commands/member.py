@@ -1,4 +1,4 @@
-"""`manage.py member list|add|role|remove|invite <tenant>`."""
+"""`manage.py member list|add|role|remove|invite|invitations|revoke-invitation <tenant>`."""
 
 from dataclasses import asdict
 from datetime import timedelta
@@ -9,7 +9,11 @@ from controlplane.administration.management.base import AdministrationCommand, R
 from controlplane.administration.management.grants import add_grants, grant_rows
 from controlplane.administration.management.links import add_url, link_row
 from controlplane.administration.serializers import MemberInputSerializer
-from controlplane.administration.services.invitations import INVITATION_LIFETIME, invite
+from controlplane.administration.services.invitations import (
+    INVITATION_LIFETIME,
+    invitation_revoke,
+    invite,
+)
 from controlplane.administration.services.members import member_add, member_change, member_remove
 from controlplane.administration.services.users import user_row
 from controlplane.tenants.models import ROLE_CHOICES
@@ -30,6 +34,8 @@ class Command(AdministrationCommand):
                 "role": "give a member another role, or other grants beside it",
                 "remove": "remove a member; the last owner stays",
                 "invite": "print a one-time link into the tenant",
+                "invitations": "the links that were given, without their texts",
+                "revoke-invitation": "end a link that nobody has used",
             }.items()
         }
         for parser in parsers.values():
@@ -41,6 +47,7 @@ class Command(AdministrationCommand):
         for name in ("add", "role"):
             add_grants(parsers[name])
         parsers["role"].add_argument("--no-grants", action="store_true", help="end all of them")
+        parsers["revoke-invitation"].add_argument("invitation_id")
         parsers["invite"].add_argument("--note", default="", help="whom it is for")
         parsers["invite"].add_argument(
             "--days", type=int, choices=range(1, 31), default=INVITATION_LIFETIME.days
@@ -86,3 +93,13 @@ class Command(AdministrationCommand):
             actor=self.actor,
         )
         return link_row(link, options["url"])
+
+    def do_invitations(self, options: Row) -> list[Row]:
+        rows = selectors.invitations(tenant_by_slug(options["tenant"])).order_by("-pk")
+        return [selectors.invitation_dict(row) for row in rows]
+
+    def do_revoke_invitation(self, options: Row) -> Row:
+        tenant = tenant_by_slug(options["tenant"])
+        invitation_id = options["invitation_id"]
+        invitation_revoke(tenant=tenant, invitation_id=invitation_id, actor=self.actor)
+        return selectors.invitation_dict(selectors.invitation_row(tenant, invitation_id))

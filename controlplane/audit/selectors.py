@@ -12,6 +12,7 @@ from django.db.models import Q, QuerySet
 
 from controlplane.audit.models import AuditEvent
 from controlplane.common.grants import Area, Scope
+from controlplane.common.problems import field_problem
 from controlplane.common.times import iso
 
 EXPORT_ROWS_MAX = 100_000
@@ -45,6 +46,18 @@ class Search:
     cluster_id: str = ""
     from_at: datetime | None = None
     to_at: datetime | None = None
+
+
+def search_of(asked: Mapping[str, Any]) -> Search:
+    """Of the filters' names and values as REST takes them.
+
+    Raises Invalid: `from` is after `to`.
+    """
+    if {"from", "to"} <= set(asked) and asked["to"] < asked["from"]:
+        raise field_problem("/from", "from is after to.")
+    names = ("actor", "action", "resource", "outcome", "cluster_id")
+    texts = {name: asked[name] for name in names if name in asked}
+    return Search(**texts, from_at=asked.get("from"), to_at=asked.get("to"))
 
 
 def audit_events(tenant_id: str, search: Search) -> QuerySet[AuditEvent]:

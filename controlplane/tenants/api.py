@@ -19,7 +19,7 @@ from controlplane.audit.models import AuditEvent
 from controlplane.common.grants import Area, Scope, Verb
 from controlplane.common.openapi import PAGED, documented
 from controlplane.common.paging import page_of
-from controlplane.common.problems import TooManyRequests, field_problem
+from controlplane.common.problems import TooManyRequests
 from controlplane.common.ratelimit import EXPORTS, seconds_to_wait
 from controlplane.tenants import selectors, services
 from controlplane.tenants.serializers import (
@@ -190,9 +190,4 @@ def _next(batches: Iterator[list[AuditEvent]]) -> list[AuditEvent] | None:
 def _search(request: Request, shape: type[AuditQuerySerializer]) -> audit_selectors.Search:
     given = shape(data=request.query_params)
     given.is_valid(raise_exception=True)
-    asked = dict(given.validated_data)
-    if {"from", "to"} <= set(asked) and asked["to"] < asked["from"]:
-        raise field_problem("/from", "from is after to.")
-    asked.pop("format", None)
-    times = {f"{name}_at": asked.pop(name, None) for name in ("from", "to")}
-    return audit_selectors.Search(**asked, **times)
+    return audit_selectors.search_of(given.validated_data)

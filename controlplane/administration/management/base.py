@@ -7,11 +7,11 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from rest_framework.exceptions import ValidationError
+from rest_framework.serializers import Serializer
 
 from controlplane.audit.services import Actor
 from controlplane.common.exception_handler import to_problem
 from controlplane.common.problems import Problem
-from controlplane.common.serializers import Shape
 
 Row = dict[str, Any]
 
@@ -36,7 +36,7 @@ class AdministrationCommand(BaseCommand):
 
     def handle(self, *_: Any, action: str, as_json: bool, **options: Any) -> None:
         try:
-            found = getattr(self, f"do_{action.replace('-', '_')}")(options)
+            found = getattr(self, f"do_{action.replace('-', '_')}")({**options, "as_json": as_json})
         except Problem as problem:
             raise CommandError(one_line(problem)) from problem
         self.show(found, as_json=as_json)
@@ -52,7 +52,7 @@ class AdministrationCommand(BaseCommand):
                 self.stdout.write(f"{name:<22} {cell(value)}")
 
 
-def checked(shape: type[Shape], given: Row) -> Row:
+def checked(shape: type[Serializer[Any]], given: Row) -> Row:
     """What the REST API would take, by the same rules. Raises Problem."""
     serializer = shape(data=given)
     try:

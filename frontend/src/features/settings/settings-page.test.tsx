@@ -66,7 +66,9 @@ describe("members", () => {
     await rowsOf("Members");
     await choose("bob", "Remove member");
     fireEvent.click((await dialog()).getByRole("button", { name: "Remove member" }));
-    expect(await screen.findByText(/Keys that they made may do nothing until an owner rotates them: nightly/)).toBeTruthy();
+    expect(
+      await screen.findByText(/Keys that they made may do nothing until an owner rotates them: nightly/),
+    ).toBeTruthy();
     expect(written(asked)).toEqual([["DELETE", "/api/v1/members/bob", undefined]]);
     expect(asked.filter((one) => one.url.startsWith("/api/v1/members?")).length).toBeGreaterThan(1);
   });

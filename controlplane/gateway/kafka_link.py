@@ -25,6 +25,8 @@ R = TypeVar("R")
 CALLS_AT_ONCE = 4
 RETRY_LEFT_S = 0.5
 """A read is asked once more only while there is time for an answer."""
+READS_MAX, READS_OF_ONE_MAX = 4, 2
+"""How often a read is asked that any broker may answer, or only one."""
 # Where the library spells an error in its own way.
 KAFKAS_NAMES = {
     "UNKNOWN": "UNKNOWN_SERVER_ERROR",
@@ -56,23 +58,27 @@ class KafkaLink:
         With `is_particular` it asks one broker by name: what that one does not answer says nothing
         of the client, which goes on with the others.
 
-        A read whose broker went away is asked once more, by a client that learns again who is
-        there. A write is not: it may have been done.
+        A read whose broker went away is asked again, up to `READS_MAX` times, each time by a
+        client that learns again who is there: until the others know that the broker is gone, it
+        may be chosen once more. A write is not: it may have been done.
 
         Raises:
             GatewayError: refused, unreachable, or timed out (unknown when `write`).
         """
         limit_s = timeout_s or self._spec.timeout_s
         ends_s = time.monotonic() + limit_s
-        try:
-            return self._once(
-                work, what=what, write=write, limit_s=limit_s, is_particular=is_particular
-            )
-        except GatewayError as error:
-            left_s = ends_s - time.monotonic()
-            if write or error.code != UNREACHABLE or left_s < RETRY_LEFT_S:
-                raise
-        return self._once(work, what=what, write=False, limit_s=left_s, is_particular=is_particular)
+        left_s = limit_s
+        tries = 1 if write else READS_OF_ONE_MAX if is_particular else READS_MAX
+        for again in reversed(range(tries)):
+            try:
+                return self._once(
+                    work, what=what, write=write, limit_s=left_s, is_particular=is_particular
+                )
+            except GatewayError as error:
+                left_s = ends_s - time.monotonic()
+                if not again or error.code != UNREACHABLE or left_s < RETRY_LEFT_S:
+                    raise
+        raise AssertionError("the last try returns or raises")
 
     def _once(
         self,

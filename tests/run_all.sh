@@ -7,7 +7,8 @@ started=$SECONDS
 stage() { # stage name command...
   local name=$1 begin=$SECONDS; shift
   printf '\n== %s\n' "$name"
-  "$@" || { printf '== %s failed after %ss\n' "$name" $((SECONDS - begin)); exit 1; }
+  # A stage that hangs is named, long before whoever runs this gives up. Ctrl-C still reaches it.
+  timeout --foreground --kill-after=60 "${STAGE_TIMEOUT_S:-1800}" "$@" || { printf '== %s failed after %ss\n' "$name" $((SECONDS - begin)); exit 1; }
   printf '== %s: %ss\n' "$name" $((SECONDS - begin))
 }
 stage lint make --no-print-directory lint

@@ -30,6 +30,7 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 from redis.exceptions import RedisError
 
+from controlplane.access.models import OPEN_STATES, PasswordOverlap
 from controlplane.analytics.collect import WATCHED_PHASES
 from controlplane.analytics.models import CollectorState
 from controlplane.clusters.models import Broker, Cluster
@@ -82,7 +83,7 @@ class SharedMetrics(Collector):
         yield up
 
     def _from_database(self) -> list[Metric]:
-        return [*_operations(), _outbox(), _collectors(_names()), _certificates()]
+        return [*_operations(), _outbox(), _collectors(_names()), _certificates(), _overlaps()]
 
     def _from_redis(self) -> list[Metric]:
         names = _names()
@@ -205,6 +206,22 @@ def _certificates() -> Metric:
     first = Broker.objects.aggregate(first=Min("certificate_ends_at"))["first"]
     if first is not None:
         family.add_metric([], (first - timezone.now()).total_seconds())
+    return family
+
+
+def _overlaps() -> Metric:
+    family = GaugeMetricFamily(
+        "penstock_password_overlaps_overdue",
+        "Users whose old password still works although its time is over, by the overlap's state:"
+        " standing ones are tried again, held ones nobody ends.",
+        labels=["state"],
+    )
+    overdue = PasswordOverlap.objects.filter(
+        state__in=OPEN_STATES, ends_at__lt=timezone.now(), cluster__deleted_at=None
+    )
+    found = Counter(overdue.values_list("state", flat=True))
+    for state in OPEN_STATES:
+        family.add_metric([state], found[state])
     return family
 
 

@@ -12,9 +12,11 @@ class AccessConfig(AppConfig):
             UserCreate,
             UserDelete,
         )
-        from controlplane.access.rotation import UserRetire, UserRotate
+        from controlplane.access.rotation import UserRetire, UserRotate, overlaps_left
+        from controlplane.clusters.unfinished import use_unfinished
         from controlplane.operations.operations import register
 
         users = (UserCreate(), UserDelete(), UserRotate(), UserRetire())
         for kind in (*users, AclCreate(), AclDelete()):
             register(kind)
+        use_unfinished(overlaps_left)

@@ -26,7 +26,7 @@ from controlplane.access.rules import (
     login_warnings,
     session_text,
 )
-from controlplane.access.selectors import open_overlap
+from controlplane.access.selectors import open_overlap, open_overlaps
 from controlplane.access.services import (
     overlap_begin,
     overlap_end,
@@ -34,8 +34,11 @@ from controlplane.access.services import (
     overlap_not_ended,
     overlaps_due,
 )
+from controlplane.clusters.models import Cluster
+from controlplane.clusters.unfinished import Unfinished
 from controlplane.common.problems import Conflict, NotFound
 from controlplane.common.times import iso
+from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.operations.models import Operation, Plan
@@ -60,6 +63,8 @@ from controlplane.operations.risks import Risk
 from controlplane.operations.services import secret_peek
 from controlplane.operations.states import CANCELLED, FAILED, SUCCEEDED
 
+NAMED_MAX = 10
+"""Users that a warning names; of the others it says how many."""
 NOT_SHOWN = (
     "The new password is not shown. Without an overlap the old one may be refused now, with one the"
     " new one may stand beside it: give the user a new password once more."
@@ -330,6 +335,24 @@ def end_due() -> int:
     return sum(
         overlap_end_start(row, kind.name, kind.draft(row.username, row.old_mechanism, row))
         for row in overlaps_due()
+    )
+
+
+def overlaps_left(cluster: Cluster) -> Unfinished | None:
+    """Rotations that nobody ends once the cluster is let go."""
+    rows = list(open_overlaps(cluster.pk).order_by("username"))
+    if not rows:
+        return None
+    named = ", ".join(f"{row.username} ({row.old_mechanism})" for row in rows[:NAMED_MAX])
+    more = f" and of {counted(len(rows) - NAMED_MAX, 'more user')}" if rows[NAMED_MAX:] else ""
+    text = (
+        f"The old password of {named}{more} stays: a rotation with an overlap is not over, and"
+        " nobody removes the old password once the cluster is let go. End the overlap first"
+        " (user.retire)."
+    )
+    return Unfinished(
+        keys=tuple(row.rotation_id for row in rows),
+        warning=warning("both-passwords-stay", text, "danger", risk=Risk.OPENS_ACCESS),
     )
 
 

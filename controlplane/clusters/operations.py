@@ -38,6 +38,7 @@ from controlplane.clusters.specs import (
     ZOOKEEPER_PASSWORD,
     check_config,
 )
+from controlplane.clusters.unfinished import Unfinished, keys_of, unfinished_on
 from controlplane.common.crypto import new_password, seal, unseal
 from controlplane.common.problems import Conflict, Unavailable, field_problem
 from controlplane.common.words import counted
@@ -250,6 +251,7 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
                 f"The cluster {cluster.name} is being deleted already.", code="cluster-not-running"
             )
         managed = cluster.kind == MANAGED
+        left = _left_undone(cluster)
         brokers = [broker.key for broker in cluster.brokers.all()]
         return PlanDraft(
             resource=f"cluster/{cluster.name}",
@@ -257,15 +259,14 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
             summary=f"Delete {counted(len(brokers), 'broker')} and all their data."
             if managed
             else "Stop governing this cluster; it goes on running.",
-            preconditions={"brokers": brokers, "phase": cluster.phase},
-            warnings=[_deletion_warning(managed=managed)],
+            preconditions=_preconditions(cluster, left),
+            warnings=[_deletion_warning(managed=managed), *(row.warning for row in left)],
             blast_radius=_reached(cluster),
         )
 
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:  # noqa: ARG002 - a hook
         cluster = cluster_of(context)
-        brokers = [broker.key for broker in cluster.brokers.all()]
-        return {"brokers": brokers, "phase": cluster.phase}
+        return _preconditions(cluster, _left_undone(cluster))
 
     def blast_radius_now(self, context: PlanContext, plan: Plan) -> list[Extent]:  # noqa: ARG002 - a hook
         return _reached(cluster_of(context))
@@ -320,6 +321,16 @@ class ClusterDelete(_RemovesBrokers, ClusterOperationKind):
         StepSpec(name="purge", title="Clear ZooKeeper", run=_RemovesBrokers.purge, stays=NOT_BACK),
         verified_by(verify, title="No host has anything of it any more"),
     )
+
+
+def _left_undone(cluster: Cluster) -> list[Unfinished]:
+    """With brokers of ours all of it goes; a Kafka that runs on keeps what is not ended there."""
+    return unfinished_on(cluster) if cluster.kind == REGISTERED else []
+
+
+def _preconditions(cluster: Cluster, left: list[Unfinished]) -> dict[str, Any]:
+    brokers = [broker.key for broker in cluster.brokers.all()]
+    return {"brokers": brokers, "phase": cluster.phase, "unfinished": keys_of(left)}
 
 
 def _reached(cluster: Cluster) -> list[Extent]:

@@ -11,6 +11,7 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from controlplane import metrics_page
+from controlplane.access.models import PasswordOverlap
 from controlplane.analytics.models import CollectorState
 from controlplane.clusters.models import DELETED, Broker, Cluster
 from controlplane.common.metrics import SHARED_COUNTERS
@@ -85,6 +86,22 @@ def test_the_certificate_that_ends_first_is_shown(cluster):
             certificate_ends_at=days and timezone.now() + timedelta(days=days),
         )
     assert 5 * 86_400 - 60 < value(name) <= 5 * 86_400
+
+
+def test_overlaps_whose_time_is_over_are_counted_by_state(world):
+    name = "penstock_password_overlaps_overdue"
+    for user in ("due", "held", "standing"):
+        world.run("user.create", username=user)
+        world.run("user.rotate", username=user, overlap_s=3600)
+    assert (value(name, state="standing"), value(name, state="held")) == (0, 0)
+    past = timezone.now() - timedelta(seconds=60)
+    PasswordOverlap.objects.exclude(username="standing").update(ends_at=past)
+    PasswordOverlap.objects.filter(username="held").update(state="held")
+    assert (value(name, state="standing"), value(name, state="held")) == (1, 1)
+    world.run("user.retire", username="held", mechanism="SCRAM-SHA-512")
+    assert (value(name, state="standing"), value(name, state="held")) == (1, 0)
+    type(world.cluster).objects.update(deleted_at=timezone.now())
+    assert value(name, state="standing") == 0
 
 
 def test_questions_of_all_processes_are_one_count(cluster, redis_server):

@@ -74,6 +74,9 @@ CASES = {
     ),
     "PenstockCertificateEnding": one(CERTIFICATE, 19 * DAY_S, 20 * DAY_S),
     "PenstockCertificateEnds": one(CERTIFICATE, 2 * DAY_S, 3 * DAY_S),
+    "PenstockPasswordOverlapOverdue": one(
+        "penstock_password_overlaps_overdue", 1, 0, 'state="held"'
+    ),
 }
 
 

@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from controlplane.access.models import ENDED, HELD, STANDING, PasswordOverlap
 from controlplane.access.rotation import UserRotate, end_due
+from controlplane.clusters.models import REGISTERED
 from controlplane.common.problems import Conflict, NotFound, Problem
 from controlplane.gateway.errors import unreachable
 from controlplane.operations.models import Operation, OperationLock, Plan
@@ -270,6 +271,27 @@ def test_the_end_of_a_removed_cluster_is_not_tried(world, user):
     type(world.cluster).objects.update(deleted_at=timezone.now())
     assert end_due() == 0
     assert overlap().state == ENDED
+
+
+def test_letting_a_kafka_go_says_whose_old_password_stays_there(world, user):
+    type(world.cluster).objects.update(kind=REGISTERED)
+    quiet = world.plan("cluster.delete")
+    rotated(world)
+    with pytest.raises(Conflict):
+        world.start(quiet)
+    plan = world.plan("cluster.delete")
+    said = text_of(plan, "both-passwords-stay")
+    assert f"The old password of app ({OLD}) stays" in said
+    assert "opens-access" in plan.impact["risks"]
+    world.run("user.retire", username="app", mechanism=OLD)
+    codes = [row["code"] for row in world.plan("cluster.delete").impact["warnings"]]
+    assert "both-passwords-stay" not in codes
+
+
+def test_deleting_a_managed_cluster_deletes_both_and_says_nothing_of_it(world, user):
+    rotated(world)
+    codes = [row["code"] for row in world.plan("cluster.delete").impact["warnings"]]
+    assert "both-passwords-stay" not in codes
 
 
 # -- nothing half done

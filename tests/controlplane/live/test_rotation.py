@@ -139,9 +139,9 @@ def test_a_cluster_gets_another_login_while_it_serves(service, connect):
         for client in (with_old, again):
             for attempt in (
                 lambda: client.get(path),  # noqa: B023 - called at once
-                lambda: client.set(path, b""),  # noqa: B023
-                lambda: client.create(f"{path}/intruder"),  # noqa: B023
-                lambda: client.set_acls(path, OPEN_ACL_UNSAFE),  # noqa: B023
+                lambda: client.set(path, b""),  # noqa: B023 - as above
+                lambda: client.create(f"{path}/intruder"),  # noqa: B023 - as above
+                lambda: client.set_acls(path, OPEN_ACL_UNSAFE),  # noqa: B023 - as above
             ):
                 with pytest.raises(NoAuthError):
                     attempt()

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, cast
 
 from dataplane.broker.groups.shard_host import GroupShardHost
 from dataplane.cluster.topic_names import OFFSETS_TOPIC
-from dataplane.groups.partitioner import partition_for
 from dataplane.groups.requests import JoinResult, SyncResult
 from dataplane.groups.settings import GroupSettings
+from dataplane.model.coordinator_partition import partition_for
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 

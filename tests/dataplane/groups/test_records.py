@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dataplane.groups.consumer_protocol import subscribed_topics
-from dataplane.groups.partitioner import java_string_hash, partition_for
 from dataplane.groups.records import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -20,6 +19,7 @@ from dataplane.groups.records import (
     offset_record,
     offset_tombstone,
 )
+from dataplane.model.coordinator_partition import java_string_hash, partition_for
 from dataplane.wire.errors import WireError
 
 names = st.text(max_size=30).filter(lambda text: text.isprintable())

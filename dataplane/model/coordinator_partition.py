@@ -1,4 +1,4 @@
-"""Which partition of `__consumer_offsets` owns a group: Java's String.hashCode, as in Kafka."""
+"""Which partition of a coordinator's topic owns an id: Java's String.hashCode, as in Kafka."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ def java_string_hash(text: str) -> int:
     return value - (1 << 32) if value & _INT_SIGN else value
 
 
-def partition_for(group_id: str, partition_count: int) -> int:
-    """The partition of the offsets topic; the smallest int hashes to 0, as Kafka's `Utils.abs`."""
-    value = java_string_hash(group_id)
+def partition_for(coordinated_id: str, partition_count: int) -> int:
+    """The partition that owns a group or transactional id.
+
+    The smallest int hashes to 0, as Kafka's `Utils.abs`.
+    """
+    value = java_string_hash(coordinated_id)
     return (0 if value == -_INT_SIGN else abs(value)) % partition_count

@@ -1,30 +1,26 @@
-"""One loaded group shard at work: parked requests, one timer, the writer to its partition."""
+"""One group shard on its partition of `__consumer_offsets`."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dataplane.broker.groups.loader import load
-from dataplane.broker.groups.writer import GroupWriter
+from dataplane.broker.coordinator_log.shard_host import ShardHost
+from dataplane.groups.outcome import Outcome
+from dataplane.groups.records import CoordinatorRecord
 from dataplane.groups.shard import GroupShard
-from dataplane.model.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from dataplane.broker.replicas.partition import Partition
-    from dataplane.groups.outcome import Outcome, Ticket
+    from dataplane.groups.outcome import Write
     from dataplane.groups.settings import GroupSettings
     from dataplane.ports.clock import Clock
     from dataplane.ports.entropy import Entropy
 
-_log = logging.getLogger(__name__)
 
-
-class GroupShardHost:
+class GroupShardHost(ShardHost[GroupShard, Outcome]):
     """Exists while this broker leads the partition; `is_loaded` once its log has been read."""
+
+    KIND = "group records"
 
     def __init__(
         self,
@@ -35,98 +31,17 @@ class GroupShardHost:
         *,
         write_timeout_ms: int,
     ) -> None:
-        self.shard = GroupShard(settings, clock, entropy)
-        self.is_loaded = False
-        self._partition = partition
-        self._clock = clock
-        self._writer = GroupWriter(
+        super().__init__(
             partition,
+            GroupShard(settings, clock, entropy),
             clock,
-            timeout_ms=write_timeout_ms,
-            replay=self.shard.replay,
-            carry_out=self.carry_out,
+            write_timeout_ms=write_timeout_ms,
         )
-        self._parked: dict[Ticket, asyncio.Future[Any]] = {}
-        self._next_ticket: Ticket = 0
-        self._timer: asyncio.TimerHandle | None = None
-        self._loading: asyncio.Task[None] | None = None
 
-    def start_loading(self) -> None:
-        self._loading = asyncio.create_task(self._load(), name=f"load {self._name}")
+    def replay(self, key: bytes, value: bytes | None) -> None:
+        """Apply a committed record; ValueError for an unknown version."""
+        self.shard.replay(CoordinatorRecord(key, value))
 
-    @property
-    def _name(self) -> str:
-        return str(self._partition.topic_partition)
-
-    async def _load(self) -> None:
-        started_ms = self._clock.monotonic_ms()
-        try:
-            count = await load(self._partition, self.shard)
-        except (KafkaError, OSError):
-            # Left as "loading": clients keep asking, and the next leader may read its own copy.
-            _log.exception("cannot load groups from %s", self._name)
-            return
-        self.is_loaded = True
-        self.carry_out(self.shard.finish_loading())
-        took_ms = self._clock.monotonic_ms() - started_ms
-        if count:
-            _log.info("loaded %d group records from %s in %d ms", count, self._name, took_ms)
-
-    def close(self) -> None:
-        """Leadership is gone, or the broker stops: everybody is sent elsewhere."""
-        if self._loading is not None:
-            self._loading.cancel()
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        self.is_loaded = False
-        self._writer.close(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        self.carry_out(self.shard.unload())
-        for future in self._parked.values():
-            if not future.done():
-                future.set_exception(KafkaError(ErrorCode.NOT_COORDINATOR))
-        self._parked.clear()
-
-    async def ask(self, decide: Callable[[Ticket], Outcome]) -> Any:
-        """Put a question to the shard and wait for its answer, however long it parks.
-
-        KafkaError(NOT_COORDINATOR) when the shard is unloaded meanwhile.
-        """
-        ticket = self._next_ticket
-        self._next_ticket += 1
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._parked[ticket] = future
-        try:
-            self.carry_out(decide(ticket))
-            return await future
-        finally:
-            self._parked.pop(ticket, None)
-
-    def carry_out(self, outcome: Outcome) -> None:
-        for ticket, result in outcome.replies:
-            future = self._parked.get(ticket)
-            if future is not None and not future.done():
-                future.set_result(result)
-        if outcome.writes:
-            self._writer.submit(outcome.writes)
-        self.arm_timer()
-
-    def arm_timer(self) -> None:
-        """Have the loop call back when the shard's next deadline is due."""
-        due_ms = self.shard.next_deadline_ms() if self.is_loaded else None
-        if due_ms is None:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
-            return
-        loop = asyncio.get_running_loop()
-        due_s = loop.time() + max(due_ms - self._clock.monotonic_ms(), 0) / 1000
-        if self._timer is not None:
-            if self._timer.when() <= due_s:
-                return  # it will look again by itself
-            self._timer.cancel()
-        self._timer = loop.call_at(due_s, self._on_timer)
-
-    def _on_timer(self) -> None:
-        self._timer = None
-        self.carry_out(self.shard.tick())
+    def _replay_write(self, write: Write) -> None:
+        for record in write.records:
+            self.shard.replay(record)

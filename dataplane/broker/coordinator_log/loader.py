@@ -1,4 +1,4 @@
-"""Reading one partition of `__consumer_offsets` from its start into a group shard."""
+"""Reading one partition of a coordinator's topic from its start into a shard."""
 
 from __future__ import annotations
 
@@ -6,20 +6,24 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Final
 
-from dataplane.groups.records import CoordinatorRecord
 from dataplane.wire.record_batch import iter_batches, iter_records
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dataplane.broker.replicas.partition import Partition
-    from dataplane.groups.shard import GroupShard
+
+    Replay = Callable[[bytes, bytes | None], None]
 
 _log = logging.getLogger(__name__)
 
 READ_BYTES: Final = 1024 * 1024
 
 
-async def load(partition: Partition, shard: GroupShard) -> int:
-    """Replay the whole log; gives way to the loop after every read. Returns the record count.
+async def load(partition: Partition, replay: Replay) -> int:
+    """Replay every key and value of the log; gives way to the loop after every read.
+
+    Returns the record count.
 
     The leader's log is the truth, so records above the high watermark count too: they will be
     committed, or leadership is lost. KafkaError or OSError when the log cannot be read.
@@ -35,7 +39,7 @@ async def load(partition: Partition, shard: GroupShard) -> int:
                 continue  # transactional offset commits are not served
             for record in iter_records(data, position):
                 if record.offset >= offset and record.key is not None:
-                    count += _replay(partition, shard, record.offset, record.key, record.value)
+                    count += _try(replay, partition, record.offset, record.key, record.value)
         if next_offset == offset:
             break
         offset = next_offset
@@ -43,11 +47,9 @@ async def load(partition: Partition, shard: GroupShard) -> int:
     return count
 
 
-def _replay(
-    partition: Partition, shard: GroupShard, offset: int, key: bytes, value: bytes | None
-) -> int:
+def _try(replay: Replay, partition: Partition, offset: int, key: bytes, value: bytes | None) -> int:
     try:
-        shard.replay(CoordinatorRecord(key, value))
+        replay(key, value)
     except ValueError as error:
         # One record of a newer release must not take the whole partition down.
         _log.warning("%s offset %d skipped: %s", partition.topic_partition, offset, error)

@@ -1,21 +1,19 @@
-"""Writes of one group shard: gathered into batches, appended in order, settled when committed."""
+"""Writes of one shard: gathered into batches, appended in order, settled when committed."""
 
 from __future__ import annotations
 
 import asyncio
 import collections
 import logging
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.wire.record_batch import NewRecord, build_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from dataplane.broker.replicas.partition import Partition
-    from dataplane.groups.outcome import Outcome, Write
-    from dataplane.groups.records import CoordinatorRecord
     from dataplane.ports.clock import Clock
 
 _log = logging.getLogger(__name__)
@@ -23,19 +21,39 @@ _log = logging.getLogger(__name__)
 BATCH_BYTES_MAX: Final = 512 * 1024
 """Writes are joined up to this size; a single larger one goes alone, and the log judges it."""
 
+W = TypeVar("W", bound="Write")
 
-class _InFlight:
+
+class Record(Protocol):
+    """What is appended: `value` None is a tombstone."""
+
+    @property
+    def key(self) -> bytes: ...
+
+    @property
+    def value(self) -> bytes | None: ...
+
+
+class Write(Protocol):
+    """Records that belong together."""
+
+    @property
+    def records(self) -> Sequence[Record]: ...
+
+
+class _InFlight(Generic[W]):
     """A batch that is appended but not committed yet."""
 
-    __slots__ = ("timer", "writes")
+    __slots__ = ("is_late", "timer", "writes")
 
-    def __init__(self, writes: list[Write]) -> None:
+    def __init__(self, writes: list[W]) -> None:
         self.writes = writes
         self.timer: asyncio.TimerHandle | None = None
+        self.is_late = False
 
 
-class GroupWriter:
-    """Appends to one partition of `__consumer_offsets`, which this broker leads.
+class CoordinatorWriter(Generic[W]):
+    """Appends to one partition of a coordinator's topic, which this broker leads.
 
     All writes of one step of the loop become one batch: a commit storm costs one append. After
     `timeout_ms` a write is reported as timed out, which means *unknown*: its records are replayed
@@ -48,20 +66,23 @@ class GroupWriter:
         clock: Clock,
         *,
         timeout_ms: int,
-        replay: Callable[[CoordinatorRecord], None],
-        carry_out: Callable[[Outcome], None],
+        replay: Callable[[W], None],
+        settle: Callable[[W, ErrorCode], None],
+        on_late: Callable[[W], None] | None = None,
     ) -> None:
+        """`replay` comes before `settle` with NONE; `on_late` after a write that was timed out."""
         self._partition = partition
         self._clock = clock
         self._timeout_ms = timeout_ms
         self._replay = replay
-        self._carry_out = carry_out
-        self._waiting: list[Write] = []
-        self._in_flight: collections.deque[_InFlight] = collections.deque()
+        self._settle = settle
+        self._on_late = on_late
+        self._waiting: list[W] = []
+        self._in_flight: collections.deque[_InFlight[W]] = collections.deque()
         self._is_scheduled = False
         self._is_closed = False
 
-    def submit(self, writes: list[Write]) -> None:
+    def submit(self, writes: list[W]) -> None:
         self._waiting += writes
         if self._waiting and not self._is_scheduled:
             self._is_scheduled = True
@@ -75,19 +96,20 @@ class GroupWriter:
         for batch in in_flight:
             if batch.timer is not None:
                 batch.timer.cancel()
-            self._settle(batch.writes, error)
-        self._settle(waiting, error)
+            if not batch.is_late:
+                self._settle_all(batch.writes, error)
+        self._settle_all(waiting, error)
 
     def _flush(self) -> None:
         self._is_scheduled = False
         waiting, self._waiting = self._waiting, []
         if self._is_closed:
-            self._settle(waiting, ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            self._settle_all(waiting, ErrorCode.NOT_LEADER_OR_FOLLOWER)
             return
         for writes in _batches(waiting):
             self._append(writes)
 
-    def _append(self, writes: list[Write]) -> None:
+    def _append(self, writes: list[W]) -> None:
         now_ms = self._clock.realtime_ms()
         records = [
             NewRecord(record.key, record.value, timestamp_ms=now_ms)
@@ -97,11 +119,11 @@ class GroupWriter:
         try:
             info = self._partition.append_now(build_batch(records), -1, origin="coordinator")
         except KafkaError as error:
-            self._settle(writes, error.code)
+            self._settle_all(writes, error.code)
             return
         except OSError:
             _log.exception("cannot append to %s", self._partition.topic_partition)
-            self._settle(writes, ErrorCode.KAFKA_STORAGE_ERROR)
+            self._settle_all(writes, ErrorCode.KAFKA_STORAGE_ERROR)
             return
         batch = _InFlight(writes)
         self._in_flight.append(batch)
@@ -122,27 +144,26 @@ class GroupWriter:
         if batch.timer is not None:
             batch.timer.cancel()
         for write in batch.writes:
-            for record in write.records:
-                self._replay(record)
-            self._carry_out(write.on_done(ErrorCode.NONE))
+            self._replay(write)
+            if not batch.is_late:
+                self._settle(write, ErrorCode.NONE)
+            elif self._on_late is not None:
+                self._on_late(write)
 
-    def _on_timeout(self, batch: _InFlight) -> None:
-        from dataplane.groups.outcome import Outcome, Write
-
-        writes = batch.writes
+    def _on_timeout(self, batch: _InFlight[W]) -> None:
         # The records stay: they are replayed if they get committed after all.
-        batch.writes = [Write(write.records, lambda _error: Outcome()) for write in writes]
+        batch.is_late = True
         batch.timer = None
-        self._settle(writes, ErrorCode.REQUEST_TIMED_OUT)
+        self._settle_all(batch.writes, ErrorCode.REQUEST_TIMED_OUT)
 
-    def _settle(self, writes: list[Write], error: ErrorCode) -> None:
+    def _settle_all(self, writes: list[W], error: ErrorCode) -> None:
         for write in writes:
-            self._carry_out(write.on_done(error))
+            self._settle(write, error)
 
 
-def _batches(writes: list[Write]) -> list[list[Write]]:
+def _batches(writes: list[W]) -> list[list[W]]:
     """Split into batches below the size bound; a write is never split."""
-    batches: list[list[Write]] = []
+    batches: list[list[W]] = []
     space = 0
     for write in writes:
         size = sum(len(record.key) + len(record.value or b"") + 16 for record in write.records)

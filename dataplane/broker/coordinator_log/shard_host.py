@@ -1,0 +1,185 @@
+"""One loaded shard at work: parked requests, one timer, the writer to its partition."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+
+from dataplane.broker.coordinator_log.loader import load
+from dataplane.broker.coordinator_log.writer import CoordinatorWriter
+from dataplane.model.errors import ErrorCode, KafkaError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from dataplane.broker.coordinator_log.writer import Record
+    from dataplane.broker.replicas.partition import Partition
+    from dataplane.ports.clock import Clock
+
+_log = logging.getLogger(__name__)
+
+Ticket = int
+S = TypeVar("S", bound="Shard[Any]")
+O = TypeVar("O", bound="Outcome")  # noqa: E741 - the outcome of a shard's decision
+O_co = TypeVar("O_co", bound="Outcome", covariant=True)
+
+
+class Write(Protocol):
+    """Records that belong together, and what to decide once their fate is known."""
+
+    @property
+    def records(self) -> Sequence[Record]: ...
+
+    @property
+    def on_done(self) -> Callable[[ErrorCode], Any]: ...
+
+
+class Outcome(Protocol):
+    """Answers may be sent at once; each write carries on by itself."""
+
+    @property
+    def replies(self) -> Sequence[tuple[Ticket, Any]]: ...
+
+    @property
+    def writes(self) -> Sequence[Any]: ...
+
+
+class Shard(Protocol[O_co]):
+    """What the host asks of a shard of any coordinator."""
+
+    def finish_loading(self) -> O_co: ...
+
+    def unload(self) -> O_co: ...
+
+    def next_deadline_ms(self) -> int | None: ...
+
+    def tick(self) -> O_co: ...
+
+
+class ShardHost(Generic[S, O]):
+    """Exists while this broker leads the partition; `is_loaded` once its log has been read."""
+
+    KIND = "records"
+
+    def __init__(
+        self, partition: Partition, shard: S, clock: Clock, *, write_timeout_ms: int
+    ) -> None:
+        self.shard = shard
+        self.is_loaded = False
+        self._partition = partition
+        self._clock = clock
+        self._writer: CoordinatorWriter[Any] = CoordinatorWriter(
+            partition,
+            clock,
+            timeout_ms=write_timeout_ms,
+            replay=self._replay_write,
+            settle=self._settle,
+            on_late=self._on_late,
+        )
+        self._parked: dict[Ticket, asyncio.Future[Any]] = {}
+        self._next_ticket: Ticket = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._loading: asyncio.Task[None] | None = None
+
+    def replay(self, key: bytes, value: bytes | None) -> None:
+        """Give one committed record to the shard."""
+        raise NotImplementedError
+
+    # loading and unloading
+
+    def start_loading(self) -> None:
+        self._loading = asyncio.create_task(self._load(), name=f"load {self._name}")
+
+    @property
+    def _name(self) -> str:
+        return str(self._partition.topic_partition)
+
+    async def _load(self) -> None:
+        started_ms = self._clock.monotonic_ms()
+        try:
+            count = await load(self._partition, self.replay)
+        except (KafkaError, OSError):
+            # Left as "loading": clients keep asking, and the next leader may read its own copy.
+            _log.exception("cannot load %s from %s", self.KIND, self._name)
+            return
+        self.is_loaded = True
+        self.carry_out(self.shard.finish_loading())
+        took_ms = self._clock.monotonic_ms() - started_ms
+        if count:
+            _log.info("loaded %d %s from %s in %d ms", count, self.KIND, self._name, took_ms)
+
+    def close(self) -> None:
+        """Leadership is gone, or the broker stops: everybody is sent elsewhere."""
+        if self._loading is not None:
+            self._loading.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self.is_loaded = False
+        self._writer.close(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        self.carry_out(self.shard.unload())
+        for future in self._parked.values():
+            if not future.done():
+                future.set_exception(KafkaError(ErrorCode.NOT_COORDINATOR))
+        self._parked.clear()
+
+    # working
+
+    async def ask(self, decide: Callable[[Ticket], O]) -> Any:
+        """Put a question to the shard and wait for its answer, however long it parks.
+
+        KafkaError(NOT_COORDINATOR) when the shard is unloaded meanwhile.
+        """
+        ticket = self._next_ticket
+        self._next_ticket += 1
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._parked[ticket] = future
+        try:
+            self.carry_out(decide(ticket))
+            return await future
+        finally:
+            self._parked.pop(ticket, None)
+
+    def carry_out(self, outcome: O) -> None:
+        for ticket, result in outcome.replies:
+            future = self._parked.get(ticket)
+            if future is not None and not future.done():
+                future.set_result(result)
+        if outcome.writes:
+            self._writer.submit(list(outcome.writes))
+        self.arm_timer()
+
+    # the fate of writes
+
+    def _replay_write(self, write: Write) -> None:
+        for record in write.records:
+            self.replay(record.key, record.value)
+
+    def _settle(self, write: Write, error: ErrorCode) -> None:
+        self.carry_out(write.on_done(error))
+
+    def _on_late(self, write: Write) -> None:
+        """Committed after it was reported as timed out: its records are replayed, no more."""
+
+    # time
+
+    def arm_timer(self) -> None:
+        """Have the loop call back when the shard's next deadline is due."""
+        due_ms = self.shard.next_deadline_ms() if self.is_loaded else None
+        if due_ms is None:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            return
+        loop = asyncio.get_running_loop()
+        due_s = loop.time() + max(due_ms - self._clock.monotonic_ms(), 0) / 1000
+        if self._timer is not None:
+            if self._timer.when() <= due_s:
+                return  # it will look again by itself
+            self._timer.cancel()
+        self._timer = loop.call_at(due_s, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        self.carry_out(self.shard.tick())

@@ -13,7 +13,6 @@ from dataplane.model.errors import ErrorCode, KafkaError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from dataplane.broker.coordinator_log.writer import Record
     from dataplane.broker.replicas.partition import Partition
     from dataplane.ports.clock import Clock
 
@@ -23,16 +22,6 @@ Ticket = int
 S = TypeVar("S", bound="Shard[Any]")
 O = TypeVar("O", bound="Outcome")  # noqa: E741 - the outcome of a shard's decision
 O_co = TypeVar("O_co", bound="Outcome", covariant=True)
-
-
-class Write(Protocol):
-    """Records that belong together, and what to decide once their fate is known."""
-
-    @property
-    def records(self) -> Sequence[Record]: ...
-
-    @property
-    def on_done(self) -> Callable[[ErrorCode], Any]: ...
 
 
 class Outcome(Protocol):
@@ -150,16 +139,16 @@ class ShardHost(Generic[S, O]):
             self._writer.submit(list(outcome.writes))
         self.arm_timer()
 
-    # the fate of writes
+    # the fate of writes, which are of the shard's own type: `records` and `on_done`
 
-    def _replay_write(self, write: Write) -> None:
+    def _replay_write(self, write: Any) -> None:
         for record in write.records:
             self.replay(record.key, record.value)
 
-    def _settle(self, write: Write, error: ErrorCode) -> None:
+    def _settle(self, write: Any, error: ErrorCode) -> None:
         self.carry_out(write.on_done(error))
 
-    def _on_late(self, write: Write) -> None:
+    def _on_late(self, write: Any) -> None:
         """Committed after it was reported as timed out: its records are replayed, no more."""
 
     # time

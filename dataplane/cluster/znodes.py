@@ -257,12 +257,17 @@ def decode_state(assigned: PartitionState, data: bytes, version: int) -> Partiti
 
 
 def sanitize(name: str) -> str:
-    """Entity names under /config/users and the like, as Kafka's Sanitizer: URL-encoded."""
-    return name if name == DEFAULT_ENTITY else quote(name, safe="").replace("~", "%7E")
+    """Entity names under /config/users and the like, as Kafka's Sanitizer: URL-encoded.
+
+    A user may be named `<default>`: its node is `%3Cdefault%3E`, for `DEFAULT_ENTITY` is the node
+    of all those without one of their own, and never goes through here.
+    """
+    return quote(name, safe="").replace("~", "%7E")
 
 
 def desanitize(name: str) -> str:
-    return name if name == DEFAULT_ENTITY else unquote(name)
+    """What `sanitize` made a node's name of."""
+    return unquote(name)
 
 
 def config_path(entity_type: str, name: str) -> str:

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-ENTITY_TYPES = ("topics", "brokers", "users", "clients", "ips")
+USERS, CLIENTS = "users", "clients"
+ENTITY_TYPES = ("topics", "brokers", USERS, CLIENTS, "ips")
 CHANGE_KEPT_MS = 15 * 60 * 1000
 """How long a notification stays in ZooKeeper, as in Kafka."""
 UPDATE_ATTEMPTS = 10
@@ -43,9 +44,10 @@ UPDATE_ATTEMPTS = 10
 class ConfigStore:
     """Overrides by entity type (`topics`, `brokers`, `users`, `clients`, `ips`) and name.
 
-    Names are as users know them; `<default>` is the default entity. `users/U/clients/C` overrides
-    are kept under type `users/U/clients`. `broker_config` holds this broker's settings, the dynamic
-    ones among them as they are now; every change replaces it.
+    Names are those of the entities' nodes: of users, clients and addresses as `znodes.sanitize`
+    spells them, `<default>` for the default entity. Overrides of a user's client are of the type
+    `users/U/clients`. `broker_config` holds this broker's settings, the dynamic ones among them as
+    they are now; every change replaces it.
     """
 
     def __init__(
@@ -101,12 +103,13 @@ class ConfigStore:
         name = znodes.DEFAULT_ENTITY if broker_id is None else str(broker_id)
         return self.overrides("brokers", name)
 
-    def user_config(self, user: str) -> dict[str, str]:
-        return self.overrides("users", user)
-
     def entities(self, entity_type: str) -> list[str]:
         """Names of the entities of this type that have overrides."""
         return sorted(name for kind, name in self._overrides if kind == entity_type)
+
+    def entity_types(self) -> set[str]:
+        """Types that have an entity with overrides, `users/U/clients` of each such user too."""
+        return {kind for kind, _ in self._overrides}
 
     def on_change(self, listener: Callable[[str, str], None]) -> None:
         """`listener(entity_type, name)` runs on the loop after an entity changed."""
@@ -136,11 +139,10 @@ class ConfigStore:
 
         `change` runs again when somebody else was faster. What it raises is passed on.
         """
-        entity = znodes.sanitize(name)
-        path = znodes.config_path(entity_type, entity)
+        path = znodes.config_path(entity_type, name)
         notice = Create(
             znodes.CONFIG_CHANGE_PREFIX,
-            znodes.encode_config_change(f"{entity_type}/{entity}"),
+            znodes.encode_config_change(f"{entity_type}/{name}"),
             sequential=True,
         )
         for _ in range(UPDATE_ATTEMPTS):
@@ -148,12 +150,15 @@ class ConfigStore:
                 data, stat = await self._coordinator.get(path)
             except NoNodeError:
                 values = dict(change({}))
-                write: Create | SetData = Create(path, znodes.encode_config(values))
+                writes: list[Create | SetData] = [
+                    *await self._missing_parents(entity_type),
+                    Create(path, znodes.encode_config(values)),
+                ]
             else:
                 values = dict(change(znodes.decode_config(data)))
-                write = SetData(path, znodes.encode_config(values), stat.version)
+                writes = [SetData(path, znodes.encode_config(values), stat.version)]
             try:
-                await self._coordinator.multi([write, notice])
+                await self._coordinator.multi([*writes, notice])
             except (BadVersionError, NodeExistsError, ConnectionLossError):
                 # Changes are idempotent: one that did happen before its answer was lost is
                 # found in the next round, and made again without effect.
@@ -164,6 +169,15 @@ class ConfigStore:
 
     # -- inside ---------------------------------------------------------------------------------
 
+    async def _missing_parents(self, entity_type: str) -> list[Create]:
+        """What has to be made before a first entity of a type such as `users/U/clients`."""
+        path, missing = znodes.CONFIG, []
+        for part in entity_type.split("/"):
+            path = f"{path}/{part}"
+            if missing or await self._coordinator.exists(path) is None:
+                missing.append(Create(path))
+        return missing
+
     async def _load_type(self, entity_type: str) -> None:
         try:
             names = await self._coordinator.children(f"{znodes.CONFIG}/{entity_type}")
@@ -171,7 +185,12 @@ class ConfigStore:
             return
         paths = [(name, znodes.config_path(entity_type, name)) for name in names]
         for name, (data, _) in (await read_all(self._coordinator, paths)).items():
-            self._take(entity_type, znodes.desanitize(name), znodes.decode_config(data))
+            self._take(entity_type, name, znodes.decode_config(data))
+        if entity_type == USERS:
+            types = [f"{USERS}/{name}/{CLIENTS}" for name in names]
+            nodes = [(each, f"{znodes.CONFIG}/{each}") for each in types]
+            for nested in await read_all(self._coordinator, nodes):
+                await self._load_type(nested)
 
     def _take(self, entity_type: str, name: str, values: dict[str, str]) -> None:
         if entity_type == "topics":
@@ -219,7 +238,7 @@ class ConfigStore:
             for entity in entities:
                 entity_type, _, name = entity.rpartition("/")
                 values = znodes.decode_config(found[entity][0]) if entity in found else {}
-                self._changed(entity_type, znodes.desanitize(name), values)
+                self._changed(entity_type, name, values)
         await self._purge(sorted(self._present))
 
     async def _purge(self, names: list[str]) -> None:

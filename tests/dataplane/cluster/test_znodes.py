@@ -68,10 +68,11 @@ def test_config_change_of_both_versions():
     assert znodes.decode_config_change(old) == "topics/t"
 
 
-@given(st.text(min_size=1, max_size=40).filter(lambda s: s != "<default>"))
+@given(st.text(min_size=1, max_size=40) | st.just(znodes.DEFAULT_ENTITY))
 def test_names_survive_sanitising(name):
     encoded = znodes.sanitize(name)
     assert "/" not in encoded
+    assert encoded != znodes.DEFAULT_ENTITY, "it belongs to no name"
     assert znodes.desanitize(encoded) == name
 
 

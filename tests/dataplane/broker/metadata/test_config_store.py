@@ -84,22 +84,48 @@ async def test_two_writers_at_once_lose_nothing(stores):
     await asyncio.gather(
         *((one if n % 2 else two).update("users", "u", adding(n)) for n in range(8))
     )
-    await until(lambda: len(one.user_config("u")) == 8 and len(two.user_config("u")) == 8)
+    await until(lambda: len(one.overrides("users", "u")) == len(two.overrides("users", "u")) == 8)
 
 
 async def test_a_change_whose_answer_was_lost_is_made_once(stores):
     one = await stores(1)
     one.session.lose_reply_of_next()
     await one.update("users", "u", lambda present: {**present, "k": "v"})
-    assert one.user_config("u") == {"k": "v"}
+    assert one.overrides("users", "u") == {"k": "v"}
     assert stores.tree.find("/config/users/u").data == znodes.encode_config({"k": "v"})
 
 
-async def test_names_are_sanitised_on_the_way(stores):
+async def test_a_name_is_that_of_its_node(stores):
+    """A user named like the default entity is not the default entity."""
     one, two = await stores(1), await stores(2)
-    await one.update("users", "CN=a/b c*", lambda _: {"k": "v"})
-    await until(lambda: two.user_config("CN=a/b c*") == {"k": "v"})
+    name = znodes.sanitize("CN=a/b c*")
+    await one.update("users", name, lambda _: {"k": "v"})
+    await one.update("users", znodes.sanitize(znodes.DEFAULT_ENTITY), lambda _: {"k": "w"})
+    await until(lambda: two.overrides("users", "%3Cdefault%3E") == {"k": "w"})
+    assert two.overrides("users", name) == {"k": "v"}
+    assert two.overrides("users", znodes.DEFAULT_ENTITY) == {}
     assert stores.tree.find("/config/users/CN%3Da%2Fb%20c%2A")
+
+
+async def test_the_clients_of_a_user_are_entities_of_their_own(stores):
+    """Their nodes lie below the user's, which may have to be made and has nothing of its own."""
+    one, two = await stores(1), await stores(2)
+    notices = []
+
+    def on_notification(names):
+        node = stores.tree.find(f"{znodes.CONFIG_CHANGES}/{names[0]}") if names else None
+        notices.append(node and node.data)
+
+    stores.tree.connect().watch_children(znodes.CONFIG_CHANGES, on_notification)
+    await one.update("users/u/clients", "c", lambda _: {"k": "v"})
+    await until(lambda: b'{"version":2,"entity_path":"users/u/clients/c"}' in notices)
+    await one.update("users/u/clients", "d", lambda _: {"k": "w"})
+    await until(lambda: two.overrides("users/u/clients", "d") == {"k": "w"})
+    three = await stores(3)
+    for store in (one, two, three):
+        assert store.entities("users/u/clients") == ["c", "d"]
+        assert store.overrides("users/u/clients", "c") == {"k": "v"}
+        assert store.entity_types() == {"users/u/clients"}
 
 
 async def test_dynamic_broker_settings_change_the_brokers_config_and_topic_defaults(stores):

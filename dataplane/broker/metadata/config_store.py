@@ -171,7 +171,8 @@ class ConfigStore:
 
     async def _missing_parents(self, entity_type: str) -> list[Create]:
         """What has to be made before a first entity of a type such as `users/U/clients`."""
-        path, missing = znodes.CONFIG, []
+        path = znodes.CONFIG
+        missing: list[Create] = []
         for part in entity_type.split("/"):
             path = f"{path}/{part}"
             if missing or await self._coordinator.exists(path) is None:

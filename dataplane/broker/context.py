@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from dataplane.broker.metrics import Metrics
     from dataplane.broker.networking.controller_client import ControllerClient
     from dataplane.broker.producer_ids import ProducerIdManager
+    from dataplane.broker.quotas.client_quotas import ClientQuotas
     from dataplane.broker.replicas.replica_manager import ReplicaManager
     from dataplane.broker.security.authorizer import Authorizer
     from dataplane.model.ids import TopicPartition
@@ -68,6 +69,7 @@ class HandlerContext:
     metrics: Metrics
     configs: ConfigStore
     config_admin: ConfigAdmin
+    client_quotas: ClientQuotas
     internal_topics: InternalTopics
     replica_manager: ReplicaManager
     group_coordinator: GroupCoordinator

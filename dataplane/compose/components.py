@@ -13,6 +13,7 @@ from dataplane.broker.metadata.config_admin import ConfigAdmin
 from dataplane.broker.metadata.internal_topics import InternalTopics
 from dataplane.broker.networking.controller_client import ControllerClient
 from dataplane.broker.producer_ids import ProducerIdManager
+from dataplane.broker.quotas.client_quotas import ClientQuotas
 from dataplane.broker.replicas.peer_leadership_check import PeerLeadershipCheck
 from dataplane.broker.security.authorizer import Authorizer
 from dataplane.compose.replication import build_replica_manager
@@ -104,6 +105,7 @@ def build_components(
             metrics=metrics,
             configs=configs,
             config_admin=ConfigAdmin(configs, metadata_cache, broker_id=broker_id),
+            client_quotas=ClientQuotas(configs),
             internal_topics=InternalTopics(controller_client, configs),
             replica_manager=replica_manager,
             group_coordinator=group_coordinator,

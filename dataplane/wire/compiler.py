@@ -18,7 +18,7 @@ from dataplane.wire.schema import Field, Shape, WireType, fields_of
 Reader = Callable[[memoryview, int, int], tuple[Any, int]]
 Writer = Callable[[Any, bytearray], None]
 
-WIDTHS = {"?": 1, "b": 1, "h": 2, "i": 4, "q": 8}
+WIDTHS = {"?": 1, "b": 1, "h": 2, "i": 4, "q": 8, "d": 8}
 
 
 def compile_reader(cls: type, version: int, flexible: bool) -> Reader:

@@ -32,6 +32,7 @@ PURE_PACKAGES = (
     "groups",
     "transactions",
     "security",
+    "quotas",
 )
 # What a pure package must ask for instead of calling it.
 BANNED_IN_PURE_PACKAGES = {

@@ -14,6 +14,7 @@ from dataplane.broker.metadata.internal_topics import InternalTopics
 from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.broker.metrics import Metrics
 from dataplane.broker.producer_ids import ProducerIdManager
+from dataplane.broker.quotas.client_quotas import ClientQuotas
 from dataplane.broker.replicas.partition import Partition
 from dataplane.broker.security.authorizer import Authorizer
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
@@ -97,6 +98,7 @@ class Hosted:
             metrics=Metrics(),
             configs=configs,
             config_admin=ConfigAdmin(configs, self.metadata_cache, broker_id=ME),
+            client_quotas=ClientQuotas(configs),
             internal_topics=InternalTopics(self.controller_client, configs),
             replica_manager=self.replica_manager,
             group_coordinator=self.group_coordinator,

@@ -17,6 +17,7 @@ from dataplane.broker.metadata.internal_topics import InternalTopics
 from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.broker.metrics import Metrics
 from dataplane.broker.producer_ids import ProducerIdManager
+from dataplane.broker.quotas.client_quotas import ClientQuotas
 from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.broker.security.authorizer import Authorizer
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
@@ -155,6 +156,7 @@ class OneBroker:
             metrics=self.metrics,
             configs=self.configs,
             config_admin=ConfigAdmin(self.configs, self.metadata_cache, broker_id=ME),
+            client_quotas=ClientQuotas(self.configs),
             internal_topics=InternalTopics(self.controller_client, self.configs),
             replica_manager=self.replica_manager,
             group_coordinator=GroupCoordinator(

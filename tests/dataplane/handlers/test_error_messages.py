@@ -48,6 +48,8 @@ ON_SUCCESS = {
     "AlterPartitionReassignmentsResponse.error_message": UNSET,
     "AlterPartitionReassignmentsResponse.responses.partitions.error_message": NULL,
     "ListPartitionReassignmentsResponse.error_message": UNSET,
+    "DescribeClientQuotasResponse.error_message": NULL,
+    "AlterClientQuotasResponse.entries.error_message": NULL,
     "DescribeUserScramCredentialsResponse.error_message": UNSET,
     "DescribeUserScramCredentialsResponse.results.error_message": UNSET,
     "AlterUserScramCredentialsResponse.results.error_message": UNSET,

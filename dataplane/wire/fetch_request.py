@@ -109,14 +109,14 @@ def _parse(  # noqa: PLR0912 - one pass with few calls: all fetches of most clie
         isolation = values[4] if version >= 4 else 0
         count = values[-1]
     size = len(buf)
-    if count > size - pos:
+    if not 0 <= count <= size - pos:
         raise too_long("array", count)
     topics: list[tuple[TopicKey, list[FetchedFrom]]] = []
     for _ in range(count):
         name, pos = _read_string(buf, pos, False)
         (partition_count,) = _I(buf, pos)
         pos += 4
-        if partition_count > size - pos:
+        if not 0 <= partition_count <= size - pos:
             raise too_long("array", partition_count)
         partitions = []
         if version >= 9:
@@ -130,7 +130,7 @@ def _parse(  # noqa: PLR0912 - one pass with few calls: all fetches of most clie
     forgotten: list[tuple[TopicKey, list[int]]] = []
     rack_id = ""
     if version >= 7:
-        if _I(buf, pos)[0] > 0:
+        if _I(buf, pos)[0]:
             forgotten, pos = _read_forgotten(version, buf, pos)
         else:
             pos += 4
@@ -213,7 +213,7 @@ def _read_count(buf: memoryview, pos: int) -> tuple[int, int]:
     if count > 127:  # more than one byte of a varint
         count, pos = read_uvarint(buf, pos - 1)
     count -= 1
-    if count > len(buf) - pos:
+    if not 0 <= count <= len(buf) - pos:
         raise too_long("array", count)
     return count, pos
 
@@ -260,7 +260,7 @@ def _read_any_count(buf: memoryview, pos: int, flexible: bool) -> tuple[int, int
     if flexible:
         return _read_count(buf, pos)
     (count,) = _I(buf, pos)
-    if count > len(buf) - pos - 4:
+    if not 0 <= count <= len(buf) - pos - 4:
         raise too_long("array", count)
     return count, pos + 4
 
@@ -276,9 +276,16 @@ def _read_tags(
         end = pos + length
         if end > len(buf):
             raise too_long("tagged field", length)
-        if tag == 0 and buf[pos]:  # 0 is null
-            cluster_id, _ = _read_string(buf[:end], pos, True)
+        if tag == 0:
+            if buf[pos]:
+                cluster_id, pos = _read_string(buf, pos, True)
+            else:
+                cluster_id, pos = None, pos + 1
         elif tag == 1 and version >= _REPLICA_STATE_FROM:
-            replica_id, replica_epoch = _REPLICA_STATE.unpack_from(buf[:end], pos)
-        pos = end
+            replica_id, replica_epoch = _REPLICA_STATE.unpack_from(buf, pos)
+            pos = skip_tags(buf, pos + _REPLICA_STATE.size, len(buf))
+        else:
+            pos = end
+        if pos != end:
+            raise WireError(f"tagged field {tag} does not fill its length")
     return replica_id, replica_epoch, cluster_id

@@ -63,9 +63,11 @@ def _parse_classic(version: int, buf: memoryview, pos: int) -> ProduceParts:
                 raise too_long("transactional id", length)
             transactional_id = str(buf[pos : pos + length], "utf-8")
             pos += length
+        elif length < -1:
+            raise too_long("transactional id", length)
     acks, timeout_ms, count = _ACKS_TIMEOUT_COUNT(buf, pos)
     pos += 10
-    if count * _TOPIC_BYTES_MIN > size - pos:
+    if not 0 <= count * _TOPIC_BYTES_MIN <= size - pos:
         raise too_long("topics", count)
     topics = []
     for _ in range(count):
@@ -77,13 +79,15 @@ def _parse_classic(version: int, buf: memoryview, pos: int) -> ProduceParts:
         pos += length
         (partition_count,) = _I(buf, pos)
         pos += 4
-        if partition_count * _PARTITION_BYTES_MIN > size - pos:
+        if not 0 <= partition_count * _PARTITION_BYTES_MIN <= size - pos:
             raise too_long("partitions", partition_count)
         partitions: list[PartitionRecords] = []
         for _ in range(partition_count):
             index, length = _II(buf, pos)
             pos += 8
             if length < 0:
+                if length < -1:
+                    raise too_long("records", length)
                 partitions.append((index, None))
                 continue
             end = pos + length
@@ -107,7 +111,7 @@ def _parse_flexible(buf: memoryview, pos: int) -> ProduceParts:
         pos = end
     acks, timeout_ms = _ACKS_TIMEOUT(buf, pos)
     count, pos = read_uvarint(buf, pos + 6)
-    if (count - 1) * _TOPIC_BYTES_MIN > size - pos:
+    if not 0 <= (count - 1) * _TOPIC_BYTES_MIN <= size - pos:
         raise too_long("topics", count)
     topics = []
     for _ in range(count - 1):
@@ -117,7 +121,7 @@ def _parse_flexible(buf: memoryview, pos: int) -> ProduceParts:
             raise too_long("topic name", length)
         name = str(buf[pos:end], "utf-8")
         partition_count, pos = read_uvarint(buf, end)
-        if (partition_count - 1) * _PARTITION_BYTES_MIN > size - pos:
+        if not 0 <= (partition_count - 1) * _PARTITION_BYTES_MIN <= size - pos:
             raise too_long("partitions", partition_count)
         partitions: list[PartitionRecords] = []
         for _ in range(partition_count - 1):

@@ -268,3 +268,42 @@ def test_garbage_is_refused_or_read_and_nothing_else(garbage: bytes, version: in
         except WireError:
             continue
         assert isinstance(found, parts)
+
+
+# Lengths that are neither null nor a length, arrays that may not be null, tags longer than what is
+# in them: what a schema refuses a hand-written codec does not take for nothing.
+_NULL_ARRAY = b"\xff\xff\xff\xff"
+_UNFIT_PRODUCE = [
+    (1, b"\0\1" + bytes(4) + _NULL_ARRAY),
+    (3, b"\xff\xfe\0\1" + bytes(4) + bytes(4)),
+    (7, b"\xff\xff\0\1" + bytes(4) + b"\x80\0\0\0"),
+    (7, b"\xff\xff\0\1" + bytes(4) + b"\0\0\0\1\0\1t" + _NULL_ARRAY),
+    (7, b"\xff\xff\0\1" + bytes(4) + b"\0\0\0\1\0\1t\0\0\0\1" + bytes(4) + b"\xff\xff\xff\xfe"),
+    (9, b"\0\0\1" + bytes(4) + b"\0\0"),
+    (9, b"\0\0\1" + bytes(4) + b"\2\2t\0\0\0"),
+]
+_UNFIT_FETCH = [
+    (4, bytes(17) + _NULL_ARRAY),
+    (4, bytes(17) + b"\0\0\0\1\0\1t" + _NULL_ARRAY),
+    (7, bytes(25) + bytes(4) + _NULL_ARRAY),
+    (7, bytes(25) + bytes(4) + b"\0\0\0\1\0\1t" + _NULL_ARRAY),
+    (12, bytes(25) + b"\0\1\1\0"),
+    (12, bytes(25) + b"\1\0\1\0"),
+    (12, bytes(25) + b"\1\1\1\1\0\3\2ab"),
+    (12, bytes(25) + b"\1\1\1\1\0\0"),
+    (15, bytes(21) + b"\1\1\1\1\1\x0f" + bytes(15)),
+]
+
+
+@pytest.mark.parametrize(
+    ("parse", "message", "version", "body"),
+    [
+        *((parse_produce, ProduceRequest, *case) for case in _UNFIT_PRODUCE),
+        *((parse_fetch, FetchRequest, *case) for case in _UNFIT_FETCH),
+    ],
+)
+def test_what_the_schema_refuses_is_refused(parse, message, version: int, body: bytes) -> None:
+    with pytest.raises(WireError):
+        decode(message, version, body)
+    with pytest.raises(WireError):
+        parse(version, memoryview(body))

@@ -278,6 +278,8 @@ class Dispatcher:
             key = ApiKey(header.api_key)
         except ValueError as error:
             raise FrameError(f"unknown API key {header.api_key}") from error
+        if header.api_version < 0:  # no answer has such a version, nor does any client
+            raise FrameError(f"{key.name} v{header.api_version}")
         request: Any | None = None
         request_class, _response_class = load(key)
         if header.version_known:

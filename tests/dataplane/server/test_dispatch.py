@@ -83,6 +83,21 @@ async def test_a_version_from_the_future_is_refused(broker: OneBroker) -> None:
     assert answer.error_code == ErrorCode.UNSUPPORTED_VERSION
 
 
+@pytest.mark.parametrize("key", sorted(ApiKey))
+@pytest.mark.parametrize("version", [-1, -32768])
+async def test_a_negative_version_closes_the_connection_without_a_trace(
+    broker: OneBroker, key: ApiKey, version: int
+) -> None:
+    """Whatever else came out would be logged with a stack, once for each frame of a stranger."""
+    frame = memoryview(struct.pack(">hhih", key, version, 99, -1) + bytes(40))
+    if key is ApiKey.API_VERSIONS:
+        (answer,) = broker.dispatcher.submit(broker.connection, frame)
+        assert struct.unpack_from(">iih", answer)[1:] == (99, ErrorCode.UNSUPPORTED_VERSION)
+    else:
+        with pytest.raises(FrameError):
+            broker.dispatcher.submit(broker.connection, frame)
+
+
 async def test_an_unknown_api_closes(broker: OneBroker) -> None:
     with pytest.raises(FrameError):
         broker.dispatcher.submit(broker.connection, memoryview(bytes([3, 231] + [0] * 20)))

@@ -53,6 +53,8 @@ def read_varlong(buf: memoryview | bytes, pos: int) -> tuple[int, int]:
         shift += 7
         if shift > 63:
             raise WireError("varint longer than 10 bytes")
+    if value > 0xFFFFFFFFFFFFFFFF:
+        raise WireError("varint above 64 bits")
     return (value >> 1) ^ -(value & 1), pos
 
 

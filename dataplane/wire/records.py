@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 Header = tuple[str, bytes | None]
+_INT32_MAX = 2**31 - 1
+_INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 
 
 class NewRecord(NamedTuple):
@@ -147,6 +149,8 @@ def iter_records(batch: memoryview | bytes | bytearray, pos: int = 0) -> Iterato
             raise WireError(f"record claims {size} bytes and has {stop - at}")
         time_delta, offset_delta, key, value, headers = record
         timestamp_ms = base_timestamp_ms + time_delta if append_time_ms is None else append_time_ms
+        if not (0 <= offset_delta <= _INT32_MAX and _INT64_MIN <= timestamp_ms <= _INT64_MAX):
+            raise WireError(f"record has offset {offset_delta} and time {timestamp_ms}")
         yield Record(base_offset + offset_delta, timestamp_ms, key, value, headers)
         at = stop
 

@@ -155,3 +155,30 @@ def test_raw_snappy_is_read_too() -> None:
 
     raw = bytes(cramjam.snappy.compress_raw(b"abc" * 100))
     assert decompress(Compression.SNAPPY, raw) == b"abc" * 100
+
+
+def _damaged(record: bytes, *, base_timestamp_ms: int = 0) -> bytearray:
+    """A batch of one record that is these bytes, behind its length."""
+    batch = build_batch([NewRecord(b"k", b"v", (), base_timestamp_ms)])[:61]
+    batch += bytes([2 * len(record)]) + record
+    batch[8:12] = (len(batch) - 12).to_bytes(4, "big")
+    return batch
+
+
+@pytest.mark.parametrize(
+    ("record", "base_timestamp_ms"),
+    [
+        pytest.param(b"\0\2\0\1\1\0", 2**63 - 1, id="a time above 64 bits"),
+        pytest.param(
+            b"\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\x7f\0\1\1\0", 0, id="a varint of 70 bits"
+        ),
+        pytest.param(b"\0\0\x80\x80\x80\x80\x10\1\1\0", 0, id="an offset delta above 32 bits"),
+        pytest.param(b"\0\0\1\1\1\0", 0, id="an offset before the first"),
+    ],
+)
+def test_numbers_that_no_record_has_are_refused(record: bytes, base_timestamp_ms: int) -> None:
+    """Answers and indexes hold 64 bits: what a producer put in must not break a look-up."""
+    plain = _damaged(b"\0\0\0\1\1\0", base_timestamp_ms=base_timestamp_ms)
+    assert [r.timestamp_ms for r in iter_records(plain)] == [base_timestamp_ms]
+    with pytest.raises(WireError):
+        list(iter_records(_damaged(record, base_timestamp_ms=base_timestamp_ms)))

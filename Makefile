@@ -44,7 +44,7 @@ setup: ## Install what running needs, without starting anything
 	@deploy/local/setup.sh run
 
 ##@ Check it
-.PHONY: test lint types imports test-unit test-all test-integration test-cluster test-governance-kafka test-postgres test-frontend test-spark test-conformance test-faults test-faults-quick simulate test-e2e test-e2e-quick fix
+.PHONY: test lint types imports test-unit test-all test-integration test-cluster test-governance-kafka test-postgres test-frontend test-spark test-conformance test-faults test-faults-quick simulate test-e2e test-e2e-quick fuzz fix
 test: ## Everything that is fast enough for every change (half an hour on 2 cores)
 	@deploy/local/setup.sh test
 	@tests/run_all.sh
@@ -80,6 +80,9 @@ test-faults-quick:
 	@$(PY) -m pytest -q -m "not slow" tests/faults
 simulate: ## Whole brokers under virtual time and misfortune, SEEDS=n SEED=s (a failing seed leaves its trace)
 	@$(PY) -m tests.simulation --seeds $(or $(SEEDS),200) --seed $(or $(SEED),1)
+fuzz: ## Every API's decoder, record batches and what comes before a login, MINUTES=n ONLY=Fetch,… ARGS=…
+	@deploy/local/setup.sh fuzz
+	@PYTHONPATH=build/fuzz/python $(PY) -m tests.fuzz --minutes $(or $(MINUTES),5) $(if $(ONLY),--only "$(ONLY)") $(ARGS)
 test-e2e: ## The whole service in a real browser, with screenshots in build/screenshots
 	@PENSTOCK_E2E_SCREENSHOTS=$(CURDIR)/build/screenshots $(PY) -m pytest -q tests/e2e
 test-e2e-quick:
@@ -107,7 +110,7 @@ bench-controlplane: ## A large rebalance plan, a topic beside clusters that neve
 ##@ Maintain it
 .PHONY: lock openapi
 lock: ## Renew the locked dependencies from requirements/*.in
-	@for name in runtime dev node; do .venv/bin/uv pip compile --quiet --python-version 3.11 --generate-hashes \
+	@for name in runtime dev node fuzz; do .venv/bin/uv pip compile --quiet --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-header requirements/$$name.in -o requirements/$$name.lock; done
 openapi: ## Export the OpenAPI document, the frontend's types from it, and the tables it shares
 	@$(PY) manage.py export_openapi && $(PY) manage.py export_constants && cd frontend && npm run --silent openapi

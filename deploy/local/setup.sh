@@ -3,6 +3,7 @@
 #   setup.sh run    what running needs
 #   setup.sh up     the same, after the settings are checked: a bad one is reported before anything is done
 #   setup.sh test   that, and what `make test` needs on top
+#   setup.sh fuzz   the Python packages of a test, and the coverage-guided fuzzer beside them
 # Each step leaves a stamp with the hash of what it was made from; a second run does nothing twice.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -145,7 +146,28 @@ setup_test_programs() {
   ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || have postgres || need "PostgreSQL" postgresql
 }
 
+# Beside the virtual environment: no test needs it, and it is not to be had for every machine.
+setup_fuzzer() {
+  local key
+  key=$(hash_of requirements/fuzz.lock)
+  is_done lock-fuzz "$key" && return
+  say "installing the coverage-guided fuzzer (once)"
+  rm -rf build/fuzz/python
+  if .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \
+    --target build/fuzz/python -r requirements/fuzz.lock >build/pip.log 2>&1; then
+    done_with lock-fuzz "$key"
+  else
+    say "it could not be installed here (build/pip.log): changes without coverage are taken instead"
+  fi
+}
+
 setup_python
+if [ "$purpose" = fuzz ]; then
+  install_lock runtime
+  install_lock dev
+  setup_fuzzer
+  exit 0
+fi
 java_is_17 || need "Java 17+" openjdk-17-jre-headless
 java_is_17 || fail "Java 17+ is missing. Install it and run this again."
 install_lock runtime

@@ -32,8 +32,10 @@ FOUND = [
     ("(before login)", "000a0024808000000007ffff", "a negative version"),
     (
         "(record batch)",
-        "00000000000000000000000038ffffffff02827184330000000000007fffffffffffffff7fff"
-        "ffffffffffffffffffffffffffffffffffffffff000000010c000200010100",
+        (
+            "00000000000000000000000038ffffffff02827184330000000000007fffffffffffffff7fff"
+            "ffffffffffffffffffffffffffffffffffffffff000000010c000200010100"
+        ),
         "a time above 64 bits",
     ),
 ]

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from dataplane.config import (
     BROKER_CONFIGS,
+    BROKER_SYNONYMS,
     TOPIC_CONFIGS,
     TOPIC_SYNONYMS,
     BrokerConfig,
@@ -60,14 +61,14 @@ def topic_entries(
     """A topic's settings; `wanted` None asks for all keys."""
     entries = []
     for name, key in TOPIC_CONFIGS.items():
-        if wanted is not None and name not in wanted:
+        if not _is_shown(key, config.originals, wanted):
             continue
         synonyms: list[Synonym] = []
         if name in config.originals:
             text = config.originals[name]
             synonyms.append(Synonym(name, text, ConfigSource.DYNAMIC_TOPIC))
-        for broker_name, _factor in TOPIC_SYNONYMS.get(name, ()):
-            synonyms.extend(_layers(BROKER_CONFIGS[broker_name], broker))
+        behind = [broker_name for broker_name, _factor in TOPIC_SYNONYMS.get(name, ())]
+        synonyms.extend(_layers(behind, broker))
         entries.append(_entry(key, key.format(config[name]), synonyms, read_only=False))
     return entries
 
@@ -75,9 +76,9 @@ def topic_entries(
 def broker_entries(broker: BrokerConfig, wanted: Container[str] | None) -> list[ConfigEntry]:
     """One broker's settings."""
     return [
-        _entry(key, key.format(broker[name]), list(_layers(key, broker)), key.is_read_only)
+        _entry(key, key.format(broker[name]), _broker_layers(name, broker), key.is_read_only)
         for name, key in BROKER_CONFIGS.items()
-        if wanted is None or name in wanted
+        if _is_shown(key, broker.originals, wanted)
     ]
 
 
@@ -97,17 +98,32 @@ def default_broker_entries(
     ]
 
 
-def _layers(key: ConfigKey, broker: BrokerConfig) -> Iterable[Synonym]:
+def _is_shown(key: ConfigKey, originals: Mapping[str, str], wanted: Container[str] | None) -> bool:
+    """As in Kafka: what is internal only where it is set, and of the rest what is asked for."""
+    if key.is_internal and key.name not in originals:
+        return False
+    return wanted is None or key.name in wanted
+
+
+def _broker_layers(name: str, broker: BrokerConfig) -> list[Synonym]:
+    return list(_layers(BROKER_SYNONYMS.get(name, (name,)), broker))
+
+
+def _layers(names: Sequence[str], broker: BrokerConfig) -> Iterable[Synonym]:
+    """Layer by layer, and in each the names that it has, the strongest first."""
     layers = (
         (broker.per_broker, ConfigSource.DYNAMIC_BROKER),
         (broker.cluster_wide, ConfigSource.DYNAMIC_DEFAULT_BROKER),
         (broker.static, ConfigSource.STATIC_BROKER),
     )
     for settings, source in layers:
-        if key.name in settings:
-            yield Synonym(key.name, settings[key.name], source)
-    if key.default is not None:
-        yield Synonym(key.name, key.format(key.default), ConfigSource.DEFAULT)
+        for name in names:
+            if name in settings:
+                yield Synonym(name, settings[name], source)
+    for name in names:
+        key = BROKER_CONFIGS[name]
+        if key.default is not None:
+            yield Synonym(name, key.format(key.default), ConfigSource.DEFAULT)
 
 
 def _entry(

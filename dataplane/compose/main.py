@@ -108,12 +108,20 @@ def _check_users(config: BrokerConfig) -> None:
 
 def _say_unknown(config: BrokerConfig) -> None:
     """Keys that mean nothing here are ignored, as in Kafka, but not silently."""
+    for name in sorted(config.static):
+        key = BROKER_CONFIGS.get(name)
+        if key is not None and not key.has_effect and key.parse(config.static[name]) != key.default:
+            sys.stderr.write(f"penstock broker: configuration {name} is {_lower(key.doc)}\n")
     for key in config.unknown:
         import difflib
 
         near = difflib.get_close_matches(key, BROKER_CONFIGS, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         sys.stderr.write(f"penstock broker: unknown configuration {key} is ignored{hint}\n")
+
+
+def _lower(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:]
 
 
 def _allow_many_files() -> None:

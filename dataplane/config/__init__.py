@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from dataplane.config.broker_config import BROKER_CONFIGS, BrokerConfig, check_dynamic
+from dataplane.config.broker_config import (
+    BROKER_CONFIGS,
+    BROKER_SYNONYMS,
+    BrokerConfig,
+    check_dynamic,
+)
 from dataplane.config.key import ConfigError, ConfigKey, ConfigType, Dynamic, Scope
 from dataplane.config.listeners import Listener, SecurityProtocol
 from dataplane.config.properties import (
@@ -20,6 +25,7 @@ from dataplane.config.topic_config import (
 
 __all__ = [
     "BROKER_CONFIGS",
+    "BROKER_SYNONYMS",
     "TOPIC_CONFIGS",
     "TOPIC_SYNONYMS",
     "BrokerConfig",

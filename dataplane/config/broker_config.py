@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from dataplane.config.key import ConfigError, ConfigKey, Dynamic
-from dataplane.config.keys import coordinators, log, replication, security, server, zookeeper
+from dataplane.config.keys import (
+    coordinators,
+    log,
+    replication,
+    security,
+    server,
+    without_effect,
+    zookeeper,
+)
 from dataplane.config.listeners import (
     Listener,
     SecurityProtocol,
@@ -21,10 +29,13 @@ if TYPE_CHECKING:
 
 BROKER_CONFIGS: Final[dict[str, ConfigKey]] = {
     key.name: key
-    for group in (server, zookeeper, log, replication, coordinators, security)
+    for group in (without_effect, server, zookeeper, log, replication, coordinators, security)
     for key in group.KEYS
 }
 """Every broker key by name."""
+
+BROKER_SYNONYMS: Final[dict[str, tuple[str, ...]]] = log.SYNONYMS
+"""Broker key → the keys that say the same in some unit, itself among them, the strongest first."""
 
 _LISTENER_PREFIX = "listener.name."
 
@@ -101,7 +112,8 @@ class BrokerConfig(ResolvedConfig):
 
     @property
     def log_dirs(self) -> tuple[str, ...]:
-        return self.get_list("log.dirs") or tuple(self.get_str("log.dir").split(","))
+        text = self.get_str("log.dirs") or self.get_str("log.dir")
+        return tuple(part.strip() for part in text.split(",") if part.strip())
 
     @property
     def super_users(self) -> tuple[str, ...]:

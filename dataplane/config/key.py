@@ -6,6 +6,7 @@ import dataclasses
 import enum
 import math
 import re
+from decimal import Decimal
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ Value: TypeAlias = "bool | int | float | str | tuple[str, ...] | None"
 
 INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
+WITHOUT_EFFECT = "Without effect here: "
+"""How the sentence of a key begins that is known and checked, and that nothing here obeys."""
 _TRIMMED = "".join(map(chr, range(0x21)))
 """What Java's `String.trim` takes off: control characters and the blank, not U+2028 or U+00A0."""
 _WHOLE = re.compile(r"[+-]?[0-9]+")
@@ -74,7 +77,8 @@ class ConfigKey:
 
     `lowest` and `highest` bound numbers, inclusive; `choices` bounds strings and list items;
     `check` raises ValueError with the reason for anything subtler. `tenant_lowest` and
-    `tenant_highest` are narrower bounds for tenants, who share hosts.
+    `tenant_highest` are narrower bounds for tenants, who share hosts. A key that `is_internal` is
+    described only where it is set, as in Kafka.
     """
 
     name: str
@@ -89,6 +93,7 @@ class ConfigKey:
     scope: Scope = Scope.OPERATOR
     tenant_lowest: float = -math.inf
     tenant_highest: float = math.inf
+    is_internal: bool = False
 
     def for_tenant(self) -> ConfigKey:
         """The key with a tenant's bounds. ConfigError if it is not a tenant's."""
@@ -99,6 +104,11 @@ class ConfigKey:
             lowest=max(self.lowest, self.tenant_lowest),
             highest=min(self.highest, self.tenant_highest),
         )
+
+    @property
+    def has_effect(self) -> bool:
+        """Whether anything here obeys it."""
+        return not self.doc.startswith(WITHOUT_EFFECT)
 
     @property
     def is_sensitive(self) -> bool:
@@ -137,7 +147,7 @@ class ConfigKey:
             return "true" if value else "false"
         if isinstance(value, tuple):
             return ",".join(value)
-        return str(value)
+        return _java_double(value) if isinstance(value, float) else str(value)
 
     @property
     def allowed(self) -> str:
@@ -176,6 +186,16 @@ def _plain(bound: float) -> str:
         if isinstance(bound, int) or (abs(bound) < 1 << 53 and bound == int(bound))
         else f"{bound:g}"
     )
+
+
+def _java_double(number: float) -> str:
+    """As Java spells it: 0.5, 1.0E7, 1.0E-4."""
+    if number == 0 or 1e-3 <= abs(number) < 1e7:
+        return repr(number)
+    digits = Decimal(repr(number)).normalize().as_tuple()
+    whole, *rest = map(str, digits.digits)
+    power = len(digits.digits) - 1 + int(digits.exponent)
+    return f"{'-' if digits.sign else ''}{whole}.{''.join(rest) or '0'}E{power}"
 
 
 def _convert(kind: ConfigType, text: str) -> Value:

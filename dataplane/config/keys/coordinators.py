@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from dataplane.config.keys.declare import CLUSTER, DAY_MS, MAX_INT, MIB, TENANT, flag, names, number
+from dataplane.config.keys.declare import (
+    CLUSTER,
+    DAY_MS,
+    MAX_INT,
+    MIB,
+    TENANT,
+    flag,
+    long,
+    names,
+    number,
+    short,
+)
 
 KEYS = (
     number(
@@ -60,7 +71,7 @@ KEYS = (
     number(
         "offsets.load.buffer.size", 5 * MIB, "Bytes read at once when a coordinator loads.", least=1
     ),
-    number(
+    short(
         "offsets.topic.replication.factor",
         3,
         "Replicas of __consumer_offsets.",
@@ -92,14 +103,14 @@ KEYS = (
         least=1,
         scope=TENANT,
     ),
-    number(
+    long(
         "offsets.retention.check.interval.ms",
         600_000,
         "How often expiry of offsets is checked.",
         least=1,
     ),
     number("offsets.commit.timeout.ms", 5_000, "How long a commit waits for replicas.", least=1),
-    number("offsets.commit.required.acks", -1, "Acks of a commit; only -1 has an effect."),
+    short("offsets.commit.required.acks", -1, "Acks of a commit; only -1 has an effect."),
     number(
         "transaction.max.timeout.ms", 900_000, "Longest transaction timeout.", least=1, scope=TENANT
     ),
@@ -116,7 +127,7 @@ KEYS = (
         "Bytes read at once when a coordinator loads.",
         least=1,
     ),
-    number(
+    short(
         "transaction.state.log.replication.factor",
         3,
         "Replicas of __transaction_state.",

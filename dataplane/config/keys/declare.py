@@ -6,7 +6,15 @@ import dataclasses
 import math
 from typing import TYPE_CHECKING
 
-from dataplane.config.key import INT_MAX, LONG_MAX, ConfigKey, ConfigType, Dynamic, Scope
+from dataplane.config.key import (
+    INT_MAX,
+    LONG_MAX,
+    WITHOUT_EFFECT,
+    ConfigKey,
+    ConfigType,
+    Dynamic,
+    Scope,
+)
 
 if TYPE_CHECKING:
     from dataplane.config.key import Value
@@ -22,6 +30,17 @@ MAX_LONG = LONG_MAX
 _HOUR_MS = 3_600_000
 DAY_MS = 24 * _HOUR_MS
 MIB = 1024 * 1024
+
+
+def must_stay_unset(value: Value) -> None:
+    """The check of a key that would do harm if it were accepted and not obeyed."""
+    if value:
+        raise ValueError("not supported; must stay unset")
+
+
+def hidden(key: ConfigKey) -> ConfigKey:
+    """The key as one that Kafka calls internal: described only where it is set."""
+    return dataclasses.replace(key, is_internal=True)
 
 
 def scoped(scope: Scope, *keys: ConfigKey) -> tuple[ConfigKey, ...]:
@@ -96,6 +115,22 @@ def long(
     )
 
 
+def short(
+    name: str,
+    default: int,
+    doc: str,
+    *,
+    least: float = -math.inf,
+    scope: Scope = OPERATOR,
+    tenant_most: float = math.inf,
+) -> ConfigKey:
+    """A SHORT. The tenant's bound narrows the broker's own."""
+    return dataclasses.replace(
+        number(name, default, doc, least=least, scope=scope, tenant_most=tenant_most),
+        type=ConfigType.SHORT,
+    )
+
+
 def ratio(
     name: str,
     default: float,
@@ -147,6 +182,18 @@ def names(
 
 def class_name(name: str, default: str | None, doc: str, *, scope: Scope = OPERATOR) -> ConfigKey:
     return ConfigKey(name, ConfigType.CLASS, default, doc, scope=scope)
+
+
+def unsupported_class(name: str) -> ConfigKey:
+    """A class of Java's that would decide something, were it there: set, it is refused."""
+    return ConfigKey(
+        name,
+        ConfigType.CLASS,
+        None,
+        f"{WITHOUT_EFFECT}classes of Java are not loaded; it must stay unset.",
+        check=must_stay_unset,
+        scope=INTERNAL,
+    )
 
 
 def secret(name: str, doc: str, *, dynamic: Dynamic = PER_BROKER) -> ConfigKey:

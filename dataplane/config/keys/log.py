@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from typing import TYPE_CHECKING
 
 from dataplane.config.key import ConfigKey, ConfigType
@@ -16,17 +15,18 @@ from dataplane.config.keys.declare import (
     MIB,
     TENANT,
     flag,
+    hidden,
     long,
     names,
     number,
     ratio,
     text,
 )
+from dataplane.config.keys.versions import check_version
 
 if TYPE_CHECKING:
     from dataplane.config.key import Value
 
-_FORMAT_VERSION = re.compile(r"[0-9]{1,2}(\.[0-9]{1,2}){1,3}(-IV[0-9]{1,2})?")
 COMPRESSIONS = ("uncompressed", "zstd", "lz4", "snappy", "gzip", "producer")
 
 
@@ -36,12 +36,6 @@ def check_gzip_level(value: Value) -> None:
         raise ValueError("Value must be -1, the codec's own default, or 1 to 9")
 
 
-def check_format_version(value: Value) -> None:
-    """A version of Kafka, `3.0` or `3.0-IV1`: nothing depends on it, but it is no free text."""
-    if not isinstance(value, str) or not _FORMAT_VERSION.fullmatch(value):
-        raise ValueError("Value must be a version of Kafka, such as 3.0-IV1")
-
-
 KEYS = (
     text(
         "log.dir",
@@ -49,7 +43,7 @@ KEYS = (
         "The log directory when log.dirs is not set.",
         scope=INTERNAL,
     ),
-    names("log.dirs", None, "Directories that hold the logs.", scope=INTERNAL),
+    text("log.dirs", None, "Directories that hold the logs, comma separated.", scope=INTERNAL),
     number(
         "log.segment.bytes",
         1 << 30,
@@ -242,11 +236,11 @@ KEYS = (
         scope=TENANT,
         tenant_most=DAY_MS,
     ),
-    long("log.initial.task.delay.ms", 30_000, "Pause before housekeeping starts.", least=0),
+    hidden(long("log.initial.task.delay.ms", 30_000, "Pause before housekeeping starts.", least=0)),
     flag(
         "log.preallocate",
         False,
-        "Accepted; segments are never preallocated.",
+        "Without effect here: segments are never preallocated.",
         dynamic=CLUSTER,
         scope=TENANT,
     ),
@@ -286,15 +280,15 @@ KEYS = (
         text(
             "log.message.format.version",
             "3.0-IV1",
-            "Accepted; only record format 2 is written.",
+            "Without effect here: only record format 2 is written.",
             scope=TENANT,
         ),
-        check=check_format_version,
+        check=check_version,
     ),
     flag(
         "log.message.downconversion.enable",
         True,
-        "Accepted; old record formats are not served.",
+        "Without effect here: old record formats are not served.",
         dynamic=CLUSTER,
         scope=TENANT,
     ),
@@ -349,7 +343,7 @@ KEYS = (
     long(
         "log.local.retention.ms",
         -2,
-        "Accepted; there is no tiered storage.",
+        "Without effect here: there is no tiered storage.",
         least=-2,
         dynamic=CLUSTER,
         scope=TENANT,
@@ -357,7 +351,7 @@ KEYS = (
     long(
         "log.local.retention.bytes",
         -2,
-        "Accepted; there is no tiered storage.",
+        "Without effect here: there is no tiered storage.",
         least=-2,
         dynamic=CLUSTER,
         scope=TENANT,
@@ -370,10 +364,23 @@ KEYS = (
         most=MAX_INT,
         dynamic=CLUSTER,
     ),
-    number(
-        "producer.id.expiration.check.interval.ms",
-        600_000,
-        "How often producer state is checked.",
-        least=1,
+    hidden(
+        number(
+            "producer.id.expiration.check.interval.ms",
+            600_000,
+            "How often producer state is checked.",
+            least=1,
+        )
     ),
 )
+
+_RETENTION = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
+_ROLL = ("log.roll.ms", "log.roll.hours")
+_JITTER = ("log.roll.jitter.ms", "log.roll.jitter.hours")
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(_RETENTION, _RETENTION),
+    **dict.fromkeys(_ROLL, _ROLL),
+    **dict.fromkeys(_JITTER, _JITTER),
+    "log.flush.interval.ms": ("log.flush.interval.ms", "log.flush.scheduler.interval.ms"),
+}
+"""Broker keys that mean the same in other units, the strongest first."""

@@ -55,7 +55,7 @@ KEYS = (
     ),
     ConfigKey(
         "replica.selector.class",
-        ConfigType.CLASS,
+        ConfigType.STRING,
         None,
         "Who says which replica a consumer reads from; the leader if nobody does.",
         choices=(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataplane.config.keys.declare import (
     INTERNAL,
     PER_BROKER,
+    READ_ONLY,
     class_name,
     flag,
     long,
@@ -13,12 +14,13 @@ from dataplane.config.keys.declare import (
     scoped,
     secret,
     text,
+    unsupported_class,
 )
 
 # Who may do what on a broker is never a tenant's setting: users and ACLs are its means.
 KEYS = scoped(
     INTERNAL,
-    class_name(
+    text(
         "authorizer.class.name",
         "",
         "Any non-empty name turns ACLs on; kafka.security.authorizer.AclAuthorizer is Kafka's.",
@@ -40,7 +42,7 @@ KEYS = scoped(
         dynamic=PER_BROKER,
     ),
     secret("sasl.jaas.config", "Login of the broker, and users of PLAIN."),
-    class_name("sasl.server.callback.handler.class", None, "Not supported; must stay unset."),
+    unsupported_class("sasl.server.callback.handler.class"),
     number("sasl.server.max.receive.size", 524_288, "Largest SASL token.", least=0),
     long("connections.max.reauth.ms", 0, "How long a SASL session lasts; 0 is for ever.", least=0),
     class_name(
@@ -95,7 +97,9 @@ KEYS = scoped(
         dynamic=PER_BROKER,
     ),
     secret(
-        "delegation.token.secret.key", "Key that signs delegation tokens; unset turns them off."
+        "delegation.token.secret.key",
+        "Key that signs delegation tokens; unset turns them off.",
+        dynamic=READ_ONLY,
     ),
     long("delegation.token.max.lifetime.ms", 604_800_000, "Longest life of a token.", least=1),
     long(

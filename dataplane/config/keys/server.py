@@ -9,12 +9,12 @@ from dataplane.config.keys.declare import (
     MIB,
     PER_BROKER,
     TENANT,
-    class_name,
     flag,
     long,
     names,
     number,
     text,
+    unsupported_class,
 )
 
 KEYS = (
@@ -87,14 +87,14 @@ KEYS = (
     number(
         "num.network.threads",
         3,
-        "Accepted; one event loop serves all connections.",
+        "Without effect here: one event loop serves all connections.",
         least=1,
         dynamic=CLUSTER,
     ),
     number(
         "num.io.threads",
         8,
-        "Accepted; one event loop serves all requests.",
+        "Without effect here: one event loop serves all requests.",
         least=1,
         dynamic=CLUSTER,
     ),
@@ -168,12 +168,8 @@ KEYS = (
         scope=TENANT,
     ),
     flag("delete.topic.enable", True, "Whether topics can be deleted.", scope=TENANT),
-    class_name(
-        "create.topic.policy.class.name", None, "Not supported; must stay unset.", scope=INTERNAL
-    ),
-    class_name(
-        "alter.config.policy.class.name", None, "Not supported; must stay unset.", scope=INTERNAL
-    ),
+    unsupported_class("create.topic.policy.class.name"),
+    unsupported_class("alter.config.policy.class.name"),
     number(
         "num.partitions",
         1,
@@ -201,12 +197,22 @@ KEYS = (
     names(
         "metric.reporters",
         (),
-        "Accepted; metrics are served in Prometheus text.",
+        "Without effect here: metrics are served in Prometheus text.",
         dynamic=CLUSTER,
         scope=INTERNAL,
     ),
-    number("metrics.num.samples", 2, "Accepted.", least=1),
-    long("metrics.sample.window.ms", 30_000, "Accepted.", least=1),
+    number(
+        "metrics.num.samples",
+        2,
+        "Without effect here: metrics are served in Prometheus text.",
+        least=1,
+    ),
+    long(
+        "metrics.sample.window.ms",
+        30_000,
+        "Without effect here: metrics are served in Prometheus text.",
+        least=1,
+    ),
     number("quota.window.num", 11, "Samples kept for client quotas.", least=1),
     number("quota.window.size.seconds", 1, "Length of a quota sample.", least=1),
     number("controller.quota.window.num", 11, "Samples kept for controller quotas.", least=1),

@@ -21,7 +21,8 @@ from dataplane.config.keys.declare import (
     scoped,
     text,
 )
-from dataplane.config.keys.log import COMPRESSIONS, check_format_version, check_gzip_level
+from dataplane.config.keys.log import COMPRESSIONS, check_gzip_level
+from dataplane.config.keys.versions import check_version
 
 if TYPE_CHECKING:
     from dataplane.config.key import Value
@@ -67,14 +68,22 @@ _SETTINGS = scoped(
     long("flush.messages", MAX_LONG, "Records after which the log is flushed.", least=1),
     long("flush.ms", MAX_LONG, "Age of unflushed records at which the log is flushed.", least=0),
     number("index.interval.bytes", 4096, "Bytes of log per index entry.", least=0),
-    long("local.retention.bytes", -2, "Accepted; there is no tiered storage.", least=-2),
-    long("local.retention.ms", -2, "Accepted; there is no tiered storage.", least=-2),
+    long("local.retention.bytes", -2, "Without effect here: there is no tiered storage.", least=-2),
+    long("local.retention.ms", -2, "Without effect here: there is no tiered storage.", least=-2),
     long("max.compaction.lag.ms", MAX_LONG, "When a record must have been compacted.", least=1),
     number("max.message.bytes", 1_048_588, "The largest record batch.", least=0),
-    flag("message.downconversion.enable", True, "Accepted; old record formats are not served."),
+    flag(
+        "message.downconversion.enable",
+        True,
+        "Without effect here: old record formats are not served.",
+    ),
     dataclasses.replace(
-        text("message.format.version", "3.0-IV1", "Accepted; only record format 2 is written."),
-        check=check_format_version,
+        text(
+            "message.format.version",
+            "3.0-IV1",
+            "Without effect here: only record format 2 is written.",
+        ),
+        check=check_version,
     ),
     long(
         "message.timestamp.after.max.ms",
@@ -103,10 +112,10 @@ _SETTINGS = scoped(
     ratio("min.cleanable.dirty.ratio", 0.5, "Dirty share from which the log is compacted."),
     long("min.compaction.lag.ms", 0, "How long a record stays uncompacted.", least=0),
     number("min.insync.replicas", 1, "In-sync replicas that acks=all needs.", least=1),
-    flag("preallocate", False, "Accepted; segments are never preallocated."),
-    flag("remote.log.copy.disable", False, "Accepted; there is no tiered storage."),
-    flag("remote.log.delete.on.disable", False, "Accepted; there is no tiered storage."),
-    flag("remote.storage.enable", False, "Accepted; there is no tiered storage."),
+    flag("preallocate", False, "Without effect here: segments are never preallocated."),
+    flag("remote.log.copy.disable", False, "Without effect here: there is no tiered storage."),
+    flag("remote.log.delete.on.disable", False, "Without effect here: there is no tiered storage."),
+    flag("remote.storage.enable", False, "Without effect here: there is no tiered storage."),
     long(
         "retention.bytes", -1, "Size of a partition beyond which the oldest data goes; -1 is none."
     ),

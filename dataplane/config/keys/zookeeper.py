@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataplane.config.keys.declare import (
     INTERNAL,
     READ_ONLY,
-    class_name,
     flag,
     names,
     number,
@@ -29,10 +28,10 @@ KEYS = scoped(
         "Whether nodes in ZooKeeper get ACLs: all rights to this broker's login and the"
         " administrators, none to others.",
     ),
-    class_name(
+    text(
         "zookeeper.clientCnxnSocket",
         None,
-        "Accepted: with TLS org.apache.zookeeper.ClientCnxnSocketNetty, as Kafka wants it.",
+        "Without effect here: Kafka wants ClientCnxnSocketNetty with TLS, and it may stay so.",
     ),
     flag("zookeeper.ssl.client.enable", False, "Whether to use TLS towards ZooKeeper."),
     text(
@@ -47,9 +46,13 @@ KEYS = scoped(
         None,
         "PEM file with the authorities that servers' certificates must come from; no others count.",
     ),
-    secret("zookeeper.ssl.truststore.password", "Accepted; PEM needs none.", dynamic=READ_ONLY),
+    secret(
+        "zookeeper.ssl.truststore.password",
+        "Without effect here: PEM needs none.",
+        dynamic=READ_ONLY,
+    ),
     text("zookeeper.ssl.truststore.type", None, "Format of the trust store; PEM is served."),
-    text("zookeeper.ssl.protocol", "TLSv1.2", "Accepted; the enabled protocols count."),
+    text("zookeeper.ssl.protocol", "TLSv1.2", "Without effect here: the enabled protocols count."),
     names("zookeeper.ssl.enabled.protocols", None, "TLS versions; unset is TLSv1.2 and TLSv1.3."),
     names("zookeeper.ssl.cipher.suites", None, "Cipher suites; unset is the library's choice."),
     text(

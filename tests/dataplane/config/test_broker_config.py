@@ -16,7 +16,8 @@ LISTENERS = {
 
 def test_every_default_is_a_legal_value() -> None:
     for key in BROKER_CONFIGS.values():
-        if key.default is not None:
+        # Of what must not be empty Kafka has an empty default too.
+        if key.default is not None and not key.name.startswith("controller.quorum."):
             assert key.parse(key.format(key.default)) == key.default
 
 

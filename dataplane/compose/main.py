@@ -109,9 +109,9 @@ def _check_users(config: BrokerConfig) -> None:
 def _say_unknown(config: BrokerConfig) -> None:
     """Keys that mean nothing here are ignored, as in Kafka, but not silently."""
     for name in sorted(config.static):
-        key = BROKER_CONFIGS.get(name)
-        if key is not None and not key.has_effect and key.parse(config.static[name]) != key.default:
-            sys.stderr.write(f"penstock broker: configuration {name} is {_lower(key.doc)}\n")
+        known = BROKER_CONFIGS.get(name)
+        if known is not None and not known.has_effect and config[name] != known.default:
+            sys.stderr.write(f"penstock broker: configuration {name} is {_lower(known.doc)}\n")
     for key in config.unknown:
         import difflib
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from dataplane.broker.quotas.client_quotas import ClientQuotas
     from dataplane.broker.replicas.replica_manager import ReplicaManager
     from dataplane.broker.security.authorizer import Authorizer
+    from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
     from dataplane.model.ids import TopicPartition
     from dataplane.ports.clock import Clock
     from dataplane.ports.entropy import Entropy
@@ -75,6 +76,7 @@ class HandlerContext:
     group_coordinator: GroupCoordinator
     producer_ids: ProducerIdManager
     authorizer: Authorizer
+    sasl: SaslMechanisms
     controller: KafkaController
     controller_client: ControllerClient
 

@@ -130,6 +130,7 @@ def check_broker(
         else:
             after = broker.with_dynamic(cluster_wide=broker.cluster_wide, per_broker=overrides)
         check_thread_counts(broker, after)
+        after.check_logins()
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error
 

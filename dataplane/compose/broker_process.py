@@ -33,6 +33,8 @@ from dataplane.compose.components import build_components
 from dataplane.compose.environment import of_this_machine
 from dataplane.compose.listeners import Listeners
 from dataplane.compose.storage import StorageError, apply_dynamic, broker_id, open_logs
+from dataplane.config import ConfigError
+from dataplane.config.sasl import PLAIN, SCRAM, enabled_mechanisms
 from dataplane.ports.coordinator import CoordinatorError
 from dataplane.server.dispatch import Dispatcher
 
@@ -312,12 +314,16 @@ def _close_logs(
 
 
 def _credentials(config: BrokerConfig) -> PeerCredentials | None:
+    """`sasl.mechanism.inter.broker.protocol` if it is set, else the first SCRAM of the listener."""
+    listener, key = config.inter_broker_listener, "sasl.mechanism.inter.broker.protocol"
     username = config.get_str("penstock.inter.broker.username")
     if not username:
         return None
-    mechanisms = [m for m in config.get_list("sasl.enabled.mechanisms") if m.startswith("SCRAM")]
-    return PeerCredentials(
-        username,
-        config.get_str("penstock.inter.broker.password"),
-        mechanisms[0] if mechanisms else "SCRAM-SHA-256",
-    )
+    if config.is_set(key):
+        mechanism = config.get_str(key)
+        if mechanism not in (PLAIN, *SCRAM):
+            raise ConfigError(key, mechanism, f"must be one of {', '.join((PLAIN, *SCRAM))}")
+    else:
+        enabled = enabled_mechanisms(config, listener)
+        mechanism = next((name for name in enabled if name in SCRAM), SCRAM[0])
+    return PeerCredentials(username, config.get_str("penstock.inter.broker.password"), mechanism)

@@ -16,6 +16,7 @@ from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.quotas.client_quotas import ClientQuotas
 from dataplane.broker.replicas.peer_leadership_check import PeerLeadershipCheck
 from dataplane.broker.security.authorizer import Authorizer
+from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
 from dataplane.compose.replication import build_replica_manager
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ def build_components(
             group_coordinator=group_coordinator,
             producer_ids=producer_ids,
             authorizer=authorizer,
+            sasl=SaslMechanisms(configs, authorizer, entropy),
             controller=controller,
             controller_client=controller_client,
         ),

@@ -10,6 +10,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from dataplane.broker.security.sasl_mechanisms import warn_of_clear_passwords
 from dataplane.compose.environment import zookeeper_access
 from dataplane.config import (
     BROKER_CONFIGS,
@@ -93,7 +94,11 @@ def _require(config: BrokerConfig) -> None:
 
 
 def _check_users(config: BrokerConfig) -> None:
-    """Credentials are read for good when ZooKeeper is there: malformed ones are refused here."""
+    """Credentials are read for good when ZooKeeper is there: malformed ones are refused here, and
+    mechanisms that are not served, which would refuse every client.
+    """
+    config.check_logins()
+    warn_of_clear_passwords(config)
     key = "penstock.bootstrap.scram"
     text = config.get_str(key)
     if not text:

@@ -21,6 +21,7 @@ from dataplane.config.listeners import (
     parse_protocol_map,
 )
 from dataplane.config.resolved import ResolvedConfig
+from dataplane.config.sasl import check_listener
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -129,6 +130,18 @@ class BrokerConfig(ResolvedConfig):
         """A setting as `listener.name.<listener>.<key>` overrides it."""
         scoped = f"{_LISTENER_PREFIX}{listener.lower()}.{key}"
         return self.listener_overrides.get(scoped, self[key])
+
+    def for_mechanism(self, listener: str, mechanism: str, key: str) -> Value:
+        """A setting as `listener.name.<listener>.<mechanism>.<key>` overrides `for_listener`."""
+        scoped = f"{_LISTENER_PREFIX}{listener.lower()}.{mechanism.lower()}.{key}"
+        found = self.listener_overrides.get(scoped)
+        return self.for_listener(listener, key) if found is None else found
+
+    def check_logins(self) -> None:
+        """Whether each SASL listener's mechanisms are served and set up. Raises ConfigError."""
+        for listener in self.listeners:
+            if listener.protocol.uses_sasl:
+                check_listener(self, listener.name)
 
     def listener_named(self, name: str) -> Listener | None:
         return next((item for item in self.listeners if item.name == name.upper()), None)

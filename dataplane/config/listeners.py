@@ -20,6 +20,10 @@ class SecurityProtocol(enum.IntEnum):
     def uses_tls(self) -> bool:
         return self in (SecurityProtocol.SSL, SecurityProtocol.SASL_SSL)
 
+    @property
+    def uses_sasl(self) -> bool:
+        return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
+
 
 class Listener(NamedTuple):
     """One listener. An empty host means every interface; port 0 lets the system choose."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.principal import Principal
-from dataplane.security.sasl import SaslServerSession, SaslState, shown
+from dataplane.security.sasl import SaslServerSession, shown
 from dataplane.wire.messages.sasl_authenticate import (
     SaslAuthenticateRequest,
     SaslAuthenticateResponse,
@@ -68,8 +68,8 @@ async def _take(connection: ConnectionInfo, session: SaslServerSession, token: b
         )
         connection.close_after_answer = True
         raise
-    if session.state is SaslState.COMPLETE and session.username is not None:
-        connection.principal = Principal.user(session.username)
+    if session.identity is not None:
+        connection.principal = Principal.user(session.identity.name)
         connection.authenticated = True
         connection.bare_sasl_tokens = False
     return answer

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.sasl import SaslServerSession, shown
-from dataplane.security.scram import ScramMechanism
 from dataplane.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
 if TYPE_CHECKING:
@@ -27,17 +26,12 @@ _log = logging.getLogger(__name__)
 
 async def handle(context: RequestContext, request: SaslHandshakeRequest) -> SaslHandshakeResponse:
     connection = context.connection
-    mechanisms = enabled_mechanisms(context)
+    table = context.broker.sasl.of_listener(connection.listener_name)
+    mechanisms = list(table)
     if not connection.needs_sasl or connection.authenticated:
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=mechanisms)
     if connection.sasl is None:
-        authorizer = context.broker.authorizer
-        connection.sasl = SaslServerSession(
-            mechanisms,
-            authorizer.scram.credential,
-            context.broker.entropy,
-            decoy_secret=authorizer.decoy_secret,
-        )
+        connection.sasl = SaslServerSession(table)
     try:
         connection.sasl.handshake(request.mechanism)
     except KafkaError as error:
@@ -51,12 +45,3 @@ async def handle(context: RequestContext, request: SaslHandshakeRequest) -> Sasl
         return SaslHandshakeResponse(error_code=error.code, mechanisms=mechanisms)
     connection.bare_sasl_tokens = context.header.api_version == 0
     return SaslHandshakeResponse(mechanisms=mechanisms)
-
-
-def enabled_mechanisms(context: RequestContext) -> list[str]:
-    """What the listener's configuration enables, of what this release implements."""
-    enabled = context.broker.configs.broker_config.for_listener(
-        context.connection.listener_name, "sasl.enabled.mechanisms"
-    )
-    names = enabled if isinstance(enabled, tuple) else ()
-    return [name for name in names if ScramMechanism.from_sasl_name(name) is not None]

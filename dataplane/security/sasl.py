@@ -1,28 +1,26 @@
 """The SASL exchange of one connection: handshake, then tokens until done or refused (KIP-43, -152).
 
-            handshake(mechanism)          first token            second token
+            handshake(mechanism)          a token, more to come       the last token
 INITIAL ─────────────────────────► HANDSHAKEN ─────────► CHALLENGED ─────────► COMPLETE
+                                        └── a mechanism of one token (PLAIN) ──────▲
 any refusal ► FAILED; the connection is closed after the answer
 """
 
 from __future__ import annotations
 
-import base64
 import enum
 from typing import TYPE_CHECKING, Final
 
 from dataplane.model.errors import ErrorCode, KafkaError
-from dataplane.security.scram import ScramError, ScramMechanism, ScramServer, decoy_credential
+from dataplane.security.sasl_exchange import SaslRefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Callable, Mapping
 
-    from dataplane.ports.entropy import Entropy
-    from dataplane.security.scram import ScramCredential
+    from dataplane.security.sasl_exchange import Identity, SaslExchange
 
-    CredentialLookup = Callable[[ScramMechanism, str], Awaitable[ScramCredential | None]]
+    Mechanisms = Mapping[str, Callable[[], SaslExchange]]
 
-NONCE_BYTES: Final = 24
 TOKEN_BYTES_MAX: Final = 64 * 1024
 """No honest token comes near; anything longer is refused before it is looked at."""
 SHOWN_CHARACTERS_MAX: Final = 64
@@ -38,84 +36,58 @@ class SaslState(enum.Enum):
 
 
 class SaslServerSession:
-    """One exchange. `username` is set once `state` is COMPLETE.
+    """One exchange. `identity` is set once `state` is COMPLETE."""
 
-    `decoy_secret` makes the challenge for unknown users unguessable, and the same each time.
-    """
-
-    def __init__(
-        self,
-        mechanisms: Sequence[str],
-        lookup: CredentialLookup,
-        entropy: Entropy,
-        *,
-        decoy_secret: bytes,
-    ) -> None:
-        self.mechanisms = tuple(mechanisms)
+    def __init__(self, mechanisms: Mechanisms) -> None:
+        """`mechanisms`: those of the listener by name, each with what makes its exchange."""
         self.state = SaslState.INITIAL
-        self.username: str | None = None
-        self._lookup = lookup
-        self._entropy = entropy
-        self._decoy_secret = decoy_secret
-        self._scram: ScramServer | None = None
-
-    @property
-    def mechanism(self) -> str | None:
-        return self._scram.mechanism.sasl_name if self._scram is not None else None
+        self.mechanism: str | None = None
+        self.identity: Identity | None = None
+        self._mechanisms = mechanisms
+        self._exchange: SaslExchange | None = None
 
     @property
     def claimed_username(self) -> str:
         """Who the client says it is, proven or not; empty until it has said so."""
-        return self._scram.username if self._scram is not None else ""
+        return self._exchange.claimed_username if self._exchange is not None else ""
 
     def handshake(self, mechanism: str) -> None:
         """Choose a mechanism. KafkaError: UNSUPPORTED_SASL_MECHANISM, ILLEGAL_SASL_STATE."""
         if self.state is not SaslState.INITIAL:
             self.state = SaslState.FAILED
             raise KafkaError(ErrorCode.ILLEGAL_SASL_STATE)
-        known = ScramMechanism.from_sasl_name(mechanism)
-        if known is None or mechanism not in self.mechanisms:
+        make_exchange = self._mechanisms.get(mechanism)
+        if make_exchange is None:
             self.state = SaslState.FAILED
             raise KafkaError(
                 ErrorCode.UNSUPPORTED_SASL_MECHANISM,
-                f"{mechanism!r} is not enabled, these are: {', '.join(self.mechanisms)}",
+                f"{mechanism!r} is not enabled, these are: {', '.join(self._mechanisms)}",
             )
-        self._scram = ScramServer(known)
+        self.mechanism = mechanism
+        self._exchange = make_exchange()
         self.state = SaslState.HANDSHAKEN
 
     async def authenticate(self, token: bytes) -> bytes:
         """Take the client's token, give the server's. KafkaError: SASL_AUTHENTICATION_FAILED
         when it is refused, ILLEGAL_SASL_STATE when no token is expected.
         """
-        scram, state = self._scram, self.state
+        exchange, state = self._exchange, self.state
         # Whatever goes wrong below, even a cancelled look-up, the exchange cannot be resumed.
         self.state = SaslState.FAILED
-        if scram is None or state not in (SaslState.HANDSHAKEN, SaslState.CHALLENGED):
+        if exchange is None or state not in (SaslState.HANDSHAKEN, SaslState.CHALLENGED):
             raise KafkaError(ErrorCode.ILLEGAL_SASL_STATE)
         try:
             if len(token) > TOKEN_BYTES_MAX:
-                raise ScramError("the token is too long")
-            if state is SaslState.HANDSHAKEN:
-                answer = await self._challenge(scram, token)
-                self.state = SaslState.CHALLENGED
-            else:
-                answer = scram.finish(token)
-                self.username = scram.username
-                self.state = SaslState.COMPLETE
-        except ScramError as error:
+                raise SaslRefusedError("the token is too long")
+            answer, identity = await exchange.step(token)
+        except SaslRefusedError as error:
             raise KafkaError(
                 ErrorCode.SASL_AUTHENTICATION_FAILED,
                 f"Authentication failed with SASL mechanism {self.mechanism}: {error}",
             ) from error
+        self.identity = identity
+        self.state = SaslState.CHALLENGED if identity is None else SaslState.COMPLETE
         return answer
-
-    async def _challenge(self, scram: ScramServer, token: bytes) -> bytes:
-        username = scram.client_first(token)
-        credential = await self._lookup(scram.mechanism, username)
-        if credential is None:
-            credential = decoy_credential(scram.mechanism, username, self._decoy_secret)
-        nonce = base64.urlsafe_b64encode(self._entropy.token_bytes(NONCE_BYTES)).decode()
-        return scram.challenge(credential, nonce)
 
 
 def shown(name: str) -> str:

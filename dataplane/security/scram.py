@@ -13,6 +13,8 @@ import hashlib
 import hmac
 from typing import Final
 
+from dataplane.security.sasl_exchange import SaslRefusedError
+
 INT32_MAX = 2**31 - 1
 
 ITERATIONS_MIN: Final = 4096
@@ -122,7 +124,7 @@ def parse_bootstrap(text: str) -> dict[tuple[str, ScramMechanism], ScramCredenti
     return credentials
 
 
-class ScramError(Exception):
+class ScramError(SaslRefusedError):
     """The exchange failed; the message may be shown to the client."""
 
 

@@ -1,4 +1,4 @@
-"""A broker's own SASL/SCRAM login at its peers (RFC 5802, client side)."""
+"""A broker's own SASL login at its peers: SCRAM (RFC 5802, client side), or PLAIN if configured."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import secrets
 from typing import TYPE_CHECKING
 
 from dataplane.broker.networking.peer_connection import PeerUnavailableError
+from dataplane.config.sasl import PLAIN
 from dataplane.model.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ ITERATIONS_MAX = 1_000_000
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PeerCredentials:
-    """Name and password of the inter-broker user; the mechanism names the hash."""
+    """Name and password of the inter-broker user; the mechanism is PLAIN or names SCRAM's hash."""
 
     username: str
     password: str = dataclasses.field(repr=False)
@@ -96,6 +97,9 @@ async def log_in(connection: PeerConnection, credentials: PeerCredentials) -> No
         raise PeerUnavailableError(
             f"the peer does not offer {credentials.mechanism}, only {handshake.mechanisms}"
         )
+    if credentials.mechanism == PLAIN:
+        await step(f"\0{credentials.username}\0{credentials.password}".encode())
+        return
     client = ScramClient(credentials, secrets.token_urlsafe(24))
     try:
         client.verify(await step(client.final(await step(client.first()))))

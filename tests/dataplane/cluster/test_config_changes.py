@@ -98,6 +98,25 @@ def entry(entries, name):
     return next(e for e in entries if e.key.name == name)
 
 
+def test_a_mechanism_that_is_not_served_is_refused_before_it_is_stored():
+    broker = BrokerConfig.parse(
+        {
+            "listeners": "SASL_PLAINTEXT://127.0.0.1:9092",
+            "sasl.enabled.mechanisms": "SCRAM-SHA-256",
+        }
+    )
+    name = "listener.name.sasl_plaintext.sasl.enabled.mechanisms"
+    for value, is_fine in (("SCRAM-SHA-512", True), ("SCRAM-SHA-512,GSSAPI", False)):
+        change = [Change(name, Operation.SET, value)]
+        if is_fine:
+            check_broker(change, {name: value}, broker, cluster_wide=False)
+            continue
+        with pytest.raises(KafkaError) as refused:
+            check_broker(change, {name: value}, broker, cluster_wide=False)
+        assert refused.value.code is ErrorCode.INVALID_CONFIG
+        assert "GSSAPI" in refused.value.message
+
+
 def test_topic_sources_and_synonyms():
     dynamic = BROKER.with_dynamic(
         cluster_wide={"log.retention.ms": "2000"}, per_broker={"log.retention.ms": "3000"}

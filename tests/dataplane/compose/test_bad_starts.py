@@ -57,6 +57,10 @@ def settings(**values: str) -> list[str]:
             ["penstock.bootstrap.scram", "user 'admin'", "base64"],
         ),
         ({"penstock_bootstrap_scram": "hunter2"}, ["penstock.bootstrap.scram", "item 1"]),
+        (
+            {"listeners": "SASL_SSL://127.0.0.1:0"},
+            ["sasl.enabled.mechanisms", "GSSAPI", "SASL_SSL", "SCRAM-SHA-512"],
+        ),
     ],
 )
 def test_a_bad_value_is_named_with_its_key_and_range(

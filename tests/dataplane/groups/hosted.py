@@ -17,6 +17,7 @@ from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.quotas.client_quotas import ClientQuotas
 from dataplane.broker.replicas.partition import Partition
 from dataplane.broker.security.authorizer import Authorizer
+from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
 from dataplane.cluster.topic_names import OFFSETS_TOPIC
 from dataplane.config.broker_config import BrokerConfig
@@ -104,6 +105,7 @@ class Hosted:
             group_coordinator=self.group_coordinator,
             producer_ids=ProducerIdManager(coordinator, ME),
             authorizer=self.authorizer,
+            sasl=SaslMechanisms(configs, self.authorizer, entropy),
             controller=NoController(),
             controller_client=self.controller_client,
         )

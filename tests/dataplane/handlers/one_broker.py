@@ -20,6 +20,7 @@ from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.quotas.client_quotas import ClientQuotas
 from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.broker.security.authorizer import Authorizer
+from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
 from dataplane.compose.replication import build_replica_manager
 from dataplane.config import BrokerConfig
@@ -164,6 +165,7 @@ class OneBroker:
             ),
             producer_ids=ProducerIdManager(self.coordinator, ME),
             authorizer=self.authorizer,
+            sasl=SaslMechanisms(self.configs, self.authorizer, self.entropy),
             controller=self.controller,
             controller_client=self.controller_client,
         )

@@ -11,7 +11,7 @@ from dataplane.handlers.sasl_authenticate import bare_token
 from dataplane.model.errors import ErrorCode as E
 from dataplane.model.errors import KafkaError
 from dataplane.security.acl import AclOperation, PatternType, Permission, ResourceType
-from dataplane.security.principal import Principal
+from dataplane.security.principal import ANONYMOUS, Principal
 from dataplane.wire import apis
 from dataplane.wire.apis import ApiKey
 from tests.dataplane.groups.hosted import Hosted
@@ -35,6 +35,7 @@ async def hosted():
         partition_count=1,
         authorizer_class_name="kafka.security.authorizer.AclAuthorizer",
         super_users="User:root",
+        sasl_jaas_config="m required password=hunter2;",
     ).start()
     await made.loaded()
     made.connection.principal = ROOT
@@ -331,6 +332,47 @@ async def test_a_deleted_user_cannot_log_in(hosted):
     assert await alter(hosted, deletions=[("alice", 1)]) == {"alice": E.NONE}
     answer = await log_in(hosted, "alice", "secret")
     assert answer.error_code == E.SASL_AUTHENTICATION_FAILED
+
+
+JAAS = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+
+
+@pytest.mark.parametrize(
+    ("password", "code"), [("secret", E.NONE), ("hunter2", E.SASL_AUTHENTICATION_FAILED)]
+)
+async def test_plain_takes_its_users_from_the_listener(password, code, caplog):
+    caplog.set_level("INFO")
+    made = Hosted(
+        listener_name_plaintext_sasl_enabled_mechanisms="PLAIN",
+        listener_name_plaintext_plain_sasl_jaas_config=f'{JAAS} user_alice="secret";',
+    )
+    connection = made.connection
+    connection.security_protocol, connection.authenticated = "SASL_PLAINTEXT", False
+    assert (await made.call(ApiKey.SASL_HANDSHAKE, 1, mechanism="PLAIN")).mechanisms == ["PLAIN"]
+    token = f"\0alice\0{password}".encode()
+    answer = await made.call(ApiKey.SASL_AUTHENTICATE, 2, auth_bytes=token)
+    assert answer.error_code == code
+    assert connection.authenticated is (code is E.NONE)
+    assert connection.close_after_answer is (code is not E.NONE)
+    assert connection.principal == (ALICE if connection.authenticated else ANONYMOUS)
+    assert "hunter2" not in caplog.text + (answer.error_message or "")
+
+
+async def test_secrets_of_plain_are_not_described(hosted):
+    described = await hosted.call(
+        ApiKey.DESCRIBE_CONFIGS,
+        4,
+        resources=[
+            struct(ApiKey.DESCRIBE_CONFIGS, "DescribeConfigsResource")(
+                resource_type=4, resource_name="1", configuration_keys=None
+            )
+        ],
+        include_synonyms=True,
+    )
+    entries = [entry for entry in described.results[0].configs if "jaas" in entry.name]
+    assert entries
+    assert all(entry.is_sensitive and entry.value is None for entry in entries)
+    assert all(synonym.value is None for entry in entries for synonym in entry.synonyms)
 
 
 async def test_tokens_without_a_handshake(hosted):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import pytest
@@ -9,6 +10,8 @@ import pytest
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.fakes.entropy import FakeEntropy
 from dataplane.security.sasl import SaslServerSession, SaslState
+from dataplane.security.scram import ScramMechanism
+from dataplane.security.scram_exchange import ScramExchange
 
 MECHANISM = "SCRAM-SHA-256"
 LEGAL = {
@@ -23,7 +26,14 @@ async def nobody(_mechanism: object, _name: str) -> None:
 
 
 def session_in(state: SaslState) -> SaslServerSession:
-    session = SaslServerSession([MECHANISM], nobody, FakeEntropy(1), decoy_secret=b"s")
+    scram = functools.partial(
+        ScramExchange,
+        ScramMechanism.SCRAM_SHA_256,
+        nobody,
+        FakeEntropy(1),
+        decoy_secret=b"s",
+    )
+    session = SaslServerSession({MECHANISM: scram})
     if state is not SaslState.INITIAL:
         session.handshake(MECHANISM)
     session.state = state
@@ -53,7 +63,7 @@ async def test_what_is_not_due_is_refused_and_nothing_is_accepted_after_it(
         with pytest.raises(KafkaError) as still:
             await take(session, again)
         assert still.value.code is ErrorCode.ILLEGAL_SASL_STATE
-    assert session.username is None
+    assert session.identity is None
 
 
 async def test_the_legal_moves_lead_on() -> None:

@@ -1,6 +1,7 @@
 """SCRAM against the test vectors of RFC 7677, and everything that must be refused."""
 
 import base64
+import functools
 import hashlib
 import hmac
 
@@ -10,6 +11,7 @@ from dataplane.broker.networking.peer_login import PeerCredentials, ScramClient
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.fakes.entropy import FakeEntropy
 from dataplane.security.sasl import SaslServerSession, SaslState
+from dataplane.security.sasl_exchange import Identity
 from dataplane.security.scram import (
     ScramCredential,
     ScramError,
@@ -17,6 +19,7 @@ from dataplane.security.scram import (
     ScramServer,
     parse_bootstrap,
 )
+from dataplane.security.scram_exchange import ScramExchange
 
 SHA_256, SHA_512 = ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512
 # RFC 7677, section 3
@@ -160,7 +163,18 @@ def session(users, mechanisms=("SCRAM-SHA-256", "SCRAM-SHA-512")) -> SaslServerS
             return None
         return ScramCredential.from_password(mechanism, password, b"salt", 4096)
 
-    return SaslServerSession(mechanisms, lookup, FakeEntropy(), decoy_secret=b"d" * 32)
+    return SaslServerSession(
+        {
+            name: functools.partial(
+                ScramExchange,
+                ScramMechanism.from_sasl_name(name),
+                lookup,
+                FakeEntropy(),
+                decoy_secret=b"d" * 32,
+            )
+            for name in mechanisms
+        }
+    )
 
 
 async def log_in(server: SaslServerSession, username: str, password: str, mechanism: str) -> None:
@@ -176,7 +190,7 @@ async def test_a_broker_logs_in_at_its_peer(mechanism, username):
     server = session({username: "pässword"})
     await log_in(server, username, "pässword", mechanism)
     assert server.state is SaslState.COMPLETE
-    assert server.username == username
+    assert server.identity == Identity(username)
 
 
 @pytest.mark.parametrize(("username", "password"), [("alice", "wrong"), ("nobody", "secret")])
@@ -187,7 +201,7 @@ async def test_a_wrong_password_and_an_unknown_user_look_the_same(username, pass
     assert refused.value.code is ErrorCode.SASL_AUTHENTICATION_FAILED
     assert refused.value.message.endswith("invalid credentials")
     assert server.state is SaslState.FAILED
-    assert server.username is None
+    assert server.identity is None
 
 
 async def test_the_challenge_for_an_unknown_user_does_not_change():

@@ -56,7 +56,7 @@ def plain(jaas=None, **settings):
 
 
 def test_plain_with_users_is_served():
-    plain(f'{PLAIN_MODULE} required user_alice="secret";').check_logins()
+    assert plain(f'{PLAIN_MODULE} required user_alice="secret";').check_logins() is None
 
 
 @pytest.mark.parametrize(
@@ -109,11 +109,11 @@ def test_each_listener_has_its_own_mechanisms():
 
 
 def test_without_a_sasl_listener_the_mechanisms_do_not_matter():
-    BrokerConfig.parse({"sasl.enabled.mechanisms": "GSSAPI"}).check_logins()
+    assert BrokerConfig.parse({"sasl.enabled.mechanisms": "GSSAPI"}).check_logins() is None
 
 
 def test_a_callback_handler_of_ones_own_is_refused():
-    with pytest.raises(ConfigError, match="callback handler"):
+    with pytest.raises(ConfigError, match="must stay unset"):
         plain(
             f'{PLAIN_MODULE} required user_alice="secret";',
             **{"listener.name.client.plain.sasl.server.callback.handler.class": "com.example.X"},

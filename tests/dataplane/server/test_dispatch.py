@@ -47,7 +47,7 @@ def test_whatever_has_messages_is_served() -> None:
     assert registry.HANDLED.keys() == API_TABLE.keys() == set(ApiKey)
 
 
-@pytest.mark.parametrize("key", [-1, 24, 28, 38, 48, 57, 68, 500])
+@pytest.mark.parametrize("key", [-1, 52, 62, 500])
 async def test_an_api_that_is_not_served_closes_the_connection(broker: OneBroker, key: int) -> None:
     frame = struct.pack(">hhih", key, 0, 99, -1) + bytes(40)
     with pytest.raises(FrameError, match=f"unknown API key {key}"):

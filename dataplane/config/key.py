@@ -41,6 +41,7 @@ class _WrongTypeError(ValueError):
 class ConfigType(enum.IntEnum):
     """Types of values; the numbers are those that DescribeConfigs answers with."""
 
+    UNKNOWN = 0
     BOOLEAN = 1
     STRING = 2
     INT = 3

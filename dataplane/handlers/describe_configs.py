@@ -1,9 +1,9 @@
-"""DescribeConfigs (32), versions 0-4: settings of topics and of this broker.
+"""DescribeConfigs (32), versions 0-4: settings of topics and of this broker, its loggers' levels.
 
 Behaviour: needs DescribeConfigs on the topic, or on the cluster for brokers. A broker describes
 itself (resource name = its id) or what is set for all (empty name). Sensitive values are null.
 Version notes: 0 has is_default; 1+ source and synonyms; 3+ type and documentation.
-Skipped: resource types broker logger and client metrics (INVALID_REQUEST).
+Skipped: resource type client metrics (INVALID_REQUEST).
 """
 
 from __future__ import annotations
@@ -81,5 +81,5 @@ def _entry(request: DescribeConfigsRequest, entry: ConfigEntry) -> DescribeConfi
             for item in synonyms
         ],
         config_type=entry.key.type,
-        documentation=entry.key.doc if request.include_documentation else None,
+        documentation=(entry.key.doc or None) if request.include_documentation else None,
     )

@@ -4,7 +4,8 @@ Behaviour: needs AlterConfigs on the topic, or on the cluster for brokers. Taken
 each resource has its own result. The write is conditional, so two at once do not lose a change.
 Where `penstock.tenant.configs.only` is set, users that are no super users change a tenant's keys of
 brokers alone, within a tenant's bounds (POLICY_VIOLATION).
-Skipped: resource types broker logger and client metrics (INVALID_REQUEST); dynamic secrets.
+Loggers' levels (KIP-412) are changed in this process alone and kept nowhere.
+Skipped: resource type client metrics (INVALID_REQUEST); dynamic secrets.
 """
 
 from __future__ import annotations

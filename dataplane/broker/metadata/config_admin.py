@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from typing import TYPE_CHECKING
 
+from dataplane.broker.metadata import logger_levels
 from dataplane.cluster.config_changes import (
     Change,
     altered,
@@ -37,6 +38,7 @@ class Resource(enum.IntEnum):
 
     TOPIC = 2
     BROKER = 4
+    BROKER_LOGGER = 8
 
 
 class ConfigAdmin:
@@ -62,6 +64,9 @@ class ConfigAdmin:
             if self._broker_entity(name) == DEFAULT_ENTITY:
                 return default_broker_entries(configs.broker_overrides(None), wanted)
             return broker_entries(configs.broker_config, wanted)
+        if resource_type == Resource.BROKER_LOGGER:
+            self._require_own(name)
+            return logger_levels.described(wanted)
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource_type}")
 
     async def alter(
@@ -74,6 +79,15 @@ class ConfigAdmin:
         by_super_user: bool,
     ) -> None:
         """Apply single changes (KIP-339). Raises KafkaError."""
+        if resource_type == Resource.BROKER_LOGGER:
+            self._require_own(name)
+            if not self._is_open(by_super_user=by_super_user):
+                raise KafkaError(
+                    ErrorCode.POLICY_VIOLATION,
+                    "Loggers are not for users of this cluster to change.",
+                )
+            logger_levels.alter(changes, validate_only=validate_only)
+            return
         await self._alter(
             resource_type,
             name,
@@ -113,7 +127,7 @@ class ConfigAdmin:
         by_super_user: bool,
     ) -> None:
         configs = self._configs
-        is_open = by_super_user or not configs.broker_config.get_bool(_TENANTS_ONLY)
+        is_open = self._is_open(by_super_user=by_super_user)
         if resource_type == Resource.TOPIC:
             self._require_topic(name)
             entity_type, entity = "topics", name
@@ -149,6 +163,10 @@ class ConfigAdmin:
         check_broker(changes, overrides, configs.broker_config, cluster_wide=is_default)
         return overrides
 
+    def _is_open(self, *, by_super_user: bool) -> bool:
+        """Whether more than a tenant's settings may be changed."""
+        return by_super_user or not self._configs.broker_config.get_bool(_TENANTS_ONLY)
+
     def _require_topic(self, name: str) -> None:
         if name not in self._metadata_cache.image.topics:
             raise KafkaError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Topic {name} does not exist.")
@@ -157,10 +175,12 @@ class ConfigAdmin:
         """A broker answers for itself and for the default of all."""
         if not name:
             return DEFAULT_ENTITY
-        own = str(self._broker_id)
-        if name != own:
+        self._require_own(name, or_else=" or empty string")
+        return name
+
+    def _require_own(self, name: str, or_else: str = "") -> None:
+        if name != str(self._broker_id):
             raise KafkaError(
                 ErrorCode.INVALID_REQUEST,
-                f"Unexpected broker id, expected {own} or empty string, but received {name}",
+                f"Unexpected broker id, expected {self._broker_id}{or_else}, but received {name}",
             )
-        return own

@@ -1,4 +1,4 @@
-"""Fetch (1), versions 4-17: read batches from a leader, or from a follower for consumers (v11+).
+"""Fetch (1), versions 0-17: read batches from a leader, or from a follower for consumers (v11+).
 
 Behaviour: consumers need Read on the topic and see up to the high watermark, or the last stable
 offset under read_committed; replicas need ClusterAction, see up to the log end, and their fetch
@@ -14,10 +14,10 @@ partitions of which there is nothing new. A follower's partitions that are caugh
 they are not even looked at until something happens to them.
 A consumer that names its rack (v11+) is sent to an in-sync follower there, if this leader is set up
 so and lies on another rack (KIP-392).
-Version notes: 7 has sessions, 9 fences by leader epoch, 12 answers a diverging epoch (KIP-595) and
-hints at the leader, 13 names topics by id, 15 moves the replica id into a tag, 16 adds leaders'
-endpoints.
-Skipped: 0-3 (formats before the record batch), aborted transactions.
+Version notes: 0-3 get message sets of the formats before the batch (`old_fetch`), 7 has sessions,
+9 fences by leader epoch, 12 answers a diverging epoch (KIP-595) and hints at the leader, 13 names
+topics by id, 15 moves the replica id into a tag, 16 adds leaders' endpoints.
+Skipped: aborted transactions.
 """
 
 from __future__ import annotations
@@ -35,11 +35,16 @@ if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
     from dataplane.replication.fetch_sessions import FetchContext
 
+BATCHES_FROM = 4
 ENDPOINTS_FROM = 16
 
 
 def handle_frame(context: RequestContext, frame: memoryview, position: int) -> Any:
     version = context.header.api_version
+    if version < BATCHES_FROM:
+        from dataplane.handlers import old_fetch
+
+        return old_fetch.handle_frame(context, frame, position)
     request = parse_fetch(version, frame, position)
     try:
         session = context.broker.replica_manager.fetch_sessions.open(request, version)

@@ -1,15 +1,15 @@
-"""Produce (0), versions 3-11; 0-2 are advertised and answered with UNSUPPORTED_VERSION.
+"""Produce (0), versions 0-11.
 
 Behaviour: needs Write on each topic. Exactly one v2 batch per partition; its offsets and leader
 epoch are patched in place in the connection's buffer, then it is written once. acks=0 is not
 answered, and an error closes the connection; acks=1 answers after the append; acks=-1 is refused
 below min.insync.replicas and else waits for the high watermark. A timeout says REQUEST_TIMED_OUT:
 the outcome is unknown, not failed.
-Version notes: 7 allows zstd, 8 has error messages per partition and says which records of a batch
-are at fault (KIP-467; at most 1,000 of them), 9 is flexible, 10 hints at the new leader (KIP-951),
-11 is the same on the wire.
-Skipped: 0-2 (message sets before the batch format; advertised because older librdkafka otherwise
-refuses compression), transactions.
+Version notes: 0-2 carry message sets of the formats before the batch, which become one batch of
+magic 2 (`old_produce`); 3 and later carry batches alone; 7 allows zstd, 8 has error messages per
+partition and says which records of a batch are at fault (KIP-467; at most 1,000 of them), 9 is
+flexible, 10 hints at the new leader (KIP-951), 11 is the same on the wire.
+Skipped: transactions.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dataplane.broker.context import CloseConnection
 from dataplane.broker.delayed.deferred import Deferred
 from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.cluster.topic_names import INTERNAL_TOPICS
-from dataplane.handlers import leader_hints
+from dataplane.handlers import leader_hints, old_produce
 from dataplane.handlers.produce_route import ProduceRoute
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-OLDEST_SERVED = 3
 _ACKS = frozenset((-1, 0, 1))
 ZSTD = 4
 ZSTD_FROM = 7
+BATCHES_FROM = 3
 ATTRIBUTES_LOW_BYTE_AT = 22  # the codec is in its lowest three bits
 
 # One topic of an answer: its name, the outcome of each partition.
@@ -59,8 +59,8 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     version = header.api_version
     transactional_id, acks, timeout_ms, asked = parse_produce(version, frame, position)
     refused = None
-    if version < OLDEST_SERVED or acks not in _ACKS or transactional_id is not None:
-        refused = _refused_whole(context, version, acks, transactional_id)
+    if acks not in _ACKS or transactional_id is not None:
+        refused = _refused_whole(context, acks, transactional_id)
     topics: list[_Topic] = []
     staged: list[_Staged] = []
     failed = False
@@ -118,7 +118,7 @@ def _stage(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of a
     context: RequestContext,
     topic: _Topic,
     index: int,
-    records: memoryview | None,
+    records: memoryview | bytearray | None,
     acks: int,
     denied: ErrorCode | None,
     staged: list[_Staged],
@@ -130,10 +130,10 @@ def _stage(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of a
             raise KafkaError(denied)
         if records is None or not records:
             raise KafkaError(ErrorCode.INVALID_RECORD, "the request holds no batch")
-        if context.header.api_version < ZSTD_FROM and _codec(records) == ZSTD:
-            raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
         replica_manager = broker.replica_manager
         partition = replica_manager.leader(TopicPartition(topic[0], index))
+        if context.header.api_version < ZSTD_FROM:
+            records = _of_older_version(context, partition, records)
         replica_manager.appends.partitions[partition] = None  # a refusal has to be committed too
         info = partition.stage(records, acks)
     except KafkaError as error:
@@ -268,10 +268,8 @@ class _Settle:
 
 
 def _refused_whole(
-    context: RequestContext, version: int, acks: int, transactional_id: str | None
+    context: RequestContext, acks: int, transactional_id: str | None
 ) -> ErrorCode | None:
-    if version < OLDEST_SERVED:
-        return ErrorCode.UNSUPPORTED_VERSION
     if acks not in _ACKS:
         return ErrorCode.INVALID_REQUIRED_ACKS
     if transactional_id is not None and not context.authorize(
@@ -289,7 +287,18 @@ def _refused_topic(context: RequestContext, name: str) -> ErrorCode | None:
     return None
 
 
-def _codec(records: memoryview) -> int:
+def _of_older_version(
+    context: RequestContext, partition: Partition, records: memoryview | bytearray
+) -> memoryview | bytearray:
+    """What versions before 7 send: no zstd, and before 3 perhaps no batch. KafkaError."""
+    if context.header.api_version < BATCHES_FROM:
+        return old_produce.converted(records, partition.log.config.max_message_bytes)
+    if _codec(records) == ZSTD:
+        raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
+    return records
+
+
+def _codec(records: memoryview | bytearray) -> int:
     return records[ATTRIBUTES_LOW_BYTE_AT] & 7 if len(records) > ATTRIBUTES_LOW_BYTE_AT else 0
 
 

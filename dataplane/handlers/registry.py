@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 HANDLED: dict[ApiKey, tuple[int, int]] = {
     # data path and cluster view
     ApiKey.PRODUCE: (0, 11),
-    ApiKey.FETCH: (4, 17),
+    ApiKey.FETCH: (0, 17),
     ApiKey.API_VERSIONS: (0, 4),
     ApiKey.METADATA: (0, 12),
     ApiKey.LIST_OFFSETS: (1, 9),

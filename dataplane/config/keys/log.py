@@ -288,7 +288,7 @@ KEYS = (
     flag(
         "log.message.downconversion.enable",
         True,
-        "Without effect here: old record formats are not served.",
+        "Whether clients before Kafka 0.11 are served, whose records are converted for them.",
         dynamic=CLUSTER,
         scope=TENANT,
     ),

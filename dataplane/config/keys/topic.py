@@ -75,7 +75,7 @@ _SETTINGS = scoped(
     flag(
         "message.downconversion.enable",
         True,
-        "Without effect here: old record formats are not served.",
+        "Whether clients before Kafka 0.11 are served, whose records are converted for them.",
     ),
     dataclasses.replace(
         text(

@@ -54,16 +54,6 @@ async def test_offsets_are_assigned_in_every_version(broker: OneBroker, version:
     assert broker.partition("t").high_watermark == 3
 
 
-@pytest.mark.parametrize("version", [0, 1, 2])
-async def test_versions_before_the_batch_format_are_refused_by_code(
-    broker: OneBroker, version: int
-) -> None:
-    broker.topic("t")
-    answer = only(await broker.ask(produce("t", batch("a")), version))
-    assert answer.error_code == ErrorCode.UNSUPPORTED_VERSION
-    assert broker.partition("t").log.log_end_offset == 0
-
-
 async def test_acks_all_waits_for_every_in_sync_replica(broker: OneBroker) -> None:
     broker.topic("t", replicas=(ME, PEER, THIRD))
     request = produce("t", batch("a", "b"), acks=-1)

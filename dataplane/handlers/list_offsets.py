@@ -1,11 +1,12 @@
-"""ListOffsets (2), versions 1-9: offsets by timestamp, or by a special name.
+"""ListOffsets (2), versions 0-9: offsets by timestamp, or by a special name.
 
 Behaviour: needs Describe on the topic. Timestamps: -1 latest (the last stable offset under
 read_committed, else the high watermark; a replica asks for the log end), -2 earliest, -3 the record
 with the largest timestamp (KIP-734), -4 earliest local (the same as earliest without tiering),
 -5 latest tiered (none). Nothing found: offset and timestamp -1.
-Version notes: 2 isolation level, 4 leader epoch (fencing and answer), 7 -3, 8 -4, 9 -5.
-Skipped: version 0, the "so many offsets before" form that no supported client sends.
+Version notes: 0 answers up to so many offsets, the newest first: where the segments up to a time
+begin, and for -1 the end before them; 2 isolation level, 4 leader epoch (fencing and answer), 7 -3,
+8 -4, 9 -5.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
+from dataplane.model.integers import INT64_MAX
 from dataplane.security.acl import AclOperation, ResourceType
 from dataplane.wire.messages.list_offsets import (
     ListOffsetsPartition,
@@ -38,6 +40,7 @@ DEBUGGING_CONSUMER = -2
 
 async def handle(context: RequestContext, request: ListOffsetsRequest) -> ListOffsetsResponse:
     response = ListOffsetsResponse()
+    find = _find_before if context.header.api_version == 0 else _find
     for topic in request.topics:
         allowed = context.authorize(AclOperation.DESCRIBE, ResourceType.TOPIC, topic.name)
         answer = ListOffsetsTopicResponse(name=topic.name)
@@ -45,7 +48,7 @@ async def handle(context: RequestContext, request: ListOffsetsRequest) -> ListOf
             try:
                 if not allowed:
                     raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-                found = _find(context, topic.name, wanted, request)
+                found = find(context, topic.name, wanted, request)
             except KafkaError as error:
                 found = ListOffsetsPartitionResponse(error_code=error.code)
             found.partition_index = wanted.partition_index
@@ -57,12 +60,7 @@ async def handle(context: RequestContext, request: ListOffsetsRequest) -> ListOf
 def _find(
     context: RequestContext, topic: str, wanted: ListOffsetsPartition, request: ListOffsetsRequest
 ) -> ListOffsetsPartitionResponse:
-    topic_partition = TopicPartition(topic, wanted.partition_index)
-    replica_manager = context.broker.replica_manager
-    if request.replica_id == DEBUGGING_CONSUMER:
-        partition = replica_manager.hosted(topic_partition)
-    else:
-        partition = replica_manager.leader(topic_partition)
+    partition = _partition(context, topic, wanted, request)
     partition.check_epoch(wanted.current_leader_epoch)
     end = _readable_end(partition, request)
     log = partition.log
@@ -84,6 +82,32 @@ def _find(
         else:
             epoch = -1
     return ListOffsetsPartitionResponse(timestamp=timestamp, offset=offset, leader_epoch=epoch)
+
+
+def _find_before(
+    context: RequestContext, topic: str, wanted: ListOffsetsPartition, request: ListOffsetsRequest
+) -> ListOffsetsPartitionResponse:
+    """Version 0. No more offsets than there are segments, whatever is asked for."""
+    partition = _partition(context, topic, wanted, request)
+    end, log = _readable_end(partition, request), partition.log
+    if wanted.timestamp == EARLIEST:
+        offsets = [log.log_start_offset]
+    elif wanted.timestamp == LATEST:
+        begins = [offset for offset in log.segments_before(INT64_MAX) if offset < end]
+        offsets = [end, *begins]
+    else:
+        offsets = [offset for offset in log.segments_before(wanted.timestamp) if offset <= end]
+    return ListOffsetsPartitionResponse(old_style_offsets=offsets[: max(0, wanted.max_num_offsets)])
+
+
+def _partition(
+    context: RequestContext, topic: str, wanted: ListOffsetsPartition, request: ListOffsetsRequest
+) -> Partition:
+    topic_partition = TopicPartition(topic, wanted.partition_index)
+    replica_manager = context.broker.replica_manager
+    if request.replica_id == DEBUGGING_CONSUMER:
+        return replica_manager.hosted(topic_partition)
+    return replica_manager.leader(topic_partition)
 
 
 def _readable_end(partition: Partition, request: ListOffsetsRequest) -> int:

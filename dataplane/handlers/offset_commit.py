@@ -1,9 +1,11 @@
-"""OffsetCommit (8), versions 2-9: store how far a group has consumed.
+"""OffsetCommit (8), versions 0-9: store how far a group has consumed.
 
 Behaviour: needs Read on the group and on each topic; an unknown topic gets
 UNKNOWN_TOPIC_OR_PARTITION. Answered once the records are committed by the in-sync replicas.
-Version notes: 2-4 carry a retention time, stored as explicit expiry; 6 leader epochs; 7 static
-members. Skipped: 0 and 1 (0 stores in ZooKeeper), member epochs of KIP-848 in 9.
+Version notes: 0 names no member: it is stored as of a consumer that is alone; Kafka keeps it in
+ZooKeeper, where nothing but version 0 sees it. 1 has a time for each offset, 2-4 carry a retention
+time, stored as explicit expiry; 6 leader epochs; 7 static members.
+Skipped: member epochs of KIP-848 in 9.
 """
 
 from __future__ import annotations
@@ -45,6 +47,7 @@ async def handle(context: RequestContext, request: OffsetCommitRequest) -> Offse
                     leader_epoch=asked.committed_leader_epoch,
                     metadata=asked.committed_metadata or "",
                     retention_ms=request.retention_time_ms,
+                    commit_timestamp_ms=asked.commit_timestamp,
                 )
     if offsets:
         errors |= await context.broker.group_coordinator.commit(

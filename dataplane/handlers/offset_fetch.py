@@ -1,11 +1,12 @@
-"""OffsetFetch (9), versions 1-9: read what groups have committed.
+"""OffsetFetch (9), versions 0-9: read what groups have committed.
 
 Behaviour: needs Describe on the group and on each topic. A group or partition without a committed
 offset is answered with offset -1 and no error. Asked for all topics, those that the caller may not
 describe are left out.
-Version notes: null topics (all) from 2, and a top-level error; 5 leader epochs; 7 require_stable
-(always satisfied: transactional commits are not served); 8 many groups; 9 member ids of KIP-848
-(not looked at). Skipped: 0 (reads from ZooKeeper).
+Version notes: 0 reads the same offsets (Kafka has those of version 0 in ZooKeeper), and what is not
+committed is UNKNOWN_TOPIC_OR_PARTITION there; null topics (all) from 2, and a top-level error; 5
+leader epochs; 7 require_stable (always satisfied: transactional commits are not served); 8 many
+groups; 9 member ids of KIP-848 (not looked at).
 """
 
 from __future__ import annotations
@@ -81,10 +82,21 @@ def _answer_one(
         if context.header.api_version < 2:  # no place for a top-level error
             failed = CommittedOffset(error=error)
             found = {name: dict.fromkeys(indexes, failed) for name, indexes in wanted or []}
+    if context.header.api_version == 0:
+        found = {name: _known(partitions) for name, partitions in found.items()}
     return OffsetFetchResponse(
         error_code=error,
         topics=_rows(found, OffsetFetchResponseTopic, OffsetFetchResponsePartition),
     )
+
+
+def _known(partitions: dict[int, CommittedOffset]) -> dict[int, CommittedOffset]:
+    """What is not committed is an error in version 0."""
+    unknown = CommittedOffset(error=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return {
+        index: unknown if committed.offset < 0 and not committed.error else committed
+        for index, committed in partitions.items()
+    }
 
 
 def _rows(

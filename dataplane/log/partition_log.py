@@ -14,7 +14,7 @@ from dataplane.log.attempts import try_all
 from dataplane.log.log_loader import load_log
 from dataplane.log.opening import NEVER_CLEANED, NEW_LOG, NOBODY
 from dataplane.log.reading.log_slice import NO_FILE, AppendInfo, LogSlice
-from dataplane.log.reading.lookup import first_at_or_after, latest_by_time
+from dataplane.log.reading.lookup import first_at_or_after, latest_by_time, segments_before
 from dataplane.log.retention import deletable_prefix
 from dataplane.model.errors import ErrorCode, KafkaError
 
@@ -215,6 +215,10 @@ class PartitionLog:
     def offset_for_timestamp(self, timestamp_ms: int) -> TimestampedOffset | None:
         """The first record at or after `timestamp_ms`, with its own timestamp and epoch."""
         return first_at_or_after(self._segments, timestamp_ms, self.log_start_offset)
+
+    def segments_before(self, timestamp_ms: int) -> list[int]:
+        """Where the segments up to a time begin, the last first, as ListOffsets 0 wants them."""
+        return segments_before(self._segments, timestamp_ms, self.log_start_offset)
 
     def max_timestamp_offset(self) -> TimestampedOffset | None:
         """The record with the largest timestamp; None while no record has one."""

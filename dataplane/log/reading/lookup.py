@@ -47,6 +47,16 @@ def first_at_or_after(
     return None
 
 
+def segments_before(segments: LogSegments, timestamp_ms: int, log_start_offset: int) -> list[int]:
+    """Where segments begin, up to the last one whose newest record is of `timestamp_ms` or before.
+
+    The last comes first.
+    """
+    begins = [max(segment.base_offset, log_start_offset) for segment in segments]
+    newest = [slot for slot, each in enumerate(segments) if each.max_timestamp_ms <= timestamp_ms]
+    return begins[newest[-1] :: -1] if newest else []
+
+
 def latest_by_time(segments: LogSegments, log_start_offset: int) -> TimestampedOffset | None:
     """The first record that carries the largest timestamp of the log (KIP-734)."""
     with_time = [segment for segment in segments if segment.max_timestamp_ms >= 0]

@@ -25,6 +25,7 @@ from dataplane.wire.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
 )
+from dataplane.wire.record_batch import NewRecord, build_batch
 from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch, read_answer, settled
 from tests.waiting import turns
 
@@ -53,6 +54,42 @@ async def test_the_ends_of_a_log(broker: OneBroker, version: int) -> None:
     assert (await offset_of(broker, -1, version)).offset == 2, "consumers see the high watermark"
     assert (await offset_of(broker, -1, version, replica=PEER)).offset == 3
     assert (await offset_of(broker, -2, version)).offset == 0
+
+
+async def before(broker: OneBroker, timestamp: int, count: int = 10) -> list[int]:
+    """What version 0 answers."""
+    request = list_offsets("t", timestamp)
+    request.topics[0].partitions[0].max_num_offsets = count
+    found = (await broker.ask(request, 0)).topics[0].partitions[0]
+    assert found.error_code == 0
+    return found.old_style_offsets
+
+
+async def test_version_0_names_where_segments_begin() -> None:
+    broker = OneBroker(**{"log.segment.bytes": "100"})
+    broker.topic("t", replicas=(ME, PEER))
+    partition = broker.partition("t")
+    assert await before(broker, -1) == await before(broker, -2) == [0]
+    for time in (1_000, 2_000, 3_000):  # of each segment's only record
+        records = build_batch([NewRecord(None, bytes(60), (), time)])
+        partition.append_now(bytearray(records), 1)
+    partition.on_follower_fetch(PEER, 3)
+    assert await before(broker, -1) == [3, 2, 1, 0]
+    assert await before(broker, -1, 2) == [3, 2]
+    assert await before(broker, -1, 0) == await before(broker, -1, -7) == []
+    assert await before(broker, -2) == [0]
+    assert await before(broker, 2_500) == [1, 0]
+    assert await before(broker, 2_500, 1) == [1]
+    assert await before(broker, 999) == []
+    await broker.stop()
+
+
+async def test_version_0_says_nothing_of_what_is_not_committed(broker: OneBroker) -> None:
+    broker.topic("t", replicas=(ME, PEER))
+    broker.partition("t").append_now(bytearray(batch("a")), 1)
+    assert await before(broker, -1) == [0]
+    broker.partition("t").on_follower_fetch(PEER, 1)
+    assert await before(broker, -1) == [1, 0]
 
 
 async def test_by_timestamp(broker: OneBroker) -> None:

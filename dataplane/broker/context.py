@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from dataplane.broker.controller.kafka_controller import KafkaController
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from dataplane.broker.networking.controller_client import ControllerClient
     from dataplane.broker.producer_ids import ProducerIdManager
     from dataplane.broker.quotas.client_quotas import ClientQuotas
+    from dataplane.broker.quotas.metering import Metering
+    from dataplane.broker.quotas.quota_manager import QuotaManager
     from dataplane.broker.replicas.replica_manager import ReplicaManager
     from dataplane.broker.security.authorizer import Authorizer
     from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
@@ -71,6 +73,7 @@ class HandlerContext:
     configs: ConfigStore
     config_admin: ConfigAdmin
     client_quotas: ClientQuotas
+    quotas: QuotaManager
     internal_topics: InternalTopics
     replica_manager: ReplicaManager
     group_coordinator: GroupCoordinator
@@ -83,8 +86,10 @@ class HandlerContext:
 
 @dataclasses.dataclass(slots=True)
 class RequestContext:
-    """One request in work."""
+    """One request in work. `metering` is None where no quota bounds its client."""
 
+    metering: ClassVar[Metering | None] = None
+    throttle_time_ms: ClassVar[int] = 0
     broker: HandlerContext
     connection: ConnectionInfo
     header: RequestHeader
@@ -109,3 +114,26 @@ class RequestContext:
             resource_type,
             resource_name,
         )
+
+
+class MeteredContext(RequestContext):
+    """One request of a client that has a quota."""
+
+    __slots__ = ("metering",)
+
+    metering: Metering  # type: ignore[misc]  # of each: those without a quota have no place for it
+
+    def __init__(
+        self,
+        broker: HandlerContext,
+        connection: ConnectionInfo,
+        header: RequestHeader,
+        metering: Metering,
+    ) -> None:
+        super().__init__(broker, connection, header)
+        self.metering = metering
+
+    @property
+    def throttle_time_ms(self) -> int:  # type: ignore[override]  # as above
+        """What the answer says of the wait behind it."""
+        return self.metering.throttle_ms

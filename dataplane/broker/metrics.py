@@ -111,6 +111,7 @@ class Metrics:
         self.refused_batches: dict[str, int] = {}
         self.request_times: dict[str, Histogram] = {}
         self.zookeeper_times = Histogram()
+        self.muted_connections = 0
         self.bad_frames = self.counter(
             "penstock_bad_frames_total",
             "Connections closed for an oversized, negative or unreadable frame.",

@@ -132,6 +132,7 @@ class BrokerProcess:
         undo.push_async_callback(dispatcher.stop)
         await self._listeners.serve(dispatcher)
         undo.callback(self._listeners.stop)
+        components.quotas.on_change(self._listeners.forget_routes)
         self._listeners.follow_tls_files(components.configs.broker_config)
         gauges.register(
             self._metrics,

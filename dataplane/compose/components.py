@@ -14,6 +14,7 @@ from dataplane.broker.metadata.internal_topics import InternalTopics
 from dataplane.broker.networking.controller_client import ControllerClient
 from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.quotas.client_quotas import ClientQuotas
+from dataplane.broker.quotas.quota_manager import QuotaManager
 from dataplane.broker.replicas.peer_leadership_check import PeerLeadershipCheck
 from dataplane.broker.security.authorizer import Authorizer
 from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
@@ -46,6 +47,7 @@ class Components:
     authorizer: Authorizer
     producer_ids: ProducerIdManager
     group_coordinator: GroupCoordinator
+    quotas: QuotaManager
     peer_leadership_check: PeerLeadershipCheck
     handlers: HandlerContext
 
@@ -82,6 +84,7 @@ def build_components(
     )
     authorizer = Authorizer(coordinator, clock, entropy, configs.broker_config)
     producer_ids = ProducerIdManager(coordinator, broker_id)
+    quotas = QuotaManager(configs, clock)
     group_coordinator = GroupCoordinator(replica_manager, metadata_cache, configs, clock, entropy)
     return Components(
         lifecycle=lifecycle,
@@ -95,6 +98,7 @@ def build_components(
         authorizer=authorizer,
         producer_ids=producer_ids,
         group_coordinator=group_coordinator,
+        quotas=quotas,
         peer_leadership_check=PeerLeadershipCheck(
             coordinator, peers, metadata_cache, replica_manager, lifecycle
         ),
@@ -107,6 +111,7 @@ def build_components(
             configs=configs,
             config_admin=ConfigAdmin(configs, metadata_cache, broker_id=broker_id),
             client_quotas=ClientQuotas(configs),
+            quotas=quotas,
             internal_topics=InternalTopics(controller_client, configs),
             replica_manager=replica_manager,
             group_coordinator=group_coordinator,

@@ -101,6 +101,10 @@ class Listeners:
         for listener in self._listeners:
             listener.sweep(now_s)
 
+    def forget_routes(self) -> None:
+        for listener in self._listeners:
+            listener.forget_routes()
+
     def relieve(self) -> None:
         """See that connections which wait for space to read into do not wait in vain."""
         self.receive_budget.relieve(asyncio.get_running_loop().time())

@@ -138,6 +138,7 @@ class _DelayedDeleteRecords(DelayedOperation):
 
     def _complete(self) -> None:
         header = self._context.header
+        self._response.throttle_time_ms = self._context.throttle_time_ms
         self.deferred.complete(
             [encode_response_frame(self._response, header.api_version, header.correlation_id)]
         )

@@ -9,6 +9,8 @@ from being sent. In a compacted log a consumer's answer begins with a record, if
 read, whatever batches without records lie before it; replicas get every batch.
 A follower that is not in sync gets nothing of throttled partitions while the leader's replication
 quota is used up (KIP-73); they do not count towards `min_bytes`.
+A consumer that has used up its quota is answered without a partition, and with how long it is not
+read from (KIP-219); an answer is never larger than what its quota allows in one window.
 In a fetch session (KIP-227) a request adds to what the session asks for, and an answer leaves out
 partitions of which there is nothing new. A follower's partitions that are caught up become idle:
 they are not even looked at until something happens to them.
@@ -163,6 +165,11 @@ class DelayedFetch(DelayedOperation):
 
     def _encode(self, results: list[FetchedPartition], size: int, *, failed: bool) -> list[Any]:
         header, asked = self._context.header, self._partitions
+        metering = self._context.metering
+        if metering is not None and not asked.is_replica:
+            metering.spent_before()
+            if not metering.fetched(size):
+                return self._encode_held(metering.throttle_ms)
         topics = []
         at = 0
         for key, count in asked.keys:
@@ -181,6 +188,7 @@ class DelayedFetch(DelayedOperation):
             header.api_version,
             header.correlation_id,
             sent,
+            throttle_time_ms=self._context.throttle_time_ms,
             session_id=session_id,
             node_endpoints=hints,
         )
@@ -192,6 +200,21 @@ class DelayedFetch(DelayedOperation):
         else:
             metrics.bytes_out.value += size
         return parts
+
+    def _encode_held(self, throttle_ms: int) -> list[Any]:
+        """Nothing: the consumer asks for the same once more after it has waited."""
+        header = self._context.header
+        try:
+            session_id = self._session.hold()
+        except KafkaError as error:
+            return _refuse_all(self._context, error)
+        return encode_fetch_response(
+            header.api_version,
+            header.correlation_id,
+            (),
+            throttle_time_ms=throttle_ms,
+            session_id=session_id,
+        )
 
     def _let_idle(self, results: list[FetchedPartition]) -> None:
         """What is caught up and was sent everything is not looked at again until it wakes."""

@@ -68,6 +68,11 @@ class FetchPartitions:
         self.may_replicate = not is_replica or context.authorize(
             AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
         )
+        if context.metering is not None:
+            if is_replica and self.may_replicate:
+                context.metering.exempt()
+            else:
+                self._bytes_max = min(self._bytes_max, context.metering.fetch_bytes_max)
 
     # -- which partitions
 

@@ -132,11 +132,17 @@ def note(
     """Keep what a consumer reads that reads the partition of its last fetch: more will follow."""
     connection = context.connection
     route = connection.fetch_route
-    if route is not None and partition is not None and route.fits(frame, partition):
+    if (
+        route is not None
+        and partition is not None
+        and context.metering is None
+        and route.fits(frame, partition)
+    ):
         return  # it had to wait this time, or the like
     connection.fetch_route = None
     if (
         partition is None
+        or context.metering is not None  # a route counts nothing
         or not partition.is_leader
         or request.session_epoch != FINAL_EPOCH
         or request.session_id

@@ -66,6 +66,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
             cluster_id=here.cluster_id,
             controller_id=here.controller_client.controller_id,
             topics=topics,
+            throttle_time_ms=context.throttle_time_ms,
             cluster_authorized_operations=operations,
         )
     ]

@@ -96,6 +96,8 @@ def _note_route(
     connection = context.connection
     version = context.header.api_version
     connection.produce_route = None
+    if context.metering is not None:
+        return  # a route counts nothing
     if connection.last_produced != partition or version < ZSTD_FROM or records is None:
         connection.last_produced = partition
         return
@@ -328,6 +330,10 @@ def _answer(context: RequestContext, topics: list[_Topic], *, failed: bool) -> l
     )
     return [
         encode_produce_response(
-            header.api_version, header.correlation_id, topics, node_endpoints=hints
+            header.api_version,
+            header.correlation_id,
+            topics,
+            throttle_time_ms=context.throttle_time_ms,
+            node_endpoints=hints,
         )
     ]

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 from dataplane.wire.apis import API_TABLE, ApiKey
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable, Coroutine
 
     from dataplane.broker.context import RequestContext
 
-    Handler = Callable[[RequestContext, Any], Awaitable[Any]]
+    Handler = Callable[[RequestContext, Any], Coroutine[Any, Any, Any]]
 
 HANDLED: dict[ApiKey, tuple[int, int]] = {
     # data path and cluster view

@@ -22,7 +22,15 @@ MeterT = TypeVar("MeterT")
 class Account(Generic[MeterT]):
     """One holder's use. `bound` is as of the last look; throttles are counted by the caller."""
 
-    __slots__ = ("bound", "holder", "meter", "throttled_ms", "throttles", "used_ms")
+    __slots__ = (
+        "bound",
+        "holder",
+        "meter",
+        "throttled_ms",
+        "throttled_until_ms",
+        "throttles",
+        "used_ms",
+    )
 
     def __init__(self, holder: Holder, meter: MeterT) -> None:
         self.holder = holder
@@ -31,10 +39,12 @@ class Account(Generic[MeterT]):
         self.used_ms = 0
         self.throttles = 0
         self.throttled_ms = 0
+        self.throttled_until_ms = 0
 
-    def count_throttle(self, throttle_ms: int) -> None:
+    def count_throttle(self, throttle_ms: int, now_ms: int) -> None:
         self.throttles += 1
         self.throttled_ms += throttle_ms
+        self.throttled_until_ms = max(self.throttled_until_ms, now_ms + throttle_ms)
 
 
 class Accounts(Generic[MeterT]):

@@ -12,11 +12,11 @@ from collections import deque
 class RateWindow:
     """Units per second over `samples` samples of `sample_ms`; times are monotonic, in ms."""
 
-    __slots__ = ("_parts", "_sample_ms", "_samples")
+    __slots__ = ("_parts", "_samples", "sample_ms")
 
     def __init__(self, *, samples: int, sample_ms: int) -> None:
         self._samples = samples
-        self._sample_ms = sample_ms
+        self.sample_ms = sample_ms
         # Start, last event, amount; begun when something is recorded a sample's length after the
         # start of the one before, so there are never more than `samples` and two.
         self._parts: deque[list[float]] = deque()
@@ -24,7 +24,7 @@ class RateWindow:
     def record(self, amount: float, now_ms: int) -> None:
         """An amount below 0 takes back what was recorded."""
         parts = self._parts
-        if not parts or now_ms - parts[-1][0] >= self._sample_ms:
+        if not parts or now_ms - parts[-1][0] >= self.sample_ms:
             self._drop_old(now_ms)
             parts.append([now_ms, now_ms, 0.0])
         parts[-1][1] = now_ms
@@ -35,10 +35,10 @@ class RateWindow:
         self._drop_old(now_ms)
         parts = self._parts
         elapsed_ms = now_ms - int(parts[0][0]) if parts else 0
-        missing = self._samples - 1 - elapsed_ms // self._sample_ms
+        missing = self._samples - 1 - elapsed_ms // self.sample_ms
         if missing > 0:
-            elapsed_ms += missing * self._sample_ms
-        window_ms = elapsed_ms or self._sample_ms
+            elapsed_ms += missing * self.sample_ms
+        window_ms = elapsed_ms or self.sample_ms
         return sum(part[2] for part in parts) * 1000 / window_ms, window_ms
 
     def throttle_ms(self, bound: float, now_ms: int) -> int:
@@ -52,7 +52,7 @@ class RateWindow:
 
     def _drop_old(self, now_ms: int) -> None:
         """Forget samples whose last event lies before the window."""
-        age_max_ms = self._samples * self._sample_ms
+        age_max_ms = self._samples * self.sample_ms
         parts = self._parts
         while parts and now_ms - parts[0][1] >= age_max_ms:
             parts.popleft()

@@ -289,6 +289,10 @@ class FetchContext:
         """What to answer: the session's id and the partitions to send. KafkaError for all."""
         return NO_SESSION, answers
 
+    def hold(self) -> int:
+        """Nothing is answered now: the session's id, which remembers nothing. KafkaError."""
+        return NO_SESSION
+
 
 class _FullFetchContext(FetchContext):
     """A full request that wants a session. It gets one with the answer, if there is a place."""
@@ -333,6 +337,11 @@ class _IncrementalFetchContext(FetchContext):
         if self.session.epoch != self._epoch:  # asked again meanwhile, over another connection
             raise KafkaError(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
         return self.session.id, self.session.news(answers)
+
+    def hold(self) -> int:
+        if self.session.epoch != self._epoch:
+            raise KafkaError(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+        return self.session.id
 
 
 class FetchManager:

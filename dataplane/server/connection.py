@@ -349,6 +349,22 @@ class Connection(asyncio.BufferedProtocol):
         """SASL failed: the answer that says so is the last one."""
         self.loop.call_soon(self.loop.call_soon, self.close)
 
+    def mute(self, pause_ms: int) -> None:
+        """Its client is over a quota: no request is looked at for so long, answers leave."""
+        if self.closed:
+            return
+        metrics = self._listener.metrics
+        pause: Deferred[Reply | None] = Deferred()
+        timer = self.loop.call_later(pause_ms / 1000, _end_pause, metrics, pause)
+
+        def abandon() -> None:
+            timer.cancel()
+            metrics.muted_connections -= 1
+
+        pause.on_abandoned = abandon
+        metrics.muted_connections += 1
+        self._wait_for(pause, exclusive=True)
+
     def tidy(self) -> None:
         """Give back what an idle connection does not need."""
         self._buffer.shrink()
@@ -384,6 +400,11 @@ class Connection(asyncio.BufferedProtocol):
     def abort(self) -> None:
         self.closed = True
         self._transport.abort()
+
+
+def _end_pause(metrics: Metrics, pause: Deferred[Reply | None]) -> None:
+    metrics.muted_connections -= 1
+    pause.complete(None)
 
 
 def _completed(reply: Any) -> Deferred[Any]:

@@ -7,13 +7,16 @@ import logging
 import struct
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from dataplane.broker.context import CloseConnection, RequestContext
+from dataplane.broker.context import CloseConnection, MeteredContext, RequestContext
 from dataplane.broker.delayed.deferred import Deferred
 from dataplane.broker.metrics import UNKNOWN_API
 from dataplane.broker.networking.frame_buffer import FrameError
+from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.handlers import registry
 from dataplane.handlers.error_response import error_response
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
+from dataplane.server.metered import TimedSteps, hold
 from dataplane.server.rate_limited_log import RateLimitedLog
 from dataplane.wire.apis import API_TABLE, ApiKey, load
 from dataplane.wire.codec import decode
@@ -22,7 +25,7 @@ from dataplane.wire.headers import RequestHeader, encode_response_frame, parse_r
 
 if TYPE_CHECKING:
     from dataplane.broker.context import ConnectionInfo, HandlerContext
-    from dataplane.broker.replicas.staged_appends import StagedAnswer
+    from dataplane.broker.quotas.metering import Metering
 
 _log = logging.getLogger(__name__)
 
@@ -35,6 +38,16 @@ _PRODUCE, _FETCH = int(ApiKey.PRODUCE), int(ApiKey.FETCH)
 _KEY = struct.Struct(">h")
 _SIZE = struct.Struct(">i")
 _KNOWN = frozenset(int(key) for key in ApiKey)
+_BROKERS_OWN = frozenset(
+    {
+        ApiKey.LEADER_AND_ISR,
+        ApiKey.STOP_REPLICA,
+        ApiKey.UPDATE_METADATA,
+        ApiKey.CONTROLLED_SHUTDOWN,
+        ApiKey.ALTER_PARTITION,
+        ApiKey.ALLOCATE_PRODUCER_IDS,
+    }
+)
 _BEFORE_SASL = frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
 
 
@@ -52,6 +65,10 @@ class Requester(Protocol):
         """Read no more, and close when the answers in work have left."""
         ...
 
+    def mute(self, pause_ms: int) -> None:
+        """Look at no request for so long; the answers in work leave meanwhile."""
+        ...
+
 
 class Dispatcher:
     """Answers requests of every connection of one broker."""
@@ -60,6 +77,7 @@ class Dispatcher:
         self._broker = broker
         self._appends = broker.replica_manager.appends
         self._metrics = broker.metrics
+        self._quotas = broker.quotas
         self._rate_limited_log = RateLimitedLog(_log)
         self._tasks: set[asyncio.Task[None]] = set()
         self._counts = broker.metrics.requests
@@ -69,7 +87,9 @@ class Dispatcher:
         """Whether work on `frame` may start while earlier Produces wait for their replicas."""
         return len(frame) >= 2 and _KEY.unpack_from(frame)[0] == _PRODUCE
 
-    def submit(self, connection: Requester, frame: memoryview) -> Answer:
+    def submit(  # noqa: PLR0911 - a method more would be a call more for each request
+        self, connection: Requester, frame: memoryview
+    ) -> Answer:
         """Start work on one request. Raises FrameError when the stream makes no sense."""
         info = connection.info
         route = info.produce_route
@@ -97,6 +117,11 @@ class Dispatcher:
             if hot is None:
                 return self._submit_other(connection, header, frame)
         self._counts[key] += 1
+        if self._quotas.is_active:
+            metering = self._quotas.metering(info.principal.name, header.client_id or "")
+            if metering is not None:
+                metered = MeteredContext(self._broker, info, header, metering)
+                return self._submit_metered(connection, metered, frame, hot)
         context = RequestContext(self._broker, info, header)
         appends = self._appends
         if key and appends.partitions:
@@ -107,6 +132,28 @@ class Dispatcher:
             appends.commit()
             return self._hot_failed(context, frame, error)
         return answer
+
+    def _submit_metered(
+        self, connection: Requester, context: MeteredContext, frame: memoryview, hot: Any
+    ) -> Answer:
+        """As any hot request, but by itself: its client may have to wait behind it."""
+        header, metering = context.header, context.metering
+        now_s = asyncio.get_running_loop().time
+        started_s = now_s()
+        self._appends.commit()
+        if header.api_key != _FETCH:  # it may have to wait before it is answered: it asks then
+            metering.spent_before()
+        if header.api_key == _PRODUCE:
+            metering.produced(len(frame))
+        try:
+            answer: Answer = hot(context, frame, header.body_position)
+            if isinstance(answer, StagedAnswer):
+                answer = answer.finish()
+        except Exception as error:  # noqa: BLE001 - answered in shape, logged, counted
+            self._appends.commit()
+            answer = self._hot_failed(context, frame, error)
+        metering.spend(now_s() - started_s)
+        return hold(connection, metering, answer)
 
     def _prepare(self, header: RequestHeader, *, authenticated: bool) -> Any | None:
         """What takes frames of this API and version, if it is hot, served and allowed."""
@@ -130,11 +177,24 @@ class Dispatcher:
         self._metrics.count_request(key if key in _KNOWN else UNKNOWN_API)
         if not info.authenticated and key not in _BEFORE_SASL:
             raise FrameError(f"API {key} asked before SASL authentication")
-        context = RequestContext(self._broker, info, header)
+        context = self._context_of_task(info, header)
         versions = registry.HANDLED.get(key)  # type: ignore[call-overload]  # an int finds its ApiKey
         if versions is None or not versions[0] <= header.api_version <= versions[1]:
             return self._unsupported(connection, context, frame)
         return self._submit_task(connection, context, frame)
+
+    def _context_of_task(self, info: ConnectionInfo, header: RequestHeader) -> RequestContext:
+        """Brokers' commands to each other are exempt from quotas, and so is logging in."""
+        context = RequestContext(self._broker, info, header)
+        key = header.api_key
+        if not self._quotas.is_active or key in _BEFORE_SASL:
+            return context
+        if key in _BROKERS_OWN and context.authorize(
+            AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
+        ):
+            return context
+        metering = self._quotas.metering(info.principal.name, header.client_id or "")
+        return context if metering is None else MeteredContext(self._broker, info, header, metering)
 
     async def stop(self) -> None:
         """Give requests in work up."""
@@ -203,9 +263,11 @@ class Dispatcher:
         loop = asyncio.get_running_loop()
         started_s = loop.time()
         reply: Reply | None = None
+        wait_ms = 0
         try:
             response = await self._handle(handler, context, request)
             if response is not None:
+                wait_ms = _wait_of(context, response)
                 reply = [encode_response_frame(response, header.api_version, header.correlation_id)]
         except WireError:  # our own response does not fit its schema: a bug, answered as one
             _log.exception("%s v%d cannot be answered", key.name, header.api_version)
@@ -218,13 +280,17 @@ class Dispatcher:
                 connection.close_after_answer()
         self._metrics.time_request(API_TABLE[key].name, (loop.time() - started_s) * 1000)
         deferred.complete(reply)
+        if wait_ms:
+            connection.mute(wait_ms)
 
     async def _handle(
         self, handler: registry.Handler, context: RequestContext, request: Any
     ) -> Any | None:
         response_class = load(context.header.api_key)[1]
         try:
-            return await handler(context, request)
+            if context.metering is None:
+                return await handler(context, request)
+            return await _timed(handler, context.metering, context, request)
         except KafkaError as error:
             return error_response(response_class, request, error.code, error.message)
         except asyncio.CancelledError:
@@ -307,3 +373,26 @@ class Dispatcher:
             return None
         version = min(header.api_version, API_TABLE[key].max_version)
         return [encode_response_frame(response, version, header.correlation_id)]
+
+
+async def _timed(
+    handler: registry.Handler, metering: Metering, context: RequestContext, request: Any
+) -> Any:
+    """Handle it, and count the time that its own steps have taken."""
+    steps = TimedSteps(handler(context, request), asyncio.get_running_loop().time)
+    try:
+        return await steps
+    finally:
+        metering.spend(steps.spent_s)
+
+
+def _wait_of(context: RequestContext, response: Any) -> int:
+    """How long its client has to wait behind this answer, which says so."""
+    wait_ms: int = getattr(response, "throttle_time_ms", 0)  # the handler's own wait
+    metering = context.metering
+    if metering is not None:
+        metering.spent_before()
+        if metering.throttle_ms > wait_ms:
+            wait_ms = metering.answered()
+            response.throttle_time_ms = wait_ms
+    return wait_ms

@@ -116,6 +116,12 @@ class Listener:
             if self._per_ip[host] <= 0:
                 del self._per_ip[host]
 
+    def forget_routes(self) -> None:
+        """Quotas have changed: the next request of every connection goes the long way."""
+        for connection in self._connections:
+            info = connection.info
+            info.produce_route = info.fetch_route = None
+
     def sweep(self, now_s: float) -> None:
         """Close idle connections and give back the buffers of quiet ones."""
         idle_s = self.limits.idle_ms_max / 1000 if self.limits.idle_ms_max >= 0 else None

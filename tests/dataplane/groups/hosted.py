@@ -15,6 +15,7 @@ from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.broker.metrics import Metrics
 from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.quotas.client_quotas import ClientQuotas
+from dataplane.broker.quotas.quota_manager import QuotaManager
 from dataplane.broker.replicas.partition import Partition
 from dataplane.broker.security.authorizer import Authorizer
 from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
@@ -100,6 +101,7 @@ class Hosted:
             configs=configs,
             config_admin=ConfigAdmin(configs, self.metadata_cache, broker_id=ME),
             client_quotas=ClientQuotas(configs),
+            quotas=QuotaManager(configs, self.clock),
             internal_topics=InternalTopics(self.controller_client, configs),
             replica_manager=self.replica_manager,
             group_coordinator=self.group_coordinator,

@@ -18,6 +18,7 @@ from dataplane.broker.metadata.metadata_cache import MetadataCache
 from dataplane.broker.metrics import Metrics
 from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.quotas.client_quotas import ClientQuotas
+from dataplane.broker.quotas.quota_manager import QuotaManager
 from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.broker.security.authorizer import Authorizer
 from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
@@ -143,9 +144,12 @@ class OneBroker:
             peers=self.peers,
             controller_client=self.controller_client,
         )
-        self.dispatcher = Dispatcher(self._handler_context())
+        self.handlers = self._handler_context()
+        self.dispatcher = Dispatcher(self.handlers)
         self.info = ConnectionInfo(LISTENER, LISTENER, "127.0.0.1", ANONYMOUS)
-        self.connection = types.SimpleNamespace(info=self.info)
+        self.mutes: list[int] = []
+        """How long each time no request of the connection was to be looked at, in ms."""
+        self.connection = types.SimpleNamespace(info=self.info, mute=self.mutes.append)
         self.ids: dict[str, uuid.UUID] = {}
 
     def _handler_context(self) -> HandlerContext:
@@ -158,6 +162,7 @@ class OneBroker:
             configs=self.configs,
             config_admin=ConfigAdmin(self.configs, self.metadata_cache, broker_id=ME),
             client_quotas=ClientQuotas(self.configs),
+            quotas=QuotaManager(self.configs, self.clock),
             internal_topics=InternalTopics(self.controller_client, self.configs),
             replica_manager=self.replica_manager,
             group_coordinator=GroupCoordinator(

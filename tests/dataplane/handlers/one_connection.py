@@ -47,7 +47,7 @@ class OneConnection:
     """`routes` off: every Produce takes the long way."""
 
     def __init__(self, broker: OneBroker, *, routes: bool = True) -> None:
-        listener = Listener(
+        self.listener = listener = Listener(
             name=LISTENER,
             security_protocol="PLAINTEXT",
             dispatcher=broker.dispatcher,

@@ -7,7 +7,7 @@ import pytest
 from dataplane.broker.metadata.registration import ensure_layout
 from dataplane.model.errors import ErrorCode
 from dataplane.security.principal import Principal
-from dataplane.security.scram import ScramMechanism
+from dataplane.security.scram import ScramCredential, ScramMechanism
 from dataplane.wire.messages import alter_client_quotas as alter
 from dataplane.wire.messages import describe_client_quotas as describe
 from tests.dataplane.handlers.one_broker import OneBroker
@@ -125,13 +125,8 @@ async def test_validation_alone_changes_nothing(broker):
 
 
 async def test_quotas_and_credentials_share_a_node_and_leave_each_other_alone(broker):
-    request = {"iterations": 4096, "salt": b"s", "salted_password": b"p"}
-    from dataplane.security.scram import ScramCredential
-
     mechanism = ScramMechanism.SCRAM_SHA_256
-    credential = ScramCredential.from_salted_password(
-        mechanism, request["salted_password"], request["salt"], request["iterations"]
-    )
+    credential = ScramCredential.from_salted_password(mechanism, b"p", b"s", 4096)
     user = [("user", "u")]
     await broker.authorizer.scram.alter("u", {mechanism: credential})
     assert await described(broker) == []

@@ -9,6 +9,7 @@ from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
+    from dataplane.broker.quotas.mutation_quota import MutationQuota
 
 
 def require_controller(context: RequestContext) -> None:
@@ -24,6 +25,16 @@ def may_on_cluster(context: RequestContext, operation: AclOperation) -> bool:
 def require_on_cluster(context: RequestContext, operation: AclOperation) -> None:
     if not may_on_cluster(context, operation):
         raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
+
+
+def mutation_quota(context: RequestContext, *, strict_from: int) -> MutationQuota:
+    """What this request may make and delete; strict for versions whose clients know the error."""
+    header = context.header
+    return context.broker.quotas.mutation_quota(
+        context.principal.name,
+        header.client_id or "",
+        is_strict=header.api_version >= strict_from,
+    )
 
 
 async def wait_until_known(context: RequestContext, timeout_ms: int) -> bool:

@@ -3,8 +3,10 @@
 Behaviour: the controller only (NOT_CONTROLLER elsewhere). Needs Create on the cluster or on the
 topic. All topics of a request are written together and sent in one command per broker; the answer
 waits until the brokers have heard, so that metadata is the same everywhere by then.
-Version notes: 5 adds counts and settings to the answer; 7 topic ids.
-Skipped: creation policies, mutation quotas.
+Each topic's partitions are taken from the client's mutation quota before it is made (KIP-599).
+Version notes: 5 adds counts and settings to the answer; from 6 a topic is refused that is over the
+quota, before the client has to wait; 7 topic ids.
+Skipped: creation policies.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from dataplane.cluster.config_entries import topic_entries
 from dataplane.cluster.topic_plans import TopicRequest
 from dataplane.handlers.controller_access import (
     may_on_cluster,
+    mutation_quota,
     require_controller,
     wait_until_known,
 )
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
     from dataplane.cluster.topic_plans import NewTopic
     from dataplane.wire.messages.create_topics import CreatableTopic
+
+
+STRICT_FROM = 6
 
 
 async def handle(context: RequestContext, request: CreateTopicsRequest) -> CreateTopicsResponse:
@@ -55,17 +61,19 @@ async def handle(context: RequestContext, request: CreateTopicsRequest) -> Creat
             accepted.append(_checked(context, topic))
         except KafkaError as refusal:
             outcomes[topic.name] = refusal
+    quota = mutation_quota(context, strict_from=STRICT_FROM)
     if accepted:
         outcomes |= await context.broker.controller.submit(
             lambda term: term.topic_creation.create_topics(
-                accepted, validate_only=request.validate_only
+                accepted, validate_only=request.validate_only, spend=quota.spend
             )
         )
     known = True
     if not request.validate_only and any(not _failed(item) for item in outcomes.values()):
         known = await wait_until_known(context, request.timeout_ms)
     return CreateTopicsResponse(
-        topics=[_result(context, name, outcomes[name], known) for name in counts]
+        throttle_time_ms=quota.answered(),
+        topics=[_result(context, name, outcomes[name], known) for name in counts],
     )
 
 

@@ -3,8 +3,9 @@
 Behaviour: the controller only. Needs Delete on the topic. The topic leaves the metadata of every
 broker at once; the answer waits until its data and its nodes are gone, at most `timeout_ms`. With
 a replica's broker down the deletion halts, the answer is success once the metadata is gone, and
-the rest follows when the broker is back, as in Kafka.
-Skipped: mutation quotas.
+the rest follows when the broker is back, as in Kafka. A topic's partitions are taken from the
+client's mutation quota (KIP-599).
+Version notes: from 5 a topic is refused that is over the quota, before the client has to wait.
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from dataplane.cluster.image import ZERO_UUID
-from dataplane.handlers.controller_access import require_controller, wait_until_known
+from dataplane.handlers.controller_access import (
+    mutation_quota,
+    require_controller,
+    wait_until_known,
+)
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import AclOperation, ResourceType
 from dataplane.wire.messages.delete_topics import (
@@ -27,9 +32,13 @@ if TYPE_CHECKING:
 
     from dataplane.broker.context import RequestContext
     from dataplane.broker.controller.term import ControllerTerm
+    from dataplane.broker.quotas.mutation_quota import MutationQuota
 
 HALTED_MS_MAX = 10_000
 """How long an answer waits for the data to go; a deletion may be halted by a dead broker."""
+
+
+STRICT_FROM = 5
 
 
 async def handle(context: RequestContext, request: DeleteTopicsRequest) -> DeleteTopicsResponse:
@@ -47,9 +56,31 @@ async def handle(context: RequestContext, request: DeleteTopicsRequest) -> Delet
             named[result.name] = result
         except KafkaError as refusal:
             result.error_code, result.error_message = refusal.code, refusal.message
-    if named:
-        await _delete(context, named, request.timeout_ms)
-    return DeleteTopicsResponse(responses=results)
+    quota = mutation_quota(context, strict_from=STRICT_FROM)
+    affordable = _affordable(context, quota, named)
+    if affordable:
+        await _delete(context, affordable, request.timeout_ms)
+    return DeleteTopicsResponse(throttle_time_ms=quota.answered(), responses=results)
+
+
+def _affordable(
+    context: RequestContext, quota: MutationQuota, named: dict[str, DeletableTopicResult]
+) -> dict[str, DeletableTopicResult]:
+    """Those that the client's quota allows; the others' results say that it does not.
+
+    A topic that is not there costs nothing: the controller refuses it.
+    """
+    topics = context.broker.metadata_cache.image.topics
+    found = {}
+    for name, result in named.items():
+        topic = topics.get(name)
+        try:
+            if topic is not None:
+                quota.spend(len(topic.partitions))
+            found[name] = result
+        except KafkaError as refusal:
+            result.error_code, result.error_message = refusal.code, refusal.message
+    return found
 
 
 async def _names_by_id(term: ControllerTerm) -> dict[uuid.UUID, str]:

@@ -17,6 +17,7 @@ from dataplane.cluster.topic_plans import (
     plan_topics,
 )
 from dataplane.cluster.writes import created_with_epoch, new_topic_ops, partition_groups, topic_op
+from dataplane.model.errors import KafkaError
 from dataplane.model.ids import TopicPartition
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from dataplane.cluster.context import ControllerContext
     from dataplane.cluster.topic_plans import TopicRequest
     from dataplane.config import BrokerConfig
-    from dataplane.model.errors import KafkaError
     from dataplane.model.partition import PartitionState
     from dataplane.ports.coordinator import Op
     from dataplane.ports.entropy import Entropy
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SEED_MAX = 1 << 16
+
+
+def _unbounded(_partitions: int) -> None:
+    """The broker's own topics are nobody's to pay for."""
 
 
 class TopicCreation:
@@ -56,11 +60,16 @@ class TopicCreation:
         self._broker_config = broker_config
 
     async def create_topics(
-        self, requests: Sequence[TopicRequest], *, validate_only: bool
+        self,
+        requests: Sequence[TopicRequest],
+        *,
+        validate_only: bool,
+        spend: Callable[[int], None] = _unbounded,
     ) -> dict[str, NewTopic | KafkaError]:
         """Make the topics that can be made, all in few multis; the others' refusals by name.
 
-        The configurations are expected to be valid.
+        The configurations are expected to be valid. `spend` is called with the partitions of each
+        topic before it is made, and raises KafkaError when they are too many.
         """
         config = self._broker_config()
         defaults = Defaults(
@@ -70,6 +79,12 @@ class TopicCreation:
             self._context, requests, defaults, self._placement_seed, self._entropy.uuid4
         )
         if not validate_only:
+            for name, plan in results.items():
+                try:
+                    if isinstance(plan, NewTopic):
+                        spend(len(plan.replicas))
+                except KafkaError as refusal:
+                    results[name] = refusal
             await self._make([plan for plan in results.values() if isinstance(plan, NewTopic)])
         return results
 
@@ -80,11 +95,13 @@ class TopicCreation:
         assignments: Sequence[Sequence[int]] | None,
         *,
         validate_only: bool,
+        spend: Callable[[int], None] = _unbounded,
     ) -> None:
-        """Raise a topic's partition count. Raises KafkaError."""
+        """Raise a topic's partition count. Raises KafkaError, also what `spend` raises."""
         added = plan_partitions(self._context, topic, count, assignments, self._placement_seed())
         if validate_only:
             return
+        spend(len(added))
         states = self._first_states(added)
         held = self._context.topics[topic]
         grown = {index: assigned(index, brokers) for index, brokers in added.items()}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from dataplane.broker.quotas.metering import Metering
+from dataplane.broker.quotas.mutation_quota import MutationQuota
 from dataplane.quotas.accounts import Accounts
 from dataplane.quotas.bounds import AddressBounds
 from dataplane.quotas.entities import ABSENT, entity_at
@@ -75,6 +76,11 @@ class QuotaManager:
         if produce is None and fetch is None and request is None:
             return None
         return Metering(self.clock, (self.samples - 1) * self.sample_ms, produce, fetch, request)
+
+    def mutation_quota(self, user: str, client_id: str, *, is_strict: bool) -> MutationQuota:
+        """For one request to the controller."""
+        account = self.mutation.find(user, client_id, self.clock.monotonic_ms())
+        return MutationQuota(self.clock, account, is_strict=is_strict)
 
     def _rate(self) -> RateWindow:
         return RateWindow(samples=self.samples, sample_ms=self.sample_ms)

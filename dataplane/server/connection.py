@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from dataplane.broker.context import ConnectionInfo
     from dataplane.broker.metrics import Metrics
     from dataplane.broker.networking.receive_budget import ReceiveBudget
-    from dataplane.server.dispatch import Answer, Dispatcher, Reply
+    from dataplane.server.answers import Answer, Reply
+    from dataplane.server.dispatch import Dispatcher
     from dataplane.server.listener_limits import ListenerLimits
     from dataplane.server.rate_limited_log import RateLimitedLog
 

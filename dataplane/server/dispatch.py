@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import struct
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from dataplane.broker.context import CloseConnection, MeteredContext, RequestContext
 from dataplane.broker.delayed.deferred import Deferred
@@ -26,12 +26,9 @@ from dataplane.wire.headers import RequestHeader, encode_response_frame, parse_r
 if TYPE_CHECKING:
     from dataplane.broker.context import ConnectionInfo, HandlerContext
     from dataplane.broker.quotas.metering import Metering
+    from dataplane.server.answers import Answer, Reply, Requester
 
 _log = logging.getLogger(__name__)
-
-# Parts of one answer, size prefix first: bytes-like objects and slices of log files.
-Reply: TypeAlias = list[Any]
-Answer: TypeAlias = "Reply | Deferred[Reply | None] | StagedAnswer | None"
 
 # Looked up for every request: members of an enumeration are several times as slow as an int.
 _PRODUCE, _FETCH = int(ApiKey.PRODUCE), int(ApiKey.FETCH)
@@ -49,25 +46,6 @@ _BROKERS_OWN = frozenset(
     }
 )
 _BEFORE_SASL = frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
-
-
-class Requester(Protocol):
-    """A connection, as its requests see it."""
-
-    @property
-    def info(self) -> ConnectionInfo: ...
-
-    def authenticated(self) -> None:
-        """SASL has succeeded, or is not asked for."""
-        ...
-
-    def close_after_answer(self) -> None:
-        """Read no more, and close when the answers in work have left."""
-        ...
-
-    def mute(self, pause_ms: int) -> None:
-        """Look at no request for so long; the answers in work leave meanwhile."""
-        ...
 
 
 class Dispatcher:

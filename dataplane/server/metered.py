@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Generator
 
     from dataplane.broker.quotas.metering import Metering
-    from dataplane.server.dispatch import Answer, Reply, Requester
+    from dataplane.server.answers import Answer, Reply, Requester
 
 
 def hold(connection: Requester, metering: Metering, answer: Answer) -> Answer:

@@ -134,6 +134,13 @@ class Metrics:
             "penstock_auto_creations_put_off_total",
             "Automatic topic creations not begun because too many were under way.",
         )
+        self.jwks_reads = self.counter(
+            "penstock_token_key_reads_total", "Times that the keys of OAUTHBEARER were asked for."
+        )
+        self.jwks_failures = self.counter(
+            "penstock_token_key_failures_total",
+            "Times that the keys of OAUTHBEARER could not be read.",
+        )
         self._add_traffic()
         self._add_replication()
 

@@ -130,6 +130,7 @@ class BrokerProcess:
         undo.push_async_callback(components.group_coordinator.stop)
         dispatcher = Dispatcher(components.handlers)
         undo.push_async_callback(dispatcher.stop)
+        components.handlers.sasl.prepare()
         await self._listeners.serve(dispatcher)
         undo.callback(self._listeners.stop)
         components.quotas.on_change(self._listeners.forget_routes)

@@ -117,7 +117,7 @@ def build_components(
             group_coordinator=group_coordinator,
             producer_ids=producer_ids,
             authorizer=authorizer,
-            sasl=SaslMechanisms(configs, authorizer, entropy),
+            sasl=SaslMechanisms(configs, authorizer, clock, entropy, metrics),
             controller=controller,
             controller_client=controller_client,
         ),

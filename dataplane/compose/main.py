@@ -10,7 +10,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from dataplane.broker.security.sasl_mechanisms import warn_of_clear_passwords
+from dataplane.broker.security.sasl_mechanisms import warn_of_risks
 from dataplane.compose.environment import zookeeper_access
 from dataplane.config import (
     BROKER_CONFIGS,
@@ -98,7 +98,7 @@ def _check_users(config: BrokerConfig) -> None:
     mechanisms that are not served, which would refuse every client.
     """
     config.check_logins()
-    warn_of_clear_passwords(config)
+    warn_of_risks(config)
     key = "penstock.bootstrap.scram"
     text = config.get_str(key)
     if not text:

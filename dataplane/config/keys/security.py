@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import TYPE_CHECKING
+
 from dataplane.config.keys.declare import (
     INTERNAL,
     PER_BROKER,
@@ -14,8 +17,17 @@ from dataplane.config.keys.declare import (
     scoped,
     secret,
     text,
-    unsupported_class,
 )
+from dataplane.config.sasl import SECURED_HANDLERS, UNSECURED_HANDLERS
+
+if TYPE_CHECKING:
+    from dataplane.config.key import Value
+
+
+def _kafkas_validator(value: Value) -> None:
+    if value and value not in (*SECURED_HANDLERS, *UNSECURED_HANDLERS):
+        raise ValueError("not supported; must stay unset, or name a validator of Kafka's own")
+
 
 # Who may do what on a broker is never a tenant's setting: users and ACLs are its means.
 KEYS = scoped(
@@ -42,7 +54,43 @@ KEYS = scoped(
         dynamic=PER_BROKER,
     ),
     secret("sasl.jaas.config", "Login of the broker, and users of PLAIN."),
-    unsupported_class("sasl.server.callback.handler.class"),
+    dataclasses.replace(
+        class_name(
+            "sasl.server.callback.handler.class",
+            None,
+            "For OAUTHBEARER one of Kafka's own validators; else it must stay unset.",
+        ),
+        check=_kafkas_validator,
+    ),
+    text(
+        "sasl.oauthbearer.jwks.endpoint.url",
+        None,
+        "Keys of OAUTHBEARER's tokens: https, a file, or http on loopback.",
+    ),
+    long(
+        "sasl.oauthbearer.jwks.endpoint.refresh.ms",
+        3_600_000,
+        "How old the keys may become.",
+    ),
+    long(
+        "sasl.oauthbearer.jwks.endpoint.retry.backoff.ms",
+        100,
+        "Least wait after the keys could not be read.",
+    ),
+    long(
+        "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms",
+        10_000,
+        "Longest wait after the keys could not be read.",
+    ),
+    names("sasl.oauthbearer.expected.audience", None, "Audiences a token may be for."),
+    text("sasl.oauthbearer.expected.issuer", None, "Issuer of every token."),
+    text("sasl.oauthbearer.scope.claim.name", "scope", "Claim that holds a token's scopes."),
+    text("sasl.oauthbearer.sub.claim.name", "sub", "Claim that holds a token's principal."),
+    number(
+        "sasl.oauthbearer.clock.skew.seconds",
+        30,
+        "How far the issuer's clock may be off.",
+    ),
     number("sasl.server.max.receive.size", 524_288, "Largest SASL token.", least=0),
     long("connections.max.reauth.ms", 0, "How long a SASL session lasts; 0 is for ever.", least=0),
     class_name(

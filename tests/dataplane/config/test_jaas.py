@@ -4,6 +4,7 @@ import pytest
 
 from dataplane.config import BrokerConfig, ConfigError
 from dataplane.config.jaas import parse_jaas
+from dataplane.config.sasl import plain_users, token_settings
 
 PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 LISTENERS = {
@@ -56,7 +57,9 @@ def plain(jaas=None, **settings):
 
 
 def test_plain_with_users_is_served():
-    assert plain(f'{PLAIN_MODULE} required user_alice="secret";').check_logins() is None
+    config = plain(f'{PLAIN_MODULE} required username="me" user_alice="secret";')
+    config.check_logins()
+    assert plain_users(config, "CLIENT") == {"alice": "secret"}
 
 
 @pytest.mark.parametrize(
@@ -109,12 +112,78 @@ def test_each_listener_has_its_own_mechanisms():
 
 
 def test_without_a_sasl_listener_the_mechanisms_do_not_matter():
-    assert BrokerConfig.parse({"sasl.enabled.mechanisms": "GSSAPI"}).check_logins() is None
+    config = BrokerConfig.parse({"sasl.enabled.mechanisms": "GSSAPI"})
+    config.check_logins()
+    assert config.get_list("sasl.enabled.mechanisms") == ("GSSAPI",)
 
 
 def test_a_callback_handler_of_ones_own_is_refused():
-    with pytest.raises(ConfigError, match="must stay unset"):
+    validator = f"{VALIDATORS}OAuthBearerValidatorCallbackHandler"
+    with pytest.raises(ConfigError, match="callback handler"):
         plain(
             f'{PLAIN_MODULE} required user_alice="secret";',
-            **{"listener.name.client.plain.sasl.server.callback.handler.class": "com.example.X"},
+            **{"listener.name.client.plain.sasl.server.callback.handler.class": validator},
         ).check_logins()
+
+
+URL = "sasl.oauthbearer.jwks.endpoint.url"
+HANDLER = "listener.name.client.oauthbearer.sasl.server.callback.handler.class"
+VALIDATORS = "org.apache.kafka.common.security.oauthbearer."
+
+
+def bearer(**settings):
+    given = {"sasl.enabled.mechanisms": "OAUTHBEARER"} | settings
+    config = BrokerConfig.parse(LISTENERS | given)
+    config.check_logins()
+    return token_settings(config, "CLIENT")
+
+
+@pytest.mark.parametrize(
+    "url", ["https://issuer/keys", "file:///etc/keys.json", "http://127.0.0.1:1/", "http://[::1]/"]
+)
+def test_keys_of_tokens_come_by_a_safe_way(url):
+    scoped = f"listener.name.client.oauthbearer.{URL}"
+    assert bearer(**{scoped: url, URL: "ftp://nowhere"}).jwks_url == url
+    secured = f"{VALIDATORS}secured.OAuthBearerValidatorCallbackHandler"
+    assert bearer(**{URL: url, HANDLER: secured}).jwks_url == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        None,
+        "",
+        "keys.json",
+        "file://other/etc/keys",
+        "http://issuer/keys",
+        "http://127.0.0.1.evil/",
+        "https://",
+        "https://[",
+        "ftp://127.0.0.1/",
+    ],
+)
+def test_other_ways_are_refused(url):
+    with pytest.raises(ConfigError) as refused:
+        bearer(**({} if url is None else {URL: url}))
+    assert refused.value.key == URL
+
+
+def test_unsigned_tokens_have_to_be_asked_for_by_name():
+    name = f"{VALIDATORS}internals.unsecured.OAuthBearerUnsecuredValidatorCallbackHandler"
+    assert bearer(**{HANDLER: name}).jwks_url is None
+    with pytest.raises(ConfigError, match="must stay unset"):
+        bearer(**{HANDLER: "com.example.Validator", URL: "https://issuer/keys"})
+
+
+def test_numbers_that_kafka_does_not_bound_have_a_least():
+    settings = bearer(
+        **{
+            URL: "https://issuer/keys",
+            "sasl.oauthbearer.clock.skew.seconds": "-5",
+            "sasl.oauthbearer.jwks.endpoint.refresh.ms": "0",
+            "sasl.oauthbearer.expected.audience": "a, b",
+        }
+    )
+    assert (settings.clock_skew_ms, settings.refresh_ms) == (0, 1000)
+    assert settings.audiences == {"a", "b"}
+    assert settings.issuer is None

@@ -107,7 +107,7 @@ class Hosted:
             group_coordinator=self.group_coordinator,
             producer_ids=ProducerIdManager(coordinator, ME),
             authorizer=self.authorizer,
-            sasl=SaslMechanisms(configs, self.authorizer, entropy),
+            sasl=SaslMechanisms(configs, self.authorizer, self.clock, entropy, Metrics()),
             controller=NoController(),
             controller_client=self.controller_client,
         )

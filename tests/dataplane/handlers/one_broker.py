@@ -170,7 +170,9 @@ class OneBroker:
             ),
             producer_ids=ProducerIdManager(self.coordinator, ME),
             authorizer=self.authorizer,
-            sasl=SaslMechanisms(self.configs, self.authorizer, self.entropy),
+            sasl=SaslMechanisms(
+                self.configs, self.authorizer, self.clock, self.entropy, self.metrics
+            ),
             controller=self.controller,
             controller_client=self.controller_client,
         )

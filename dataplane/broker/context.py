@@ -38,7 +38,8 @@ class ConnectionInfo:
     """One client connection. `principal` changes once, when SASL authentication succeeds.
 
     `sasl` is the state of the SASL exchange, owned by the SASL handlers; None when the listener
-    asks for none. `authenticated` is True from the start on such a listener.
+    asks for none. `authenticated` is True from the start on such a listener. `sasl_mechanism` is
+    that of the login; `session_lifetime_ms` how long it lasts, None for ever (KIP-368).
     """
 
     listener_name: str
@@ -47,6 +48,9 @@ class ConnectionInfo:
     principal: Principal
     authenticated: bool = True
     sasl: Any = None
+    sasl_mechanism: str | None = None
+    session_lifetime_ms: int | None = None
+    authenticated_again_at_ms: int | None = None  # monotonic; when that last began
     bare_sasl_tokens: bool = False  # after SaslHandshake v0, until the exchange is over
     produce_route: Any = None  # of Produces like the last one, owned by their handler
     last_produced: TopicPartition | None = None  # if the last Produce was for it alone

@@ -134,6 +134,13 @@ class Metrics:
             "penstock_auto_creations_put_off_total",
             "Automatic topic creations not begun because too many were under way.",
         )
+        self.expired_connections = self.counter(
+            "kafka_network_socketserver_expiredconnectionskilledcount_total",
+            "Connections closed because their SASL session had ended.",
+        )
+        self.failed_logins = self.counter(
+            "penstock_failed_logins_total", "SASL logins that were refused."
+        )
         self.jwks_reads = self.counter(
             "penstock_token_key_reads_total", "Times that the keys of OAUTHBEARER were asked for."
         )

@@ -1,12 +1,11 @@
 """SaslHandshake (17), versions 0-1: the client chooses a mechanism.
 
-Behaviour: allowed once per connection, on SASL listeners only. A mechanism that is not enabled is
-answered with those that are, and the connection is closed.
+Behaviour: on SASL listeners only; once per connection, and again in version 1 where the session's
+lifetime is bounded (KIP-368), at most once a second. A mechanism that is not enabled is answered
+with those that are, and the connection is closed.
 Version notes: after 0 the tokens follow as bare frames, length and bytes without request headers
 (KIP-43); after 1 as SaslAuthenticate requests (KIP-152). librdkafka 2.0 logs in with 1, but only
 where 0 is advertised too.
-Skipped: repeated authentication on a live connection (KIP-368), which `connections.max.reauth.ms` 0
-does not ask for.
 """
 
 from __future__ import annotations
@@ -21,6 +20,8 @@ from dataplane.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHan
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
 
+AGAIN_AFTER_MS_MIN = 1_000
+
 _log = logging.getLogger(__name__)
 
 
@@ -28,7 +29,7 @@ async def handle(context: RequestContext, request: SaslHandshakeRequest) -> Sasl
     connection = context.connection
     table = context.broker.sasl.of_listener(connection.listener_name)
     mechanisms = list(table)
-    if not connection.needs_sasl or connection.authenticated:
+    if not connection.needs_sasl or (connection.authenticated and not _begins_again(context)):
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=mechanisms)
     if connection.sasl is None:
         connection.sasl = SaslServerSession(table)
@@ -45,3 +46,16 @@ async def handle(context: RequestContext, request: SaslHandshakeRequest) -> Sasl
         return SaslHandshakeResponse(error_code=error.code, mechanisms=mechanisms)
     connection.bare_sasl_tokens = context.header.api_version == 0
     return SaslHandshakeResponse(mechanisms=mechanisms)
+
+
+def _begins_again(context: RequestContext) -> bool:
+    """Whether an authenticated connection may authenticate again; if so, it has begun to."""
+    connection, now_ms = context.connection, context.broker.clock.monotonic_ms()
+    last_ms = connection.authenticated_again_at_ms
+    if connection.session_lifetime_ms is None or context.header.api_version == 0:
+        return False
+    if last_ms is not None and now_ms - last_ms < AGAIN_AFTER_MS_MIN:
+        return False
+    connection.authenticated_again_at_ms = now_ms
+    connection.sasl = None
+    return True

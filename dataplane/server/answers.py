@@ -24,6 +24,10 @@ class Requester(Protocol):
         """SASL has succeeded, or is not asked for."""
         ...
 
+    def session_lasts(self, lifetime_ms: int | None) -> None:
+        """SASL has succeeded for so long; None is for ever."""
+        ...
+
     def close_after_answer(self) -> None:
         """Read no more, and close when the answers in work have left."""
         ...

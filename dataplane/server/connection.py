@@ -17,6 +17,7 @@ from dataplane.broker.context import CloseConnection
 from dataplane.broker.delayed.deferred import Deferred
 from dataplane.broker.networking.frame_buffer import SPACE_MIN_BYTES, FrameBuffer, FrameError
 from dataplane.broker.replicas.staged_appends import StagedAnswer
+from dataplane.server.ended_session import EndedSession
 from dataplane.server.reply_writer import GATHER_BYTES, ReplyWriter
 
 if TYPE_CHECKING:
@@ -70,10 +71,12 @@ class Connection(asyncio.BufferedProtocol):
         "_dispatcher",
         "_exclusive",
         "_listener",
+        "_live_dispatcher",
         "_low_water",
         "_processing",
         "_queue",
         "_reading_paused",
+        "_session_timer",
         "_socket",
         "_staged",
         "_transport",
@@ -88,7 +91,9 @@ class Connection(asyncio.BufferedProtocol):
     def __init__(self, listener: ConnectionOwner, dispatcher: Dispatcher) -> None:
         self.loop = asyncio.get_running_loop()
         self._listener = listener
-        self._dispatcher = dispatcher
+        self._dispatcher: Dispatcher | EndedSession = dispatcher
+        self._live_dispatcher = dispatcher
+        self._session_timer: asyncio.TimerHandle | None = None
         self._transport: asyncio.Transport
         self._socket: socket.socket | None = None
         self._writer: ReplyWriter
@@ -128,6 +133,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.closed = True
+        self.session_lasts(None)
         while self._queue:
             self._queue.popleft().abandon()
         self._buffer.release()
@@ -345,6 +351,18 @@ class Connection(asyncio.BufferedProtocol):
         """SASL succeeded: requests of the full size are allowed from here on."""
         self._buffer.frame_bytes_max = self._listener.frame_bytes_max
         self._buffer.other_bytes_max = min(REQUEST_BYTES_MAX, self._listener.frame_bytes_max)
+
+    def session_lasts(self, lifetime_ms: int | None) -> None:
+        """SASL succeeded, perhaps again: the session ends after so long, None is never."""
+        if self._session_timer is not None:
+            self._session_timer.cancel()
+            self._session_timer = None
+        self._dispatcher = self._live_dispatcher
+        if lifetime_ms is not None:
+            self._session_timer = self.loop.call_later(lifetime_ms / 1000, self._end_session)
+
+    def _end_session(self) -> None:
+        self._dispatcher = EndedSession(self._live_dispatcher, self._listener.metrics)
 
     def close_after_answer(self) -> None:
         """SASL failed: the answer that says so is the last one."""

@@ -196,16 +196,18 @@ class Dispatcher:
 
         answer: bytes | None = None
         try:
-            answer = await bare_token(connection.info, token)
+            answer = await bare_token(self._broker, connection.info, token)
         except asyncio.CancelledError:
             raise
         except Exception:  # noqa: BLE001 - logged, counted; only this connection is closed
             _log.exception("a SASL token could not be taken")
             self._metrics.failed_requests.inc()
         if answer is None:
+            await self._refusal_is_due()
             connection.close_after_answer()
         elif connection.info.authenticated:
             connection.authenticated()
+            connection.session_lasts(connection.info.session_lifetime_ms)
         deferred.complete(None if answer is None else [_SIZE.pack(len(answer)) + answer])
 
     # -- ordinary requests
@@ -252,14 +254,27 @@ class Dispatcher:
             self._metrics.failed_requests.inc()
             reply = self._error_reply(context, request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
         if key in _BEFORE_SASL:
-            if context.connection.authenticated:
-                connection.authenticated()
-            if context.connection.close_after_answer:
-                connection.close_after_answer()
+            await self._after_sasl(connection, key)
         self._metrics.time_request(API_TABLE[key].name, (loop.time() - started_s) * 1000)
         deferred.complete(reply)
         if wait_ms:
             connection.mute(wait_ms)
+
+    async def _after_sasl(self, connection: Requester, key: ApiKey) -> None:
+        """What an answer of the login means for its connection."""
+        info = connection.info
+        if info.close_after_answer:
+            await self._refusal_is_due()
+            connection.close_after_answer()
+        elif info.authenticated:
+            connection.authenticated()
+            if key is ApiKey.SASL_AUTHENTICATE and info.sasl is not None and info.sasl.identity:
+                connection.session_lasts(info.session_lifetime_ms)
+
+    async def _refusal_is_due(self) -> None:
+        """A refused login is answered a little later (KIP-306): guessing shall take its time."""
+        config = self._broker.configs.broker_config
+        await asyncio.sleep(config.get_int("connection.failed.authentication.delay.ms") / 1000)
 
     async def _handle(
         self, handler: registry.Handler, context: RequestContext, request: Any

@@ -299,8 +299,8 @@ async def test_bare_tokens_follow_the_old_handshake(hosted, password):
     assert answer.error_code == E.NONE
     assert connection.bare_sasl_tokens
     client = ScramClient(PeerCredentials("alice", password, "SCRAM-SHA-256"), "nonce")
-    challenge = await bare_token(connection, client.first())
-    answer = await bare_token(connection, client.final(challenge))
+    challenge = await bare_token(hosted.handlers, connection, client.first())
+    answer = await bare_token(hosted.handlers, connection, client.final(challenge))
     if password == "wrong":
         assert answer is None
         assert connection.close_after_answer

@@ -20,6 +20,7 @@ from dataplane.config import (
     parse_properties,
 )
 from dataplane.runtime import log_file
+from dataplane.security.principal import parse_super_users
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,6 +99,10 @@ def _check_users(config: BrokerConfig) -> None:
     mechanisms that are not served, which would refuse every client.
     """
     config.check_logins()
+    try:
+        parse_super_users(config.get_str("super.users"))
+    except ValueError as error:
+        raise ConfigError("super.users", config.get_str("super.users"), str(error)) from error
     warn_of_risks(config)
     key = "penstock.bootstrap.scram"
     text = config.get_str(key)

@@ -7,6 +7,8 @@ The numbers are the wire's (KIP-140, KIP-290); the stored spelling in ZooKeeper 
 from __future__ import annotations
 
 import enum
+import functools
+import ipaddress
 from typing import Final, NamedTuple
 
 from dataplane.security.principal import EVERYONE, Principal
@@ -144,8 +146,23 @@ class AclEntry(NamedTuple):
     permission: Permission
 
     def concerns(self, principal: Principal, host: str) -> bool:
-        """Whether this entry speaks about that caller. Hosts are compared as text, as in Kafka."""
-        return (self.principal in (principal, EVERYONE)) and (self.host in (host, WILDCARD))
+        """Whether this entry speaks about that caller. One address has one meaning, however it is
+        written: Java's long form of IPv6 (`0:0:0:0:0:0:0:1`), the short one, or an IPv4 address as
+        a socket for both families shows it (`::ffff:10.0.0.1`).
+        """
+        if self.principal not in (principal, EVERYONE):
+            return False
+        return self.host == WILDCARD or _one_form(self.host) == _one_form(host)
+
+
+@functools.lru_cache(maxsize=4096)
+def _one_form(host: str) -> str:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return str(mapped or address)
 
 
 class AclBinding(NamedTuple):

@@ -57,6 +57,7 @@ def settings(**values: str) -> list[str]:
             ["penstock.bootstrap.scram", "user 'admin'", "base64"],
         ),
         ({"penstock_bootstrap_scram": "hunter2"}, ["penstock.bootstrap.scram", "item 1"]),
+        ({"super_users": "User:admin;root"}, ["super.users", "User:alice", "'root'"]),
         (
             {"listeners": "SASL_SSL://127.0.0.1:0"},
             ["sasl.enabled.mechanisms", "GSSAPI", "SASL_SSL", "SCRAM-SHA-512"],

@@ -108,6 +108,27 @@ def test_principals_and_hosts(who, host, expected):
 
 
 @pytest.mark.parametrize(
+    ("written", "seen", "expected"),
+    [
+        ("10.0.0.1", "::ffff:10.0.0.1", True),
+        ("::ffff:10.0.0.1", "10.0.0.1", True),
+        ("0:0:0:0:0:0:0:1", "::1", True),
+        ("2001:DB8::A", "2001:db8:0:0:0:0:0:a", True),
+        ("10.0.0.1", "::ffff:10.0.0.2", False),
+        ("::1", "127.0.0.1", False),
+        ("10.0.0.01", "10.0.0.1", False),
+        ("host", "10.0.0.1", False),
+        ("host", "host", True),
+    ],
+)
+def test_an_address_is_the_same_however_it_is_written(written, seen, expected):
+    """A listener on `::` sees IPv4 clients mapped: a DENY for one of them has to hold there too."""
+    assert may(index((ORDERS, entry(host=written))), host=seen) is expected
+    denied = index((ORDERS, entry()), (ORDERS, entry(permission=DENY, host=written)))
+    assert may(denied, host=seen) is not expected
+
+
+@pytest.mark.parametrize(
     ("named", "asked"), list(itertools.product(list(AclOperation)[2:], list(AclOperation)[3:]))
 )
 def test_operations_imply_others_for_allow_only(named, asked):

@@ -120,6 +120,11 @@ class Metrics:
             "penstock_refused_connections_total",
             "Connections refused because a listener was full.",
         )
+        self.refused_certificates = self.counter(
+            "penstock_refused_certificates_total",
+            "Connections closed because ssl.principal.mapping.rules have no principal for their "
+            "certificate.",
+        )
         self.failed_requests = self.counter(
             "penstock_failed_requests_total", "Requests answered with an unexpected server error."
         )

@@ -8,6 +8,7 @@ import socket
 from typing import TYPE_CHECKING
 
 from dataplane.broker.networking.receive_budget import ReceiveBudget
+from dataplane.config.listeners import SecurityProtocol
 from dataplane.server.listener import RECEIVE_BYTES_MAX, Listener
 from dataplane.server.listener_limits import ListenerLimits
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
     from dataplane.broker.metrics import Metrics
     from dataplane.config import BrokerConfig
+    from dataplane.config.listeners import Listener as ListenerSetting
+    from dataplane.security.principal_mapping import PrincipalMapping
     from dataplane.server.dispatch import Dispatcher
     from dataplane.server.metrics_page import MetricsPage
     from dataplane.server.tls import TlsContexts
@@ -78,6 +81,7 @@ class Listeners:
                 metrics=self._metrics,
                 limits=limits,
                 tls=self._tls_contexts().server(wanted.name) if wanted.protocol.uses_tls else None,
+                principal_mapping=self._principal_mapping(wanted),
                 receive_budget=self.receive_budget,
             )
             await listener.open(self._sockets[wanted.name])
@@ -132,6 +136,14 @@ class Listeners:
         """Serve certificates that were replaced on disk; `config` may name other files."""
         if self._tls is not None:
             self._tls.follow(config)
+
+    def _principal_mapping(self, listener: ListenerSetting) -> PrincipalMapping | None:
+        """Under SASL it is the login that says who somebody is. ConfigError."""
+        if listener.protocol is not SecurityProtocol.SSL:
+            return None
+        from dataplane.server.tls import principal_mapping
+
+        return principal_mapping(self._config, listener.name)
 
     def _tls_contexts(self) -> TlsContexts:
         if self._tls is None:

@@ -21,6 +21,8 @@ from dataplane.server.ended_session import EndedSession
 from dataplane.server.reply_writer import GATHER_BYTES, ReplyWriter
 
 if TYPE_CHECKING:
+    import ssl
+
     from dataplane.broker.context import ConnectionInfo
     from dataplane.broker.metrics import Metrics
     from dataplane.broker.networking.receive_budget import ReceiveBudget
@@ -54,6 +56,10 @@ class ConnectionOwner(Protocol):
     def frame_bytes_max(self) -> int: ...
 
     def connection_info(self, client_host: str) -> ConnectionInfo: ...
+
+    def identify(self, info: ConnectionInfo, tls: ssl.SSLObject) -> bool:
+        """Who a certificate says it is; False: nobody, and the connection is to be closed."""
+        ...
 
     def admit(self, connection: Connection) -> bool:
         """False: there are too many, and this one is to be closed."""
@@ -128,7 +134,9 @@ class Connection(asyncio.BufferedProtocol):
         self._writer = ReplyWriter(
             self.loop, self._transport, is_plain=is_plain, on_unreadable=self._unreadable
         )
-        if not self._listener.admit(self):
+        tls = transport.get_extra_info("ssl_object")
+        is_known = tls is None or self._listener.identify(self.info, tls)
+        if not (self._listener.admit(self) and is_known):
             self._transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:

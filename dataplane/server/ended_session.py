@@ -11,7 +11,8 @@ from dataplane.wire.headers import parse_request_header
 
 if TYPE_CHECKING:
     from dataplane.broker.metrics import Metrics
-    from dataplane.server.dispatch import Answer, Dispatcher, Requester
+    from dataplane.server.answers import Answer, Requester
+    from dataplane.server.dispatch import Dispatcher
 
 _LOGIN: Final = frozenset(map(int, (ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE)))
 

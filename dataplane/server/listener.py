@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from dataplane.broker.context import ConnectionInfo
 from dataplane.broker.networking.receive_budget import ReceiveBudget
-from dataplane.security.principal import ANONYMOUS
+from dataplane.security.certificate import CertificateError, subject_name
+from dataplane.security.principal import ANONYMOUS, Principal
+from dataplane.security.principal_mapping import NoMappingError
 from dataplane.server.connection import Connection
 from dataplane.server.rate_limited_log import RateLimitedLog
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     import ssl
 
     from dataplane.broker.metrics import Metrics
+    from dataplane.security.principal_mapping import PrincipalMapping
     from dataplane.server.dispatch import Dispatcher
     from dataplane.server.listener_limits import ListenerLimits
 
@@ -38,6 +41,7 @@ class Listener:
         metrics: Metrics,
         limits: ListenerLimits,
         tls: ssl.SSLContext | None = None,
+        principal_mapping: PrincipalMapping | None = None,
         receive_budget: ReceiveBudget | None = None,
     ) -> None:
         self.name = name
@@ -48,6 +52,7 @@ class Listener:
         self.rate_limited_log = RateLimitedLog(_log)
         self._dispatcher = dispatcher
         self._tls = tls
+        self._principal_mapping = principal_mapping
         self._server: asyncio.Server | None = None
         self._connections: dict[Connection, None] = {}  # in the order of their coming
         self._per_ip: collections.Counter[str] = collections.Counter()
@@ -91,6 +96,26 @@ class Listener:
             principal=ANONYMOUS,
             authenticated=not self.security_protocol.startswith("SASL"),
         )
+
+    def identify(self, info: ConnectionInfo, tls: ssl.SSLObject) -> bool:
+        """The principal of the certificate that a client of an SSL listener has shown.
+
+        Who shows none is anonymous, as in Kafka; who shows one that no rule maps is nobody.
+        """
+        mapping = self._principal_mapping
+        shown = tls.getpeercert(binary_form=True) if mapping is not None else None
+        if mapping is None or shown is None or not tls.context.verify_mode:
+            return True
+        try:
+            info.principal = Principal.user(mapping.name(subject_name(shown)))
+        except (CertificateError, NoMappingError) as error:
+            self.metrics.refused_certificates.inc()
+            host = info.client_host
+            self.rate_limited_log.warn(
+                host, "closing %s: its certificate stands for no principal: %s", host, error
+            )
+            return False
+        return True
 
     def admit(self, connection: Connection) -> bool:
         """Take a new connection in, unless the listener or its address is full."""

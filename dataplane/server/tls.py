@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dataplane.config.key import ConfigError
+from dataplane.security.principal_mapping import PrincipalMapping
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,9 +86,29 @@ def server_context(config: BrokerConfig, listener: str) -> ssl.SSLContext:
     """For a listener. ConfigError names the key that is wrong."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     _apply_versions(context, config, listener)
-    context.verify_mode = _CLIENT_AUTH[_text(config, listener, "ssl.client.auth")]
+    context.verify_mode = _CLIENT_AUTH[_client_auth(config, listener)]
     _load_files(context, config, listener)
     return context
+
+
+def principal_mapping(config: BrokerConfig, listener: str) -> PrincipalMapping:
+    """The rules of a listener. ConfigError names what is wrong with them."""
+    key = "ssl.principal.mapping.rules"
+    rules = _text(config, listener, key)
+    try:
+        return PrincipalMapping(rules)
+    except ValueError as error:
+        raise ConfigError(key, rules, str(error)) from error
+
+
+def _client_auth(config: BrokerConfig, listener: str) -> str:
+    """Under SASL_SSL only the listener's own setting counts, as in Kafka (KIP-684)."""
+    key = "ssl.client.auth"
+    setting = config.listener_named(listener)
+    if setting is not None and setting.protocol.uses_sasl:
+        own = config.listener_overrides.get(f"listener.name.{listener.lower()}.{key}")
+        return own if isinstance(own, str) else "none"
+    return _text(config, listener, key)
 
 
 def client_context(config: BrokerConfig, listener: str) -> ssl.SSLContext:

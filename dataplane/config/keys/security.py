@@ -98,13 +98,17 @@ KEYS = scoped(
         "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder",
         "Only Kafka's default is served.",
     ),
-    names(
-        "ssl.principal.mapping.rules", ("DEFAULT",), "How a certificate's name becomes a principal."
+    text(
+        "ssl.principal.mapping.rules",
+        "DEFAULT",
+        "How a certificate's name becomes a principal: RULE:pattern/replacement/[LU] and DEFAULT, "
+        "the first that matches.",
     ),
     text(
         "ssl.client.auth",
         "none",
-        "Whether TLS clients show a certificate.",
+        "Whether TLS clients show a certificate; under SASL_SSL a listener's own setting alone "
+        "counts.",
         choices=("required", "requested", "none"),
         dynamic=PER_BROKER,
     ),

@@ -39,7 +39,6 @@ OTHER_DEFAULTS = {
     "socket.send.buffer.bytes",
 }
 """The system's autotuning of buffers, and a longer backlog: their sentences say so."""
-OTHER_TYPES = {"ssl.principal.mapping.rules"}
 OTHER_CHANGES = {"principal.builder.class"}
 NARROWER = {"group.coordinator.rebalance.protocols"}
 """Kafka refuses the others later, when it starts."""
@@ -64,8 +63,7 @@ def test_what_is_not_kafkas_is_ours_or_dynamic_or_the_authorizers() -> None:
 
 @pytest.mark.parametrize(("key", "facts"), KEYS)
 def test_type_default_and_change_are_kafkas(key: ConfigKey, facts: dict[str, Any]) -> None:
-    if key.name not in OTHER_TYPES:
-        assert key.type.name == facts["type"]
+    assert key.type.name == facts["type"]
     if key.name not in OTHER_DEFAULTS:
         assert key.format(key.default) == facts["default"]
     if "changes" in facts and key.name not in OTHER_CHANGES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataplane.groups.consumer.store import ConsumerGroups
 from dataplane.groups.coordinator_timer import CoordinatorTimer
 from dataplane.groups.durable import DurableState
 from dataplane.groups.group import ClassicGroup
@@ -72,6 +73,7 @@ class ShardCore:
         self.entropy = entropy
         self.durable = DurableState()
         self.groups: dict[str, ClassicGroup] = {}
+        self.consumer_groups = ConsumerGroups(self.durable.consumer_groups)
         self.deadlines: CoordinatorTimer[DeadlineKey] = CoordinatorTimer()
 
     def find(self, group_id: str) -> ClassicGroup | None:
@@ -86,6 +88,8 @@ class ShardCore:
 
     def restore(self, group_id: str) -> ClassicGroup | None:
         """Put a group back as the durable state has it; None when nothing of it is stored."""
+        if group_id in self.durable.consumer_groups:
+            return None
         value = self.durable.groups.get(group_id)
         now_ms = self.clock.realtime_ms()
         if value is not None:

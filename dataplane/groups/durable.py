@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataplane.groups.consumer.group import ConsumerGroup
+from dataplane.groups.consumer.records import decode
 from dataplane.groups.records import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -24,16 +26,19 @@ if TYPE_CHECKING:
 
 
 class DurableState:
-    """Committed offsets by group, and the last stored metadata of each group."""
+    """Committed offsets by group; classic groups as last stored; consumer groups."""
 
     def __init__(self) -> None:
         self.offsets: dict[str, dict[TopicPartition, OffsetCommitValue]] = {}
         self.groups: dict[str, GroupMetadataValue] = {}
+        self.consumer_groups: dict[str, ConsumerGroup] = {}
 
     def replay(self, record: CoordinatorRecord) -> None:
         """Apply one record. ValueError when its bytes are not of a version that is known."""
         key = decode_key(record.key)
-        if isinstance(key, OffsetCommitKey):
+        if key is None:
+            self._replay_consumer_group(record)
+        elif isinstance(key, OffsetCommitKey):
             self._replay_offset(key, record.value)
         elif isinstance(key, GroupMetadataKey):
             if record.value is None:
@@ -52,3 +57,17 @@ class DurableState:
         committed.pop(partition, None)
         if not committed:
             del self.offsets[key.group]
+
+    def _replay_consumer_group(self, record: CoordinatorRecord) -> None:
+        found = decode(record)
+        if found is None:
+            return  # of a kind that is not served: share groups
+        key, value = found
+        group = self.consumer_groups.get(key.group_id)
+        if group is None:
+            if value is None:
+                return
+            group = self.consumer_groups[key.group_id] = ConsumerGroup(key.group_id)
+        group.apply(key, value)
+        if group.is_blank:
+            del self.consumer_groups[key.group_id]

@@ -23,6 +23,8 @@ from dataplane.model.errors import ErrorCode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from dataplane.groups.consumer.group import ConsumerGroup
+    from dataplane.groups.consumer.heartbeats import ConsumerHeartbeats
     from dataplane.groups.core import ShardCore
     from dataplane.groups.group import ClassicGroup
     from dataplane.groups.outcome import Ticket
@@ -35,8 +37,9 @@ NOTHING_COMMITTED = CommittedOffset()
 class Offsets:
     """`_in_flight` counts commits that are written but not committed yet: they do not expire."""
 
-    def __init__(self, core: ShardCore) -> None:
+    def __init__(self, core: ShardCore, consumers: ConsumerHeartbeats) -> None:
         self._core = core
+        self._consumers = consumers
         self._in_flight: collections.Counter[tuple[str, TopicPartition]] = collections.Counter()
 
     def commit(self, request: CommitRequest, ticket: Ticket) -> Outcome:
@@ -46,9 +49,9 @@ class Offsets:
         if error is not ErrorCode.NONE:
             out.reply(ticket, dict.fromkeys(request.offsets, error))
             return out
-        group = self._core.find_or_create(request.group_id)
-        member = group.members.get(request.member_id)
-        if member is not None:
+        group = self._group_of_offsets(request.group_id)
+        member = None if group is None else group.members.get(request.member_id)
+        if group is not None and member is not None:
             self._core.touch(group, member)
         longest = self._core.settings.offset_metadata_max_bytes
         results = {
@@ -63,7 +66,8 @@ class Offsets:
         }
         if not accepted:
             out.reply(ticket, results)
-            self._core.forget_if_blank(group)
+            if group is not None:
+                self._core.forget_if_blank(group)
             return out
         self._write(request.group_id, accepted, results, ticket, out)
         return out
@@ -72,6 +76,9 @@ class Offsets:
         group = self._core.find(request.group_id)
         has_generation = request.generation >= 0
         if group is None:
+            consumers = self._core.consumer_groups.find(request.group_id)
+            if consumers is not None:
+                return self._consumers.check_commit(consumers, request)
             # Without a generation the group only stores offsets here and manages itself.
             return ErrorCode.ILLEGAL_GENERATION if has_generation else ErrorCode.NONE
         if group.state is GroupState.DEAD:
@@ -79,6 +86,12 @@ class Offsets:
         if group.state is GroupState.EMPTY and not has_generation:
             return ErrorCode.NONE
         return self._check_member_commit(group, request)
+
+    def _group_of_offsets(self, group_id: str) -> ClassicGroup | None:
+        """The classic group that holds offsets, made if need be; None for a consumer group."""
+        if self._core.consumer_groups.find(group_id) is not None:
+            return self._core.find(group_id)
+        return self._core.find_or_create(group_id)
 
     def _check_member_commit(self, group: ClassicGroup, request: CommitRequest) -> ErrorCode:
         error = self._core.check_member(group, request.member_id, request.group_instance_id)
@@ -108,7 +121,7 @@ class Offsets:
                 if self._in_flight[key] <= 0:
                     del self._in_flight[key]
             if error is ErrorCode.NONE:
-                self._core.find_or_create(group_id)
+                self._group_of_offsets(group_id)
             answer = offset_write_error(error)
             done.reply(ticket, results | dict.fromkeys(accepted, answer))
             return done
@@ -135,16 +148,10 @@ class Offsets:
     def delete(self, group_id: str, partitions: list[TopicPartition], ticket: Ticket) -> Outcome:
         """OffsetDelete (KIP-496). The reply is (group error, dict of partition errors)."""
         out = Outcome()
-        group = self._core.find(group_id)
-        if group is None or group.state is GroupState.DEAD:
-            out.reply(ticket, (ErrorCode.GROUP_ID_NOT_FOUND, {}))
+        refusal, subscribed = self._check_delete(group_id)
+        if refusal is not ErrorCode.NONE:
+            out.reply(ticket, (refusal, {}))
             return out
-        if group.state is not GroupState.EMPTY and not group.is_consumer_group:
-            out.reply(ticket, (ErrorCode.NON_EMPTY_GROUP, {}))
-            return out
-        subscribed: frozenset[str] = frozenset()
-        if group.state is not GroupState.EMPTY:
-            subscribed = group.subscribed_topics or frozenset()
         errors = {
             partition: ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
             if partition.topic in subscribed
@@ -165,14 +172,33 @@ class Offsets:
                 done.reply(ticket, (ErrorCode.NONE, errors))
             return done
 
-        out.write(self._tombstones(group, removed), deleted)
+        out.write(self._tombstones(group_id, removed), deleted)
         return out
+
+    def _check_delete(self, group_id: str) -> tuple[ErrorCode, frozenset[str]]:
+        """Whether offsets of the group may be deleted, and of which topics they may not."""
+        group = self._core.find(group_id)
+        if group is None:
+            consumers = self._core.consumer_groups.find(group_id)
+            if consumers is None:
+                return ErrorCode.GROUP_ID_NOT_FOUND, frozenset()
+            return ErrorCode.NONE, self._consumers.subscriptions.names_of_all(consumers)
+        if group.state is GroupState.DEAD:
+            return ErrorCode.GROUP_ID_NOT_FOUND, frozenset()
+        if group.state is GroupState.EMPTY:
+            return ErrorCode.NONE, frozenset()
+        if not group.is_consumer_group:
+            return ErrorCode.NON_EMPTY_GROUP, frozenset()
+        return ErrorCode.NONE, group.subscribed_topics or frozenset()
 
     def delete_group(self, group_id: str, ticket: Ticket) -> Outcome:
         """DeleteGroups: everything of an empty group. The reply is an error code."""
         out = Outcome()
         group = self._core.find(group_id)
-        if group is None or group.state is GroupState.DEAD:
+        consumers = self._core.consumer_groups.find(group_id)
+        if group is None and consumers is not None:
+            self._delete_consumer_group(consumers, ticket, out)
+        elif group is None or group.state is GroupState.DEAD:
             out.reply(ticket, ErrorCode.GROUP_ID_NOT_FOUND)
         elif group.state is not GroupState.EMPTY:
             out.reply(ticket, ErrorCode.NON_EMPTY_GROUP)
@@ -180,10 +206,48 @@ class Offsets:
             self._end_group(group, list(self._known(group_id)), ticket, out)
         return out
 
+    def _delete_consumer_group(
+        self, group: ConsumerGroup, ticket: Ticket | None, out: Outcome
+    ) -> None:
+        if group.members:
+            if ticket is not None:
+                out.reply(ticket, ErrorCode.NON_EMPTY_GROUP)
+            return
+        change = self._consumers.end_group(group)
+        change.before += self._tombstones(group.group_id, self._known(group.group_id))
+
+        def ended(error: ErrorCode) -> Outcome:
+            done = Outcome()
+            if ticket is not None:
+                done.reply(ticket, offset_write_error(error))
+            return done
+
+        self._core.consumer_groups.submit(change, out, ended)
+
+    def _expire_of_consumers(self, group: ConsumerGroup, out: Outcome, now_ms: int) -> None:
+        """Offsets of topics that nobody subscribes to expire by their own age, as in Kafka."""
+        subscribed = self._consumers.subscriptions.names_of_all(group)
+        retention_ms = self._core.settings.offsets_retention_ms
+        committed = self._core.durable.offsets.get(group.group_id, {})
+        removed = [
+            partition
+            for partition, value in committed.items()
+            if partition.topic not in subscribed
+            and (group.group_id, partition) not in self._in_flight
+            and _is_older(value, value.commit_timestamp_ms, now_ms, retention_ms)
+        ]
+        if not group.members and self._known(group.group_id) == set(removed):
+            self._delete_consumer_group(group, None, out)
+        elif removed:
+            out.write(self._tombstones(group.group_id, removed), lambda _error: Outcome())
+
     def expire(self) -> Outcome:
         """KIP-211: drop offsets that nobody needs any more, and groups that have nothing left."""
         out = Outcome()
         now_ms = self._core.clock.realtime_ms()
+        for consumers in self._core.consumer_groups.all():
+            if self._core.find(consumers.group_id) is None:
+                self._expire_of_consumers(consumers, out, now_ms)
         for group in list(self._core.groups.values()):
             committed = self._core.durable.offsets.get(group.group_id, {})
             removed = [
@@ -196,7 +260,7 @@ class Offsets:
             if is_unused and self._known(group.group_id) == set(removed):
                 self._end_group(group, removed, None, out)
             elif removed:
-                out.write(self._tombstones(group, removed), lambda _error: Outcome())
+                out.write(self._tombstones(group.group_id, removed), lambda _error: Outcome())
         return out
 
     def remove_topics(self, topics: frozenset[str]) -> Outcome:
@@ -204,9 +268,9 @@ class Offsets:
         out = Outcome()
         for group_id, committed in self._core.durable.offsets.items():
             removed = [partition for partition in committed if partition.topic in topics]
-            group = self._core.find(group_id)
-            if removed and group is not None:
-                out.write(self._tombstones(group, removed), lambda _error: Outcome())
+            is_known = self._core.find(group_id) or self._core.consumer_groups.find(group_id)
+            if removed and is_known is not None:
+                out.write(self._tombstones(group_id, removed), lambda _error: Outcome())
         return out
 
     def _is_expired(
@@ -222,9 +286,7 @@ class Offsets:
             since_ms = value.commit_timestamp_ms
         else:
             return False
-        if value.expire_timestamp_ms != NO_TIMESTAMP:
-            return now_ms >= value.expire_timestamp_ms
-        return now_ms - since_ms >= self._core.settings.offsets_retention_ms
+        return _is_older(value, since_ms, now_ms, self._core.settings.offsets_retention_ms)
 
     def _known(self, group_id: str) -> set[TopicPartition]:
         """Partitions with an offset, stored or on its way."""
@@ -232,9 +294,9 @@ class Offsets:
         return known | {partition for group, partition in self._in_flight if group == group_id}
 
     def _tombstones(
-        self, group: ClassicGroup, partitions: Iterable[TopicPartition]
+        self, group_id: str, partitions: Iterable[TopicPartition]
     ) -> list[CoordinatorRecord]:
-        return [offset_tombstone(_key(group.group_id, part)) for part in partitions]
+        return [offset_tombstone(_key(group_id, part)) for part in partitions]
 
     def _end_group(
         self,
@@ -244,7 +306,7 @@ class Offsets:
         out: Outcome,
     ) -> None:
         """Delete an empty group and its offsets. It is Dead at once, so that nobody joins it."""
-        records = self._tombstones(group, removed)
+        records = self._tombstones(group.group_id, removed)
         if group.generation > 0 or group.group_id in self._core.durable.groups:
             records.append(group_tombstone(group.group_id))
         group.move_to(GroupState.DEAD, now_ms=self._core.clock.realtime_ms())
@@ -264,6 +326,13 @@ class Offsets:
         else:
             carried_on = ended(ErrorCode.NONE)
             out.replies += carried_on.replies
+
+
+def _is_older(value: OffsetCommitValue, since_ms: int, now_ms: int, retention_ms: int) -> bool:
+    """An expiry of its own counts before the broker's retention."""
+    if value.expire_timestamp_ms != NO_TIMESTAMP:
+        return now_ms >= value.expire_timestamp_ms
+    return now_ms - since_ms >= retention_ms
 
 
 def _key(group_id: str, partition: TopicPartition) -> OffsetCommitKey:

@@ -13,6 +13,10 @@ UNKNOWN_MEMBER_ID = ""
 NO_GENERATION = -1
 NO_OFFSET = -1
 
+CLASSIC = "classic"
+CONSUMER = "consumer"
+"""The kinds of groups, by the names that ListGroups shows."""
+
 
 class Protocol(NamedTuple):
     """One way of assigning work that a member supports, with its own metadata."""
@@ -101,11 +105,16 @@ class OffsetToCommit:
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class CommitRequest:
+    """`generation` is the member's epoch in a consumer group, for which the request must be of a
+    version that has one (OffsetCommit v9+: `has_member_epoch`).
+    """
+
     group_id: str
     member_id: str
     group_instance_id: str | None
     generation: int
     offsets: dict[TopicPartition, OffsetToCommit]
+    has_member_epoch: bool = True
 
 
 class CommittedOffset(NamedTuple):
@@ -140,3 +149,4 @@ class ListedGroup(NamedTuple):
     group_id: str
     protocol_type: str
     state: str
+    kind: str

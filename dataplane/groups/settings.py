@@ -21,5 +21,10 @@ class GroupSettings:
     initial_rebalance_delay_ms: int = 3_000
     max_size: int = 2**31 - 1
     pending_members_max: int = PENDING_MEMBERS_MAX
+    consumer_session_timeout_ms: int = 45_000
+    consumer_heartbeat_interval_ms: int = 5_000
+    consumer_max_size: int = 2**31 - 1
+    consumer_assignors: tuple[str, ...] = ("uniform", "range")
+    consumer_regex_refresh_interval_ms: int = 600_000
     offset_metadata_max_bytes: int = 4_096
     offsets_retention_ms: int = 7 * 24 * 3_600_000

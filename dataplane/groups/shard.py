@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataplane.groups.consumer.heartbeats import ConsumerHeartbeats, is_consumers
+from dataplane.groups.consumer_protocol import PROTOCOL_TYPE
 from dataplane.groups.core import ShardCore
 from dataplane.groups.joining import Joining
 from dataplane.groups.membership import Membership
@@ -15,6 +17,8 @@ from dataplane.groups.offsets import Offsets
 from dataplane.groups.outcome import Outcome
 from dataplane.groups.rebalance import Rebalancer
 from dataplane.groups.requests import (
+    CLASSIC,
+    CONSUMER,
     GroupDescription,
     JoinResult,
     ListedGroup,
@@ -26,6 +30,7 @@ from dataplane.groups.syncing import Syncing
 from dataplane.model.errors import ErrorCode
 
 if TYPE_CHECKING:
+    from dataplane.groups.consumer.topics import TopicCatalogue
     from dataplane.groups.group import ClassicGroup
     from dataplane.groups.records import CoordinatorRecord
     from dataplane.groups.settings import GroupSettings
@@ -36,16 +41,20 @@ if TYPE_CHECKING:
 class GroupShard:
     """Replay the log with `replay`, then `finish_loading`, then serve.
 
-    Requests go to the part that decides them: `joining`, `syncing`, `membership` or `offsets`.
+    Requests go to the part that decides them: `joining`, `syncing`, `membership` or `offsets`, and
+    `consumers` for groups of the consumer protocol.
     """
 
-    def __init__(self, settings: GroupSettings, clock: Clock, entropy: Entropy) -> None:
+    def __init__(
+        self, settings: GroupSettings, clock: Clock, entropy: Entropy, topics: TopicCatalogue
+    ) -> None:
         self.core = ShardCore(settings, clock, entropy)
         self._rebalancer = Rebalancer(self.core)
-        self.joining = Joining(self.core, self._rebalancer)
         self.syncing = Syncing(self.core, self._rebalancer)
         self.membership = Membership(self.core, self._rebalancer)
-        self.offsets = Offsets(self.core)
+        self.consumers = ConsumerHeartbeats(self.core, topics)
+        self.joining = Joining(self.core, self._rebalancer, self.consumers)
+        self.offsets = Offsets(self.core, self.consumers)
 
     # loading and unloading
 
@@ -56,6 +65,7 @@ class GroupShard:
     def finish_loading(self) -> Outcome:
         """The log is read: members stored in it have a session's time to show up."""
         out = Outcome()
+        self.consumers.load()
         for group_id in [*self.core.durable.groups, *self.core.durable.offsets]:
             if group_id in self.core.groups:
                 continue
@@ -79,6 +89,7 @@ class GroupShard:
                 self._rebalancer.answer_join(group, member, joined, out)
                 self._rebalancer.answer_sync(member, SyncResult(error=error), out)
         self.core.groups.clear()
+        self.consumers.unload()
         return out
 
     # time
@@ -90,7 +101,10 @@ class GroupShard:
     def tick(self) -> Outcome:
         out = Outcome()
         for key in self.core.deadlines.expire(self.core.clock.monotonic_ms()):
-            self.membership.on_deadline(key, out)
+            if is_consumers(key):
+                self.consumers.on_deadline(key, out)
+            else:
+                self.membership.on_deadline(key, out)
         return out
 
     # views
@@ -111,8 +125,11 @@ class GroupShard:
 
     def list_groups(self) -> list[ListedGroup]:
         return [
-            ListedGroup(group.group_id, group.protocol_type or "", group.state.value)
+            ListedGroup(group.group_id, group.protocol_type or "", group.state.value, CLASSIC)
             for group in self.core.groups.values()
+        ] + [
+            ListedGroup(group.group_id, PROTOCOL_TYPE, group.state.value, CONSUMER)
+            for group in self.core.consumer_groups.all()
         ]
 
 

@@ -232,6 +232,7 @@ class ErrorCode(enum.IntEnum):
     INVALID_VOTER_KEY = (125, "The voter's directory id does not match.")
     DUPLICATE_VOTER = (126, "The voter is already in the set.")
     VOTER_NOT_FOUND = (127, "The voter is not in the set.")
+    INVALID_REGULAR_EXPRESSION = (128, "The regular expression is not valid.")
 
     @classmethod
     def of(cls, code: int) -> ErrorCode:

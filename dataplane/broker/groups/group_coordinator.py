@@ -13,6 +13,7 @@ import logging
 from typing import TYPE_CHECKING, cast
 
 from dataplane.broker.groups.shard_host import GroupShardHost
+from dataplane.broker.groups.topic_catalogue import MetadataTopics
 from dataplane.cluster.topic_names import OFFSETS_TOPIC
 from dataplane.groups.requests import JoinResult, SyncResult
 from dataplane.groups.settings import GroupSettings
@@ -48,6 +49,9 @@ def settings_from(config: BrokerConfig) -> GroupSettings:
     return GroupSettings(
         min_session_timeout_ms=config.get_int("group.min.session.timeout.ms"),
         max_session_timeout_ms=config.get_int("group.max.session.timeout.ms"),
+        consumer_session_timeout_ms=config.get_int("group.consumer.session.timeout.ms"),
+        consumer_heartbeat_interval_ms=config.get_int("group.consumer.heartbeat.interval.ms"),
+        consumer_max_size=config.get_int("group.consumer.max.size"),
         initial_rebalance_delay_ms=config.get_int("group.initial.rebalance.delay.ms"),
         max_size=config.get_int("group.max.size"),
         offset_metadata_max_bytes=config.get_int("offset.metadata.max.bytes"),
@@ -72,6 +76,7 @@ class GroupCoordinator:
         self._clock = clock
         self._entropy = entropy
         self._settings = settings_from(configs.broker_config)
+        self._topics = MetadataTopics(metadata_cache)
         self._shards: dict[int, GroupShardHost] = {}
         self._expiry: asyncio.Task[None] | None = None
         self._is_stopping = False
@@ -215,6 +220,7 @@ class GroupCoordinator:
             self._settings,
             self._clock,
             self._entropy,
+            self._topics,
             write_timeout_ms=self._configs.broker_config.get_int("offsets.commit.timeout.ms"),
         )
         self._shards[index] = host
@@ -224,6 +230,7 @@ class GroupCoordinator:
         """Offsets of deleted topics go at once; a topic created again has another id."""
         if before.topics is after.topics:
             return
+        self._topics.on_change(before, after)
         gone = set()
         for name, topic in before.topics.items():
             now = after.topics.get(name)

@@ -11,6 +11,7 @@ from dataplane.groups.shard import GroupShard
 
 if TYPE_CHECKING:
     from dataplane.broker.replicas.partition import Partition
+    from dataplane.groups.consumer.topics import TopicCatalogue
     from dataplane.groups.outcome import Write
     from dataplane.groups.settings import GroupSettings
     from dataplane.ports.clock import Clock
@@ -28,12 +29,13 @@ class GroupShardHost(ShardHost[GroupShard, Outcome]):
         settings: GroupSettings,
         clock: Clock,
         entropy: Entropy,
+        topics: TopicCatalogue,
         *,
         write_timeout_ms: int,
     ) -> None:
         super().__init__(
             partition,
-            GroupShard(settings, clock, entropy),
+            GroupShard(settings, clock, entropy, topics),
             clock,
             write_timeout_ms=write_timeout_ms,
         )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import uuid
+
+from dataplane.groups.consumer.group import TopicInfo
 from dataplane.groups.outcome import Outcome, Write
 from dataplane.groups.requests import (
     CommitRequest,
@@ -21,6 +24,7 @@ from dataplane.ports.fakes.clock import FakeClock
 from dataplane.ports.fakes.entropy import FakeEntropy
 
 GROUP = "g"
+NAMES = uuid.UUID(int=848)
 RANGE = Protocol("range", b"range-metadata")
 
 
@@ -32,13 +36,43 @@ def subscription(*topics: str) -> bytes:
     return out + (-1).to_bytes(4, signed=True)
 
 
+class FakeTopics:
+    """A cluster's topics: name → id and partition count."""
+
+    def __init__(self) -> None:
+        self.version = 0
+        self.infos = {}
+
+    def put(self, name: str, partition_count: int) -> uuid.UUID:
+        """Create a topic, or give it more partitions."""
+        known = self.infos.get(name)
+        topic_id = uuid.uuid5(NAMES, f"{name} {self.version}") if known is None else known.topic_id
+        self.infos[name] = TopicInfo(topic_id, partition_count)
+        self.version += 1
+        return topic_id
+
+    def drop(self, name: str) -> None:
+        del self.infos[name]
+        self.version += 1
+
+    def get(self, name: str) -> TopicInfo | None:
+        return self.infos.get(name)
+
+    def name_of(self, topic_id: uuid.UUID) -> str | None:
+        return next((n for n, info in self.infos.items() if info.topic_id == topic_id), None)
+
+    def matchable(self) -> list[str]:
+        return list(self.infos)
+
+
 class Driver:
     """`hold_writes` keeps writes uncommitted until `commit_writes` or `fail_writes`."""
 
     def __init__(self, **settings) -> None:
         settings = {"initial_rebalance_delay_ms": 0} | settings
         self.clock = FakeClock()
-        self.shard = GroupShard(GroupSettings(**settings), self.clock, FakeEntropy())
+        self.topics = FakeTopics()
+        self.shard = GroupShard(GroupSettings(**settings), self.clock, FakeEntropy(), self.topics)
         self.log = []
         self.answers = {}
         self.answered_twice = set()
@@ -82,7 +116,7 @@ class Driver:
 
     def reloaded(self) -> GroupShard:
         """Another coordinator that has read the same log."""
-        other = GroupShard(self.shard.core.settings, self.clock, FakeEntropy(1))
+        other = GroupShard(self.shard.core.settings, self.clock, FakeEntropy(1), self.topics)
         for record in self.log:
             other.replay(record)
         other.finish_loading()

@@ -189,11 +189,8 @@ class BrokerConfig(ResolvedConfig):
         checks = (
             ("group.max.session.timeout.ms", "group.min.session.timeout.ms", ">="),
             ("replica.fetch.wait.max.ms", "replica.lag.time.max.ms", "<="),
-            (
-                "group.consumer.max.session.timeout.ms",
-                "group.consumer.min.session.timeout.ms",
-                ">=",
-            ),
+            *_within("group.consumer", "session.timeout.ms"),
+            *_within("group.consumer", "heartbeat.interval.ms"),
         )
         for key, other, relation in checks:
             left, right = self.get_int(key), self.get_int(other)
@@ -255,3 +252,9 @@ def check_dynamic(name: str, text: str | None, *, cluster_wide: bool) -> ConfigK
     if text is not None:
         key.parse(text)
     return key
+
+
+def _within(group: str, name: str) -> tuple[tuple[str, str, str], ...]:
+    """`group.name` lies between `group.min.name` and `group.max.name`."""
+    least, most = f"{group}.min.{name}", f"{group}.max.{name}"
+    return (most, least, ">="), (f"{group}.{name}", least, ">="), (f"{group}.{name}", most, "<=")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataplane.groups.requests import CONSUMER
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import AclOperation, ResourceType
 
@@ -19,6 +20,13 @@ def require_group(context: RequestContext, operation: AclOperation, group_id: st
     """KafkaError(GROUP_AUTHORIZATION_FAILED) unless the caller may do that with the group."""
     if not may_use_group(context, operation, group_id):
         raise KafkaError(ErrorCode.GROUP_AUTHORIZATION_FAILED)
+
+
+def require_consumer_protocol(context: RequestContext) -> None:
+    """KafkaError(UNSUPPORTED_VERSION), as Kafka answers, where the protocol is switched off."""
+    served = context.broker.configs.broker_config.get_list("group.coordinator.rebalance.protocols")
+    if CONSUMER not in served:
+        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION)
 
 
 def topic_errors(

@@ -1,7 +1,7 @@
 """ListGroups (16), versions 0-5: the groups that this broker coordinates.
 
 Behaviour: Describe on the cluster shows all groups, else those the caller may describe.
-Version notes: 4 states and their filter; 5 types and their filter (all groups here are classic).
+Version notes: 4 states and their filter; 5 types (classic, consumer) and their filter.
 Filters do not mind case.
 """
 
@@ -16,8 +16,6 @@ from dataplane.wire.messages.list_groups import ListedGroup, ListGroupsRequest, 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
 
-CLASSIC = "classic"
-
 
 async def handle(context: RequestContext, request: ListGroupsRequest) -> ListGroupsResponse:
     error, groups = context.broker.group_coordinator.list_groups()
@@ -31,11 +29,11 @@ async def handle(context: RequestContext, request: ListGroupsRequest) -> ListGro
                 group_id=group.group_id,
                 protocol_type=group.protocol_type,
                 group_state=group.state,
-                group_type=CLASSIC,
+                group_type=group.kind,
             )
             for group in groups
             if (not states or group.state.lower() in states)
-            and (not types or CLASSIC in types)
+            and (not types or group.kind in types)
             and (sees_all or may_use_group(context, AclOperation.DESCRIBE, group.group_id))
         ],
     )

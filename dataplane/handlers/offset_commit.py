@@ -5,7 +5,7 @@ UNKNOWN_TOPIC_OR_PARTITION. Answered once the records are committed by the in-sy
 Version notes: 0 names no member: it is stored as of a consumer that is alone; Kafka keeps it in
 ZooKeeper, where nothing but version 0 sees it. 1 has a time for each offset, 2-4 carry a retention
 time, stored as explicit expiry; 6 leader epochs; 7 static members.
-Skipped: member epochs of KIP-848 in 9.
+9 the generation is the member epoch in a consumer group (KIP-848), whose members need this version.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ async def handle(context: RequestContext, request: OffsetCommitRequest) -> Offse
                 group_instance_id=request.group_instance_id,
                 generation=request.generation_id_or_member_epoch,
                 offsets=offsets,
+                has_member_epoch=context.header.api_version >= 9,
             )
         )
     return _response(request, errors)

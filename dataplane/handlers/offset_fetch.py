@@ -6,7 +6,7 @@ describe are left out.
 Version notes: 0 reads the same offsets (Kafka has those of version 0 in ZooKeeper), and what is not
 committed is UNKNOWN_TOPIC_OR_PARTITION there; null topics (all) from 2, and a top-level error; 5
 leader epochs; 7 require_stable (always satisfied: transactional commits are not served); 8 many
-groups; 9 member ids of KIP-848 (not looked at).
+groups; 9 member id and epoch, which must be right in a consumer group (KIP-848).
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import AclOperation
 from dataplane.wire.messages.offset_fetch import (
     OffsetFetchRequest,
+    OffsetFetchRequestGroup,
     OffsetFetchResponse,
     OffsetFetchResponseGroup,
     OffsetFetchResponsePartition,
@@ -47,7 +48,7 @@ async def handle(context: RequestContext, request: OffsetFetchRequest) -> Offset
                 if group.topics is None
                 else [(topic.name, topic.partition_indexes) for topic in group.topics]
             )
-            groups.append(_answer_group(context, group.group_id, wanted))
+            groups.append(_answer_group(context, group, wanted))
         return OffsetFetchResponse(groups=groups)
     wanted = (
         None
@@ -58,14 +59,20 @@ async def handle(context: RequestContext, request: OffsetFetchRequest) -> Offset
 
 
 def _answer_group(
-    context: RequestContext, group_id: str, wanted: list[tuple[str, list[int]]] | None
+    context: RequestContext,
+    group: OffsetFetchRequestGroup,
+    wanted: list[tuple[str, list[int]]] | None,
 ) -> OffsetFetchResponseGroup:
     try:
-        found = _fetch(context, group_id, wanted)
+        require_group(context, AclOperation.DESCRIBE, group.group_id)
+        context.broker.group_coordinator.check_fetch(
+            group.group_id, group.member_id, group.member_epoch
+        )
+        found = _fetch(context, group.group_id, wanted)
     except KafkaError as error:
-        return OffsetFetchResponseGroup(group_id=group_id, error_code=error.code)
+        return OffsetFetchResponseGroup(group_id=group.group_id, error_code=error.code)
     return OffsetFetchResponseGroup(
-        group_id=group_id,
+        group_id=group.group_id,
         topics=_rows(found, OffsetFetchResponseTopics, OffsetFetchResponsePartitions),
     )
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any
 
-from dataplane.handlers.fetch import DelayedFetch
+from dataplane.handlers.delayed_fetch import DelayedFetch
 from dataplane.handlers.fetch_partitions import FetchPartitions
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.wire.errors import WireError

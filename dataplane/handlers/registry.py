@@ -1,7 +1,8 @@
 """Which API keys this broker serves, in which versions, and where their handlers live.
 
 A row here is a promise: ApiVersions advertises exactly these rows. The ranges lie within those of
-a ZooKeeper-mode 3.9 broker, because clients infer a release from pairs of versions.
+a ZooKeeper-mode 3.9 broker, because clients infer a release from pairs of versions; the two of the
+consumer group protocol, which that broker lacks, are those of Kafka 4.
 
 An ordinary handler is `async def handle(ctx, request) -> response | None`. A hot one (Produce,
 Fetch, Metadata, DeleteRecords) is `def handle_frame(ctx, frame, position) -> Reply`: it parses in
@@ -46,6 +47,8 @@ HANDLED: dict[ApiKey, tuple[int, int]] = {
     ApiKey.DESCRIBE_GROUPS: (0, 5),
     ApiKey.LIST_GROUPS: (0, 5),
     ApiKey.DELETE_GROUPS: (0, 2),
+    ApiKey.CONSUMER_GROUP_HEARTBEAT: (0, 1),
+    ApiKey.CONSUMER_GROUP_DESCRIBE: (0, 1),
     # producers
     ApiKey.INIT_PRODUCER_ID: (0, 5),
     # security

@@ -10,6 +10,7 @@ looking around, flags and possessive quantifiers are refused.
 from __future__ import annotations
 
 import enum
+import functools
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -374,7 +375,11 @@ class _Builder:
                 high = self._literal(self._next()) if high == "\\" else high
             if high < low:
                 raise self._wrong("a range ends before it begins")
-            tests.append(lambda each, low=low, high=high: low <= each <= high)  # type: ignore[misc]
+            tests.append(functools.partial(_is_between, low, high))
         if not tests:
             raise self._wrong("a class is empty")
         return lambda each: any(test(each) for test in tests) is not is_negated
+
+
+def _is_between(low: str, high: str, each: str) -> bool:
+    return low <= each <= high

@@ -65,6 +65,8 @@ class ApiKey(enum.IntEnum):
     ALTER_PARTITION = 56
     DESCRIBE_CLUSTER = 60
     ALLOCATE_PRODUCER_IDS = 67
+    CONSUMER_GROUP_HEARTBEAT = 68
+    CONSUMER_GROUP_DESCRIBE = 69
 
 
 class ApiSpec(NamedTuple):
@@ -137,6 +139,8 @@ _ROWS = (
     _spec(ApiKey.ALTER_PARTITION, 3, 0),
     _spec(ApiKey.DESCRIBE_CLUSTER, 1, 0),
     _spec(ApiKey.ALLOCATE_PRODUCER_IDS, 0, 0),
+    _spec(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, 0),
+    _spec(ApiKey.CONSUMER_GROUP_DESCRIBE, 1, 0),
 )
 
 API_TABLE: dict[ApiKey, ApiSpec] = {row.key: row for row in _ROWS}

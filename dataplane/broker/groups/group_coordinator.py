@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, cast
 from dataplane.broker.groups.shard_host import GroupShardHost
 from dataplane.broker.groups.topic_catalogue import MetadataTopics
 from dataplane.cluster.topic_names import OFFSETS_TOPIC
+from dataplane.groups.consumer.assignors import KAFKAS_CLASSES
 from dataplane.groups.requests import JoinResult, SyncResult
 from dataplane.groups.settings import GroupSettings
 from dataplane.model.coordinator_partition import partition_for
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
     from dataplane.broker.replicas.replica_manager import ReplicaManager
     from dataplane.cluster.image import ClusterImage
     from dataplane.config.broker_config import BrokerConfig
+    from dataplane.groups.consumer.requests import (
+        ConsumerGroupDescription,
+        ConsumerHeartbeat,
+        ConsumerHeartbeatResult,
+    )
+    from dataplane.groups.consumer.topics import TopicCatalogue
     from dataplane.groups.requests import (
         CommitRequest,
         CommittedOffset,
@@ -52,6 +59,12 @@ def settings_from(config: BrokerConfig) -> GroupSettings:
         consumer_session_timeout_ms=config.get_int("group.consumer.session.timeout.ms"),
         consumer_heartbeat_interval_ms=config.get_int("group.consumer.heartbeat.interval.ms"),
         consumer_max_size=config.get_int("group.consumer.max.size"),
+        consumer_assignors=tuple(
+            KAFKAS_CLASSES.get(name, name) for name in config.get_list("group.consumer.assignors")
+        ),
+        consumer_regex_refresh_interval_ms=config.get_int(
+            "group.consumer.regex.refresh.interval.ms"
+        ),
         initial_rebalance_delay_ms=config.get_int("group.initial.rebalance.delay.ms"),
         max_size=config.get_int("group.max.size"),
         offset_metadata_max_bytes=config.get_int("offset.metadata.max.bytes"),
@@ -153,12 +166,24 @@ class GroupCoordinator:
         host.carry_out(outcome)
         return error, left
 
+    async def consumer_heartbeat(self, request: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
+        host = self._host(request.group_id, may_be_blank=True)
+        reply = await host.ask(lambda ticket: host.shard.consumers.heartbeat(request, ticket))
+        return cast("ConsumerHeartbeatResult", reply)
+
     # offsets
 
     async def commit(self, request: CommitRequest) -> dict[TopicPartition, ErrorCode]:
         host = self._host(request.group_id, may_be_blank=True)
         reply = await host.ask(lambda ticket: host.shard.offsets.commit(request, ticket))
         return cast("dict[TopicPartition, ErrorCode]", reply)
+
+    def check_fetch(self, group_id: str, member_id: str | None, member_epoch: int) -> None:
+        """KafkaError when a consumer group has no such member, or not with this epoch."""
+        shard = self._host(group_id, may_be_blank=True).shard
+        error = shard.consumers.check_fetch(group_id, member_id, member_epoch)
+        if error is not ErrorCode.NONE:
+            raise KafkaError(error)
 
     def fetch_offsets(
         self, group_id: str, partitions: Iterable[TopicPartition] | None
@@ -184,6 +209,14 @@ class GroupCoordinator:
 
     def describe(self, group_id: str) -> GroupDescription:
         return self._host(group_id, may_be_blank=True).shard.describe(group_id)
+
+    def describe_consumer_group(self, group_id: str) -> ConsumerGroupDescription:
+        return self._host(group_id).shard.consumers.describe(group_id)
+
+    @property
+    def topics(self) -> TopicCatalogue:
+        """The topics that consumer groups see, by name and id."""
+        return self._topics
 
     def list_groups(self) -> tuple[ErrorCode, list[ListedGroup]]:
         """Groups coordinated here; COORDINATOR_LOAD_IN_PROGRESS when some are still being read."""

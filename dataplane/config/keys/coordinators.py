@@ -42,8 +42,8 @@ KEYS = (
     number("group.max.size", MAX_INT, "Members of a group.", least=1, scope=TENANT),
     names(
         "group.coordinator.rebalance.protocols",
-        ("classic",),
-        "Group protocols served.",
+        ("classic", "consumer"),
+        "Group protocols served. Kafka 3.9 serves classic alone by default, Kafka 4 both.",
         choices=("classic", "consumer"),
     ),
     number(
@@ -60,6 +60,26 @@ KEYS = (
     number("group.consumer.min.heartbeat.interval.ms", 5_000, "Shortest of these.", least=1),
     number("group.consumer.max.heartbeat.interval.ms", 15_000, "Longest of these.", least=1),
     number("group.consumer.max.size", MAX_INT, "Members of a KIP-848 group.", least=1),
+    names(
+        "group.consumer.assignors",
+        (
+            "org.apache.kafka.coordinator.group.assignor.UniformAssignor",
+            "org.apache.kafka.coordinator.group.assignor.RangeAssignor",
+        ),
+        "Assignors of KIP-848 groups, by name or Kafka's class; the first is used unless asked.",
+        choices=(
+            "uniform",
+            "range",
+            "org.apache.kafka.coordinator.group.assignor.UniformAssignor",
+            "org.apache.kafka.coordinator.group.assignor.RangeAssignor",
+        ),
+    ),
+    number(
+        "group.consumer.regex.refresh.interval.ms",
+        600_000,
+        "How often the topics of a regular expression are looked at again for changed rights.",
+        least=10_000,
+    ),
     number(
         "offset.metadata.max.bytes",
         4_096,

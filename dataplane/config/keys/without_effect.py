@@ -186,14 +186,6 @@ KEYS = (
         "group coordinators run on the broker's event loop.",
         OPERATOR,
         _key(
-            "group.consumer.assignors",
-            LIST,
-            (
-                "org.apache.kafka.coordinator.group.assignor.UniformAssignor",
-                "org.apache.kafka.coordinator.group.assignor.RangeAssignor",
-            ),
-        ),
-        _key(
             "group.consumer.migration.policy",
             STRING,
             "disabled",

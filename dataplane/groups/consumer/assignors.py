@@ -183,4 +183,10 @@ def assign_range(
     return {member_id: frozenset(mine) for member_id, mine in given.items()}
 
 
+KAFKAS_CLASSES: Final = {
+    "org.apache.kafka.coordinator.group.assignor.UniformAssignor": UNIFORM,
+    "org.apache.kafka.coordinator.group.assignor.RangeAssignor": RANGE,
+}
+"""What `group.consumer.assignors` may call them too."""
+
 ASSIGNORS: Final = {UNIFORM: assign_uniform, RANGE: assign_range}

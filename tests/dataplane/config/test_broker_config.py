@@ -54,6 +54,8 @@ def test_typed_access() -> None:
         ({"inter.broker.listener.name": "SSL"}, "inter.broker.listener.name"),
         ({"listener.security.protocol.map": "A:TLS"}, "listener.security.protocol.map"),
         ({"group.max.session.timeout.ms": "10"}, "group.max.session.timeout.ms"),
+        ({"group.consumer.session.timeout.ms": "10"}, "group.consumer.session.timeout.ms"),
+        ({"group.consumer.heartbeat.interval.ms": "16000"}, "group.consumer.heartbeat.interval.ms"),
         ({"broker.id": "1001"}, "broker.id"),
     ],
 )

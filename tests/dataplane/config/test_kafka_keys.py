@@ -33,12 +33,14 @@ KEYS = [
 ]
 BASE = {"broker.id": "1", "zookeeper.connect": "x"}
 OTHER_DEFAULTS = {
+    "group.coordinator.rebalance.protocols",
     "replica.socket.receive.buffer.bytes",
     "socket.listen.backlog.size",
     "socket.receive.buffer.bytes",
     "socket.send.buffer.bytes",
 }
-"""The system's autotuning of buffers, and a longer backlog: their sentences say so."""
+"""The system's autotuning of buffers, a longer backlog, and groups as Kafka 4 has them: their sentences
+say so."""
 OTHER_CHANGES = {"principal.builder.class"}
 NARROWER = {"group.coordinator.rebalance.protocols"}
 """Kafka refuses the others later, when it starts."""
@@ -55,6 +57,7 @@ def test_what_is_not_kafkas_is_ours_or_dynamic_or_the_authorizers() -> None:
     assert {name for name in others if not name.startswith("penstock.")} == {
         "allow.everyone.if.no.acl.found",
         "follower.replication.throttled.rate",
+        "group.consumer.regex.refresh.interval.ms",  # of Kafka 4
         "leader.replication.throttled.rate",
         "replica.alter.log.dirs.io.max.bytes.per.second",
         "super.users",

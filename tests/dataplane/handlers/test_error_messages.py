@@ -33,6 +33,8 @@ ON_SUCCESS = {
     f"{PRODUCED}.error_message": NULL,
     "FindCoordinatorResponse.error_message": "NONE",
     "FindCoordinatorResponse.coordinators.error_message": UNSET,
+    "ConsumerGroupHeartbeatResponse.error_message": NULL,
+    "ConsumerGroupDescribeResponse.groups.error_message": NULL,
     "CreateTopicsResponse.topics.error_message": NULL,
     "DeleteTopicsResponse.responses.error_message": NULL,
     "DescribeAclsResponse.error_message": UNSET,

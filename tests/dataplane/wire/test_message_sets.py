@@ -169,9 +169,10 @@ def test_damage_is_refused(data: bytes, why: str) -> None:
 def test_no_bytes_break_the_reader(data: bytes, before: bytes) -> None:
     for candidate in (data, before + data, before[:16] + data):
         try:
-            to_batch(candidate, **BOUNDS)
+            converted = to_batch(candidate, **BOUNDS)
         except WireError:
             continue
+        assert list(iter_records(converted.batch))
 
 
 def test_too_many_messages_and_bombs_end_at_their_bound() -> None:

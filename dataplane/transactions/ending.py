@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.model.errors import ErrorCode
-from dataplane.transactions.outcome import Markers, Outcome
+from dataplane.transactions.markers import Markers
+from dataplane.transactions.outcome import Outcome
 from dataplane.transactions.states import PREPARED, TransactionState
 from dataplane.transactions.transaction import EPOCH_MAX, NO_PRODUCER_EPOCH
 

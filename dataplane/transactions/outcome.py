@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from dataplane.model.errors import ErrorCode
-    from dataplane.model.ids import TopicPartition
+    from dataplane.transactions.markers import Markers
     from dataplane.transactions.records import TransactionRecord
 
 Ticket = int
@@ -28,20 +28,6 @@ class Write:
 
     records: Sequence[TransactionRecord]
     on_done: Callable[[ErrorCode], Outcome]
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Markers:
-    """A decided transaction, and the partitions that have to learn of it.
-
-    The host sends markers until every partition has one, then calls `markers_written`.
-    """
-
-    transactional_id: str
-    producer_id: int
-    producer_epoch: int
-    is_commit: bool
-    partitions: frozenset[TopicPartition]
 
 
 @dataclasses.dataclass(slots=True)

@@ -19,7 +19,7 @@ from dataplane.transactions.states import IDLE, PREPARED, TransactionState
 
 if TYPE_CHECKING:
     from dataplane.ports.clock import Clock
-    from dataplane.transactions.outcome import Markers
+    from dataplane.transactions.markers import Markers
     from dataplane.transactions.records import TransactionRecord
     from dataplane.transactions.settings import TransactionSettings
 

@@ -9,7 +9,7 @@ from dataplane.transactions.states import TransactionState, check_move
 
 if TYPE_CHECKING:
     from dataplane.model.ids import TopicPartition
-    from dataplane.transactions.outcome import Markers
+    from dataplane.transactions.markers import Markers
 
 NO_PRODUCER_ID: Final = -1
 NO_PRODUCER_EPOCH: Final = -1

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import TopicPartition
 from dataplane.ports.fakes.clock import FakeClock
-from dataplane.transactions.outcome import Markers, Outcome, Write
+from dataplane.transactions.markers import Markers
+from dataplane.transactions.outcome import Outcome, Write
 from dataplane.transactions.requests import (
     EndRequest,
     InitRequest,

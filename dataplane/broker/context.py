@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dataplane.broker.replicas.replica_manager import ReplicaManager
     from dataplane.broker.security.authorizer import Authorizer
     from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
+    from dataplane.broker.transactions.transaction_coordinator import TransactionCoordinator
     from dataplane.model.ids import TopicPartition
     from dataplane.ports.clock import Clock
     from dataplane.ports.entropy import Entropy
@@ -81,6 +82,7 @@ class HandlerContext:
     internal_topics: InternalTopics
     replica_manager: ReplicaManager
     group_coordinator: GroupCoordinator
+    transaction_coordinator: TransactionCoordinator
     producer_ids: ProducerIdManager
     authorizer: Authorizer
     sasl: SaslMechanisms

@@ -128,6 +128,9 @@ class BrokerProcess:
         undo.push_async_callback(components.producer_ids.stop)
         await components.group_coordinator.start()
         undo.push_async_callback(components.group_coordinator.stop)
+        transactions = components.handlers.transaction_coordinator
+        await transactions.start()
+        undo.push_async_callback(transactions.stop)
         dispatcher = Dispatcher(components.handlers)
         undo.push_async_callback(dispatcher.stop)
         components.handlers.sasl.prepare()
@@ -142,6 +145,7 @@ class BrokerProcess:
             components.controller,
             self._listeners,
         )
+        gauges.register_transactions(self._metrics, transactions)
         housekeeping = Housekeeping()
         self._start_chores(components, housekeeping)
         undo.push_async_callback(housekeeping.stop)

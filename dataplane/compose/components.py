@@ -18,6 +18,8 @@ from dataplane.broker.quotas.quota_manager import QuotaManager
 from dataplane.broker.replicas.peer_leadership_check import PeerLeadershipCheck
 from dataplane.broker.security.authorizer import Authorizer
 from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
+from dataplane.broker.transactions.marker_sender import MarkerSender
+from dataplane.broker.transactions.transaction_coordinator import TransactionCoordinator
 from dataplane.compose.replication import build_replica_manager
 
 if TYPE_CHECKING:
@@ -65,12 +67,8 @@ def build_components(
 ) -> Components:
     """Build them; nothing is started."""
     clock, entropy, broker_id = environment.clock, environment.entropy, lifecycle.broker_id
-    controller = _build_controller(
-        environment, coordinator, configs=configs, peers=peers, broker_id=broker_id
-    )
-    controller_client = ControllerClient(
-        controller, peers, metadata_cache, metrics, broker_id=broker_id
-    )
+    controller = _build_controller(environment, coordinator, configs, peers, broker_id)
+    client = ControllerClient(controller, peers, metadata_cache, metrics, broker_id=broker_id)
     replica_manager = build_replica_manager(
         logs,
         lifecycle=lifecycle,
@@ -80,12 +78,17 @@ def build_components(
         metadata_cache=metadata_cache,
         metrics=metrics,
         peers=peers,
-        controller_client=controller_client,
+        controller_client=client,
     )
     authorizer = Authorizer(coordinator, clock, entropy, configs.broker_config)
     producer_ids = ProducerIdManager(coordinator, broker_id)
     quotas = QuotaManager(configs, clock)
     group_coordinator = GroupCoordinator(replica_manager, metadata_cache, configs, clock, entropy)
+    sender = MarkerSender(peers, metadata_cache, metrics, clock)
+    transaction_coordinator = TransactionCoordinator(
+        replica_manager, metadata_cache, configs, clock, producer_ids=producer_ids, sender=sender
+    )
+    check = PeerLeadershipCheck(coordinator, peers, metadata_cache, replica_manager, lifecycle)
     return Components(
         lifecycle=lifecycle,
         coordinator=coordinator,
@@ -94,14 +97,12 @@ def build_components(
         logs=logs,
         replica_manager=replica_manager,
         controller=controller,
-        controller_client=controller_client,
+        controller_client=client,
         authorizer=authorizer,
         producer_ids=producer_ids,
         group_coordinator=group_coordinator,
         quotas=quotas,
-        peer_leadership_check=PeerLeadershipCheck(
-            coordinator, peers, metadata_cache, replica_manager, lifecycle
-        ),
+        peer_leadership_check=check,
         handlers=HandlerContext(
             cluster_id=lifecycle.cluster_id,
             clock=clock,
@@ -112,14 +113,15 @@ def build_components(
             config_admin=ConfigAdmin(configs, metadata_cache, broker_id=broker_id),
             client_quotas=ClientQuotas(configs),
             quotas=quotas,
-            internal_topics=InternalTopics(controller_client, configs),
+            internal_topics=InternalTopics(client, configs),
             replica_manager=replica_manager,
             group_coordinator=group_coordinator,
+            transaction_coordinator=transaction_coordinator,
             producer_ids=producer_ids,
             authorizer=authorizer,
             sasl=SaslMechanisms(configs, authorizer, clock, entropy, metrics),
             controller=controller,
-            controller_client=controller_client,
+            controller_client=client,
         ),
     )
 
@@ -127,7 +129,6 @@ def build_components(
 def _build_controller(
     environment: Environment,
     coordinator: Coordinator,
-    *,
     configs: ConfigStore,
     peers: PeerPool,
     broker_id: int,

@@ -75,6 +75,9 @@ class ShardHost(Generic[S, O]):
         """Give one committed record to the shard."""
         raise NotImplementedError
 
+    async def _settled(self) -> None:
+        """Wait until what was read may be acted on. KafkaError when it never will."""
+
     # loading and unloading
 
     def start_loading(self) -> None:
@@ -88,6 +91,7 @@ class ShardHost(Generic[S, O]):
         started_ms = self._clock.monotonic_ms()
         try:
             count = await load(self._partition, self.replay)
+            await self._settled()
         except (KafkaError, OSError):
             # Left as "loading": clients keep asking, and the next leader may read its own copy.
             _log.exception("cannot load %s from %s", self.KIND, self._name)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from dataplane.cluster.topic_names import OFFSETS_TOPIC
+from dataplane.cluster.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.wire.messages.create_topics import (
     CreatableTopic,
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-TRANSACTIONS_TOPIC = "__transaction_state"
 CREATE_TOPICS_VERSION = 5
 TIMEOUT_MS = 15_000
 

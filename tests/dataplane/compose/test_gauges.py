@@ -36,6 +36,7 @@ def register(broker: OneBroker, listeners: Listeners) -> None:
     gauges.register(
         broker.metrics, broker.replica_manager, broker.metadata_cache, broker.controller, listeners
     )
+    gauges.register_transactions(broker.metrics, broker.transaction_coordinator)
 
 
 async def test_waiting_requests_and_isrs() -> None:

@@ -19,8 +19,10 @@ from dataplane.broker.quotas.quota_manager import QuotaManager
 from dataplane.broker.replicas.partition import Partition
 from dataplane.broker.security.authorizer import Authorizer
 from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
+from dataplane.broker.transactions.marker_sender import MarkerSender
+from dataplane.broker.transactions.transaction_coordinator import TransactionCoordinator
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
-from dataplane.cluster.topic_names import OFFSETS_TOPIC
+from dataplane.cluster.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from dataplane.config.broker_config import BrokerConfig
 from dataplane.handlers.registry import HANDLED, handler
 from dataplane.log.config import LogConfig
@@ -38,6 +40,12 @@ from dataplane.security.principal import ANONYMOUS
 from dataplane.wire import apis
 from dataplane.wire.codec import decode, encode
 from dataplane.wire.headers import RequestHeader
+from dataplane.wire.messages.write_txn_markers import (
+    WritableTxnMarkerPartitionResult,
+    WritableTxnMarkerResult,
+    WritableTxnMarkerTopicResult,
+    WriteTxnMarkersResponse,
+)
 from tests.dataplane.handlers.one_broker import ControllerOnPaper, NoController
 
 ME, OTHER = 1, 2
@@ -60,6 +68,45 @@ class FakeReplicaManager:
         self.listeners.append(listener)
 
 
+class MarkersOnPaper:
+    """Brokers that note the markers they are sent, and write them all unless `answer` differs."""
+
+    def __init__(self) -> None:
+        self.asked = []
+        self.answer = None
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    async def request(self, broker_id, message, version, *, timeout_ms, channel):
+        self.asked.append((broker_id, message))
+        await self.gate.wait()
+        if self.answer is not None:
+            return self.answer(broker_id, message)
+        return markers_answer(message)
+
+
+def markers_answer(message, error=ErrorCode.NONE):
+    """The answer to a WriteTxnMarkers in which every partition has this error."""
+    return WriteTxnMarkersResponse(
+        markers=[
+            WritableTxnMarkerResult(
+                producer_id=marker.producer_id,
+                topics=[
+                    WritableTxnMarkerTopicResult(
+                        name=topic.name,
+                        partitions=[
+                            WritableTxnMarkerPartitionResult(partition_index=i, error_code=error)
+                            for i in topic.partition_indexes
+                        ],
+                    )
+                    for topic in marker.topics
+                ],
+            )
+            for marker in message.markers
+        ]
+    )
+
+
 class Hosted:
     """One broker. With `replicas` (1, 2) writes wait until `replicate` is called."""
 
@@ -76,7 +123,8 @@ class Hosted:
         self.epoch = 0
         self.replicas = replicas
         self.replica_manager = FakeReplicaManager()
-        topics = {name: _topic(name, partition_count) for name in (OFFSETS_TOPIC, "t", "old")}
+        names = (OFFSETS_TOPIC, TRANSACTIONS_TOPIC, "t", "old")
+        topics = {name: _topic(name, partition_count) for name in names}
         listener = {"PLAINTEXT": Endpoint("127.0.0.1", 9092, "PLAINTEXT")}
         image = ClusterImage(
             cluster_id="c", brokers={ME: BrokerInfo(id=ME, listeners=listener)}, topics=topics
@@ -88,8 +136,20 @@ class Hosted:
         self.authorizer = Authorizer(coordinator, self.clock, entropy, config)
         for index in range(partition_count):
             self._open(TopicPartition(OFFSETS_TOPIC, index))
+            self._open(TopicPartition(TRANSACTIONS_TOPIC, index))
         self.group_coordinator = GroupCoordinator(
             self.replica_manager, self.metadata_cache, configs, self.clock, entropy
+        )
+        self.peers = MarkersOnPaper()
+        metrics, producer_ids = Metrics(), ProducerIdManager(coordinator, ME)
+        self.marker_sender = MarkerSender(self.peers, self.metadata_cache, metrics, self.clock)
+        self.transaction_coordinator = TransactionCoordinator(
+            self.replica_manager,
+            self.metadata_cache,
+            configs,
+            self.clock,
+            producer_ids=producer_ids,
+            sender=self.marker_sender,
         )
         self.controller_client = ControllerOnPaper()
         self.handlers = HandlerContext(
@@ -97,7 +157,7 @@ class Hosted:
             clock=self.clock,
             entropy=entropy,
             metadata_cache=self.metadata_cache,
-            metrics=Metrics(),
+            metrics=metrics,
             configs=configs,
             config_admin=ConfigAdmin(configs, self.metadata_cache, broker_id=ME),
             client_quotas=ClientQuotas(configs),
@@ -105,7 +165,8 @@ class Hosted:
             internal_topics=InternalTopics(self.controller_client, configs),
             replica_manager=self.replica_manager,
             group_coordinator=self.group_coordinator,
-            producer_ids=ProducerIdManager(coordinator, ME),
+            transaction_coordinator=self.transaction_coordinator,
+            producer_ids=producer_ids,
             authorizer=self.authorizer,
             sasl=SaslMechanisms(configs, self.authorizer, self.clock, entropy, Metrics()),
             controller=NoController(),
@@ -116,6 +177,7 @@ class Hosted:
     async def start(self) -> Hosted:
         await self.authorizer.start()
         await self.group_coordinator.start()
+        await self.transaction_coordinator.start()
         for partition in self.replica_manager.by_name.values():
             self.lead(partition.topic_partition)
         return self
@@ -123,12 +185,16 @@ class Hosted:
     async def loaded(self) -> Hosted:
         """Wait until what the group partitions hold has been read."""
         async with asyncio.timeout(10):
-            while self.group_coordinator.list_groups()[0] is not ErrorCode.NONE:
+            while (
+                self.group_coordinator.list_groups()[0] is not ErrorCode.NONE
+                or self.transaction_coordinator.list_transactions()[0] is not ErrorCode.NONE
+            ):
                 await asyncio.sleep(0)
         return self
 
     async def stop(self) -> None:
         await self.group_coordinator.stop()
+        await self.transaction_coordinator.stop()
         await self.authorizer.stop()
 
     def _open(self, topic_partition) -> None:

@@ -22,6 +22,8 @@ from dataplane.broker.quotas.quota_manager import QuotaManager
 from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.broker.security.authorizer import Authorizer
 from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
+from dataplane.broker.transactions.marker_sender import MarkerSender
+from dataplane.broker.transactions.transaction_coordinator import TransactionCoordinator
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
 from dataplane.compose.replication import build_replica_manager
 from dataplane.config import BrokerConfig
@@ -121,6 +123,7 @@ class OneBroker:
         self.metrics = Metrics()
         self.configs = ConfigStore(self.coordinator, self.clock, config, broker_id=ME)
         self.peers = StandIn()
+        self.producer_ids = ProducerIdManager(self.coordinator, ME)
         self.controller = controller or NoController()
         self.controller_client = ControllerOnPaper()
         self.authorizer = Authorizer(self.coordinator, self.clock, self.entropy, config)
@@ -143,6 +146,14 @@ class OneBroker:
             metrics=self.metrics,
             peers=self.peers,
             controller_client=self.controller_client,
+        )
+        self.transaction_coordinator = TransactionCoordinator(
+            self.replica_manager,
+            self.metadata_cache,
+            self.configs,
+            self.clock,
+            producer_ids=self.producer_ids,
+            sender=MarkerSender(self.peers, self.metadata_cache, self.metrics, self.clock),
         )
         self.handlers = self._handler_context()
         self.dispatcher = Dispatcher(self.handlers)
@@ -168,7 +179,8 @@ class OneBroker:
             group_coordinator=GroupCoordinator(
                 self.replica_manager, self.metadata_cache, self.configs, self.clock, self.entropy
             ),
-            producer_ids=ProducerIdManager(self.coordinator, ME),
+            transaction_coordinator=self.transaction_coordinator,
+            producer_ids=self.producer_ids,
             authorizer=self.authorizer,
             sasl=SaslMechanisms(
                 self.configs, self.authorizer, self.clock, self.entropy, self.metrics

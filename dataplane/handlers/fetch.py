@@ -19,7 +19,6 @@ so and lies on another rack (KIP-392).
 Version notes: 0-3 get message sets of the formats before the batch (`old_fetch`), 7 has sessions,
 9 fences by leader epoch, 12 answers a diverging epoch (KIP-595) and hints at the leader, 13 names
 topics by id, 15 moves the replica id into a tag, 16 adds leaders' endpoints.
-Skipped: aborted transactions.
 """
 
 from __future__ import annotations

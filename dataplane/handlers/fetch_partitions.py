@@ -16,7 +16,7 @@ from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
 from dataplane.wire.fetch_codec import FetchedPartition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from dataplane.broker.context import RequestContext
     from dataplane.broker.replicas.partition import Partition
@@ -205,7 +205,8 @@ class FetchPartitions:
         ):
             raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         partition.check_epoch(wanted.current_leader_epoch)
-        aborted = () if self.request.isolation_level == READ_COMMITTED else None
+        is_committed_only = self.request.isolation_level == READ_COMMITTED
+        aborted: Sequence[tuple[int, int]] | None = () if is_committed_only else None
         high_watermark, stable = log.high_watermark, log.last_stable_offset
         preferred, diverging, records = NONE_PREFERRED, None, None
         if self._context.broker.replica_manager.read_replicas.is_active:
@@ -235,6 +236,8 @@ class FetchPartitions:
                 elif log.cleaned_until != NEVER_CLEANED and not is_replica:
                     records = log.past_empty(records, limit, bound, min_one_batch=is_first)
                     records = records if records.size else None
+                if aborted is not None and records is not None and not is_replica:
+                    aborted = log.aborted_in(records, bound)
         return FetchedPartition(
             wanted.partition,
             0,

@@ -107,6 +107,7 @@ class FetchRoute:
             if (
                 not log.log_start_offset <= offset < bound
                 or log.cleaned_until != NEVER_CLEANED
+                or (self._is_committed_only and log.has_aborted)  # they have to be named
                 or partition.topic_id is not self._topic_id  # created once more under its name
             ):
                 return None

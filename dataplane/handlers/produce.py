@@ -1,7 +1,8 @@
 """Produce (0), versions 0-11.
 
-Behaviour: needs Write on each topic. Exactly one v2 batch per partition; its offsets and leader
-epoch are patched in place in the connection's buffer, then it is written once. acks=0 is not
+Behaviour: needs Write on each topic, and on the transactional id whose transaction the batches are
+part of; without one they may not be of any. Exactly one v2 batch per partition; its offsets and
+leader epoch are patched in place in the connection's buffer, then it is written once. acks=0 is not
 answered, and an error closes the connection; acks=1 answers after the append; acks=-1 is refused
 below min.insync.replicas and else waits for the high watermark. A timeout says REQUEST_TIMED_OUT:
 the outcome is unknown, not failed.
@@ -9,7 +10,6 @@ Version notes: 0-2 carry message sets of the formats before the batch, which bec
 magic 2 (`old_produce`); 3 and later carry batches alone; 7 allows zstd, 8 has error messages per
 partition and says which records of a batch are at fault (KIP-467; at most 1,000 of them), 9 is
 flexible, 10 hints at the new leader (KIP-951), 11 is the same on the wire.
-Skipped: transactions.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     refused = None
     if acks not in _ACKS or transactional_id is not None:
         refused = _refused_whole(context, acks, transactional_id)
+    origin = "client" if transactional_id is None else "transaction"
     topics: list[_Topic] = []
     staged: list[_Staged] = []
     failed = False
@@ -70,7 +71,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
         topics.append(topic)
         denied = refused or _refused_topic(context, name)
         for index, records in partitions:
-            result = _stage(context, topic, index, records, acks, denied, staged)
+            result = _stage(context, topic, index, records, acks, denied, staged, origin)
             if result.error_code:
                 failed = True
             results.append(result)
@@ -124,6 +125,7 @@ def _stage(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of a
     acks: int,
     denied: ErrorCode | None,
     staged: list[_Staged],
+    origin: str,
 ) -> ProducedPartition:
     """Stage one batch, which is added to `staged`: what is answered if it can be written."""
     broker = context.broker
@@ -137,7 +139,7 @@ def _stage(  # noqa: PLR0917 - called once per batch: keywords cost a tenth of a
         if context.header.api_version < ZSTD_FROM:
             records = _of_older_version(context, partition, records)
         replica_manager.appends.partitions[partition] = None  # a refusal has to be committed too
-        info = partition.stage(records, acks)
+        info = partition.stage(records, acks, origin=origin)
     except KafkaError as error:
         broker.metrics.count_refused_batch(error.code.name)
         return _refusal(context, topic[0], index, error)

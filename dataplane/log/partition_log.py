@@ -15,6 +15,7 @@ from dataplane.log.log_loader import load_log
 from dataplane.log.opening import NEVER_CLEANED, NEW_LOG, NOBODY
 from dataplane.log.reading.log_slice import NO_FILE, AppendInfo, LogSlice
 from dataplane.log.reading.lookup import first_at_or_after, latest_by_time, segments_before
+from dataplane.log.reading.scan import base_offset_at
 from dataplane.log.retention import deletable_prefix
 from dataplane.model.errors import ErrorCode, KafkaError
 
@@ -228,10 +229,32 @@ class PartitionLog:
         """Aborted transactions with records in [start, end)."""
         return self._producers.aborted.overlapping(start_offset, end_offset)
 
+    def aborted_in(self, found: LogSlice, upper_bound_offset: int) -> list[tuple[int, int]]:
+        """(producer id, first offset) of those with records in what was read below the bound.
+
+        `read_committed` consumers drop them. One too many does no harm, as a segment's last slice
+        may have.
+        """
+        if self._producers.aborted.is_empty or not found.size:
+            return []
+        segments, behind = self._segments, found.position + found.size
+        first = max(found.base_offset, base_offset_at(found.file, found.position))
+        slot = segments.slot_of(first)  # after compaction it may lie in a later segment
+        upper = min(upper_bound_offset, segments.end_of(slot, self.log_end_offset))
+        if behind < segments[slot].size:
+            upper = min(upper, base_offset_at(found.file, behind))
+        rows = self._producers.aborted.overlapping(found.base_offset, upper)
+        return [(row.producer_id, row.first_offset) for row in rows]
+
+    @property
+    def has_aborted(self) -> bool:
+        """Whether any transaction was aborted in what the log still holds."""
+        return not self._producers.aborted.is_empty
+
     # --- appending ---
 
     def append_as_leader(
-        self, records: Buffer, leader_epoch: int, *, now_ms: int, origin: str = "client"
+        self, records: Buffer, leader_epoch: int, *, now_ms: int, origin: str = "transaction"
     ) -> AppendInfo:
         """Stage one batch and commit it: see `LeaderAppends`, which writes several at once."""
         appends = self.leader_appends

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 _stamp = ASSIGNED_BY_LEADER.pack_into
 _unpack_head = HEADER.unpack_from
 _SLOW_PRODUCER_FLAGS = CONTROL_FLAG | TRANSACTIONAL_FLAG
-_UNUSUAL_FLAGS = CONTROL_FLAG | CODEC_MASK | LOG_APPEND_TIME_FLAG
+_UNUSUAL_FLAGS = CONTROL_FLAG | TRANSACTIONAL_FLAG | CODEC_MASK | LOG_APPEND_TIME_FLAG
 
 
 def _checked_head(records: Buffer, max_message_bytes: int) -> tuple[int, ...]:
@@ -75,7 +75,8 @@ class LeaderAppends:
     is stamped in. The batch is in the log if after `commit` `log_end_offset` has passed its last
     offset. KafkaError: CORRUPT_MESSAGE, INVALID_RECORD, MESSAGE_TOO_LARGE, INVALID_TIMESTAMP,
     UNSUPPORTED_COMPRESSION_TYPE, OUT_OF_ORDER_SEQUENCE_NUMBER, INVALID_PRODUCER_EPOCH,
-    INVALID_TXN_STATE, TRANSACTION_COORDINATOR_FENCED, KAFKA_STORAGE_ERROR.
+    INVALID_TXN_STATE, TRANSACTION_COORDINATOR_FENCED, TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    KAFKA_STORAGE_ERROR.
     """
 
     # The parts by themselves: a batch must not look for each in two steps.
@@ -115,7 +116,7 @@ class LeaderAppends:
         _, _, _, _, _, attributes, delta, _, max_ts, producer_id, epoch, sequence, _ = head
         marker: Marker | None = None
         if attributes & _UNUSUAL_FLAGS:
-            marker = check_unusual(records, attributes, origin)
+            marker = check_unusual(records, attributes, origin, producer_id)
         batches = staging.batches
         base = batches[-1][0] + 1 if batches else offsets.log_end_offset
         last = base + delta
@@ -133,7 +134,7 @@ class LeaderAppends:
                 self._write_staged_first()
                 place = (0, len(records), base, last)
                 batch = BatchHead(*place, leader_epoch, attributes, max_ts, *head[9:])
-                trace = self._known_batch(batch, marker)
+                trace = self._known_batch(batch, marker, origin)
                 if trace is not None:
                     return self._duplicate_info(trace)
         if isinstance(records, bytes) or (isinstance(records, memoryview) and records.readonly):
@@ -226,10 +227,12 @@ class LeaderAppends:
     def _undo(self, size: int, error: OSError) -> KafkaError:
         return self._parts.undo_append(size, self._offsets.log_end_offset, error)
 
-    def _known_batch(self, batch: BatchHead, marker: Marker | None) -> BatchTrace | None:
+    def _known_batch(
+        self, batch: BatchHead, marker: Marker | None, origin: str
+    ) -> BatchTrace | None:
         """The earlier batch if this one was sent again. KafkaError if it does not fit."""
         try:
-            return self._parts.producers.check(batch, marker)
+            return self._parts.producers.check(batch, marker, origin)
         except OSError as error:
             raise self._storage.note(error) from error
 

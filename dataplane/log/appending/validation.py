@@ -23,6 +23,7 @@ from dataplane.wire.batch_layout import (
     MAGIC_AT,
     MAGIC_V2,
     NO_TIMESTAMP,
+    TRANSACTIONAL_FLAG,
 )
 from dataplane.wire.compression import Compression, compress, decompress
 from dataplane.wire.crc import crc32c
@@ -75,19 +76,30 @@ def too_large(size: int, max_message_bytes: int) -> KafkaError:
     )
 
 
-def check_unusual(records: Buffer, attributes: int, origin: str) -> Marker | None:
-    """Refuse flags that only a coordinator may set, and codecs that do not exist.
+def check_unusual(records: Buffer, attributes: int, origin: str, producer_id: int) -> Marker | None:
+    """Refuse flags that not everybody may set, and codecs that do not exist.
 
-    Returns the marker if the batch ends a transaction.
+    `origin`: `client`, `transaction` (a client that named its transactional id and may use it) or
+    `coordinator`. Returns the marker if the batch ends a transaction.
     """
-    if attributes & CONTROL_FLAG and origin == "client":
+    if attributes & CONTROL_FLAG and origin != "coordinator":
         raise KafkaError(ErrorCode.INVALID_RECORD, "Clients may not write control batches.")
+    if attributes & TRANSACTIONAL_FLAG:
+        if origin == "client":
+            raise KafkaError(
+                ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+                "The batch is part of a transaction; the request names no transactional id.",
+            )
+        if producer_id < 0:
+            raise KafkaError(
+                ErrorCode.INVALID_RECORD, "The batch is part of a transaction of no producer id."
+            )
     if attributes & CODEC_MASK > Compression.ZSTD:
         raise KafkaError(
             ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
             f"There is no compression codec {attributes & CODEC_MASK}.",
         )
-    if attributes & LOG_APPEND_TIME_FLAG and origin == "client":
+    if attributes & LOG_APPEND_TIME_FLAG and origin != "coordinator":
         raise KafkaError(
             ErrorCode.INVALID_TIMESTAMP, "Producers must not set the timestamp type LogAppendTime."
         )

@@ -7,6 +7,8 @@ int64 last stable offset when the abort was written.
 from __future__ import annotations
 
 import struct
+from bisect import bisect_left
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from dataplane.log import paths
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from dataplane.ports.filesystem import FileSystem
 
 _ENTRY = struct.Struct(">hqqqq")
+_LAST_OFFSET = attrgetter("last_offset")
 
 
 class AbortedTransaction(NamedTuple):
@@ -104,15 +107,28 @@ class TransactionIndex:
                 for row in kept:
                     self.append(base_offset, row)
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._entries
+
     def overlapping(self, start_offset: int, end_offset: int) -> list[AbortedTransaction]:
-        """Aborted transactions with records in [start, end), by marker offset."""
-        found = [
-            row
-            for rows in self._entries.values()
-            for row in rows
-            if row.last_offset >= start_offset and row.first_offset < end_offset
-        ]
-        return sorted(found, key=lambda row: row.last_offset)
+        """Aborted transactions with records in [start, end), by marker offset.
+
+        A segment's rows are in the order of their markers, and of the last stable offsets: what
+        ended before `start` is skipped by halves, and one behind which all up to `end` was stable
+        is the last that can matter.
+        """
+        found: list[AbortedTransaction] = []
+        for base_offset in sorted(self._entries):
+            rows = self._entries[base_offset]
+            if rows[-1].last_offset < start_offset:
+                continue
+            for row in rows[bisect_left(rows, start_offset, key=_LAST_OFFSET) :]:
+                if row.first_offset < end_offset:
+                    found.append(row)
+                if row.last_stable_offset >= end_offset:
+                    return found
+        return found
 
     def _path(self, base_offset: int) -> str:
         return paths.segment_path(self._directory, base_offset, paths.TRANSACTION_INDEX)

@@ -71,25 +71,30 @@ class ProducerState:
 
     def check(self, batch: BatchHead, marker: Marker | None) -> None:
         """Refuse a batch that does not fit: old epoch, gap in the sequence, wrong transaction."""
+        self.check_epochs(batch, marker)
+        entry = self.entries.get(batch.producer_id)
+        if entry is None or batch.attributes & CONTROL_FLAG:
+            return
+        entry.check_sequence(batch.producer_epoch, batch.base_sequence)
+        is_transactional = batch.attributes & TRANSACTIONAL_FLAG
+        if entry.transaction_first_offset != NO_OFFSET and not is_transactional:
+            raise KafkaError(
+                ErrorCode.INVALID_TXN_STATE,
+                f"Producer {batch.producer_id} has an open transaction and wrote outside it.",
+            )
+
+    def check_epochs(self, batch: BatchHead, marker: Marker | None) -> None:
+        """Refuse what comes from before a newer epoch of the producer, or of its coordinator."""
         entry = self.entries.get(batch.producer_id)
         if entry is None:
             return
         entry.check_epoch(batch.producer_epoch)
-        if marker is not None:
-            if marker.coordinator_epoch < entry.coordinator_epoch:
-                raise KafkaError(
-                    ErrorCode.TRANSACTION_COORDINATOR_FENCED,
-                    f"Marker of coordinator epoch {marker.coordinator_epoch}; "
-                    f"the partition has seen {entry.coordinator_epoch}.",
-                )
-        elif not batch.attributes & CONTROL_FLAG:
-            entry.check_sequence(batch.producer_epoch, batch.base_sequence)
-            is_transactional = batch.attributes & TRANSACTIONAL_FLAG
-            if entry.transaction_first_offset != NO_OFFSET and not is_transactional:
-                raise KafkaError(
-                    ErrorCode.INVALID_TXN_STATE,
-                    f"Producer {batch.producer_id} has an open transaction and wrote outside it.",
-                )
+        if marker is not None and marker.coordinator_epoch < entry.coordinator_epoch:
+            raise KafkaError(
+                ErrorCode.TRANSACTION_COORDINATOR_FENCED,
+                f"Marker of coordinator epoch {marker.coordinator_epoch}; "
+                f"the partition has seen {entry.coordinator_epoch}.",
+            )
 
     def record(self, batch: BatchHead, marker: Marker | None) -> CompletedTransaction | None:
         """Take note of an appended batch. Returns the transaction that it ended, if any."""

@@ -47,8 +47,16 @@ class ProducerStateManager:
 
     # --- appending ---
 
-    def check(self, batch: BatchHead, marker: Marker | None) -> BatchTrace | None:
-        """Refuse what does not fit; the earlier batch if this one was sent again. KafkaError."""
+    def check(
+        self, batch: BatchHead, marker: Marker | None, origin: str = "client"
+    ) -> BatchTrace | None:
+        """Refuse what does not fit; the earlier batch if this one was sent again. KafkaError.
+
+        A coordinator writes in a producer's name and does not count its batches: without sequence.
+        """
+        if origin == "coordinator":
+            self.state.check_epochs(batch, marker)
+            return None
         if not batch.attributes & CONTROL_FLAG:
             if batch.base_sequence < 0:
                 raise KafkaError(

@@ -1,5 +1,7 @@
 """Fetch: what is seen by whom, when a parked request answers, what a replica's fetch says."""
 
+import functools
+import struct
 import uuid
 
 import pytest
@@ -7,7 +9,7 @@ import pytest
 from dataplane.broker.delayed.deferred import Deferred
 from dataplane.model.errors import ErrorCode
 from dataplane.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
-from dataplane.wire.record_batch import iter_batches, iter_records
+from dataplane.wire.record_batch import NewRecord, build_batch, iter_batches, iter_records
 from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch, read_answer, settled
 from tests.dataplane.log.cleaner.cleaning import clean, put
 from tests.waiting import turns
@@ -310,3 +312,33 @@ async def test_a_consumer_gets_a_record_where_a_replica_gets_every_batch(broker:
     log.high_watermark = 3
     at_bound = only(await broker.ask(fetch("t", **limits), 11))
     assert bytes(at_bound.records) == bytes(replica.records), "positions by batches move on"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_who_reads_committed_learns_which_transactions_were_aborted(
+    broker: OneBroker, version: int
+) -> None:
+    topic = broker.topic("t")
+    inside = {"producer_epoch": 0, "is_transactional": True, "base_sequence": 0}
+    append(broker, batch("a", producer_id=5, **inside), batch("b", producer_id=6, **inside))
+    end(broker, 5, commits=False)
+    wanted = functools.partial(fetch, topic if version >= 13 else "t")
+    waits = only(await broker.ask(wanted(isolation=1), version))
+    assert (values(waits), waits.last_stable_offset, waits.high_watermark) == (["a"], 1, 3)
+    assert [(row.producer_id, row.first_offset) for row in waits.aborted_transactions] == [(5, 0)]
+    end(broker, 6, commits=True)
+    ended = only(await broker.ask(wanted(isolation=1), version))
+    assert [(row.producer_id, row.first_offset) for row in ended.aborted_transactions] == [(5, 0)]
+    assert ended.last_stable_offset == 4
+    behind = only(await broker.ask(wanted(offset=3, isolation=1), version))
+    assert behind.aborted_transactions == []
+    everything = only(await broker.ask(wanted(), version))
+    assert everything.aborted_transactions is None
+
+
+def end(broker: OneBroker, producer_id: int, *, commits: bool) -> None:
+    marker = NewRecord(struct.pack(">hh", 0, int(commits)), struct.pack(">hi", 0, 1), (), 1_000)
+    data = build_batch(
+        [marker], producer_id=producer_id, producer_epoch=0, is_transactional=True, is_control=True
+    )
+    broker.partition("t").append_now(data, 1, origin="coordinator")

@@ -35,8 +35,7 @@ def put(log: PartitionLog, *pairs: tuple[str, str | None], at_ms: int = NOW_MS, 
         )
         for n, (key, value) in enumerate(pairs)
     ]
-    data = build_batch(records, **options)
-    return log.append_as_leader(data, 0, now_ms=at_ms, origin="coordinator")
+    return log.append_as_leader(build_batch(records, **options), 0, now_ms=at_ms)
 
 
 def end_transaction(log: PartitionLog, producer_id: int, *, commits: bool, epoch: int = 0):

@@ -16,7 +16,7 @@ from dataplane.log.producers.producer_entry import (
 )
 from dataplane.log.producers.producer_snapshot import SnapshotDamagedError
 from dataplane.model.errors import ErrorCode, KafkaError
-from dataplane.wire.record_batch import NewRecord, build_batch
+from dataplane.wire.record_batch import NewRecord, build_batch, iter_batches
 from tests.dataplane.log.support import DIRECTORY, NOW_MS, World, append, batch
 
 PID = 42
@@ -227,6 +227,74 @@ def test_open_and_aborted_transactions_survive_a_restart(clean):
     assert log.last_stable_offset == 8
     log.truncate_to(5)
     assert log.aborted_transactions(0, 100) == aborted[:2]
+
+
+def test_what_was_read_names_the_aborted_transactions_in_it_and_no_others():
+    log = World(LogConfig(segment_bytes=600, index_interval_bytes=1)).open()
+    for number in range(8):
+        send(log, number, is_transactional=True)
+        end_transaction(log, commit=number % 2 == 1)
+    log.update_high_watermark(log.log_end_offset)
+    for start in range(16):
+        for size in (1, 200, 1 << 20):
+            found = log.read(start, size, log.last_stable_offset)
+            end = max(header.next_offset for _, header in iter_batches(found.read()))
+            named = log.aborted_in(found, log.last_stable_offset)
+            needed = {first for first in range(0, 16, 4) if first < end and first + 1 >= start}
+            assert needed <= {first for _, first in named}
+            behind = [first for _, first in named if first >= end]
+            assert not behind, "those of the segments behind it are none of its own"
+            assert {producer for producer, _ in named} <= {PID}
+
+
+def test_without_an_abort_nothing_is_looked_for():
+    log = World().open()
+    send(log, 0, is_transactional=True)
+    end_transaction(log, commit=True)
+    log.update_high_watermark(2)
+    assert not log.has_aborted
+    assert log.aborted_in(log.read(0, 1 << 20, 2), 2) == []
+
+
+def test_a_coordinator_writes_in_a_producers_name_without_sequence():
+    log = World().open()
+    for _ in range(2):  # the same sequence twice: two commits, none of them sent again
+        data = build_batch(
+            [NewRecord(b"k", b"v", (), NOW_MS)],
+            producer_id=PID,
+            producer_epoch=3,
+            base_sequence=0,
+            is_transactional=True,
+        )
+        info = log.append_as_leader(data, 0, now_ms=NOW_MS, origin="coordinator")
+        assert not info.duplicate
+    assert log.log_end_offset == 2
+    stale = build_batch(
+        [NewRecord(b"k", b"v", (), NOW_MS)],
+        producer_id=PID,
+        producer_epoch=2,
+        base_sequence=0,
+        is_transactional=True,
+    )
+    code = refusal(lambda: log.append_as_leader(stale, 0, now_ms=NOW_MS, origin="coordinator"))
+    assert code == ErrorCode.INVALID_PRODUCER_EPOCH
+
+
+def test_who_names_no_transactional_id_writes_outside_transactions():
+    log = World().open()
+    inside = build_batch(
+        [NewRecord(b"k", b"v", (), NOW_MS)],
+        producer_id=PID,
+        producer_epoch=0,
+        base_sequence=0,
+        is_transactional=True,
+    )
+    code = refusal(lambda: log.append_as_leader(inside, 0, now_ms=NOW_MS, origin="client"))
+    assert code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    nobodys = build_batch([NewRecord(b"k", b"v", (), NOW_MS)], is_transactional=True)
+    code = refusal(lambda: log.append_as_leader(nobodys, 0, now_ms=NOW_MS))
+    assert code == ErrorCode.INVALID_RECORD
+    assert log.log_end_offset == 0
 
 
 def test_client_may_not_write_markers():

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.groups.consumer.id_partition import IdPartition, by_topic
+from dataplane.groups.consumer.id_partition import by_topic, of_topics
 from dataplane.groups.consumer.requests import ConsumerHeartbeat
 from dataplane.handlers.group_access import require_consumer_protocol, require_group
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -72,11 +72,7 @@ async def handle(
 def _owned(request: ConsumerGroupHeartbeatRequest) -> Assignment | None:
     if request.topic_partitions is None:
         return None
-    return frozenset(
-        IdPartition(topic.topic_id, index)
-        for topic in request.topic_partitions
-        for index in topic.partitions
-    )
+    return of_topics((topic.topic_id, topic.partitions) for topic in request.topic_partitions)
 
 
 def _assignment(partitions: Assignment) -> ConsumerGroupHeartbeatResponseAssignment:

@@ -291,7 +291,7 @@ class ConsumerHeartbeats:
     def _assign(self, change: Change) -> None:
         """Deal out all partitions for the group's epoch; only what changes is stored."""
         group = change.group
-        ids = {name: info.topic_id for name, info in group.topics.items()}
+        ids = {name: info.topic_id.bytes for name, info in group.topics.items()}
         subscribers = {
             member.member_id: Subscriber(
                 member.instance_id,
@@ -301,7 +301,7 @@ class ConsumerHeartbeats:
             )
             for member in group.members.values()
         }
-        counts = {info.topic_id: info.partition_count for info in group.topics.values()}
+        counts = {info.topic_id.bytes: info.partition_count for info in group.topics.values()}
         targets = ASSIGNORS[self.assignor_of(group)](subscribers, counts, group.targets)
         for member_id, target in targets.items():
             if group.targets.get(member_id) != target:

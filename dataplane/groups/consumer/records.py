@@ -10,7 +10,7 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from dataplane.groups.consumer.id_partition import Assignment, IdPartition, by_topic
+from dataplane.groups.consumer.id_partition import Assignment, by_topic, of_topics
 from dataplane.groups.records import CoordinatorRecord
 from dataplane.wire.codec import encode_versioned, leading_version, versioned_decoder
 from dataplane.wire.schema import (
@@ -237,6 +237,4 @@ def packed(partitions: Assignment) -> list[TopicPartitions]:
 
 
 def unpacked(topics: Iterable[TopicPartitions]) -> Assignment:
-    return frozenset(
-        IdPartition(topic.topic_id, index) for topic in topics for index in topic.partitions
-    )
+    return of_topics((topic.topic_id, topic.partitions) for topic in topics)

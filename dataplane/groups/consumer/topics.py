@@ -6,6 +6,7 @@ import collections
 import dataclasses
 from typing import TYPE_CHECKING, Final, Protocol
 
+from dataplane.groups.consumer.id_partition import by_topic
 from dataplane.groups.consumer.regex_syntax import InvalidRegexError
 from dataplane.groups.consumer.topic_regex import TopicRegex
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -119,7 +120,7 @@ class Subscriptions:
         known = self._resolved.get((group.group_id, member.member_id))
         if known is not None:
             return member.topics | known.names
-        assigned = {part.topic_id for part in group.target_of(member.member_id)}
+        assigned = by_topic(group.target_of(member.member_id))
         named = {self.topics.name_of(topic_id) for topic_id in assigned}
         return member.topics | {name for name in named if name is not None}
 

@@ -42,7 +42,7 @@ class World(Driver):
         return self.consumers.state.value
 
     def parts(self, topic: str, *indexes: int) -> frozenset[IdPartition]:
-        topic_id = self.topics.infos[topic].topic_id
+        topic_id = self.topics.infos[topic].topic_id.bytes
         return frozenset(IdPartition(topic_id, index) for index in indexes)
 
 

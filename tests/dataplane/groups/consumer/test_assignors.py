@@ -14,7 +14,7 @@ from dataplane.groups.consumer.assignors import (
 )
 from dataplane.groups.consumer.id_partition import IdPartition
 
-TOPICS = [uuid.UUID(int=n) for n in range(1, 6)]
+TOPICS = [uuid.UUID(int=n).bytes for n in range(1, 6)]
 counts = st.dictionaries(st.sampled_from(TOPICS), st.integers(0, 12))
 subscriptions = st.frozensets(st.sampled_from(TOPICS))
 subscribers = st.dictionaries(
@@ -36,7 +36,7 @@ def readable(members, sizes):
     return {
         IdPartition(topic, index)
         for subscriber in members.values()
-        for topic in subscriber.topic_ids
+        for topic in subscriber.topics
         for index in range(sizes.get(topic, 0))
     }
 
@@ -54,7 +54,7 @@ def test_everything_is_dealt_out_once_to_who_subscribes(name, before, members, s
     assert len(dealt) == len(set(dealt))
     assert set(dealt) == readable(members, later)
     for member, mine in found.items():
-        assert {part.topic_id for part in mine} <= members[member].topic_ids
+        assert {part.topic for part in mine} <= members[member].topics
 
 
 @given(equals, equals, counts)
@@ -84,7 +84,7 @@ def test_uniform_leaves_no_pair_that_a_move_would_make_more_even(members, sizes)
     found = assign_uniform(members, sizes, {})
     for giver, mine in found.items():
         for taker, theirs in found.items():
-            takes = [part for part in mine if part.topic_id in members[taker].topic_ids]
+            takes = [part for part in mine if part.topic in members[taker].topics]
             assert not takes or len(mine) - len(theirs) <= 1, (giver, taker)
 
 
@@ -109,8 +109,8 @@ def test_range_cuts_topics_alike_that_have_the_same_members_and_size(members, si
     found = assign_range(members, sizes, {})
     ways = {}
     for topic in TOPICS:
-        readers = frozenset(m for m in members if topic in members[m].topic_ids)
-        cut = {m: {p.partition for p in found[m] if p.topic_id == topic} for m in readers}
+        readers = frozenset(m for m in members if topic in members[m].topics)
+        cut = {m: {p.partition for p in found[m] if p.topic == topic} for m in readers}
         assert cut == ways.setdefault((readers, sizes.get(topic, 0)), cut)
         for mine in cut.values():
             assert mine == set(range(min(mine, default=0), max(mine, default=-1) + 1))

@@ -169,7 +169,7 @@ class ConsumerGroupLife(RuleBasedStateMachine):
             if regex:
                 names |= {"t|u": {"t", "u"}, ".*": set(infos), "v": {"v"}}[regex]
             wanted |= {
-                IdPartition(infos[name].topic_id, index)
+                IdPartition(infos[name].topic_id.bytes, index)
                 for name in names & infos.keys()
                 for index in range(infos[name].partition_count)
             }

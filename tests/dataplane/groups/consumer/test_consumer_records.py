@@ -136,7 +136,7 @@ def test_a_damaged_value_is_refused(damage):
         decode(CoordinatorRecord(record.key, damage(record.value)))
 
 
-id_partitions = st.builds(IdPartition, st.uuids(), st.integers(0, 2**31 - 1))
+id_partitions = st.builds(IdPartition, st.uuids().map(lambda u: u.bytes), st.integers(0, 2**31 - 1))
 
 
 @given(st.frozensets(id_partitions))

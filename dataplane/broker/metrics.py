@@ -112,13 +112,14 @@ class Metrics:
         self.request_times: dict[str, Histogram] = {}
         self.zookeeper_times = Histogram()
         self.muted_connections = 0
+        self.delayed_connections: dict[str, int] = {}
         self.bad_frames = self.counter(
             "penstock_bad_frames_total",
             "Connections closed for an oversized, negative or unreadable frame.",
         )
         self.refused_connections = self.counter(
             "penstock_refused_connections_total",
-            "Connections refused because a listener was full.",
+            "Connections refused because broker, listener or address had as many as they may.",
         )
         self.refused_certificates = self.counter(
             "penstock_refused_certificates_total",
@@ -268,6 +269,10 @@ class Metrics:
 
     def count_request(self, api_key: int) -> None:
         self.requests[api_key] = self.requests.get(api_key, 0) + 1
+
+    def count_delayed_connection(self, reason: str) -> None:
+        """A new connection that came too fast, by what was over its rate."""
+        self.delayed_connections[reason] = self.delayed_connections.get(reason, 0) + 1
 
     def count_refused_batch(self, error_name: str) -> None:
         """A producer's batch that was not appended, by the name of the error that it got."""

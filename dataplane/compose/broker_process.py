@@ -134,7 +134,9 @@ class BrokerProcess:
         dispatcher = Dispatcher(components.handlers)
         undo.push_async_callback(dispatcher.stop)
         components.handlers.sasl.prepare()
-        await self._listeners.serve(dispatcher)
+        await self._listeners.serve(
+            dispatcher, components.configs.broker_config, components.quotas.addresses
+        )
         undo.callback(self._listeners.stop)
         components.quotas.on_change(self._listeners.forget_routes)
         self._listeners.follow_tls_files(components.configs.broker_config)
@@ -253,6 +255,7 @@ class BrokerProcess:
         elif entity_type == "brokers":
             apply_dynamic(logs, components.configs.broker_config)
             self._listeners.follow_tls_files(components.configs.broker_config)
+            self._listeners.limit_connections(components.configs.broker_config)
             # Broker settings are the defaults of every topic.
             for topic in {tp.topic for tp in logs.all()}:
                 replica_manager.topic_config_changed(topic)

@@ -177,6 +177,23 @@ def _register_connections(metrics: Metrics, listeners: Listeners) -> None:
         listeners.connection_counts,
         labels=("listener",),
     )
+    metrics.gauge(
+        "kafka_server_socket_server_metrics_connection_creation_rate",
+        "Connections admitted a second by listener, over the quotas' window.",
+        listeners.creation_rates,
+        labels=("listener",),
+    )
+    metrics.counters(
+        "penstock_delayed_connections_total",
+        "Connections that came too fast, by whose rate was over: looked at later, or closed later.",
+        lambda: metrics.delayed_connections,
+        labels=("reason",),
+    )
+    metrics.gauge(
+        "penstock_muted_connections",
+        "Connections whose client is over a quota: none of their requests is looked at.",
+        lambda: metrics.muted_connections,
+    )
     budget = listeners.receive_budget
     metrics.gauge(
         "kafka_network_socketserver_memorypoolused",

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import resource
 import socket
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from dataplane.broker.networking.receive_budget import ReceiveBudget
+from dataplane.config.addresses import connections_by_address
 from dataplane.config.listeners import SecurityProtocol
+from dataplane.quotas.connections import Bounds, ConnectionQuotas, Limits
 from dataplane.server.listener import RECEIVE_BYTES_MAX, Listener
 from dataplane.server.listener_limits import ListenerLimits
 
@@ -19,10 +21,13 @@ if TYPE_CHECKING:
     from dataplane.broker.metrics import Metrics
     from dataplane.config import BrokerConfig
     from dataplane.config.listeners import Listener as ListenerSetting
+    from dataplane.quotas.bounds import AddressBounds
     from dataplane.security.principal_mapping import PrincipalMapping
     from dataplane.server.dispatch import Dispatcher
     from dataplane.server.metrics_page import MetricsPage
     from dataplane.server.tls import TlsContexts
+
+_CONNECTIONS, _CREATION_RATE = "max.connections", "max.connection.creation.rate"
 
 
 class Listeners:
@@ -41,6 +46,7 @@ class Listeners:
         self._listeners: list[Listener] = []
         self._page: MetricsPage | None = None
         self._tls: TlsContexts | None = None
+        self.connection_quotas = ConnectionQuotas(limits_from(config))
         asked = config.get_int("queued.max.request.bytes")
         self.receive_budget = ReceiveBudget(asked if asked > 0 else RECEIVE_BYTES_MAX)
 
@@ -61,13 +67,21 @@ class Listeners:
             self.close()
             raise
 
-    async def serve(self, dispatcher: Dispatcher) -> None:
-        """Accept connections on every bound socket. ConfigError when TLS is not set up right."""
+    async def serve(
+        self, dispatcher: Dispatcher, current: BrokerConfig, addresses: AddressBounds
+    ) -> None:
+        """Accept connections on every bound socket, within the bounds of `current` and of their
+        `addresses`. ConfigError when TLS is not set up right.
+        """
         config = self._config
+        self.connection_quotas = ConnectionQuotas(
+            limits_from(current),
+            addresses,
+            samples=config.get_int("quota.window.num"),
+            sample_ms=1000 * config.get_int("quota.window.size.seconds"),
+        )
         limits = ListenerLimits(
             frame_bytes_max=config.get_int("socket.request.max.bytes"),
-            connections_max=min(config.get_int("max.connections"), _connections_bearable()),
-            connections_per_ip_max=config.get_int("max.connections.per.ip"),
             idle_ms_max=config.get_int("connections.max.idle.ms"),
             backlog=config.get_int("socket.listen.backlog.size"),
             send_buffer_bytes=config.get_int("socket.send.buffer.bytes"),
@@ -80,6 +94,7 @@ class Listeners:
                 dispatcher=dispatcher,
                 metrics=self._metrics,
                 limits=limits,
+                quotas=self.connection_quotas,
                 tls=self._tls_contexts().server(wanted.name) if wanted.protocol.uses_tls else None,
                 principal_mapping=self._principal_mapping(wanted),
                 receive_budget=self.receive_budget,
@@ -104,6 +119,16 @@ class Listeners:
         now_s = asyncio.get_running_loop().time()
         for listener in self._listeners:
             listener.sweep(now_s)
+
+    def creation_rates(self) -> dict[str, float]:
+        """Connections admitted a second, by the listener's name."""
+        now_ms = int(1000 * asyncio.get_running_loop().time())
+        quotas = self.connection_quotas
+        return {each.name: quotas.creation_rate(each.name, now_ms) for each in self._listeners}
+
+    def limit_connections(self, config: BrokerConfig) -> None:
+        """Bound connections by these settings from here on; what is open stays."""
+        self.connection_quotas.limits = limits_from(config)
 
     def forget_routes(self) -> None:
         for listener in self._listeners:
@@ -152,6 +177,29 @@ class Listeners:
 
             self._tls = TlsContexts(self._config)
         return self._tls
+
+
+def limits_from(config: BrokerConfig) -> Limits:
+    """Bounds of connections as the settings have them."""
+    names = [wanted.name for wanted in config.listeners]
+    inter_broker = config.inter_broker_listener
+    bearable = _connections_bearable()
+    return Limits(
+        broker=Bounds(
+            connections=min(config.get_int(_CONNECTIONS), bearable),
+            creation_rate=config.get_int(_CREATION_RATE),
+        ),
+        listeners={
+            name: Bounds(
+                connections=min(cast("int", config.for_listener(name, _CONNECTIONS)), bearable),
+                creation_rate=cast("int", config.for_listener(name, _CREATION_RATE)),
+            )
+            for name in names
+        },
+        per_ip=config.get_int("max.connections.per.ip"),
+        per_ip_overrides=connections_by_address(config.get_str("max.connections.per.ip.overrides")),
+        protected=inter_broker if inter_broker in names and len(names) > 1 else None,
+    )
 
 
 def _connections_bearable() -> int:

@@ -8,6 +8,7 @@ they share; a quota of a client id alone is shared by all users of that id.
 
 from __future__ import annotations
 
+import ipaddress
 from typing import NamedTuple, TypeVar
 
 from dataplane.quotas.entities import Entity, Name, Unnamed
@@ -107,8 +108,9 @@ class AddressBounds:
         return not self._by_ip and self._others is None
 
     def set(self, ip: Name, bound: float | None) -> None:
+        """Raises ValueError for a name that is no address."""
         if isinstance(ip, str):
-            _put(self._by_ip, ip, bound)
+            _put(self._by_ip, str(ipaddress.ip_address(ip)), bound)
         else:
             self._others = bound
 

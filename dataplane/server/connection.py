@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from dataplane.broker.context import ConnectionInfo
     from dataplane.broker.metrics import Metrics
     from dataplane.broker.networking.receive_budget import ReceiveBudget
+    from dataplane.quotas.connections import Verdict
     from dataplane.server.answers import Answer, Reply
     from dataplane.server.dispatch import Dispatcher
     from dataplane.server.listener_limits import ListenerLimits
@@ -61,9 +62,11 @@ class ConnectionOwner(Protocol):
         """Who a certificate says it is; False: nobody, and the connection is to be closed."""
         ...
 
-    def admit(self, connection: Connection) -> bool:
-        """False: there are too many, and this one is to be closed."""
+    def admit(self, connection: Connection) -> Verdict:
+        """Whether it may stay, and how long it has to wait for what is done with it."""
         ...
+
+    def close_late(self, connection: Connection, wait_ms: int) -> None: ...
 
     def forget(self, connection: Connection) -> None: ...
 
@@ -136,7 +139,15 @@ class Connection(asyncio.BufferedProtocol):
         )
         tls = transport.get_extra_info("ssl_object")
         is_known = tls is None or self._listener.identify(self.info, tls)
-        if not (self._listener.admit(self) and is_known):
+        verdict = self._listener.admit(self)
+        if verdict.is_admitted and is_known:
+            if verdict.wait_ms:
+                self.mute(verdict.wait_ms)
+        elif verdict.wait_ms and not verdict.is_admitted:
+            self.closed = True
+            self._transport.pause_reading()
+            self._listener.close_late(self, verdict.wait_ms)
+        else:
             self._transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:

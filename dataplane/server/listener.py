@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import collections
 import logging
 import socket
 from typing import TYPE_CHECKING
 
 from dataplane.broker.context import ConnectionInfo
 from dataplane.broker.networking.receive_budget import ReceiveBudget
+from dataplane.quotas.connections import ADMITTED, ConnectionQuotas, Limits
 from dataplane.security.certificate import CertificateError, subject_name
 from dataplane.security.principal import ANONYMOUS, Principal
 from dataplane.security.principal_mapping import NoMappingError
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import ssl
 
     from dataplane.broker.metrics import Metrics
+    from dataplane.quotas.connections import Verdict
     from dataplane.security.principal_mapping import PrincipalMapping
     from dataplane.server.dispatch import Dispatcher
     from dataplane.server.listener_limits import ListenerLimits
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 RECEIVE_BYTES_MAX = 512 * 1024 * 1024
+CLOSING_LATE_MAX = 1_000
+"""Connections that may wait to be closed because their address opens too many."""
 
 
 class Listener:
@@ -40,6 +43,7 @@ class Listener:
         dispatcher: Dispatcher,
         metrics: Metrics,
         limits: ListenerLimits,
+        quotas: ConnectionQuotas | None = None,
         tls: ssl.SSLContext | None = None,
         principal_mapping: PrincipalMapping | None = None,
         receive_budget: ReceiveBudget | None = None,
@@ -55,7 +59,8 @@ class Listener:
         self._principal_mapping = principal_mapping
         self._server: asyncio.Server | None = None
         self._connections: dict[Connection, None] = {}  # in the order of their coming
-        self._per_ip: collections.Counter[str] = collections.Counter()
+        self._quotas = quotas or ConnectionQuotas(Limits())
+        self._closing_late = 0
 
     @property
     def frame_bytes_max(self) -> int:
@@ -117,29 +122,43 @@ class Listener:
             return False
         return True
 
-    def admit(self, connection: Connection) -> bool:
-        """Take a new connection in, unless the listener or its address is full."""
+    def admit(self, connection: Connection) -> Verdict:
+        """Take a new connection in, unless too many are there or come."""
         host = connection.info.client_host
-        self._connections[connection] = None
-        self._per_ip[host] += 1
-        if (
-            len(self._connections) > self.limits.connections_max
-            or self._per_ip[host] > self.limits.connections_per_ip_max
-        ):
+        verdict = self._quotas.open(self.name, host, int(1000 * connection.loop.time()))
+        if verdict.is_admitted:
+            self._connections[connection] = None
+        if verdict is ADMITTED:
+            return verdict
+        if verdict.wait_ms:
+            self.metrics.count_delayed_connection(verdict.reason)
+        else:
             self.metrics.refused_connections.inc()
             self.rate_limited_log.warn(
-                host, "listener %s is full: refusing a connection from %s", self.name, host
+                host,
+                "refusing a connection from %s on listener %s: %s is full",
+                host,
+                self.name,
+                verdict.reason,
             )
-            return False
-        return True
+        return verdict
+
+    def close_late(self, connection: Connection, wait_ms: int) -> None:
+        """Close a connection that was refused, not at once; at once if many wait for that."""
+        if self._closing_late >= CLOSING_LATE_MAX:
+            connection.abort()
+            return
+        self._closing_late += 1
+        connection.loop.call_later(wait_ms / 1000, self._close_now, connection)
+
+    def _close_now(self, connection: Connection) -> None:
+        self._closing_late -= 1
+        connection.abort()
 
     def forget(self, connection: Connection) -> None:
         if connection in self._connections:
             del self._connections[connection]
-            host = connection.info.client_host
-            self._per_ip[host] -= 1
-            if self._per_ip[host] <= 0:
-                del self._per_ip[host]
+            self._quotas.close(self.name, connection.info.client_host)
 
     def forget_routes(self) -> None:
         """Quotas have changed: the next request of every connection goes the long way."""

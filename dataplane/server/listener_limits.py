@@ -10,8 +10,6 @@ class ListenerLimits:
     """Bounds of one listener; Kafka's keys are in the names of `compose`'s reading of them."""
 
     frame_bytes_max: int = 100 * 1024 * 1024
-    connections_max: int = 2_147_483_647
-    connections_per_ip_max: int = 2_147_483_647
     idle_ms_max: int = 600_000
     backlog: int = 1024
     send_buffer_bytes: int = -1

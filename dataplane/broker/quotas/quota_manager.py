@@ -6,6 +6,7 @@ other; `is_active` is all that a request of a broker without quotas looks at.
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Final
 
 from dataplane.broker.quotas.metering import Metering
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 
     from dataplane.broker.metadata.config_store import ConfigStore
     from dataplane.ports.clock import Clock
+
+log = logging.getLogger(__name__)
 
 CLIENT_KEYS: Final = (
     PRODUCER_BYTE_RATE,
@@ -97,7 +100,10 @@ class QuotaManager:
             return False
         quotas = quotas_in(entity, self._configs.overrides(entity_type, node))
         if entity.ip is not ABSENT:
-            self.addresses.set(entity.ip, quotas.get(CONNECTION_CREATION_RATE))
+            try:
+                self.addresses.set(entity.ip, quotas.get(CONNECTION_CREATION_RATE))
+            except ValueError as error:
+                log.warning("a quota that another tool has set is passed over: %s", error)
             return True
         produce, fetch, request = self.produce, self.fetch, self.request
         tables = (produce.bounds, fetch.bounds, request.bounds, self.mutation.bounds)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataplane.config.addresses import check_connections_by_address
+from dataplane.config.key import ConfigKey, ConfigType
 from dataplane.config.keys.declare import (
     CLUSTER,
     INTERNAL,
@@ -139,10 +141,12 @@ KEYS = (
         least=0,
         dynamic=CLUSTER,
     ),
-    text(
+    ConfigKey(
         "max.connections.per.ip.overrides",
+        ConfigType.STRING,
         "",
-        "host:count pairs that override the bound.",
+        "address:count pairs that override the bound; not names of hosts, as in Kafka.",
+        check=check_connections_by_address,
         dynamic=CLUSTER,
     ),
     number(

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 def listeners_of(**connections: int) -> Listeners:
     return types.SimpleNamespace(
-        connection_counts=lambda: connections, receive_budget=ReceiveBudget(1 << 20)
+        connection_counts=lambda: connections,
+        creation_rates=lambda: dict.fromkeys(connections, 0.5),
+        receive_budget=ReceiveBudget(1 << 20),
     )
 
 

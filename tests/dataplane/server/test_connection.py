@@ -9,6 +9,7 @@ import socket
 import ssl
 import struct
 import subprocess
+import time
 import typing
 from collections.abc import Callable
 
@@ -20,6 +21,8 @@ from dataplane.broker.metrics import Metrics
 from dataplane.broker.networking.frame_buffer import FrameError
 from dataplane.broker.networking.receive_budget import ReceiveBudget
 from dataplane.ports.filesystem import File
+from dataplane.quotas.bounds import AddressBounds
+from dataplane.quotas.connections import Bounds, ConnectionQuotas, Limits
 from dataplane.runtime.os_filesystem import OsFileSystem
 from dataplane.server.listener import Listener
 from dataplane.server.listener_limits import ListenerLimits
@@ -77,7 +80,11 @@ async def read_frame(reader: asyncio.StreamReader) -> bytes:
 
 
 def listener_of(
-    dispatcher: Scripted, metrics: Metrics, tls: ssl.SSLContext | None = None, **limits: int
+    dispatcher: Scripted,
+    metrics: Metrics,
+    tls: ssl.SSLContext | None = None,
+    quotas: ConnectionQuotas | None = None,
+    **limits: int,
 ) -> Listener:
     return Listener(
         name="TEST",
@@ -85,14 +92,20 @@ def listener_of(
         dispatcher=dispatcher,
         metrics=metrics,
         limits=ListenerLimits(**limits),
+        quotas=quotas,
         tls=tls,
     )
 
 
 @contextlib.asynccontextmanager
-async def listening(dispatcher: Scripted, tls: ssl.SSLContext | None = None, **limits: int):
+async def listening(
+    dispatcher: Scripted,
+    tls: ssl.SSLContext | None = None,
+    quotas: ConnectionQuotas | None = None,
+    **limits: int,
+):
     metrics = Metrics()
-    listener = listener_of(dispatcher, metrics, tls, **limits)
+    listener = listener_of(dispatcher, metrics, tls, quotas, **limits)
     bound = bind("TEST", "127.0.0.1", 0)
     port = bound.getsockname()[1]
     await listener.open(bound)
@@ -214,8 +227,9 @@ async def test_a_handler_that_gives_up_closes_only_its_connection(body: bytes) -
 
 
 async def test_a_full_listener_refuses() -> None:
+    one = ConnectionQuotas(Limits(listeners={"TEST": Bounds(connections=1)}))
     async with (
-        listening(Scripted(), connections_max=1) as (listener, port, metrics),
+        listening(Scripted(), quotas=one) as (listener, port, metrics),
         connected(port) as (reader, writer),
     ):
         writer.write(framed(b"e"))
@@ -225,6 +239,45 @@ async def test_a_full_listener_refuses() -> None:
                 assert await refused.read() == b""
         assert metrics.refused_connections.value == 1
         await until(lambda: listener.connection_count == 1)
+
+
+async def test_what_comes_faster_than_the_listener_takes_is_looked_at_later() -> None:
+    """One a second is less than one in a window of 300 ms: each waits for a sample."""
+    slow = Limits(listeners={"TEST": Bounds(creation_rate=1)})
+    quotas = ConnectionQuotas(slow, samples=2, sample_ms=300)
+    started_s = time.monotonic()
+    async with (
+        listening(Scripted(), quotas=quotas) as (_, port, metrics),
+        connected(port) as (reader, writer),
+        connected(port) as (other, other_writer),
+    ):
+        other_writer.write(framed(b"e"))
+        assert await read_frame(other) == b"e"
+        assert time.monotonic() - started_s >= 0.25
+        writer.write(framed(b"e"))
+        assert await read_frame(reader) == b"e"
+        assert metrics.delayed_connections == {"listener rate": 2}
+        assert metrics.muted_connections == 0
+
+
+async def test_an_address_that_opens_too_many_is_closed_later_than_at_once() -> None:
+    addresses = AddressBounds()
+    addresses.set("127.0.0.1", 4)
+    quotas = ConnectionQuotas(Limits(), addresses, samples=2, sample_ms=300)
+    started_s = time.monotonic()
+    async with (
+        listening(Scripted(), quotas=quotas) as (listener, port, metrics),
+        connected(port) as (reader, writer),
+        connected(port) as (refused, refused_writer),
+    ):
+        refused_writer.write(framed(b"e"))
+        with contextlib.suppress(ConnectionError):
+            assert await refused.read() == b"", "nothing is answered"
+        assert time.monotonic() - started_s >= 0.2
+        writer.write(framed(b"e"))
+        assert await read_frame(reader) == b"e"
+        assert metrics.delayed_connections == {"address rate": 1}
+        assert listener.connection_count == 1
 
 
 async def test_idle_connections_are_closed_and_waiting_ones_are_not() -> None:

@@ -19,31 +19,29 @@ INT32_MAX: Final = 2**31 - 1
 MeterT = TypeVar("MeterT")
 
 
+class Tally:
+    """What the accounts of one key count together."""
+
+    def __init__(self) -> None:
+        self.throttles = 0
+
+
 class Account(Generic[MeterT]):
-    """One holder's use. `bound` is as of the last look; throttles are counted by the caller."""
+    """One holder's use. `bound` is as of the last look."""
 
-    __slots__ = (
-        "bound",
-        "holder",
-        "meter",
-        "throttled_ms",
-        "throttled_until_ms",
-        "throttles",
-        "used_ms",
-    )
+    __slots__ = ("_tally", "bound", "holder", "meter", "throttled_until_ms", "used_ms")
 
-    def __init__(self, holder: Holder, meter: MeterT) -> None:
+    def __init__(self, holder: Holder, meter: MeterT, tally: Tally) -> None:
+        self._tally = tally
         self.holder = holder
         self.meter = meter
         self.bound = 0.0
         self.used_ms = 0
-        self.throttles = 0
-        self.throttled_ms = 0
         self.throttled_until_ms = 0
 
-    def count_throttle(self, throttle_ms: int, now_ms: int) -> None:
-        self.throttles += 1
-        self.throttled_ms += throttle_ms
+    def note_throttle(self, throttle_ms: int, now_ms: int) -> None:
+        """Its user has to wait from now on."""
+        self._tally.throttles += 1
         self.throttled_until_ms = max(self.throttled_until_ms, now_ms + throttle_ms)
 
 
@@ -53,14 +51,16 @@ class Accounts(Generic[MeterT]):
     def __init__(self, make_meter: Callable[[], MeterT]) -> None:
         self.bounds = Bounds()
         self.forgotten_early = 0
+        self.tally = Tally()
         self._make_meter = make_meter
         self._accounts: dict[Holder, Account[MeterT]] = {}  # in the order of their last use
 
     def __len__(self) -> int:
         return len(self._accounts)
 
-    def __iter__(self) -> Iterator[Account[MeterT]]:
-        return iter(self._accounts.values())
+    def latest(self) -> Iterator[Account[MeterT]]:
+        """All accounts, those first that were used last."""
+        return reversed(self._accounts.values())
 
     def find(self, user: str, client_id: str, now_ms: int) -> Account[MeterT] | None:
         """The account that this client uses now; None when nothing bounds it."""
@@ -72,7 +72,7 @@ class Accounts(Generic[MeterT]):
         account = accounts.pop(holder, None)
         if account is None:
             self._make_space(now_ms)
-            account = Account(holder, self._make_meter())
+            account = Account(holder, self._make_meter(), self.tally)
         accounts[holder] = account
         account.bound = bound
         account.used_ms = now_ms

@@ -100,7 +100,7 @@ class Metering:
         """Count the wait that begins now. Returns it."""
         if self.throttle_ms and self._reason is not None:
             now_ms = self._clock.monotonic_ms()
-            self._reason.count_throttle(self.throttle_ms, now_ms)
+            self._reason.note_throttle(self.throttle_ms, now_ms)
         return self.throttle_ms
 
     def _wait(self, account: Account[RateWindow], wait_ms: int) -> None:

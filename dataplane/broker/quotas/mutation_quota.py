@@ -47,5 +47,5 @@ class MutationQuota:
         account, now_ms = self._account, self._clock.monotonic_ms()
         wait_ms = max(0, self._throttled_until_ms - now_ms)
         if account is not None and wait_ms:
-            account.count_throttle(wait_ms, now_ms)
+            account.note_throttle(wait_ms, now_ms)
         return wait_ms

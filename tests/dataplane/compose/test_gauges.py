@@ -12,8 +12,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from dataplane.broker.metadata.log_dir_events import report_failure
 from dataplane.broker.networking.receive_budget import ReceiveBudget
 from dataplane.cluster.topic_plans import TopicRequest
-from dataplane.compose import gauges
+from dataplane.compose import gauges, quota_gauges
 from dataplane.model.ids import TopicPartition
+from dataplane.quotas.entities import DEFAULT, Entity
 from dataplane.wire.messages.list_groups import ListGroupsRequest
 from tests.dataplane.broker.controller.fake_brokers import active, by_name, until
 from tests.dataplane.broker.controller.test_controller import create_settled
@@ -39,6 +40,7 @@ def register(broker: OneBroker, listeners: Listeners) -> None:
         broker.metrics, broker.replica_manager, broker.metadata_cache, broker.controller, listeners
     )
     gauges.register_transactions(broker.metrics, broker.transaction_coordinator)
+    quota_gauges.register(broker.metrics, broker.handlers.quotas)
 
 
 async def test_waiting_requests_and_isrs() -> None:
@@ -89,6 +91,34 @@ async def test_what_the_controller_knows_is_counted_on_it_alone(cluster) -> None
 
 def _of_controller(read: Callable[[str], float | None], *names: str) -> dict[str, float | None]:
     return {name: read(f"kafka_controller_kafkacontroller_{name}") for name in names}
+
+
+async def test_what_clients_use_of_their_quotas(monkeypatch) -> None:
+    """Of a kind only so many have series of their own, those that used it last."""
+    monkeypatch.setattr(quota_gauges, "SERIES_MAX", 3)
+    broker = OneBroker()
+    register(broker, listeners_of())
+    quotas = broker.handlers.quotas
+    quotas.produce.bounds.set(Entity(client_id=DEFAULT), 100)
+    quotas.mutation.bounds.set(Entity(user=DEFAULT), 2)
+    for number in range(5):
+        metering = quotas.metering("u", f"c{number}")
+        metering.produced(1_500 if number == 4 else 10)
+        metering.answered()
+    quotas.mutation_quota("u", "", is_strict=True).spend(10)
+    shown = {family.name: family for family in text_string_to_metric_families(page(broker.metrics))}
+    rates = shown["kafka_server_produce_byte_rate"].samples
+    assert {each.labels["client_id"]: each.value for each in rates} == {"c4": 150, "c3": 1, "c2": 1}
+    read = functools.partial(sample, broker.metrics)
+    last = {"user": "", "client_id": "c4"}
+    assert read("kafka_server_produce_throttle_time", last) == 5_000
+    broker.clock.advance(4_000)
+    assert read("kafka_server_produce_throttle_time", last) == 1_000
+    assert read("kafka_server_controllermutation_tokens", {"user": "u", "client_id": ""}) == 20
+    assert read("penstock_quota_accounts", {"quota": "produce"}) == 5
+    assert read("penstock_quota_throttles_total", {"quota": "produce"}) == 1
+    assert read("penstock_quota_throttles_total", {"quota": "fetch"}) == 0
+    await broker.stop()
 
 
 async def test_the_table_lists_what_the_page_shows() -> None:

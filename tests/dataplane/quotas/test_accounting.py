@@ -190,5 +190,5 @@ def test_the_number_of_accounts_is_bounded(monkeypatch):
     assert len(found) == 3
     assert found.forgotten_early == 8
     found.find("u", "later", accounts.FORGOTTEN_MS + 9)
-    assert [account.holder.client_id for account in found] == ["later"]
+    assert [account.holder.client_id for account in found.latest()] == ["later"]
     assert found.forgotten_early == 8

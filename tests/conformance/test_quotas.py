@@ -21,6 +21,11 @@ from dataplane.wire.messages.describe_client_quotas import (
     ComponentData,
     DescribeClientQuotasRequest,
 )
+from dataplane.wire.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from dataplane.wire.messages.metadata import MetadataRequest
 from tests.conformance.raw_client import ask, connected
 from tests.dataplane.handlers.one_broker import batch
@@ -28,6 +33,7 @@ from tests.dataplane.handlers.one_connection import produce
 from tests.local_cluster import LocalCluster, eventually, local_cluster
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Iterator
 
 pytestmark = [pytest.mark.conformance, pytest.mark.cluster]
@@ -59,18 +65,24 @@ def topic(cluster: LocalCluster) -> str:
 
 def set_quota(cluster: LocalCluster, client_id: str, key: str, value: float | None) -> None:
     """By one broker; in force when every broker says so."""
-    entry = AlteredEntry(
-        entity=[EntityData(entity_type="client-id", entity_name=client_id)],
-        ops=[OpData(key=key, value=value or 0.0, remove=value is None)],
-    )
     with connected(cluster, 0) as sock:
-        answer = ask(sock, AlterClientQuotasRequest(entries=[entry]), 1)
-    assert [each.error_code for each in answer.entries] == [0]
+        alter(sock, ("client-id", client_id), key, value)
     wanted = [] if value is None else [[(key, value)]]
     for broker in range(BROKERS):
         for _ in eventually(10, f"broker {broker} has the quota of {client_id}"):
             if quotas_of(cluster, broker, client_id) == wanted:
                 break
+
+
+def alter(
+    sock: socket.socket, entity: tuple[str, str | None], key: str, value: float | None
+) -> None:
+    entry = AlteredEntry(
+        entity=[EntityData(entity_type=entity[0], entity_name=entity[1])],
+        ops=[OpData(key=key, value=value or 0.0, remove=value is None)],
+    )
+    answer = ask(sock, AlterClientQuotasRequest(entries=[entry]), 1)
+    assert [each.error_code for each in answer.entries] == [0]
 
 
 def quotas_of(cluster: LocalCluster, broker: int, client_id: str) -> list[list[tuple[str, float]]]:
@@ -183,3 +195,42 @@ def test_a_throttled_connection_is_not_read_from(cluster: LocalCluster, topic: s
         waited_s = time.monotonic() - started_s
     assert waited_s >= 0.9 * answer.throttle_time_ms / 1000
     set_quota(cluster, "raw", PRODUCED, None)
+
+
+def visit_s(cluster: LocalCluster) -> float | None:
+    """How long a new connection takes to be answered; None when it is closed instead."""
+    started_s = time.monotonic()
+    with connected(cluster, 0) as sock:
+        answer = ask(sock, MetadataRequest(topics=[]), 9)
+        return None if answer is None else time.monotonic() - started_s
+
+
+def test_connections_that_come_too_fast_wait_as_soon_as_the_rate_is_set(
+    cluster: LocalCluster,
+) -> None:
+    def set_rate(sock: socket.socket, rate: str | None) -> None:
+        key = "max.connection.creation.rate"
+        change = AlterableConfig(name=key, config_operation=0 if rate else 1, value=rate)
+        resource = AlterConfigsResource(resource_type=4, resource_name="", configs=[change])
+        answer = ask(sock, IncrementalAlterConfigsRequest(resources=[resource]), 1)
+        assert answer.responses[0].error_code == 0, answer.responses[0].error_message
+
+    with connected(cluster, 0) as sock:
+        set_rate(sock, "1")
+        waits = [visit_s(cluster) for _ in range(6)]
+        set_rate(sock, None)
+        assert max(wait or 0 for wait in waits) >= 0.3
+        assert None not in waits, "they are looked at later, not closed"
+        assert sorted(visit_s(cluster) or 9 for _ in range(20))[10] < 0.3
+
+
+def test_an_address_that_opens_too_many_is_refused(cluster: LocalCluster) -> None:
+    key, me = "connection_creation_rate", ("ip", "127.0.0.1")
+    with connected(cluster, 0) as sock:
+        alter(sock, ("ip", None), key, 1_000.0)
+        alter(sock, me, key, 1.0)
+        outcomes = [visit_s(cluster) for _ in range(6)]
+        assert None in outcomes
+        alter(sock, me, key, None)
+        alter(sock, ("ip", None), key, None)
+    assert None not in [visit_s(cluster) for _ in range(20)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,6 +28,8 @@ class Write:
 
     records: Sequence[TransactionRecord]
     on_done: Callable[[ErrorCode], Outcome]
+    producer: ClassVar[None] = None
+    """A coordinator's own records lie in no producer's transaction."""
 
 
 @dataclasses.dataclass(slots=True)

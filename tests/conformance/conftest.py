@@ -20,14 +20,16 @@ PASSWORDS = {"admin": "admin-secret", "peer": "peer-secret"}
 QUICK = {"group.initial.rebalance.delay.ms": "100", "offsets.topic.num.partitions": "4"}
 
 
-def scram_credential(user: str, password: str, iterations: int = 4096) -> str:
+def scram_credential(
+    user: str, password: str, mechanism: str = "SCRAM-SHA-256", iterations: int = 4096
+) -> str:
     """One entry of `penstock.bootstrap.scram`, computed as RFC 5802 says."""
-    salt = os.urandom(16)
-    salted = hashlib.pbkdf2_hmac("sha256", password.encode(), salt, iterations)
-    stored = hashlib.sha256(hmac.digest(salted, b"Client Key", "sha256")).digest()
-    server = hmac.digest(salted, b"Server Key", "sha256")
+    salt, name = os.urandom(16), f"sha{mechanism[-3:]}"
+    salted = hashlib.pbkdf2_hmac(name, password.encode(), salt, iterations)
+    stored = hashlib.new(name, hmac.digest(salted, b"Client Key", name)).digest()
+    server = hmac.digest(salted, b"Server Key", name)
     parts = ":".join(base64.b64encode(part).decode() for part in (salt, stored, server))
-    return f"{user}=SCRAM-SHA-256:{iterations}:{parts}"
+    return f"{user}={mechanism}:{iterations}:{parts}"
 
 
 @pytest.fixture(scope="session")

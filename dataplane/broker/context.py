@@ -50,6 +50,7 @@ class ConnectionInfo:
     authenticated: bool = True
     sasl: Any = None
     sasl_mechanism: str | None = None
+    is_token_login: bool = False  # by a delegation token, which may not make another
     session_lifetime_ms: int | None = None
     authenticated_again_at_ms: int | None = None  # monotonic; when that last began
     bare_sasl_tokens: bool = False  # after SaslHandshake v0, until the exchange is over

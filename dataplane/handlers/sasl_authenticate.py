@@ -92,13 +92,16 @@ def _log_in(
 ) -> None:
     """Make the connection that of the identity. KafkaError if it is another's already."""
     principal = Principal.user(identity.name)
-    if connection.sasl_mechanism is not None and connection.principal != principal:
+    if connection.sasl_mechanism is not None and (
+        connection.principal != principal or connection.is_token_login != identity.by_token
+    ):
         raise KafkaError(
             ErrorCode.SASL_AUTHENTICATION_FAILED,
             "the principal of a connection cannot change",
         )
     connection.principal = principal
     connection.sasl_mechanism = mechanism
+    connection.is_token_login = identity.by_token
     connection.session_lifetime_ms = _lifetime_ms(broker, connection, identity)
     connection.authenticated = True
     connection.bare_sasl_tokens = False

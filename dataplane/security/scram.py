@@ -134,6 +134,8 @@ class ScramServer:
     def __init__(self, mechanism: ScramMechanism) -> None:
         self.mechanism = mechanism
         self.username = ""
+        self.by_token = False
+        """Whether the user name is the id of a delegation token (KIP-48)."""
         self._gs2_header = b""
         self._client_first_bare = b""
         self._client_nonce = ""
@@ -154,8 +156,7 @@ class ScramServer:
         self._client_nonce = _text(parts[1][2:])
         if not self.username or not self._client_nonce:
             raise ScramError("malformed client first message")
-        if b"tokenauth=true" in parts[2:]:
-            raise ScramError("delegation tokens are not supported")
+        self.by_token = b"tokenauth=true" in parts[2:]
         if authorization_id and _unescape(_text(authorization_id[2:])) != self.username:
             raise ScramError("a client may not act for another user")
         self._gs2_header = header

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from dataplane.broker.metadata.change_notifications import ChangeListener, announce
 from dataplane.broker.security.scram_store import ScramStore
+from dataplane.broker.security.token_store import TokenStore
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.coordinator import (
     BadVersionError,
@@ -52,7 +53,10 @@ DECOY_SECRET_BYTES: Final = 32
 
 
 class Authorizer:
-    """ACLs, and in `scram` the credentials. The brokers' own user is a super user."""
+    """ACLs, in `scram` the credentials, in `tokens` the delegation tokens.
+
+    The brokers' own user is a super user.
+    """
 
     def __init__(
         self, coordinator: Coordinator, clock: Clock, entropy: Entropy, config: BrokerConfig
@@ -71,6 +75,7 @@ class Authorizer:
             peers_by_acl=not config.get_bool("penstock.tenant.configs.only"),
         )
         self.scram = ScramStore(coordinator, clock, config.get_str("penstock.bootstrap.scram"))
+        self.tokens = TokenStore(coordinator, clock, entropy, config)
         self.decoy_secret = entropy.token_bytes(DECOY_SECRET_BYTES)
         self._lock = asyncio.Lock()
         self._listeners: list[ChangeListener] = []
@@ -78,6 +83,7 @@ class Authorizer:
     async def start(self) -> None:
         """Load credentials and ACLs, then follow changes."""
         await self.scram.start()
+        await self.tokens.start()
         if not self.is_enabled:
             return
         await self._create_paths()
@@ -95,6 +101,7 @@ class Authorizer:
     async def stop(self) -> None:
         for listener in self._listeners:
             await listener.stop()
+        await self.tokens.stop()
         await self.scram.stop()
 
     # deciding

@@ -81,6 +81,7 @@ class SaslMechanisms:
                     self._authorizer.scram.credential,
                     self._entropy,
                     decoy_secret=self._authorizer.decoy_secret,
+                    tokens=self._authorizer.tokens.login,
                 )
                 made.append((name, exchange))
             elif name == PLAIN:

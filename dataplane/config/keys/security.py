@@ -153,6 +153,17 @@ KEYS = scoped(
         "Key that signs delegation tokens; unset turns them off.",
         dynamic=READ_ONLY,
     ),
+    secret(
+        "delegation.token.master.key",
+        "The same, by its name before release 3.",
+        dynamic=READ_ONLY,
+    ),
+    long(
+        "delegation.token.expiry.check.interval.ms",
+        3_600_000,
+        "How often expired tokens are looked for.",
+        least=1,
+    ),
     long("delegation.token.max.lifetime.ms", 604_800_000, "Longest life of a token.", least=1),
     long(
         "delegation.token.expiry.time.ms", 86_400_000, "Life of a token between renewals.", least=1

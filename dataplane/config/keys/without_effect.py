@@ -265,12 +265,6 @@ KEYS = (
         _key("alter.log.dirs.replication.quota.window.size.seconds", INT, 1, least=1),
     ),
     *_group(
-        "delegation tokens are not served.",
-        INTERNAL,
-        _key("delegation.token.expiry.check.interval.ms", LONG, 3600000, least=1),
-        _key("delegation.token.master.key", PASSWORD, None),
-    ),
-    *_group(
         "brokers speak the protocol of release 3.9 to each other.",
         OPERATOR,
         _key("inter.broker.protocol.version", STRING, "3.9-IV0", check=check_version),

@@ -132,6 +132,7 @@ class Hosted:
         self.metadata_cache = MetadataCache(image)
         config = BrokerConfig.parse(defaults | given)
         coordinator, entropy = FakeZooKeeper().connect(), FakeEntropy()
+        self.coordinator = coordinator
         configs = ConfigStore(coordinator, self.clock, config, broker_id=ME)
         self.authorizer = Authorizer(coordinator, self.clock, entropy, config)
         for index in range(partition_count):

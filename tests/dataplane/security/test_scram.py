@@ -118,7 +118,6 @@ def test_a_proof_for_another_nonce_is_refused(nonce):
         b"n,,n=us=er,r=x",
         b"n,,m=ext,n=user,r=x",
         b"n,,n=\xff,r=x",
-        b"n,,n=user,r=x,tokenauth=true",
     ],
 )
 def test_a_malformed_first_message_is_refused(first):
@@ -191,6 +190,23 @@ async def test_a_broker_logs_in_at_its_peer(mechanism, username):
     await log_in(server, username, "pässword", mechanism)
     assert server.state is SaslState.COMPLETE
     assert server.identity == Identity(username)
+
+
+class AsToken(ScramClient):
+    """Says that its user name is a delegation token's."""
+
+    def __init__(self, credentials, nonce):
+        super().__init__(credentials, nonce)
+        self._first_bare += ",tokenauth=true"
+
+
+async def test_a_user_is_no_token():
+    server = session({"alice": "secret"})
+    client = AsToken(PeerCredentials("alice", "secret"), "clientnonce")
+    server.handshake("SCRAM-SHA-256")
+    final = client.final(await server.authenticate(client.first()))
+    with pytest.raises(KafkaError, match="invalid credentials"):
+        await server.authenticate(final)
 
 
 @pytest.mark.parametrize(("username", "password"), [("alice", "wrong"), ("nobody", "secret")])

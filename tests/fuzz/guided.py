@@ -17,8 +17,12 @@ from typing import Any, NoReturn
 
 INSTRUMENTED = [
     "dataplane.wire",
+    "dataplane.security.jwt_claims",
+    "dataplane.security.oauthbearer",
+    "dataplane.security.plain",
     "dataplane.security.sasl",
     "dataplane.security.scram",
+    "dataplane.security.unsecured_tokens",
     "dataplane.log.appending",
     "dataplane.log.producers",
     "dataplane.groups.records",

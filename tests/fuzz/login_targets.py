@@ -7,18 +7,25 @@ import functools
 import logging
 import struct
 import types
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from dataplane.broker.context import CloseConnection, ConnectionInfo
 from dataplane.broker.delayed.deferred import Deferred
 from dataplane.broker.networking.frame_buffer import FrameBuffer, FrameError
 from dataplane.broker.networking.peer_login import PeerCredentials, ScramClient
+from dataplane.config.sasl import PLAIN_MODULE
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.fakes.entropy import FakeEntropy
+from dataplane.security.jwt_claims import ClaimRules
+from dataplane.security.oauthbearer import OAuthBearerExchange
+from dataplane.security.plain import PlainExchange
 from dataplane.security.principal import ANONYMOUS
 from dataplane.security.sasl import SaslServerSession, SaslState
+from dataplane.security.sasl_exchange import Identity, SaslExchange
 from dataplane.security.scram import ScramCredential, ScramMechanism
+from dataplane.security.scram_exchange import ScramExchange
+from dataplane.security.unsecured_tokens import identity_of_unsecured
 from dataplane.wire.headers import encode_request_frame
 from dataplane.wire.messages.api_versions import ApiVersionsRequest
 from dataplane.wire.messages.metadata import MetadataRequest
@@ -30,6 +37,8 @@ from tests.fuzz.target import Finding, Target
 FRAME_BYTES_MAX = 4096
 OTHER_BYTES_MAX = 1024
 USER, PASSWORD = "alice", "secret"
+UNSIGNED = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbGljZSIsImV4cCI6OX0."
+"""A token with `sub` alice and `exp` 9."""
 MIB = 1 << 20
 _SIZE = struct.Struct(">i")
 _REFUSALS = {
@@ -121,9 +130,20 @@ async def _lookup(mechanism: ScramMechanism, username: str) -> ScramCredential |
     return _credential(mechanism) if username == USER else None
 
 
+async def _validate(token: str) -> Identity:
+    return identity_of_unsecured(token, ClaimRules(needs_issue_time=False), 0)
+
+
 def _session() -> SaslServerSession:
-    names = [mechanism.sasl_name for mechanism in ScramMechanism]
-    return SaslServerSession(names, _lookup, FakeEntropy(1), decoy_secret=b"secret")
+    mechanisms: dict[str, Callable[[], SaslExchange]] = {
+        mechanism.sasl_name: functools.partial(
+            ScramExchange, mechanism, _lookup, FakeEntropy(1), decoy_secret=b"secret"
+        )
+        for mechanism in ScramMechanism
+    }
+    mechanisms["PLAIN"] = lambda: PlainExchange({USER: PASSWORD})
+    mechanisms["OAUTHBEARER"] = lambda: OAuthBearerExchange(_validate)
+    return SaslServerSession(mechanisms)
 
 
 def _now(coroutine: Coroutine[Any, Any, bytes]) -> bytes:
@@ -165,8 +185,12 @@ def _exchange(data: bytes) -> bool:
         if session.state is not SaslState.FAILED:
             raise Finding("state", f"refused, and {session.state}") from error
         return False
-    if session.state is SaslState.COMPLETE and session.username != USER:
-        raise Finding("login", f"{session.username!r} is logged in")
+    identity = session.identity
+    if (identity is not None) != (session.state is SaslState.COMPLETE):
+        raise Finding("state", f"{session.state} as {identity}")
+    # Anybody may write an unsigned token: whom it names is not looked at here.
+    if identity is not None and identity.name != USER and session.mechanism != "OAUTHBEARER":
+        raise Finding("login", f"{identity.name!r} is logged in")
     return True
 
 
@@ -190,7 +214,15 @@ def _exchanges() -> list[bytes]:
             _joined([name, b"n,a=alice,n=alice,r=nonce,tokenauth=true"]),
             _joined([name, b"y,,n=a=2Cb=3Dc,r=nonce"]),
         ]
-    return [*found, _joined([b"PLAIN", b"\0alice\0secret"])]
+    bearer = f"n,,\x01auth=Bearer {UNSIGNED}\x01\x01".encode()
+    return [
+        *found,
+        _joined([b"PLAIN", f"\0{USER}\0{PASSWORD}".encode()]),
+        _joined([b"PLAIN", b"bob\0alice\0secret"]),
+        _joined([b"OAUTHBEARER", bearer]),
+        _joined([b"OAUTHBEARER", bearer.replace(b"n,,", b"n,a=bob,"), b"\x01"]),
+        _joined([b"OAUTHBEARER", bearer.replace(b"Bearer ", b"Bearer x"), b"\x01"]),
+    ]
 
 
 # -- a whole connection
@@ -211,13 +243,23 @@ class _Stranger:
 
     async def _speak(self, frames: list[bytes]) -> bool:
         if self._broker is None:
-            self._broker = OneBroker(sasl_enabled_mechanisms="SCRAM-SHA-256,SCRAM-SHA-512")
+            jaas = f"{PLAIN_MODULE} required user_x=a-password-that-no-input-holds;"
+            self._broker = OneBroker(
+                **{
+                    "sasl.enabled.mechanisms": "SCRAM-SHA-256,SCRAM-SHA-512,PLAIN",
+                    "listener.name.plaintext.plain.sasl.jaas.config": jaas,
+                    "connection.failed.authentication.delay.ms": "0",
+                }
+            )
         broker = self._broker
         info = ConnectionInfo(
             "PLAINTEXT", "SASL_PLAINTEXT", "127.0.0.1", ANONYMOUS, authenticated=False
         )
         connection = types.SimpleNamespace(
-            info=info, authenticated=lambda: None, close_after_answer=lambda: None
+            info=info,
+            authenticated=lambda: None,
+            session_lasts=lambda _: None,
+            close_after_answer=lambda: None,
         )
         failed_before = broker.metrics.failed_requests.value
         answered = 0

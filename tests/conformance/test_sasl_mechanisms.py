@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import http.server
 import json
 import threading
@@ -20,13 +21,15 @@ from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from dataplane.broker.networking.peer_login import PeerCredentials, ScramClient
 from dataplane.model.errors import ErrorCode as E
+from dataplane.wire.messages.create_delegation_token import CreateDelegationTokenRequest
+from dataplane.wire.messages.expire_delegation_token import ExpireDelegationTokenRequest
 from dataplane.wire.messages.metadata import MetadataRequest
 from dataplane.wire.messages.sasl_authenticate import SaslAuthenticateRequest
 from dataplane.wire.messages.sasl_handshake import SaslHandshakeRequest
 from tests.certificates import Authority
 from tests.conformance.conftest import PASSWORDS, QUICK, scram_credential
 from tests.conformance.raw_client import ask, connected, read_frame
-from tests.local_cluster import LocalCluster, local_cluster
+from tests.local_cluster import LocalCluster, eventually, local_cluster
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,6 +101,7 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
         ),
         "ssl.keystore.type": "PEM",
         "ssl.keystore.location": str(authority.issue("broker")),
+        "delegation.token.secret.key": "a key that all brokers have",
         "sasl.oauthbearer.jwks.endpoint.url": issuer.url,
         "sasl.oauthbearer.expected.issuer": ISSUER,
         "sasl.oauthbearer.expected.audience": AUDIENCE,
@@ -297,6 +301,45 @@ def test_a_token_bounds_its_session(secured: Secured) -> None:
         assert len(ask(sock, MetadataRequest(topics=[]), 9).brokers) == 2
         time.sleep(1.7)
         assert ask(sock, MetadataRequest(topics=[]), 9) is None
+
+
+class TokenClient(ScramClient):
+    """Says that its user name is a delegation token's (KIP-48)."""
+
+    def first(self) -> bytes:
+        if not self._first_bare.endswith("tokenauth=true"):
+            self._first_bare += ",tokenauth=true"
+        return super().first()
+
+
+def log_in_by_token(sock: Any, token_id: str, hmac: bytes) -> Any:
+    """The last answer of the login."""
+    password = base64.b64encode(hmac).decode()
+    client = TokenClient(PeerCredentials(token_id, password, "SCRAM-SHA-512"), "nonce")
+    ask(sock, SaslHandshakeRequest(mechanism="SCRAM-SHA-512"), 1)
+    return authenticate(sock, client.final(bytes(authenticate(sock, client.first()).auth_bytes)))
+
+
+def test_a_delegation_token_from_one_broker_logs_in_at_another(secured: Secured) -> None:
+    with connected(over(secured)) as sock:
+        ask(sock, SaslHandshakeRequest(mechanism="PLAIN"), 1)
+        authenticate(sock, f"\0admin\0{PASSWORDS['admin']}".encode())
+        made = ask(sock, CreateDelegationTokenRequest(max_lifetime_ms=60_000), 3)
+        assert made.error_code == E.NONE
+        with connected(secured, broker=1) as other:
+            answer = log_in_by_token(other, made.token_id, bytes(made.hmac))
+            assert answer.error_code == E.NONE
+            assert 0 < answer.session_lifetime_ms <= 60_000
+            assert len(ask(other, MetadataRequest(topics=[]), 9).brokers) == 2
+            again = ask(other, CreateDelegationTokenRequest(max_lifetime_ms=-1), 3)
+            assert again.error_code == E.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+        ended = ExpireDelegationTokenRequest(hmac=bytes(made.hmac), expiry_time_period_ms=-1)
+        assert ask(sock, ended, 2).error_code == E.NONE
+    for _ in eventually(10, "the other broker knows that the token has ended"):
+        with connected(secured, broker=1) as other:
+            answer = log_in_by_token(other, made.token_id, bytes(made.hmac))
+        if answer.error_code == E.SASL_AUTHENTICATION_FAILED:
+            break
 
 
 def test_librdkafka_outlives_its_sessions(secured: Secured) -> None:

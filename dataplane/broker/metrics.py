@@ -109,6 +109,7 @@ class Metrics:
         self._reads: dict[str, _Read] = {}
         self.requests: dict[int, int] = {}
         self.refused_batches: dict[str, int] = {}
+        self.failed_handshakes: dict[str, int] = {}
         self.request_times: dict[str, Histogram] = {}
         self.zookeeper_times = Histogram()
         self.muted_connections = 0
@@ -153,6 +154,12 @@ class Metrics:
         self.jwks_failures = self.counter(
             "penstock_token_key_failures_total",
             "Times that the keys of OAUTHBEARER could not be read.",
+        )
+        self.counters(
+            "penstock_tls_handshake_failures_total",
+            "Connections that came to nothing before TLS was agreed on, by reason.",
+            lambda: self.failed_handshakes,
+            labels=("reason",),
         )
         self._add_traffic()
         self._add_replication()
@@ -273,6 +280,9 @@ class Metrics:
     def count_delayed_connection(self, reason: str) -> None:
         """A new connection that came too fast, by what was over its rate."""
         self.delayed_connections[reason] = self.delayed_connections.get(reason, 0) + 1
+
+    def count_failed_handshake(self, reason: str) -> None:
+        self.failed_handshakes[reason] = self.failed_handshakes.get(reason, 0) + 1
 
     def count_refused_batch(self, error_name: str) -> None:
         """A producer's batch that was not appended, by the name of the error that it got."""

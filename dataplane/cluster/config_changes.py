@@ -116,8 +116,8 @@ def check_broker(
     broker: BrokerConfig,
     *,
     cluster_wide: bool,
-) -> None:
-    """Whether these broker keys may change so. Raises KafkaError(INVALID_CONFIG)."""
+) -> BrokerConfig:
+    """This broker's settings when these keys have changed so. Raises KafkaError(INVALID_CONFIG)."""
     try:
         for change in changes:
             key = check_dynamic(change.name, overrides.get(change.name), cluster_wide=cluster_wide)
@@ -133,6 +133,7 @@ def check_broker(
         after.check_logins()
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error
+    return after
 
 
 def check_tenant(before: Mapping[str, str], after: Mapping[str, str]) -> None:

@@ -140,6 +140,9 @@ class BrokerProcess:
         undo.callback(self._listeners.stop)
         components.quotas.on_change(self._listeners.forget_routes)
         self._listeners.follow_tls_files(components.configs.broker_config)
+        components.handlers.config_admin.on_broker_change(
+            self._listeners.check_tls, self._listeners.follow_tls_files
+        )
         gauges.register(
             self._metrics,
             components.replica_manager,

@@ -194,6 +194,18 @@ def _register_connections(metrics: Metrics, listeners: Listeners) -> None:
         "Connections whose client is over a quota: none of their requests is looked at.",
         lambda: metrics.muted_connections,
     )
+    metrics.gauge(
+        "penstock_tls_handshakes",
+        "TLS handshakes under way, by listener.",
+        listeners.handshake_counts,
+        labels=("listener",),
+    )
+    metrics.gauge(
+        "penstock_tls_certificate_expiry_timestamp_seconds",
+        "When the certificate shown ends, by listener; peers: to other brokers.",
+        listeners.certificate_expiries_s,
+        labels=("listener",),
+    )
     budget = listeners.receive_budget
     metrics.gauge(
         "kafka_network_socketserver_memorypoolused",

@@ -16,7 +16,7 @@ from dataplane.server.listener_limits import ListenerLimits
 
 if TYPE_CHECKING:
     import ssl
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from dataplane.broker.metrics import Metrics
     from dataplane.config import BrokerConfig
@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from dataplane.server.tls import TlsContexts
 
 _CONNECTIONS, _CREATION_RATE = "max.connections", "max.connection.creation.rate"
+
+
+HANDSHAKES_MAX = 1024
+"""TLS handshakes under way at one listener; fewer where the process has few descriptors."""
 
 
 class Listeners:
@@ -86,6 +90,7 @@ class Listeners:
             backlog=config.get_int("socket.listen.backlog.size"),
             send_buffer_bytes=config.get_int("socket.send.buffer.bytes"),
             receive_buffer_bytes=config.get_int("socket.receive.buffer.bytes"),
+            handshakes_max=min(HANDSHAKES_MAX, _connections_bearable() // 6),
         )
         for wanted in config.listeners:
             listener = Listener(
@@ -95,7 +100,7 @@ class Listeners:
                 metrics=self._metrics,
                 limits=limits,
                 quotas=self.connection_quotas,
-                tls=self._tls_contexts().server(wanted.name) if wanted.protocol.uses_tls else None,
+                tls=self._server_tls(wanted) if wanted.protocol.uses_tls else None,
                 principal_mapping=self._principal_mapping(wanted),
                 receive_budget=self.receive_budget,
             )
@@ -150,17 +155,40 @@ class Listeners:
         if self._page is not None:
             self._page.close()
 
-    def client_tls(self) -> ssl.SSLContext | None:
-        """For connections to peers, when they listen under TLS."""
+    def handshake_counts(self) -> dict[str, float]:
+        """TLS handshakes under way by the listener's name."""
+        return {each.name: each.handshakes for each in self._listeners}
+
+    def certificate_expiries_s(self) -> dict[str, float]:
+        """When the certificates served end, in seconds since 1970, by the listener's name."""
+        return self._tls.expiries_s() if self._tls is not None else {}
+
+    def client_tls(self) -> Callable[[], ssl.SSLContext] | None:
+        """For connections to peers, when they listen under TLS. ConfigError."""
         inter_broker = self._config.listener_named(self._config.inter_broker_listener)
         if inter_broker is None or not inter_broker.protocol.uses_tls:
             return None
-        return self._tls_contexts().client()
+        contexts = self._tls_contexts()
+        contexts.client()
+        return contexts.client
+
+    def check_tls(self, config: BrokerConfig, changed: Collection[str]) -> None:
+        """Whether TLS could be served under these settings, by the files now. ConfigError.
+
+        Only where one of TLS changes: a file that is broken holds up nothing else.
+        """
+        if self._tls is not None and any(".ssl." in f".{name}" for name in changed):
+            self._tls.check(config)
 
     def follow_tls_files(self, config: BrokerConfig | None = None) -> None:
-        """Serve certificates that were replaced on disk; `config` may name other files."""
+        """Serve certificates and TLS settings as they are now; `config` may have others."""
         if self._tls is not None:
             self._tls.follow(config)
+
+    def _server_tls(self, listener: ListenerSetting) -> Callable[[], ssl.SSLContext]:
+        contexts = self._tls_contexts()
+        contexts.server(listener.name)  # what is wrong is said at the start
+        return lambda: contexts.server(listener.name)
 
     def _principal_mapping(self, listener: ListenerSetting) -> PrincipalMapping | None:
         """Under SASL it is the login that says who somebody is. ConfigError."""

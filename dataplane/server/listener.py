@@ -18,12 +18,14 @@ from dataplane.server.rate_limited_log import RateLimitedLog
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Callable
 
     from dataplane.broker.metrics import Metrics
     from dataplane.quotas.connections import Verdict
     from dataplane.security.principal_mapping import PrincipalMapping
     from dataplane.server.dispatch import Dispatcher
     from dataplane.server.listener_limits import ListenerLimits
+    from dataplane.server.tls_acceptor import TlsAcceptor
 
 _log = logging.getLogger(__name__)
 
@@ -44,7 +46,7 @@ class Listener:
         metrics: Metrics,
         limits: ListenerLimits,
         quotas: ConnectionQuotas | None = None,
-        tls: ssl.SSLContext | None = None,
+        tls: Callable[[], ssl.SSLContext] | None = None,
         principal_mapping: PrincipalMapping | None = None,
         receive_budget: ReceiveBudget | None = None,
     ) -> None:
@@ -58,6 +60,7 @@ class Listener:
         self._tls = tls
         self._principal_mapping = principal_mapping
         self._server: asyncio.Server | None = None
+        self._acceptor: TlsAcceptor | None = None
         self._connections: dict[Connection, None] = {}  # in the order of their coming
         self._quotas = quotas or ConnectionQuotas(Limits())
         self._closing_late = 0
@@ -70,22 +73,49 @@ class Listener:
     def connection_count(self) -> int:
         return len(self._connections)
 
+    @property
+    def handshakes(self) -> int:
+        """TLS handshakes under way."""
+        return self._acceptor.handshakes if self._acceptor is not None else 0
+
     async def open(self, bound: socket.socket) -> None:
         """Accept connections on a bound socket, which this listener owns from here on."""
         loop = asyncio.get_running_loop()
         if self.limits.receive_buffer_bytes >= 0:
             # Before `listen`: the window's scale is agreed on while a connection opens.
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.limits.receive_buffer_bytes)
+        if self._tls is not None:
+            # Here and not above: a broker without TLS does not load the library.
+            from dataplane.server.tls_acceptor import TlsAcceptor
+
+            self._acceptor = TlsAcceptor(
+                self._tls,
+                lambda: Connection(self, self._dispatcher),
+                self._handshake_failed,
+                handshakes_max=self.limits.handshakes_max,
+            )
+            self._acceptor.open(bound, self.limits.backlog)
+            return
         self._server = await loop.create_server(
-            lambda: Connection(self, self._dispatcher),
-            sock=bound,
-            backlog=self.limits.backlog,
-            ssl=self._tls,
+            lambda: Connection(self, self._dispatcher), sock=bound, backlog=self.limits.backlog
         )
 
     def stop_accepting(self) -> None:
         if self._server is not None:
             self._server.close()
+        if self._acceptor is not None:
+            self._acceptor.close()
+
+    def _handshake_failed(self, host: str, reason: str, text: str) -> None:
+        self.metrics.count_failed_handshake(reason)
+        self.rate_limited_log.warn(
+            host,
+            "listener %s: TLS handshake with %s failed (%s): %s",
+            self.name,
+            host,
+            reason,
+            text,
+        )
 
     def close_connections(self) -> None:
         for connection in list(self._connections):

@@ -11,6 +11,8 @@ class ListenerLimits:
 
     frame_bytes_max: int = 100 * 1024 * 1024
     idle_ms_max: int = 600_000
+    handshakes_max: int = 1024
+    """TLS handshakes under way; they are no connections yet."""
     backlog: int = 1024
     send_buffer_bytes: int = -1
     """SO_SNDBUF of accepted connections; -1 leaves it to the system."""

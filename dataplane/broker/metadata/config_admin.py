@@ -20,14 +20,15 @@ from dataplane.cluster.config_entries import (
     topic_entries,
 )
 from dataplane.cluster.znodes import DEFAULT_ENTITY
-from dataplane.config import BROKER_CONFIGS, TOPIC_CONFIGS
+from dataplane.config import BROKER_CONFIGS, TOPIC_CONFIGS, ConfigError
 from dataplane.model.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Mapping, Sequence
 
     from dataplane.broker.metadata.config_store import ConfigStore
     from dataplane.broker.metadata.metadata_cache import MetadataCache
+    from dataplane.config import BrokerConfig
 
 
 _TENANTS_ONLY = "penstock.tenant.configs.only"
@@ -41,6 +42,14 @@ class Resource(enum.IntEnum):
     BROKER_LOGGER = 8
 
 
+def _nothing_to_check(_config: BrokerConfig, _changed: Collection[str]) -> None:
+    pass
+
+
+def _nothing_to_do() -> None:
+    pass
+
+
 class ConfigAdmin:
     """Describes and alters topics' and brokers' settings."""
 
@@ -50,6 +59,19 @@ class ConfigAdmin:
         self._configs = configs
         self._metadata_cache = metadata_cache
         self._broker_id = broker_id
+        self._check: Callable[[BrokerConfig, Collection[str]], None] = _nothing_to_check
+        self._applied: Callable[[], None] = _nothing_to_do
+
+    def on_broker_change(
+        self, check: Callable[[BrokerConfig, Collection[str]], None], applied: Callable[[], None]
+    ) -> None:
+        """Have part in changes of this broker's settings.
+
+        `check(settings, changed)` raises ConfigError for settings that cannot be served, with the
+        names of the keys that the request changes. `applied()` runs when a change is in force, also
+        one that sets what was set before: so Kafka's tools have a file read again.
+        """
+        self._check, self._applied = check, applied
 
     def describe(
         self, resource_type: int, name: str, wanted: Container[str] | None
@@ -148,6 +170,8 @@ class ConfigAdmin:
             change(configs.overrides(entity_type, entity))
         else:
             await configs.update(entity_type, entity, change)
+            if entity_type == "brokers":
+                self._applied()
 
     def _changed(
         self, entity_type: str, entity: str, present: dict[str, str], changes: Sequence[Change]
@@ -160,7 +184,11 @@ class ConfigAdmin:
             return overrides
         overrides = altered(present, changes, BROKER_CONFIGS, configs.broker_config)
         is_default = entity == DEFAULT_ENTITY
-        check_broker(changes, overrides, configs.broker_config, cluster_wide=is_default)
+        after = check_broker(changes, overrides, configs.broker_config, cluster_wide=is_default)
+        try:
+            self._check(after, {change.name for change in changes} | {*present} ^ {*overrides})
+        except ConfigError as error:
+            raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error
         return overrides
 
     def _is_open(self, *, by_super_user: bool) -> bool:

@@ -12,6 +12,7 @@ from dataplane.broker.networking.peer_socket import connect
 
 if TYPE_CHECKING:
     import ssl
+    from collections.abc import Callable
 
     from dataplane.broker.metadata.metadata_cache import MetadataCache
     from dataplane.broker.networking.peer_login import PeerCredentials
@@ -41,10 +42,13 @@ class PeerPool:
         listener_name: str,
         metadata_cache: MetadataCache,
         credentials: PeerCredentials | None = None,
-        tls: ssl.SSLContext | None = None,
+        tls: Callable[[], ssl.SSLContext] | None = None,
         fetch_receive_buffer_bytes: int = -1,
     ) -> None:
-        """`fetch_receive_buffer_bytes`: SO_RCVBUF of fetch channels; -1 is the system's choice."""
+        """`fetch_receive_buffer_bytes`: SO_RCVBUF of fetch channels; -1 is the system's choice.
+
+        `tls` gives the context of a new connection, as certificates change.
+        """
         self._client_id = client_id
         self._listener_name = listener_name
         self._metadata_cache = metadata_cache
@@ -149,7 +153,8 @@ class PeerPool:
 
     async def _connect(self, endpoint: Endpoint, channel: str) -> PeerConnection:
         loop = asyncio.get_running_loop()
-        tls = self._tls if endpoint.security_protocol in ("SSL", "SASL_SSL") else None
+        uses_tls = endpoint.security_protocol in ("SSL", "SASL_SSL")
+        tls = self._tls() if self._tls is not None and uses_tls else None
         if self._fetch_receive_buffer_bytes < 0 or not channel.startswith(FETCH_CHANNEL):
             _transport, connection = await loop.create_connection(
                 lambda: PeerConnection(self._client_id), endpoint.host, endpoint.port, ssl=tls

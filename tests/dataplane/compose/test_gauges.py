@@ -31,6 +31,8 @@ def listeners_of(**connections: int) -> Listeners:
     return types.SimpleNamespace(
         connection_counts=lambda: connections,
         creation_rates=lambda: dict.fromkeys(connections, 0.5),
+        handshake_counts=dict,
+        certificate_expiries_s=dict,
         receive_budget=ReceiveBudget(1 << 20),
     )
 

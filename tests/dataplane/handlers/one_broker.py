@@ -122,6 +122,7 @@ class OneBroker:
         self.metadata_cache = MetadataCache(image)
         self.metrics = Metrics()
         self.configs = ConfigStore(self.coordinator, self.clock, config, broker_id=ME)
+        self.config_admin = ConfigAdmin(self.configs, self.metadata_cache, broker_id=ME)
         self.peers = StandIn()
         self.producer_ids = ProducerIdManager(self.coordinator, ME)
         self.controller = controller or NoController()
@@ -171,7 +172,7 @@ class OneBroker:
             metadata_cache=self.metadata_cache,
             metrics=self.metrics,
             configs=self.configs,
-            config_admin=ConfigAdmin(self.configs, self.metadata_cache, broker_id=ME),
+            config_admin=self.config_admin,
             client_quotas=ClientQuotas(self.configs),
             quotas=QuotaManager(self.configs, self.clock),
             internal_topics=InternalTopics(self.controller_client, self.configs),

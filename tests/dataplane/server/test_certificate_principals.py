@@ -61,13 +61,14 @@ async def serving(
     settings: BrokerConfig, protocol: str = "SSL"
 ) -> AsyncIterator[tuple[int, Metrics]]:
     metrics = Metrics()
+    contexts = TlsContexts(settings)
     listener = Listener(
         name="CLIENT",
         security_protocol=protocol,
         dispatcher=WhoAmI(),  # type: ignore[arg-type]  # as much of one as is asked here
         metrics=metrics,
         limits=ListenerLimits(),
-        tls=TlsContexts(settings).server("CLIENT"),
+        tls=lambda: contexts.server("CLIENT"),
         principal_mapping=principal_mapping(settings, "CLIENT") if protocol == "SSL" else None,
     )
     bound = bind("CLIENT", "127.0.0.1", 0)

@@ -93,7 +93,7 @@ def listener_of(
         metrics=metrics,
         limits=ListenerLimits(**limits),
         quotas=quotas,
-        tls=tls,
+        tls=(lambda: tls) if tls is not None else None,
     )
 
 

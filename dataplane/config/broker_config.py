@@ -243,12 +243,14 @@ def check_dynamic(name: str, text: str | None, *, cluster_wide: bool) -> ConfigK
     Raises ConfigError for unknown keys, read-only keys, per-broker keys set for all, bad values.
     """
     key = BROKER_CONFIGS.get(name) or _listener_scoped(name)
+    # A key that nobody knows may be that of a secret, misspelled.
+    shown = "[hidden]" if key is None or key.is_sensitive else text
     if key is None:
-        raise ConfigError(name, text, "Unknown broker configuration")
+        raise ConfigError(name, shown, "Unknown broker configuration")
     if key.dynamic is Dynamic.READ_ONLY:
-        raise ConfigError(name, text, "cannot be updated dynamically")
+        raise ConfigError(name, shown, "cannot be updated dynamically")
     if cluster_wide and key.dynamic is Dynamic.PER_BROKER and not name.endswith("throttled.rate"):
-        raise ConfigError(name, text, "can only be set for a single broker")
+        raise ConfigError(name, shown, "can only be set for a single broker")
     if text is not None:
         key.parse(text)
     return key

@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from dataplane.wire.apis import API_TABLE, ApiKey
+
 if TYPE_CHECKING:
     from dataplane.broker.controller.kafka_controller import KafkaController
     from dataplane.broker.groups.group_coordinator import GroupCoordinator
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from dataplane.broker.quotas.metering import Metering
     from dataplane.broker.quotas.quota_manager import QuotaManager
     from dataplane.broker.replicas.replica_manager import ReplicaManager
+    from dataplane.broker.security.audit_log import AuditLog
     from dataplane.broker.security.authorizer import Authorizer
     from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
     from dataplane.broker.transactions.transaction_coordinator import TransactionCoordinator
@@ -86,6 +89,7 @@ class HandlerContext:
     transaction_coordinator: TransactionCoordinator
     producer_ids: ProducerIdManager
     authorizer: Authorizer
+    audit: AuditLog
     sasl: SaslMechanisms
     controller: KafkaController
     controller_client: ControllerClient
@@ -113,13 +117,30 @@ class RequestContext:
     def authorize(
         self, operation: AclOperation, resource_type: ResourceType, resource_name: str
     ) -> bool:
-        """Whether this connection's principal may do `operation` on the named resource."""
+        """Whether this connection's principal may do `operation` on the named resource.
+
+        A no is written into the audit log.
+        """
+        connection = self.connection
+        if self.broker.authorizer.authorize(
+            connection.principal, connection.client_host, operation, resource_type, resource_name
+        ):
+            return True
+        self.broker.audit.denied(
+            connection,
+            api=API_TABLE[ApiKey(self.header.api_key)].name,
+            operation=operation.name,
+            resource=f"{resource_type.name}:LITERAL:{resource_name}",
+        )
+        return False
+
+    def sees(
+        self, operation: AclOperation, resource_type: ResourceType, resource_name: str
+    ) -> bool:
+        """As `authorize`, where a no denies nothing that was asked for: it only leaves out."""
+        connection = self.connection
         return self.broker.authorizer.authorize(
-            self.connection.principal,
-            self.connection.client_host,
-            operation,
-            resource_type,
-            resource_name,
+            connection.principal, connection.client_host, operation, resource_type, resource_name
         )
 
 

@@ -54,6 +54,7 @@ _log = logging.getLogger(__name__)
 IMAGE_TIMEOUT_S = 30.0
 SWEEP_MS = 5_000
 TLS_FILES_MS = 5_000
+AUDIT_MS = 1_000
 
 
 class StartError(Exception):
@@ -135,7 +136,10 @@ class BrokerProcess:
         undo.push_async_callback(dispatcher.stop)
         components.handlers.sasl.prepare()
         await self._listeners.serve(
-            dispatcher, components.configs.broker_config, components.quotas.addresses
+            dispatcher,
+            components.configs.broker_config,
+            components.quotas.addresses,
+            components.handlers.audit,
         )
         undo.callback(self._listeners.stop)
         components.quotas.on_change(self._listeners.forget_routes)
@@ -238,6 +242,7 @@ class BrokerProcess:
         )
         housekeeping.every(1_000, "receive buffers", self._listeners.relieve)
         housekeeping.every(SWEEP_MS, "idle connections", self._listeners.sweep)
+        housekeeping.every(AUDIT_MS, "audit log", components.handlers.audit.flush)
         housekeeping.every(TLS_FILES_MS, "certificates", self._listeners.follow_tls_files)
 
     async def _hand_over(self, components: Components) -> None:

@@ -16,6 +16,7 @@ from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.quotas.client_quotas import ClientQuotas
 from dataplane.broker.quotas.quota_manager import QuotaManager
 from dataplane.broker.replicas.peer_leadership_check import PeerLeadershipCheck
+from dataplane.broker.security.audit_log import AuditLog
 from dataplane.broker.security.authorizer import Authorizer
 from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
 from dataplane.broker.transactions.marker_sender import MarkerSender
@@ -119,6 +120,7 @@ def build_components(
             transaction_coordinator=transaction_coordinator,
             producer_ids=producer_ids,
             authorizer=authorizer,
+            audit=AuditLog(clock, metrics),
             sasl=SaslMechanisms(configs, authorizer, clock, entropy, metrics),
             controller=controller,
             controller_client=client,

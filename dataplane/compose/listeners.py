@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
     from dataplane.broker.metrics import Metrics
+    from dataplane.broker.security.audit_log import AuditLog
     from dataplane.config import BrokerConfig
     from dataplane.config.listeners import Listener as ListenerSetting
     from dataplane.quotas.bounds import AddressBounds
@@ -72,7 +73,11 @@ class Listeners:
             raise
 
     async def serve(
-        self, dispatcher: Dispatcher, current: BrokerConfig, addresses: AddressBounds
+        self,
+        dispatcher: Dispatcher,
+        current: BrokerConfig,
+        addresses: AddressBounds,
+        audit: AuditLog | None = None,
     ) -> None:
         """Accept connections on every bound socket, within the bounds of `current` and of their
         `addresses`. ConfigError when TLS is not set up right.
@@ -102,6 +107,7 @@ class Listeners:
                 quotas=self.connection_quotas,
                 tls=self._server_tls(wanted) if wanted.protocol.uses_tls else None,
                 principal_mapping=self._principal_mapping(wanted),
+                audit=audit,
                 receive_budget=self.receive_budget,
             )
             await listener.open(self._sockets[wanted.name])

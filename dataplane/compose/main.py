@@ -8,8 +8,10 @@ import logging
 import resource
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dataplane.broker.security.audit_log import LOGGER
 from dataplane.broker.security.sasl_mechanisms import warn_of_risks
 from dataplane.compose.environment import zookeeper_access
 from dataplane.config import (
@@ -29,6 +31,7 @@ _log = logging.getLogger("dataplane")
 
 EXIT_FAILED = 1
 EXIT_BAD_CONFIG = 2
+AUDIT_OLD_FILES = 4
 
 
 def read_config(path: str | None, overrides: Sequence[str]) -> BrokerConfig:
@@ -78,6 +81,11 @@ def main(path: str | None, overrides: Sequence[str], *, check: bool = False) -> 
     _say_unknown(config)
     if check:
         return 0
+    try:
+        _open_audit_log(config)
+    except OSError as error:
+        sys.stderr.write(f"penstock broker: cannot write the audit log: {error}\n")
+        return EXIT_FAILED
     _allow_many_files()
     return asyncio.run(_serve(config))
 
@@ -114,6 +122,18 @@ def _check_users(config: BrokerConfig) -> None:
         parse_bootstrap(text)
     except ValueError as error:
         raise ConfigError(key, "[hidden]", str(error)) from error
+
+
+def _open_audit_log(config: BrokerConfig) -> None:
+    """A file of its own where one is named or known; else it goes where the rest does. OSError."""
+    named = config.get_str("penstock.audit.log.file")
+    path = Path(named) if named else log_file.beside_own_log("audit")
+    audit_log = logging.getLogger(LOGGER)
+    audit_log.setLevel(logging.INFO)  # whatever becomes of the loggers above it
+    if path is None:
+        return
+    audit_log.addHandler(log_file.AppendedLog(log_file.LogFile(path, old_files=AUDIT_OLD_FILES)))
+    audit_log.propagate = False
 
 
 def _say_unknown(config: BrokerConfig) -> None:

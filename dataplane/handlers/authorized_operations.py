@@ -16,6 +16,6 @@ def authorized_operations(
     """Bit n is set when operation number n is allowed."""
     bits = 0
     for operation in SUPPORTED_OPERATIONS[resource_type]:
-        if context.authorize(operation, resource_type, name):
+        if context.sees(operation, resource_type, name):
             bits |= 1 << operation
     return bits

@@ -18,13 +18,12 @@ from dataplane.cluster.config_changes import check_topic
 from dataplane.cluster.config_entries import topic_entries
 from dataplane.cluster.topic_plans import TopicRequest
 from dataplane.handlers.controller_access import (
-    may_on_cluster,
     mutation_quota,
     require_controller,
     wait_until_known,
 )
 from dataplane.model.errors import ErrorCode, KafkaError
-from dataplane.security.acl import AclOperation, ResourceType
+from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
 from dataplane.wire.messages.create_topics import (
     CreatableTopicConfigs,
     CreatableTopicResult,
@@ -44,7 +43,7 @@ STRICT_FROM = 6
 async def handle(context: RequestContext, request: CreateTopicsRequest) -> CreateTopicsResponse:
     require_controller(context)
     counts = Counter(topic.name for topic in request.topics)
-    on_cluster = may_on_cluster(context, AclOperation.CREATE)
+    on_cluster = context.sees(AclOperation.CREATE, ResourceType.CLUSTER, CLUSTER_NAME)
     outcomes: dict[str, NewTopic | KafkaError] = {}
     accepted: list[TopicRequest] = []
     for topic in request.topics:
@@ -126,7 +125,7 @@ def _result(
         replication_factor=outcome.replication_factor,
         configs=None,
     )
-    if not context.authorize(AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, name):
+    if not context.sees(AclOperation.DESCRIBE_CONFIGS, ResourceType.TOPIC, name):
         result.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
         result.num_partitions = result.replication_factor = -1
         return result

@@ -12,6 +12,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from dataplane.broker.delayed.deferred import Deferred
+from dataplane.handlers.audit_entries import audit
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import AclOperation, ResourceType
@@ -59,7 +60,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
                 _log.exception("deleting records of %s", topic_partition)
                 result.error_code = ErrorCode.KAFKA_STORAGE_ERROR
         response.topics.append(answer)
-    waiting = _DelayedDeleteRecords(context, response, pending)
+    waiting = _DelayedDeleteRecords(context, request, response, pending)
     waiting.try_complete()
     if not waiting.done:
         context.broker.replica_manager.delete_records_purgatory.add(
@@ -96,16 +97,18 @@ class _DelayedDeleteRecords(DelayedOperation):
     deadline has passed: what is open then is REQUEST_TIMED_OUT.
     """
 
-    __slots__ = ("_context", "_open", "_response", "deferred")
+    __slots__ = ("_context", "_open", "_request", "_response", "deferred")
 
     def __init__(
         self,
         context: RequestContext,
+        request: DeleteRecordsRequest,
         response: DeleteRecordsResponse,
         pending: list[_Pending],
     ) -> None:
         super().__init__()
         self._context = context
+        self._request = request
         self._response = response
         self._open = pending
         self.deferred: Deferred[list[Any]] = Deferred()
@@ -122,7 +125,9 @@ class _DelayedDeleteRecords(DelayedOperation):
         self._complete()
 
     def _abandon(self) -> None:
-        self.end()
+        # Whoever asked has gone; the records have as well.
+        if self.end():
+            audit(self._context, self._request, self._response)
 
     def _is_settled(
         self, partition: Partition, start: int, result: DeleteRecordsPartitionResult
@@ -137,6 +142,7 @@ class _DelayedDeleteRecords(DelayedOperation):
         return True
 
     def _complete(self) -> None:
+        audit(self._context, self._request, self._response)
         header = self._context.header
         self._response.throttle_time_ms = self._context.throttle_time_ms
         self.deferred.complete(

@@ -45,7 +45,7 @@ async def handle(
             if (endpoint := broker.listeners.get(listener)) is not None
         ],
     )
-    if request.include_cluster_authorized_operations and context.authorize(
+    if request.include_cluster_authorized_operations and context.sees(
         AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME
     ):
         response.cluster_authorized_operations = authorized_operations(

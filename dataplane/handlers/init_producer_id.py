@@ -23,11 +23,9 @@ async def handle(context: RequestContext, request: InitProducerIdRequest) -> Ini
         raise KafkaError(
             ErrorCode.UNSUPPORTED_VERSION if request.transactional_id else ErrorCode.INVALID_REQUEST
         )
-    may_write = context.authorize(
-        AclOperation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, CLUSTER_NAME
-    ) or context.broker.authorizer.authorize_any(
+    may_write = context.broker.authorizer.authorize_any(
         context.principal, context.connection.client_host, AclOperation.WRITE, ResourceType.TOPIC
-    )
+    ) or context.authorize(AclOperation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, CLUSTER_NAME)
     if not may_write:
         raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
     producer_id = await context.broker.producer_ids.next_id()

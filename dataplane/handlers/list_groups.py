@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.handlers.group_access import may_use_group
 from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
 from dataplane.wire.messages.list_groups import ListedGroup, ListGroupsRequest, ListGroupsResponse
 
@@ -21,7 +20,7 @@ async def handle(context: RequestContext, request: ListGroupsRequest) -> ListGro
     error, groups = context.broker.group_coordinator.list_groups()
     states = {state.lower() for state in request.states_filter}
     types = {kind.lower() for kind in request.types_filter}
-    sees_all = context.authorize(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
+    sees_all = context.sees(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
     return ListGroupsResponse(
         error_code=error,
         groups=[
@@ -34,6 +33,8 @@ async def handle(context: RequestContext, request: ListGroupsRequest) -> ListGro
             for group in groups
             if (not states or group.state.lower() in states)
             and (not types or group.kind in types)
-            and (sees_all or may_use_group(context, AclOperation.DESCRIBE, group.group_id))
+            and (
+                sees_all or context.sees(AclOperation.DESCRIBE, ResourceType.GROUP, group.group_id)
+            )
         ],
     )

@@ -52,7 +52,7 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     )
     operations = NO_OPERATIONS
     if request.include_cluster_authorized_operations:
-        allowed = context.authorize(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
+        allowed = context.sees(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
         operations = authorized_operations(context, ResourceType.CLUSTER) if allowed else 0
     return [
         encode_metadata_response(
@@ -76,7 +76,7 @@ def _all_topics(context: RequestContext, request: MetadataRequest) -> list[bytes
     return [
         _known_topic(context, request, topic)
         for topic in context.broker.metadata_cache.image.topics.values()
-        if context.authorize(AclOperation.DESCRIBE, ResourceType.TOPIC, topic.name)
+        if context.sees(AclOperation.DESCRIBE, ResourceType.TOPIC, topic.name)
     ]
 
 
@@ -126,7 +126,7 @@ def _missing(context: RequestContext, request: MetadataRequest, name: str) -> Er
     if not here.configs.broker_config.get_bool("auto.create.topics.enable"):
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if not (
-        context.authorize(AclOperation.CREATE, ResourceType.CLUSTER, CLUSTER_NAME)
+        context.sees(AclOperation.CREATE, ResourceType.CLUSTER, CLUSTER_NAME)
         or context.authorize(AclOperation.CREATE, ResourceType.TOPIC, name)
     ):
         return ErrorCode.TOPIC_AUTHORIZATION_FAILED

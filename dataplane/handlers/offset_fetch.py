@@ -18,7 +18,7 @@ from dataplane.groups.requests import CommittedOffset
 from dataplane.handlers.group_access import require_group, topic_errors
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
-from dataplane.security.acl import AclOperation
+from dataplane.security.acl import AclOperation, ResourceType
 from dataplane.wire.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -137,8 +137,8 @@ def _fetch(
     if wanted is None:
         everything = group_coordinator.fetch_offsets(group_id, None)
         names = {partition.topic for partition in everything}
-        hidden = topic_errors(context, AclOperation.DESCRIBE, names, must_exist=False)
-        shown: ByTopic = {name: {} for name in sorted(names - hidden.keys())}
+        seen = {n for n in names if context.sees(AclOperation.DESCRIBE, ResourceType.TOPIC, n)}
+        shown: ByTopic = {name: {} for name in sorted(seen)}
         return _grouped(everything, shown)
     refused = topic_errors(
         context, AclOperation.DESCRIBE, {name for name, _ in wanted}, must_exist=False

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 async def handle(
     context: RequestContext, request: OffsetForLeaderEpochRequest
 ) -> OffsetForLeaderEpochResponse:
-    is_replica = request.replica_id >= 0 and context.authorize(
+    is_replica = request.replica_id >= 0 and context.sees(
         AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
     )
     response = OffsetForLeaderEpochResponse()

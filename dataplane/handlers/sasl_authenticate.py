@@ -75,6 +75,12 @@ async def _take(
             _log_in(broker, connection, session.mechanism, session.identity)
     except KafkaError as error:
         broker.metrics.failed_logins.inc()
+        broker.audit.login_failed(
+            connection,
+            mechanism=session.mechanism or "",
+            user=session.claimed_username or "",
+            reason=error.message or "",
+        )
         _log.info(
             "login from %s refused: mechanism %s, user %s: %s",
             connection.client_host,

@@ -42,6 +42,9 @@ async def handle(context: RequestContext, request: SaslHandshakeRequest) -> Sasl
             error.code.name,
             shown(request.mechanism),
         )
+        context.broker.audit.login_failed(
+            connection, mechanism=request.mechanism, user="", reason=error.code.name
+        )
         connection.close_after_answer = True
         return SaslHandshakeResponse(error_code=error.code, mechanisms=mechanisms)
     connection.bare_sasl_tokens = context.header.api_version == 0

@@ -127,6 +127,31 @@ class OwnLog(logging.StreamHandler):  # type: ignore[type-arg]  # generic in the
             self.handleError(record)
 
 
+class AppendedLog(logging.FileHandler):
+    """Logs to a file of its own, nothing but the messages, and starts it again when it is full."""
+
+    def __init__(self, log_file: LogFile) -> None:
+        """OSError: the file cannot be written."""
+        super().__init__(log_file.path, encoding="utf-8")
+        self.setFormatter(logging.Formatter("%(message)s"))
+        self._log_file = log_file
+
+    def emit(self, record: logging.LogRecord) -> None:
+        super().emit(record)
+        try:
+            if self.stream is not None and self.stream.tell() > self._log_file.bytes_max:
+                self.close()
+                self._log_file.put_aside()  # the next line opens the file
+        except OSError:
+            self.handleError(record)
+
+
+def beside_own_log(name: str) -> Path | None:
+    """Where a further log of this process goes: `broker.log` has `broker.audit.log` beside it."""
+    named = os.environ.get(LOG_FILE)
+    return Path(named).with_suffix(f".{name}.log") if named else None
+
+
 def _start_again(log_file: LogFile) -> None:
     full = os.fstat(_STDERR)
     if log_file.path.exists():

@@ -13,6 +13,7 @@ from dataplane.broker.metrics import UNKNOWN_API
 from dataplane.broker.networking.frame_buffer import FrameError
 from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.handlers import registry
+from dataplane.handlers.audit_entries import ENTRIES, audit
 from dataplane.handlers.error_response import error_response
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
@@ -167,7 +168,7 @@ class Dispatcher:
         key = header.api_key
         if not self._quotas.is_active or key in _BEFORE_SASL:
             return context
-        if key in _BROKERS_OWN and context.authorize(
+        if key in _BROKERS_OWN and context.sees(
             AclOperation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME
         ):
             return context
@@ -246,6 +247,8 @@ class Dispatcher:
         wait_ms = 0
         try:
             response = await self._handle(handler, context, request)
+            if key in ENTRIES and response is not None:
+                audit(context, request, response)
             if response is not None:
                 wait_ms = _wait_of(context, response)
                 reply = [encode_response_frame(response, header.api_version, header.correlation_id)]

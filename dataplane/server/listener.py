@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dataplane.broker.metrics import Metrics
+    from dataplane.broker.security.audit_log import AuditLog
     from dataplane.quotas.connections import Verdict
     from dataplane.security.principal_mapping import PrincipalMapping
     from dataplane.server.dispatch import Dispatcher
@@ -48,6 +49,7 @@ class Listener:
         quotas: ConnectionQuotas | None = None,
         tls: Callable[[], ssl.SSLContext] | None = None,
         principal_mapping: PrincipalMapping | None = None,
+        audit: AuditLog | None = None,
         receive_budget: ReceiveBudget | None = None,
     ) -> None:
         self.name = name
@@ -59,6 +61,7 @@ class Listener:
         self._dispatcher = dispatcher
         self._tls = tls
         self._principal_mapping = principal_mapping
+        self._audit = audit
         self._server: asyncio.Server | None = None
         self._acceptor: TlsAcceptor | None = None
         self._connections: dict[Connection, None] = {}  # in the order of their coming
@@ -108,6 +111,8 @@ class Listener:
 
     def _handshake_failed(self, host: str, reason: str, text: str) -> None:
         self.metrics.count_failed_handshake(reason)
+        if self._audit is not None:
+            self._audit.handshake_failed(host, self.name, reason=reason, detail=text)
         self.rate_limited_log.warn(
             host,
             "listener %s: TLS handshake with %s failed (%s): %s",
@@ -146,6 +151,10 @@ class Listener:
         except (CertificateError, NoMappingError) as error:
             self.metrics.refused_certificates.inc()
             host = info.client_host
+            if self._audit is not None:
+                self._audit.handshake_failed(
+                    host, self.name, reason="no principal", detail=str(error)
+                )
             self.rate_limited_log.warn(
                 host, "closing %s: its certificate stands for no principal: %s", host, error
             )

@@ -175,6 +175,12 @@ KEYS = scoped(
         "command no broker as its peers do, whatever ACLs they have.",
     ),
     text(
+        "penstock.audit.log.file",
+        None,
+        "File of the audit log; unset, it is beside the broker's own log, or part of it where that "
+        "is no file.",
+    ),
+    text(
         "penstock.inter.broker.username",
         None,
         "SCRAM user that brokers log in with towards each other.",

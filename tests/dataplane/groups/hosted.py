@@ -17,6 +17,7 @@ from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.quotas.client_quotas import ClientQuotas
 from dataplane.broker.quotas.quota_manager import QuotaManager
 from dataplane.broker.replicas.partition import Partition
+from dataplane.broker.security.audit_log import AuditLog
 from dataplane.broker.security.authorizer import Authorizer
 from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
 from dataplane.broker.transactions.marker_sender import MarkerSender
@@ -169,6 +170,7 @@ class Hosted:
             transaction_coordinator=self.transaction_coordinator,
             producer_ids=producer_ids,
             authorizer=self.authorizer,
+            audit=AuditLog(self.clock, Metrics()),
             sasl=SaslMechanisms(configs, self.authorizer, self.clock, entropy, Metrics()),
             controller=NoController(),
             controller_client=self.controller_client,

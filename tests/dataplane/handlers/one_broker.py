@@ -20,6 +20,7 @@ from dataplane.broker.producer_ids import ProducerIdManager
 from dataplane.broker.quotas.client_quotas import ClientQuotas
 from dataplane.broker.quotas.quota_manager import QuotaManager
 from dataplane.broker.replicas.staged_appends import StagedAnswer
+from dataplane.broker.security.audit_log import AuditLog
 from dataplane.broker.security.authorizer import Authorizer
 from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
 from dataplane.broker.transactions.marker_sender import MarkerSender
@@ -183,6 +184,7 @@ class OneBroker:
             transaction_coordinator=self.transaction_coordinator,
             producer_ids=self.producer_ids,
             authorizer=self.authorizer,
+            audit=AuditLog(self.clock, self.metrics),
             sasl=SaslMechanisms(
                 self.configs, self.authorizer, self.clock, self.entropy, self.metrics
             ),

@@ -40,7 +40,9 @@ async def served(authority, tmp_path):
     await broker.configs.start()
     listeners = Listeners(broker.configs.broker_config, broker.metrics, bind)
     await listeners.bind()
-    await listeners.serve(broker.dispatcher)
+    await listeners.serve(
+        broker.dispatcher, broker.configs.broker_config, broker.handlers.quotas.addresses
+    )
     # As the broker's process puts them together.
     broker.config_admin.on_broker_change(listeners.check_tls, listeners.follow_tls_files)
     broker.configs.on_change(

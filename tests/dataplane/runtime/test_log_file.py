@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dataplane.agent.processes import Process, spawn
-from dataplane.runtime.log_file import LOG_BYTES_MAX, LOG_FILE, LogFile
+from dataplane.runtime.log_file import LOG_BYTES_MAX, LOG_FILE, AppendedLog, LogFile, beside_own_log
 
 BYTES_MAX = 10_000
 # One line of 100 bytes for each that it is given, some by a bare write to either stream.
@@ -119,3 +120,28 @@ logging.warning("the second")
     assert await process.wait() == 0
     assert LogFile(LogFile(log_file).old()).tail(1)[0].endswith("the first")
     assert [line.split(": ")[-1] for line in log_file.read_text().splitlines()] == ["the second"]
+
+
+def test_a_log_of_its_own_is_put_aside_when_full_and_no_line_is_lost(tmp_path: Path) -> None:
+    log_file = LogFile(tmp_path / "broker.audit.log", bytes_max=BYTES_MAX, old_files=4)
+    handler = AppendedLog(log_file)
+    logger = logging.getLogger("tests.appended_log")
+    logger.setLevel(logging.INFO)
+    logger.propagate = False
+    logger.addHandler(handler)
+    try:
+        for number in range(350):
+            logger.info("%99d", number)
+    finally:
+        logger.removeHandler(handler)
+        handler.close()
+    files = [log_file.old(number) for number in (4, 3, 2, 1)] + [log_file.path]
+    assert [number for file in files for number in numbers_in(file)] == list(range(350))
+    assert all(file.stat().st_size <= BYTES_MAX + 100 for file in files if file.exists())
+
+
+def test_the_audit_log_is_beside_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LOG_FILE, "/var/log/broker-1.log")
+    assert beside_own_log("audit") == Path("/var/log/broker-1.audit.log")
+    monkeypatch.delenv(LOG_FILE)
+    assert beside_own_log("audit") is None

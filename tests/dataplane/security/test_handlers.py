@@ -1,11 +1,13 @@
 """ACL, SCRAM and SASL APIs in every version, and what group APIs refuse without a grant."""
 
 import hashlib
+import json
 import sys
 
 import pytest
 
 from dataplane.broker.networking.peer_login import PeerCredentials, ScramClient
+from dataplane.broker.security.audit_log import LOGGER
 from dataplane.handlers.registry import HANDLED
 from dataplane.handlers.sasl_authenticate import bare_token
 from dataplane.model.errors import ErrorCode as E
@@ -313,6 +315,7 @@ async def test_bare_tokens_follow_the_old_handshake(hosted, password):
 
 async def test_a_refused_login_is_logged_without_secrets(hosted, caplog):
     caplog.set_level("INFO")
+    caplog.set_level("INFO", LOGGER)
     name = "eve\nroot " + "x" * 100
     answer = await log_in(hosted, name, "hunter2", "SCRAM-SHA-512")
     assert answer.error_code == E.SASL_AUTHENTICATION_FAILED
@@ -325,6 +328,12 @@ async def test_a_refused_login_is_logged_without_secrets(hosted, caplog):
         assert "hunter2" not in line
         assert "\n" not in line
         assert len(line) < 250
+    texts = [record.getMessage() for record in caplog.records if record.name == LOGGER]
+    first, second = (json.loads(text) for text in texts)
+    assert (first["event"], first["resource"]) == ("login-failed", f"User:{name}")
+    assert (second["event"], second["outcome"]) == ("login-failed", "DENIED")
+    assert "UNSUPPORTED_SASL_MECHANISM" in second["detail"]
+    assert not any("hunter2" in text or "\n" in text for text in texts)
 
 
 async def test_a_deleted_user_cannot_log_in(hosted):

@@ -304,3 +304,22 @@ def test_settings_are_checked_before_they_are_taken_and_the_end_is_known(ours, k
     tls.check(config(keystore, ours.file))
     assert tls.follow(config(keystore, ours.file)) == 1
     assert tls.expiries_s()["CLIENT"] == pytest.approx(ends_s + 86_400, abs=60)
+
+
+async def test_nobody_renegotiates(ours, keystore):
+    tls = TlsContexts(config(keystore, ours.file))
+    async with serving(tls) as port:
+        client = await asyncio.create_subprocess_exec(
+            *("openssl", "s_client", "-tls1_2", "-connect", f"127.0.0.1:{port}"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        client.stdin.write(b"hello\n")
+        seen = b""
+        while b"hello\n" not in seen:
+            seen += await asyncio.wait_for(client.stdout.read(4096), 5)
+        client.stdin.write(b"R\n")  # s_client asks to renegotiate
+        seen, _ = await asyncio.wait_for(client.communicate(), 10)
+        assert b"no renegotiation" in seen
+        assert await served(port, ours) == "CN=broker-1"

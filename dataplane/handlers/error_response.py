@@ -27,30 +27,37 @@ _ALIASES = {
 
 
 def error_response(
-    response_class: type, request: Any | None, code: ErrorCode, message: str | None = None
+    response_class: type,
+    request: Any | None,
+    code: ErrorCode,
+    message: str | None = None,
+    *,
+    version: int,
 ) -> Any | None:
     """A response in which everything that was asked failed with `code`; None if it cannot say so.
 
+    `version` is the one that it will be sent in: not every one has the field for an error.
     `request` None means that it could not be read: then only a top-level error can be answered. Who
     asked about nothing gets an answer about nothing.
     """
     response = response_class()
-    said = _set_error(response, code, message)
+    _set_error(response, code, message)
+    said = any(
+        item.name in _ERROR_FIELDS and version in item.versions
+        for item in fields_of(response_class)
+    )
     if request is not None:
         asked_nothing = not _source_arrays(request)
         said = _mirror(response, request, code, message) or said or asked_nothing
     return response if said else None
 
 
-def _set_error(target: Any, code: ErrorCode, message: str | None) -> bool:
-    said = False
+def _set_error(target: Any, code: ErrorCode, message: str | None) -> None:
     for item in fields_of(type(target)):
         if item.name in _ERROR_FIELDS and item.kind.shape is Shape.FIXED:
             setattr(target, item.name, int(code))
-            said = True
         elif item.name in _MESSAGE_FIELDS:
             setattr(target, item.name, message or code.message)
-    return said
 
 
 def _mirror(target: Any, source: Any, code: ErrorCode, message: str | None) -> bool:

@@ -22,7 +22,12 @@ from dataplane.server.rate_limited_log import RateLimitedLog
 from dataplane.wire.apis import API_TABLE, ApiKey, load
 from dataplane.wire.codec import decode
 from dataplane.wire.errors import WireError
-from dataplane.wire.headers import RequestHeader, encode_response_frame, parse_request_header
+from dataplane.wire.headers import (
+    RequestHeader,
+    encode_response_frame,
+    encode_unsupported_frame,
+    parse_request_header,
+)
 
 if TYPE_CHECKING:
     from dataplane.broker.context import ConnectionInfo, HandlerContext
@@ -159,7 +164,7 @@ class Dispatcher:
         context = self._context_of_task(info, header)
         versions = registry.HANDLED.get(key)  # type: ignore[call-overload]  # an int finds its ApiKey
         if versions is None or not versions[0] <= header.api_version <= versions[1]:
-            return self._unsupported(connection, context, frame)
+            return self._unsupported(context, frame)
         return self._submit_task(connection, context, frame)
 
     def _context_of_task(self, info: ConnectionInfo, header: RequestHeader) -> RequestContext:
@@ -283,18 +288,22 @@ class Dispatcher:
         self, handler: registry.Handler, context: RequestContext, request: Any
     ) -> Any | None:
         response_class = load(context.header.api_key)[1]
+        version = context.header.api_version
         try:
             if context.metering is None:
                 return await handler(context, request)
             return await _timed(handler, context.metering, context, request)
         except KafkaError as error:
-            return error_response(response_class, request, error.code, error.message)
+            return error_response(
+                response_class, request, error.code, error.message, version=version
+            )
         except asyncio.CancelledError:
             raise
         except Exception:  # noqa: BLE001 - answered in shape, logged, counted
             _log.exception("%s failed", ApiKey(context.header.api_key).name)
             self._metrics.failed_requests.inc()
-            return error_response(response_class, request, ErrorCode.UNKNOWN_SERVER_ERROR)
+            code = ErrorCode.UNKNOWN_SERVER_ERROR
+            return error_response(response_class, request, code, version=version)
 
     # -- hot requests
 
@@ -321,27 +330,32 @@ class Dispatcher:
         self._rate_limited_log.warn(
             host, "malformed %s v%d from %s: %s", name, header.api_version, host, error
         )
-        response = error_response(response_class, None, ErrorCode.INVALID_REQUEST, str(error))
+        response = error_response(
+            response_class,
+            None,
+            ErrorCode.INVALID_REQUEST,
+            str(error),
+            version=header.api_version,
+        )
         if response is None:
             raise FrameError(f"malformed {name} v{header.api_version}: {error}") from error
         return [encode_response_frame(response, header.api_version, header.correlation_id)]
 
-    def _unsupported(
-        self, connection: Requester, context: RequestContext, frame: memoryview
-    ) -> Answer:
-        """Answer error 35 in the API's shape; ApiVersions answers in version 0 with its range."""
+    def _unsupported(self, context: RequestContext, frame: memoryview) -> Answer:
+        """Answer error 35 in the API's shape; ApiVersions answers in version 0 with its range.
+
+        Where there is no shape for it, the error alone: to close the connection, as Kafka does,
+        makes clients try again for ever.
+        """
         header = context.header
         if header.api_key == ApiKey.API_VERSIONS:
             context.header = header._replace(api_version=0)
             from dataplane.handlers.api_versions import unsupported_version
 
             return [encode_response_frame(unsupported_version(), 0, header.correlation_id)]
-        try:
-            key = ApiKey(header.api_key)
-        except ValueError as error:
-            raise FrameError(f"unknown API key {header.api_key}") from error
-        if header.api_version < 0:  # no answer has such a version, nor does any client
-            raise FrameError(f"{key.name} v{header.api_version}")
+        if header.api_key not in _KNOWN or header.api_version < 0:
+            return [encode_unsupported_frame(header.correlation_id)]
+        key = ApiKey(header.api_key)
         request: Any | None = None
         request_class, _response_class = load(key)
         if header.version_known:
@@ -352,22 +366,17 @@ class Dispatcher:
             except WireError as error:
                 raise FrameError(f"malformed {key.name}: {error}") from error
         reply = self._error_reply(context, request, ErrorCode.UNSUPPORTED_VERSION, None)
-        if reply is None:
-            raise FrameError(
-                f"{key.name} v{header.api_version} from {connection.info.client_host} "
-                "is not served, and its answer has no place for an error"
-            )
-        return reply
+        return [encode_unsupported_frame(header.correlation_id)] if reply is None else reply
 
     def _error_reply(
         self, context: RequestContext, request: Any | None, code: ErrorCode, message: str | None
     ) -> Reply | None:
         header: RequestHeader = context.header
         key = ApiKey(header.api_key)
-        response = error_response(load(key)[1], request, code, message)
+        version = min(header.api_version, API_TABLE[key].max_version)
+        response = error_response(load(key)[1], request, code, message, version=version)
         if response is None:
             return None
-        version = min(header.api_version, API_TABLE[key].max_version)
         return [encode_response_frame(response, version, header.correlation_id)]
 
 

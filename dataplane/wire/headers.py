@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
+from dataplane.model.errors import ErrorCode
 from dataplane.wire.apis import API_TABLE, ApiKey
 from dataplane.wire.codec import encode_into
 from dataplane.wire.errors import WireError
@@ -18,6 +19,8 @@ _FIXED = struct.Struct(">hhih").unpack_from
 _FIXED_V0 = struct.Struct(">hhi")
 _SIZE = struct.Struct(">i")
 _RESPONSE = struct.Struct(">ii")
+_UNSUPPORTED = struct.Struct(">iibh").pack
+_UNSUPPORTED_BYTES = 7
 _CONTROLLED_SHUTDOWN = int(ApiKey.CONTROLLED_SHUTDOWN)
 # Every version of every API, and whether its header has a tag section: one look for each request.
 _IS_FLEXIBLE = {
@@ -89,6 +92,14 @@ def encode_response_frame(message: Message, version: int, correlation_id: int) -
     encode_into(message, version, out)
     _SIZE.pack_into(out, 0, len(out) - SIZE_BYTES)
     return out
+
+
+def encode_unsupported_frame(correlation_id: int) -> bytes:
+    """An answer to what has no shape here: response header v1, UNSUPPORTED_VERSION, nothing more.
+
+    What is not known is newer than all that is, and so flexible.
+    """
+    return _UNSUPPORTED(_UNSUPPORTED_BYTES, correlation_id, 0, ErrorCode.UNSUPPORTED_VERSION)
 
 
 def encode_request_frame(

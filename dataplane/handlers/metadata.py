@@ -156,12 +156,15 @@ def _encode(context: RequestContext, topic: TopicImage, operations: int) -> byte
         topic.name,
         topic.topic_id,
         is_internal=topic.name in INTERNAL_TOPICS,
-        partitions=_partitions(context, topic),
+        partitions=partitions_of(context, topic),
         authorized_operations=operations,
     )
 
 
-def _partitions(context: RequestContext, topic: TopicImage) -> Iterable[tuple[int, PartitionState]]:
+def partitions_of(
+    context: RequestContext, topic: TopicImage
+) -> Iterable[tuple[int, PartitionState]]:
+    """Each partition's state, with the error that clients on this listener are answered."""
     brokers = context.broker.metadata_cache.image.brokers
     listener = context.connection.listener_name
     for state in topic.partitions:

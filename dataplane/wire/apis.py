@@ -73,6 +73,7 @@ class ApiKey(enum.IntEnum):
     ALLOCATE_PRODUCER_IDS = 67
     CONSUMER_GROUP_HEARTBEAT = 68
     CONSUMER_GROUP_DESCRIBE = 69
+    DESCRIBE_TOPIC_PARTITIONS = 75
 
 
 class ApiSpec(NamedTuple):
@@ -153,6 +154,7 @@ _ROWS = (
     _spec(ApiKey.ALLOCATE_PRODUCER_IDS, 0, 0),
     _spec(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, 0),
     _spec(ApiKey.CONSUMER_GROUP_DESCRIBE, 1, 0),
+    _spec(ApiKey.DESCRIBE_TOPIC_PARTITIONS, 0, 0),
 )
 
 API_TABLE: dict[ApiKey, ApiSpec] = {row.key: row for row in _ROWS}

@@ -164,6 +164,12 @@ KEYS = (
         least=0,
     ),
     number("fetch.max.bytes", 55 * MIB, "The most that one Fetch answers.", least=1024),
+    number(
+        "max.request.partition.size.limit",
+        2000,
+        "The most partitions that one DescribeTopicPartitions answers.",
+        least=1,
+    ),
     number("max.incremental.fetch.session.cache.slots", 1000, "Fetch sessions kept.", least=0),
     flag(
         "auto.create.topics.enable",

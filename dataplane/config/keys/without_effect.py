@@ -270,11 +270,6 @@ KEYS = (
         _key("inter.broker.protocol.version", STRING, "3.9-IV0", check=check_version),
     ),
     *_group(
-        "answers to DescribeTopicPartitions are not served.",
-        OPERATOR,
-        _key("max.request.partition.size.limit", INT, 2000, least=1),
-    ),
-    *_group(
         "connections among brokers have limits of their own.",
         OPERATOR,
         _key("socket.connection.setup.timeout.max.ms", LONG, 30000),

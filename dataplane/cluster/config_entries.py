@@ -18,7 +18,9 @@ from dataplane.config import (
     TOPIC_SYNONYMS,
     BrokerConfig,
     ConfigKey,
+    ConfigType,
     TopicConfig,
+    listener_scoped,
 )
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ class ConfigEntry:
     source: ConfigSource
     read_only: bool
     synonyms: tuple[Synonym, ...]
+    is_sensitive: bool = False
 
 
 def topic_entries(
@@ -75,12 +78,35 @@ def topic_entries(
 
 
 def broker_entries(broker: BrokerConfig, wanted: Container[str] | None) -> list[ConfigEntry]:
-    """One broker's settings."""
-    return [
+    """One broker's settings, and what else stands in its file.
+
+    As in Kafka what is unknown has no type, and may be a secret: its value is not shown.
+    """
+    entries = [
         _entry(key, key.format(broker[name]), _broker_layers(name, broker), key.is_read_only)
         for name, key in BROKER_CONFIGS.items()
         if _is_shown(key, broker.originals, wanted)
     ]
+    others = (*broker.listener_overrides, *broker.unknown)
+    entries += [_other_entry(name, broker) for name in others if wanted is None or name in wanted]
+    return entries
+
+
+def _other_entry(name: str, broker: BrokerConfig) -> ConfigEntry:
+    """What is no key by itself: one for a listener alone, or one that nobody knows."""
+    layers = [
+        Synonym(name, settings[name], source)
+        for settings, source in _settings(broker)
+        if name in settings
+    ]
+    scoped = listener_scoped(name)
+    if scoped is not None:
+        key = dataclasses.replace(scoped, name=name)
+        value = key.format(broker.listener_overrides[name])
+        return _entry(key, value, layers, key.is_read_only)
+    hidden = [dataclasses.replace(layer, value=None) for layer in layers]
+    entry = _entry(ConfigKey(name, ConfigType.UNKNOWN, None, ""), None, hidden, read_only=True)
+    return dataclasses.replace(entry, is_sensitive=True)
 
 
 def default_broker_entries(
@@ -110,14 +136,18 @@ def _broker_layers(name: str, broker: BrokerConfig) -> list[Synonym]:
     return list(_layers(BROKER_SYNONYMS.get(name, (name,)), broker))
 
 
-def _layers(names: Sequence[str], broker: BrokerConfig) -> Iterable[Synonym]:
-    """Layer by layer, and in each the names that it has, the strongest first."""
-    layers = (
+def _settings(broker: BrokerConfig) -> tuple[tuple[Mapping[str, str], ConfigSource], ...]:
+    """What was set, the strongest layer first."""
+    return (
         (broker.per_broker, ConfigSource.DYNAMIC_BROKER),
         (broker.cluster_wide, ConfigSource.DYNAMIC_DEFAULT_BROKER),
         (broker.static, ConfigSource.STATIC_BROKER),
     )
-    for settings, source in layers:
+
+
+def _layers(names: Sequence[str], broker: BrokerConfig) -> Iterable[Synonym]:
+    """Layer by layer, and in each the names that it has, the strongest first."""
+    for settings, source in _settings(broker):
         for name in names:
             if name in settings:
                 yield Synonym(name, settings[name], source)
@@ -134,4 +164,4 @@ def _entry(
     if key.is_sensitive:
         value = None
         synonyms = [dataclasses.replace(synonym, value=None) for synonym in synonyms]
-    return ConfigEntry(key, value, source, read_only, tuple(synonyms))
+    return ConfigEntry(key, value, source, read_only, tuple(synonyms), key.is_sensitive)

@@ -7,6 +7,7 @@ from dataplane.config.broker_config import (
     BROKER_SYNONYMS,
     BrokerConfig,
     check_dynamic,
+    listener_scoped,
 )
 from dataplane.config.key import ConfigError, ConfigKey, ConfigType, Dynamic, Scope
 from dataplane.config.listeners import Listener, SecurityProtocol
@@ -41,6 +42,7 @@ __all__ = [
     "check_dynamic",
     "check_thread_counts",
     "format_properties",
+    "listener_scoped",
     "parse_properties",
     "parse_topic_value",
 ]

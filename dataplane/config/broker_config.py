@@ -77,7 +77,7 @@ class BrokerConfig(ResolvedConfig):
             key = BROKER_CONFIGS.get(name)
             if key is not None:
                 values[name] = key.parse(text)
-            elif (scoped := _listener_scoped(name)) is not None:
+            elif (scoped := listener_scoped(name)) is not None:
                 self.listener_overrides[name] = scoped.parse(text)
             else:
                 unknown.append(name)
@@ -225,7 +225,7 @@ _DEDUPE_MIN_BYTES = 1024 * 1024
 _RETENTION_KEYS = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
 
 
-def _listener_scoped(name: str) -> ConfigKey | None:
+def listener_scoped(name: str) -> ConfigKey | None:
     """The key behind `listener.name.<listener>[.<mechanism>].<key>`, if there is one."""
     if not name.startswith(_LISTENER_PREFIX):
         return None
@@ -242,7 +242,7 @@ def check_dynamic(name: str, text: str | None, *, cluster_wide: bool) -> ConfigK
 
     Raises ConfigError for unknown keys, read-only keys, per-broker keys set for all, bad values.
     """
-    key = BROKER_CONFIGS.get(name) or _listener_scoped(name)
+    key = BROKER_CONFIGS.get(name) or listener_scoped(name)
     # A key that nobody knows may be that of a secret, misspelled.
     shown = "[hidden]" if key is None or key.is_sensitive else text
     if key is None:

@@ -75,7 +75,7 @@ def _entry(request: DescribeConfigsRequest, entry: ConfigEntry) -> DescribeConfi
         read_only=entry.read_only,
         is_default=entry.source is ConfigSource.DEFAULT,
         config_source=entry.source,
-        is_sensitive=entry.key.is_sensitive,
+        is_sensitive=entry.is_sensitive,
         synonyms=[
             DescribeConfigsSynonym(name=item.name, value=item.value, source=item.source)
             for item in synonyms

@@ -19,6 +19,7 @@ from dataplane.cluster.config_entries import (
     default_broker_entries,
     topic_entries,
 )
+from dataplane.cluster.topic_names import check_name
 from dataplane.cluster.znodes import DEFAULT_ENTITY
 from dataplane.config import BROKER_CONFIGS, TOPIC_CONFIGS, ConfigError
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -76,9 +77,10 @@ class ConfigAdmin:
     def describe(
         self, resource_type: int, name: str, wanted: Container[str] | None
     ) -> list[ConfigEntry]:
-        """Raises KafkaError: UNKNOWN_TOPIC_OR_PARTITION, INVALID_REQUEST."""
+        """KafkaError: UNKNOWN_TOPIC_OR_PARTITION, INVALID_TOPIC_EXCEPTION, INVALID_REQUEST."""
         configs = self._configs
         if resource_type == Resource.TOPIC:
+            check_name(name)
             self._require_topic(name)
             config = configs.topic_config(name)
             return topic_entries(config, configs.broker_config, wanted)
@@ -151,6 +153,10 @@ class ConfigAdmin:
         configs = self._configs
         is_open = self._is_open(by_super_user=by_super_user)
         if resource_type == Resource.TOPIC:
+            if not name:
+                raise KafkaError(
+                    ErrorCode.INVALID_REQUEST, "Default topic resources are not allowed."
+                )
             self._require_topic(name)
             entity_type, entity = "topics", name
         elif resource_type == Resource.BROKER:

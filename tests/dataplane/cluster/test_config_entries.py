@@ -8,7 +8,7 @@ from dataplane.cluster.config_entries import (
     broker_entries,
     topic_entries,
 )
-from dataplane.config import BrokerConfig, TopicConfig
+from dataplane.config import BrokerConfig, ConfigType, TopicConfig
 
 STATIC = {"broker.id": "1", "zookeeper.connect": "x"}
 
@@ -62,3 +62,22 @@ def test_secrets_have_no_value_in_any_layer() -> None:
     (entry,) = broker_entries(broker, {"password.encoder.secret"})
     assert entry.value is None
     assert synonyms(entry) == [("password.encoder.secret", None, ConfigSource.STATIC_BROKER)]
+
+
+def test_a_listeners_own_settings_are_shown_and_its_secrets_are_not() -> None:
+    name, secret = "listener.name.plaintext.ssl.client.auth", "listener.name.x.ssl.key.password"
+    broker = BrokerConfig({**STATIC, name: "required", secret: "hunter2"})
+    (shown,) = broker_entries(broker, {name})
+    assert (shown.key.name, shown.value, shown.is_sensitive) == (name, "required", False)
+    assert synonyms(shown) == [(name, "required", ConfigSource.STATIC_BROKER)]
+    (hidden,) = broker_entries(broker, {secret})
+    assert (hidden.value, hidden.is_sensitive) == (None, True)
+    assert "hunter2" not in repr(broker_entries(broker, None))
+
+
+def test_what_nobody_knows_is_named_and_may_be_a_secret() -> None:
+    broker = BrokerConfig({**STATIC, "my.plugin.password": "hunter2"})
+    (entry,) = broker_entries(broker, {"my.plugin.password"})
+    assert (entry.value, entry.is_sensitive, entry.read_only) == (None, True, True)
+    assert (entry.key.type, entry.source) == (ConfigType.UNKNOWN, ConfigSource.STATIC_BROKER)
+    assert "hunter2" not in repr(broker_entries(broker, None))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
 
 BATCHES_FROM = 4
+ZSTD_FROM = 10
 
 
 def handle_frame(context: RequestContext, frame: memoryview, position: int) -> Any:
@@ -51,6 +52,8 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     if not partitions.may_replicate and session.session is not None:
         asked = session.session.asked()  # what is idle is refused as well
     partitions.resolve(asked)
+    if version < ZSTD_FROM:
+        partitions.refuse_zstd()
     entries = partitions.entries
     only = entries[0].partition if len(entries) == 1 else None
     fetch_route.note(context, frame, request, only)

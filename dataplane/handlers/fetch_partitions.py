@@ -28,6 +28,7 @@ _log = logging.getLogger(__name__)
 
 READ_COMMITTED = 1
 FROM_FOLLOWER_FROM = 11
+_ZSTD = "zstd"
 
 
 class FetchEntry:
@@ -110,6 +111,13 @@ class FetchPartitions:
                     entry.partition = partition
                 except KafkaError as error:
                     entry.error = error
+
+    def refuse_zstd(self) -> None:
+        """For clients that cannot read it. As in Kafka by `compression.type` of the topic alone."""
+        for entry in self.entries:
+            if entry.partition is not None and entry.partition.log.config.compression_type == _ZSTD:
+                entry.partition = None
+                entry.error = KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
 
     def places(self) -> Iterator[PartitionKey]:
         """The partition of each entry."""

@@ -1,6 +1,6 @@
 """Keys of Kafka 3.9 that mean nothing to these brokers: known, checked, and marked so.
 
-One sentence a group. A key that another module declares as well counts as it says there.
+One sentence a group. A key that gets an effect is taken out of here and declared where it belongs.
 """
 
 from __future__ import annotations

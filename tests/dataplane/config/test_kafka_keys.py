@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 import pathlib
+import pkgutil
 import re
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -19,6 +22,7 @@ from dataplane.config import (
     ConfigKey,
     ConfigType,
     TopicConfig,
+    keys,
 )
 from dataplane.config.key import WITHOUT_EFFECT
 from dataplane.config.keys.versions import VERSIONS, full_version
@@ -50,6 +54,18 @@ def test_there_are_as_many_as_kafka_has() -> None:
     assert len(FACTS["broker"]) == 328
     assert set(FACTS["broker"]) - set(BROKER_CONFIGS) == set()
     assert set(FACTS["topic"]) == set(TOPIC_CONFIGS)
+
+
+def test_no_key_is_declared_twice() -> None:
+    """What gets an effect is taken out of `keys/without_effect.py`."""
+    modules = (
+        importlib.import_module(f"dataplane.config.keys.{module.name}")
+        for module in pkgutil.iter_modules(keys.__path__)
+        if module.name != "topic"
+    )
+    names = Counter(key.name for module in modules for key in getattr(module, "KEYS", ()))
+    assert [name for name, count in names.items() if count > 1] == []
+    assert names.keys() >= BROKER_CONFIGS.keys()
 
 
 def test_what_is_not_kafkas_is_ours_or_dynamic_or_the_authorizers() -> None:

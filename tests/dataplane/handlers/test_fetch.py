@@ -342,3 +342,14 @@ def end(broker: OneBroker, producer_id: int, *, commits: bool) -> None:
         [marker], producer_id=producer_id, producer_epoch=0, is_transactional=True, is_control=True
     )
     broker.partition("t").append_now(data, 1, origin="coordinator")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_topics_of_zstd_are_refused_to_clients_that_cannot_read_it(version: int):
+    broker = OneBroker(**{"compression.type": "zstd"})
+    topic = broker.topic("t")
+    broker.partition("t").append_now(bytearray(batch("a")), 1)
+    answer = only(await broker.ask(fetch(topic if version >= 13 else "t"), version))
+    expected = ErrorCode.UNSUPPORTED_COMPRESSION_TYPE if version < 10 else 0
+    assert (answer.error_code, bool(answer.records)) == (expected, version >= 10)
+    await broker.stop()

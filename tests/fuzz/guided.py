@@ -61,7 +61,7 @@ def fuzz(name: str, *, seconds: float, seed: int, corpus: Path, report: Path) ->
     corpus.mkdir(parents=True, exist_ok=True)
     for data in watch.target.seeds():
         (corpus / name_of(data)).write_bytes(data)
-        watch.take(data)
+        watch.take_seed(data)
     ends_s = time.monotonic() + seconds
     mutator = Mutator(watch.target.seeds(), seed)
 

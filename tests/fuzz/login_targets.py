@@ -36,6 +36,7 @@ from tests.fuzz.target import Finding, Target
 
 FRAME_BYTES_MAX = 4096
 OTHER_BYTES_MAX = 1024
+PIECES_MAX = 300
 USER, PASSWORD = "alice", "secret"
 UNSIGNED = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbGljZSIsImV4cCI6OX0."
 """A token with `sub` alice and `exp` 9."""
@@ -65,7 +66,8 @@ def _take_frames(data: bytes) -> bool:
     """
     if not data:
         return False
-    stream, piece = data[1:], 1 + data[0]
+    piece = 1 + data[0]
+    stream = data[1 : 1 + piece * PIECES_MAX]
     buffer = FrameBuffer(FRAME_BYTES_MAX)
     buffer.other_bytes_max = OTHER_BYTES_MAX
     expected, refused = _plain_frames(stream)

@@ -122,7 +122,7 @@ def fuzz(
     mutator = Mutator(seeds, seed)
     ends_s = None if seconds is None else time.monotonic() + seconds
     for each in seeds:
-        watch.take(each)
+        watch.take_seed(each)
     while inputs is None or watch.inputs < inputs:
         data = mutator.next()
         if watch.take(data) and watch.inputs % 16 == 0:

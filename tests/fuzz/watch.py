@@ -57,11 +57,15 @@ class Watch:
     found: dict[str, Found] = dataclasses.field(default_factory=dict)
     _ticked_at: int = -1
 
-    def take(self, data: bytes) -> bool:
+    def take_seed(self, data: bytes) -> None:
+        """`take` without measuring: code is generated at the first use of a version."""
+        self.take(data, measured=False)
+
+    def take(self, data: bytes, *, measured: bool = True) -> bool:
         """Whether the target understood `data`. What is wrong is noted, never raised."""
         self.inputs += 1
         try:
-            turn = self.inputs % SAMPLE_EVERY
+            turn = self.inputs % SAMPLE_EVERY if measured else -1
             if turn == 0:
                 understood = self._with_memory(data)
             elif turn == SAMPLE_EVERY // 2:

@@ -12,7 +12,18 @@ from pathlib import Path
 
 from spark_analytics.io.jars import JarsError, bring, expected_hashes
 
-PACKAGES = ("org.apache.kafka:kafka_2.13:3.9.1", "org.slf4j:slf4j-nop:1.7.36")
+PACKAGES = (
+    "org.apache.kafka:kafka_2.13:3.9.1",
+    "org.apache.kafka:kafka-tools:3.9.1",
+    "org.slf4j:slf4j-nop:1.7.36",
+)
+# The tools name Kafka Connect for one command of theirs, and that a web server.
+EXCLUDES = (
+    "org.apache.kafka:connect-api",
+    "org.apache.kafka:connect-json",
+    "org.apache.kafka:connect-runtime",
+    "org.slf4j:slf4j-reload4j",
+)
 HASHES_FILE = Path(__file__).with_name("kafka_jars.sha256")
 DIRECTORY = Path(__file__).resolve().parents[1] / "build" / "kafka"
 
@@ -32,7 +43,7 @@ def class_path(directory: Path = DIRECTORY) -> str:
 
 def fetch(directory: Path = DIRECTORY) -> bool:
     """Bring the jars into `directory`. True when something was fetched; JarsError."""
-    return bring(PACKAGES, directory, HASHES_FILE)
+    return bring(PACKAGES, directory, HASHES_FILE, excludes=EXCLUDES)
 
 
 def main() -> int:

@@ -129,6 +129,8 @@ setup_test_programs() {
   have redis-server || need "Redis" redis-server
   have chromium || need "Chromium" chromium
   have kcat || need "kcat" kcat
+  # Programs in Java are run from their source.
+  have javac || need "a Java compiler" openjdk-17-jdk-headless
   # Node clients that speak to our brokers in tests/conformance.
   setup_node
   local clients=tests/conformance/node

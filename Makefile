@@ -44,7 +44,7 @@ setup: ## Install what running needs, without starting anything
 	@deploy/local/setup.sh run
 
 ##@ Check it
-.PHONY: test lint types imports test-unit test-all test-integration test-cluster test-governance-kafka test-postgres test-frontend test-spark test-conformance test-faults test-faults-quick simulate test-e2e test-e2e-quick fuzz fix
+.PHONY: test lint types imports test-unit test-all test-integration test-cluster test-governance-kafka test-postgres test-frontend test-spark test-conformance conformance test-faults test-faults-quick simulate test-e2e test-e2e-quick fuzz fix
 test: ## Everything that is fast enough for every change (half an hour on 2 cores)
 	@deploy/local/setup.sh test
 	@tests/run_all.sh
@@ -74,6 +74,10 @@ test-spark: ## Spark transforms and jobs on a real local session
 	@$(PY) -m pytest -q -m "spark and not e2e"
 test-conformance: ## Clients that others wrote, against a live cluster
 	@$(PY) -m pytest -q -m conformance
+conformance: ## All conformance tests, then every client through one contract; writes dataplane/CLIENTS.md, CLIENTS=kafkajs,…
+	@deploy/local/setup.sh test
+	@$(PY) -m pytest -q -m conformance tests/conformance
+	@$(PY) -m tests.conformance.contract $(if $(CLIENTS),--clients $(CLIENTS))
 test-faults: ## Real processes killed, paused, cut off: every acknowledged record accounted for
 	@$(PY) -m pytest -q tests/faults
 test-faults-quick:

@@ -1,0 +1,47 @@
+"""The contract: what every client is asked to do. A program runs those that its client has a way to do."""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Case:
+    """One row of the matrix. `needs` names the APIs without which brokers cannot serve it."""
+
+    name: str
+    title: str
+    needs: tuple[str, ...] = ()
+
+
+CASES = (
+    Case("produce.none", "Produce uncompressed with acks 0, 1, all; read back"),
+    Case("produce.gzip", "The same with gzip"),
+    Case("produce.snappy", "The same with snappy"),
+    Case("produce.lz4", "The same with lz4"),
+    Case("produce.zstd", "The same with zstd"),
+    Case("produce.idempotent", "Idempotent producer"),
+    Case("group.join_leave", "A second member joins a group and leaves it; no record is left out"),
+    Case("group.crash", "A member vanishes; another goes on from the committed offset"),
+    Case(
+        "group.consumer_protocol",
+        "Group of the new protocol (KIP-848)",
+        ("ConsumerGroupHeartbeat",),
+    ),
+    Case("admin.topics", "Create, list, grow, delete topics"),
+    Case("admin.configs", "Read and change configurations"),
+    Case("admin.groups", "List and describe groups, read their offsets, delete them"),
+    Case("admin.acls", "Create, list, delete ACLs"),
+    Case("sasl.plain", "SASL PLAIN over TLS; a wrong password is refused"),
+    Case("sasl.scram256", "SASL SCRAM-SHA-256 over TLS; a wrong password is refused"),
+    Case("sasl.scram512", "SASL SCRAM-SHA-512 over TLS; a wrong password is refused"),
+    Case("acl.denied_allowed", "Denied without a rule, allowed with one"),
+    Case(
+        "txn.commit_abort",
+        "Transactions committed and aborted, read_committed",
+        ("AddPartitionsToTxn", "EndTxn"),
+    ),
+)
+NAMES = tuple(case.name for case in CASES)
+STATUSES = ("passed", "failed", "skipped", "absent")
+"""`skipped`: the brokers lack an API. `absent`: the client has no way to ask for it."""

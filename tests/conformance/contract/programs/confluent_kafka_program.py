@@ -44,13 +44,15 @@ def produce(topic: str, items: list[str], **config: Any) -> None:
 
 
 def consumer(group: str, **config: Any) -> ck.Consumer:
+    # In the new protocol the session is the brokers' to set.
+    session = {} if "group.protocol" in config else {"session.timeout.ms": 6000}
     return ck.Consumer(
         {
             "bootstrap.servers": BOOTSTRAP,
             "group.id": group,
             "auto.offset.reset": "earliest",
             "enable.auto.commit": False,
-            "session.timeout.ms": 6000,
+            **session,
             **config,
         }
     )

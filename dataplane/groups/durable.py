@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dataplane.groups.consumer.group import ConsumerGroup
 from dataplane.groups.consumer.records import decode
+from dataplane.groups.pending_offsets import PendingOffsets
 from dataplane.groups.records import (
     GroupMetadataKey,
     GroupMetadataValue,
@@ -32,6 +33,7 @@ class DurableState:
         self.offsets: dict[str, dict[TopicPartition, OffsetCommitValue]] = {}
         self.groups: dict[str, GroupMetadataValue] = {}
         self.consumer_groups: dict[str, ConsumerGroup] = {}
+        self.pending = PendingOffsets()
 
     def replay(self, record: CoordinatorRecord) -> None:
         """Apply one record. ValueError when its bytes are not of a version that is known."""
@@ -46,8 +48,25 @@ class DurableState:
             else:
                 self.groups[key.group] = decode_group_value(record.value)
 
+    def replay_in_transaction(self, producer_id: int, record: CoordinatorRecord) -> None:
+        """Keep one record of a transaction until its marker. ValueError as of `replay`."""
+        key = decode_key(record.key)
+        if isinstance(key, OffsetCommitKey) and record.value is not None:
+            place = (key.group, TopicPartition(key.topic, key.partition))
+            self.pending.put(producer_id, place, decode_offset_value(record.value))
+
+    def end_transaction(self, producer_id: int, *, is_commit: bool) -> set[str]:
+        """Apply or drop what the producer's transaction has committed; the groups concerned."""
+        ended = self.pending.end(producer_id)
+        if not is_commit:
+            return set()
+        for (group_id, partition), value in ended.items():
+            self.offsets.setdefault(group_id, {})[partition] = value
+        return {group_id for group_id, _partition in ended}
+
     def _replay_offset(self, key: OffsetCommitKey, value: bytes | None) -> None:
         partition = TopicPartition(key.topic, key.partition)
+        self.pending.supersede((key.group, partition))
         if value is not None:
             self.offsets.setdefault(key.group, {})[partition] = decode_offset_value(value)
             return

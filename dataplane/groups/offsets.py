@@ -5,19 +5,18 @@ from __future__ import annotations
 import collections
 from typing import TYPE_CHECKING
 
+from dataplane.groups.commit_records import commit_record, commit_tombstone
 from dataplane.groups.core import offset_write_error
 from dataplane.groups.outcome import Outcome
 from dataplane.groups.records import (
     NO_TIMESTAMP,
     CoordinatorRecord,
-    OffsetCommitKey,
     OffsetCommitValue,
     group_tombstone,
-    offset_record,
-    offset_tombstone,
 )
 from dataplane.groups.requests import CommittedOffset
 from dataplane.groups.states import GroupState
+from dataplane.groups.transactional_offsets import TransactionalOffsets
 from dataplane.model.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -28,10 +27,12 @@ if TYPE_CHECKING:
     from dataplane.groups.core import ShardCore
     from dataplane.groups.group import ClassicGroup
     from dataplane.groups.outcome import Ticket
+    from dataplane.groups.pending_offsets import Place
     from dataplane.groups.requests import CommitRequest, OffsetToCommit
     from dataplane.model.ids import TopicPartition
 
 NOTHING_COMMITTED = CommittedOffset()
+UNSTABLE = CommittedOffset(error=ErrorCode.UNSTABLE_OFFSET_COMMIT)
 
 
 class Offsets:
@@ -40,7 +41,8 @@ class Offsets:
     def __init__(self, core: ShardCore, consumers: ConsumerHeartbeats) -> None:
         self._core = core
         self._consumers = consumers
-        self._in_flight: collections.Counter[tuple[str, TopicPartition]] = collections.Counter()
+        self.transactional = TransactionalOffsets(core, consumers)
+        self._in_flight: collections.Counter[Place] = collections.Counter()
 
     def commit(self, request: CommitRequest, ticket: Ticket) -> Outcome:
         """The reply is a dict from partition to error code."""
@@ -53,17 +55,7 @@ class Offsets:
         member = None if group is None else group.members.get(request.member_id)
         if group is not None and member is not None:
             self._core.touch(group, member)
-        longest = self._core.settings.offset_metadata_max_bytes
-        results = {
-            partition: ErrorCode.OFFSET_METADATA_TOO_LARGE
-            for partition, asked in request.offsets.items()
-            if len(asked.metadata.encode()) > longest
-        }
-        accepted = {
-            partition: asked
-            for partition, asked in request.offsets.items()
-            if partition not in results
-        }
+        results, accepted = request.split(self._core.settings.offset_metadata_max_bytes)
         if not accepted:
             out.reply(ticket, results)
             if group is not None:
@@ -128,22 +120,39 @@ class Offsets:
 
         out.write(
             [
-                offset_record(_key(group_id, partition), _stored_value(asked, now_ms))
+                commit_record(group_id, partition, asked, now_ms)
                 for partition, asked in accepted.items()
             ],
             stored,
         )
 
     def fetch(
-        self, group_id: str, partitions: Iterable[TopicPartition] | None
+        self,
+        group_id: str,
+        partitions: Iterable[TopicPartition] | None,
+        *,
+        require_stable: bool = False,
     ) -> dict[TopicPartition, CommittedOffset]:
-        """Committed offsets of the named partitions, or of all; nothing committed is no error."""
+        """Committed offsets of the named partitions, or of all; nothing committed is no error.
+
+        `require_stable`: UNSTABLE_OFFSET_COMMIT where a transaction may change them (KIP-447).
+        """
         committed = self._core.durable.offsets.get(group_id, {})
         group = self._core.find(group_id)
         if group is not None and group.state is GroupState.DEAD:
             committed = {}
         wanted = committed if partitions is None else partitions
-        return {partition: _answer(committed.get(partition)) for partition in wanted}
+        return {
+            partition: UNSTABLE
+            if require_stable and self.transactional.is_unstable((group_id, partition))
+            else _answer(committed.get(partition))
+            for partition in wanted
+        }
+
+    def end_transaction(self, producer_id: int, *, is_commit: bool) -> None:
+        """A marker is in the log: what the producer has committed in its transaction counts now."""
+        for group_id in self._core.durable.end_transaction(producer_id, is_commit=is_commit):
+            self._group_of_offsets(group_id)
 
     def delete(self, group_id: str, partitions: list[TopicPartition], ticket: Ticket) -> Outcome:
         """OffsetDelete (KIP-496). The reply is (group error, dict of partition errors)."""
@@ -233,7 +242,7 @@ class Offsets:
             partition
             for partition, value in committed.items()
             if partition.topic not in subscribed
-            and (group.group_id, partition) not in self._in_flight
+            and not self._is_under_way((group.group_id, partition))
             and _is_older(value, value.commit_timestamp_ms, now_ms, retention_ms)
         ]
         if not group.members and self._known(group.group_id) == set(removed):
@@ -253,7 +262,7 @@ class Offsets:
             removed = [
                 partition
                 for partition, value in committed.items()
-                if (group.group_id, partition) not in self._in_flight
+                if not self._is_under_way((group.group_id, partition))
                 and self._is_expired(group, partition, value, now_ms)
             ]
             is_unused = group.state is GroupState.EMPTY and not group.pending_members
@@ -288,15 +297,20 @@ class Offsets:
             return False
         return _is_older(value, since_ms, now_ms, self._core.settings.offsets_retention_ms)
 
+    def _is_under_way(self, place: Place) -> bool:
+        """Whether something newer is on its way there."""
+        return place in self._in_flight or self.transactional.is_unstable(place)
+
     def _known(self, group_id: str) -> set[TopicPartition]:
         """Partitions with an offset, stored or on its way."""
         known = set(self._core.durable.offsets.get(group_id, ()))
-        return known | {partition for group, partition in self._in_flight if group == group_id}
+        known |= {partition for group, partition in self._in_flight if group == group_id}
+        return known | self.transactional.partitions_of(group_id)
 
     def _tombstones(
         self, group_id: str, partitions: Iterable[TopicPartition]
     ) -> list[CoordinatorRecord]:
-        return [offset_tombstone(_key(group_id, part)) for part in partitions]
+        return [commit_tombstone(group_id, part) for part in partitions]
 
     def _end_group(
         self,
@@ -333,24 +347,6 @@ def _is_older(value: OffsetCommitValue, since_ms: int, now_ms: int, retention_ms
     if value.expire_timestamp_ms != NO_TIMESTAMP:
         return now_ms >= value.expire_timestamp_ms
     return now_ms - since_ms >= retention_ms
-
-
-def _key(group_id: str, partition: TopicPartition) -> OffsetCommitKey:
-    return OffsetCommitKey(group=group_id, topic=partition.topic, partition=partition.partition)
-
-
-def _stored_value(asked: OffsetToCommit, now_ms: int) -> OffsetCommitValue:
-    committed_ms = (
-        now_ms if asked.commit_timestamp_ms == NO_TIMESTAMP else asked.commit_timestamp_ms
-    )
-    expires_ms = NO_TIMESTAMP if asked.retention_ms < 0 else committed_ms + asked.retention_ms
-    return OffsetCommitValue(
-        offset=asked.offset,
-        leader_epoch=asked.leader_epoch,
-        metadata=asked.metadata,
-        commit_timestamp_ms=committed_ms,
-        expire_timestamp_ms=expires_ms,
-    )
 
 
 def _answer(value: OffsetCommitValue | None) -> CommittedOffset:

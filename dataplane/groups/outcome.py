@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 Ticket = int
 """The host's number for a request that waits for its answer."""
+Producer = tuple[int, int]
+"""Id and epoch of whose transaction a write is part of."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -22,11 +24,13 @@ class Write:
     The host appends writes in the order given, one batch each or several writes to a batch, and
     waits until the batch is committed. Then it replays the records and calls `on_done(NONE)`; if
     they were not committed it calls `on_done` with the log's error, and replays only if they get
-    committed later.
+    committed later. One with a `producer` is a batch of its own, in that producer's transaction:
+    its records are replayed as such.
     """
 
     records: Sequence[CoordinatorRecord]
     on_done: Callable[[ErrorCode], Outcome]
+    producer: Producer | None = None
 
 
 @dataclasses.dataclass(slots=True)
@@ -40,6 +44,10 @@ class Outcome:
         self.replies.append((ticket, result))
 
     def write(
-        self, records: Sequence[CoordinatorRecord], on_done: Callable[[ErrorCode], Outcome]
+        self,
+        records: Sequence[CoordinatorRecord],
+        on_done: Callable[[ErrorCode], Outcome],
+        *,
+        producer: Producer | None = None,
     ) -> None:
-        self.writes.append(Write(records, on_done))
+        self.writes.append(Write(records, on_done, producer))

@@ -116,6 +116,22 @@ class CommitRequest:
     offsets: dict[TopicPartition, OffsetToCommit]
     has_member_epoch: bool = True
 
+    def split(
+        self, metadata_max_bytes: int
+    ) -> tuple[dict[TopicPartition, ErrorCode], dict[TopicPartition, OffsetToCommit]]:
+        """What is refused for its metadata's size, and what is left."""
+        refused = {
+            partition: ErrorCode.OFFSET_METADATA_TOO_LARGE
+            for partition, asked in self.offsets.items()
+            if len(asked.metadata.encode()) > metadata_max_bytes
+        }
+        left = {
+            partition: asked
+            for partition, asked in self.offsets.items()
+            if partition not in refused
+        }
+        return refused, left
+
 
 class CommittedOffset(NamedTuple):
     """What OffsetFetch answers for a partition; offset -1 when nothing was committed."""

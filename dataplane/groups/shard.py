@@ -62,6 +62,10 @@ class GroupShard:
         """Apply a committed record to the durable part; ValueError for an unknown version."""
         self.core.durable.replay(record)
 
+    def replay_in_transaction(self, producer_id: int, record: CoordinatorRecord) -> None:
+        """The same for a record of a transaction, which counts once that is committed."""
+        self.core.durable.replay_in_transaction(producer_id, record)
+
     def finish_loading(self) -> Outcome:
         """The log is read: members stored in it have a session's time to show up."""
         out = Outcome()

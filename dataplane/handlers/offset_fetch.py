@@ -5,7 +5,7 @@ offset is answered with offset -1 and no error. Asked for all topics, those that
 describe are left out.
 Version notes: 0 reads the same offsets (Kafka has those of version 0 in ZooKeeper), and what is not
 committed is UNKNOWN_TOPIC_OR_PARTITION there; null topics (all) from 2, and a top-level error; 5
-leader epochs; 7 require_stable (always satisfied: transactional commits are not served); 8 many
+leader epochs; 7 require_stable (UNSTABLE_OFFSET_COMMIT while a transaction may change it); 8 many
 groups; 9 member id and epoch, which must be right in a consumer group (KIP-848).
 """
 
@@ -48,27 +48,28 @@ async def handle(context: RequestContext, request: OffsetFetchRequest) -> Offset
                 if group.topics is None
                 else [(topic.name, topic.partition_indexes) for topic in group.topics]
             )
-            groups.append(_answer_group(context, group, wanted))
+            groups.append(_answer_group(context, group, wanted, request.require_stable))
         return OffsetFetchResponse(groups=groups)
     wanted = (
         None
         if request.topics is None
         else [(topic.name, topic.partition_indexes) for topic in request.topics]
     )
-    return _answer_one(context, request.group_id, wanted)
+    return _answer_one(context, request.group_id, wanted, request.require_stable)
 
 
 def _answer_group(
     context: RequestContext,
     group: OffsetFetchRequestGroup,
     wanted: list[tuple[str, list[int]]] | None,
+    require_stable: bool,
 ) -> OffsetFetchResponseGroup:
     try:
         require_group(context, AclOperation.DESCRIBE, group.group_id)
         context.broker.group_coordinator.check_fetch(
             group.group_id, group.member_id, group.member_epoch
         )
-        found = _fetch(context, group.group_id, wanted)
+        found = _fetch(context, group.group_id, wanted, require_stable)
     except KafkaError as error:
         return OffsetFetchResponseGroup(group_id=group.group_id, error_code=error.code)
     return OffsetFetchResponseGroup(
@@ -78,11 +79,14 @@ def _answer_group(
 
 
 def _answer_one(
-    context: RequestContext, group_id: str, wanted: list[tuple[str, list[int]]] | None
+    context: RequestContext,
+    group_id: str,
+    wanted: list[tuple[str, list[int]]] | None,
+    require_stable: bool,
 ) -> OffsetFetchResponse:
     error = ErrorCode.NONE
     try:
-        found = _fetch(context, group_id, wanted)
+        found = _fetch(context, group_id, wanted, require_stable)
     except KafkaError as refused:
         error = refused.code
         found = {}
@@ -129,13 +133,16 @@ def _rows(
 
 
 def _fetch(
-    context: RequestContext, group_id: str, wanted: list[tuple[str, list[int]]] | None
+    context: RequestContext,
+    group_id: str,
+    wanted: list[tuple[str, list[int]]] | None,
+    require_stable: bool,
 ) -> ByTopic:
     """KafkaError when the group as a whole cannot be answered for."""
     require_group(context, AclOperation.DESCRIBE, group_id)
     group_coordinator = context.broker.group_coordinator
     if wanted is None:
-        everything = group_coordinator.fetch_offsets(group_id, None)
+        everything = group_coordinator.fetch_offsets(group_id, None, require_stable=require_stable)
         names = {partition.topic for partition in everything}
         seen = {n for n in names if context.sees(AclOperation.DESCRIBE, ResourceType.TOPIC, n)}
         shown: ByTopic = {name: {} for name in sorted(seen)}
@@ -153,7 +160,8 @@ def _fetch(
     for name, indexes in wanted:
         if name in refused:
             found[name].update(dict.fromkeys(indexes, CommittedOffset(error=refused[name])))
-    return _grouped(group_coordinator.fetch_offsets(group_id, allowed), found)
+    fetched = group_coordinator.fetch_offsets(group_id, allowed, require_stable=require_stable)
+    return _grouped(fetched, found)
 
 
 def _grouped(offsets: dict[TopicPartition, CommittedOffset], into: ByTopic) -> ByTopic:

@@ -49,6 +49,7 @@ _BROKERS_OWN = frozenset(
         ApiKey.CONTROLLED_SHUTDOWN,
         ApiKey.ALTER_PARTITION,
         ApiKey.ALLOCATE_PRODUCER_IDS,
+        ApiKey.WRITE_TXN_MARKERS,
     }
 )
 _BEFORE_SASL = frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})

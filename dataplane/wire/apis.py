@@ -43,6 +43,8 @@ class ApiKey(enum.IntEnum):
     DELETE_RECORDS = 21
     INIT_PRODUCER_ID = 22
     OFFSET_FOR_LEADER_EPOCH = 23
+    WRITE_TXN_MARKERS = 27
+    TXN_OFFSET_COMMIT = 28
     DESCRIBE_ACLS = 29
     CREATE_ACLS = 30
     DELETE_ACLS = 31
@@ -124,6 +126,8 @@ _ROWS = (
     _spec(ApiKey.DELETE_RECORDS, 2, 2),
     _spec(ApiKey.INIT_PRODUCER_ID, 5, 2),
     _spec(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4, 4),
+    _spec(ApiKey.WRITE_TXN_MARKERS, 1, 1),
+    _spec(ApiKey.TXN_OFFSET_COMMIT, 4, 3),
     _spec(ApiKey.DESCRIBE_ACLS, 3, 2),
     _spec(ApiKey.CREATE_ACLS, 3, 2),
     _spec(ApiKey.DELETE_ACLS, 3, 2),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, Protocol
 
+from dataplane.log.appending.end_marker import read_marker
 from dataplane.wire.record_batch import iter_batches, iter_records
 
 if TYPE_CHECKING:
@@ -20,7 +22,15 @@ _log = logging.getLogger(__name__)
 READ_BYTES: Final = 1024 * 1024
 
 
-async def load(partition: Partition, replay: Replay) -> int:
+class Transactions(Protocol):
+    """Takes what lies in transactions: records count once their marker says so."""
+
+    def replay_in_transaction(self, producer_id: int, key: bytes, value: bytes | None) -> None: ...
+
+    def transaction_ended(self, producer_id: int, *, is_commit: bool) -> None: ...
+
+
+async def load(partition: Partition, replay: Replay, transactions: Transactions) -> int:
     """Replay every key and value of the log; gives way to the loop after every read.
 
     Returns the record count.
@@ -35,11 +45,17 @@ async def load(partition: Partition, replay: Replay) -> int:
         next_offset = offset
         for position, header in iter_batches(data):
             next_offset = header.next_offset
-            if header.is_control or header.is_transactional:
-                continue  # transactional offset commits are not served
+            if header.is_control:
+                marker = read_marker(memoryview(data)[position : position + header.size_bytes])
+                if marker is not None:
+                    transactions.transaction_ended(header.producer_id, is_commit=marker.is_commit)
+                continue
+            take = replay
+            if header.is_transactional:
+                take = partial(transactions.replay_in_transaction, header.producer_id)
             for record in iter_records(data, position):
                 if record.offset >= offset and record.key is not None:
-                    count += _try(replay, partition, record.offset, record.key, record.value)
+                    count += _try(take, partition, record.offset, record.key, record.value)
         if next_offset == offset:
             break
         offset = next_offset

@@ -75,6 +75,12 @@ class ShardHost(Generic[S, O]):
         """Give one committed record to the shard."""
         raise NotImplementedError
 
+    def replay_in_transaction(self, producer_id: int, key: bytes, value: bytes | None) -> None:
+        """Give one record of a transaction to the shard, if it keeps such."""
+
+    def transaction_ended(self, producer_id: int, *, is_commit: bool) -> None:
+        """A marker is in the log, which says whether those records count."""
+
     async def _settled(self) -> None:
         """Wait until what was read may be acted on. KafkaError when it never will."""
 
@@ -90,7 +96,7 @@ class ShardHost(Generic[S, O]):
     async def _load(self) -> None:
         started_ms = self._clock.monotonic_ms()
         try:
-            count = await load(self._partition, self.replay)
+            count = await load(self._partition, self.replay, self)
             await self._settled()
         except (KafkaError, OSError):
             # Left as "loading": clients keep asking, and the next leader may read its own copy.

@@ -35,10 +35,13 @@ class Record(Protocol):
 
 
 class Write(Protocol):
-    """Records that belong together."""
+    """Records that belong together, perhaps in a producer's transaction: id and epoch."""
 
     @property
     def records(self) -> Sequence[Record]: ...
+
+    @property
+    def producer(self) -> tuple[int, int] | None: ...
 
 
 class _InFlight(Generic[W]):
@@ -117,7 +120,8 @@ class CoordinatorWriter(Generic[W]):
             for record in write.records
         ]
         try:
-            info = self._partition.append_now(build_batch(records), -1, origin="coordinator")
+            batch = _in_transaction(records, writes[0].producer)
+            info = self._partition.append_now(batch, -1, origin="coordinator")
         except KafkaError as error:
             self._settle_all(writes, error.code)
             return
@@ -125,13 +129,13 @@ class CoordinatorWriter(Generic[W]):
             _log.exception("cannot append to %s", self._partition.topic_partition)
             self._settle_all(writes, ErrorCode.KAFKA_STORAGE_ERROR)
             return
-        batch = _InFlight(writes)
-        self._in_flight.append(batch)
+        appended = _InFlight(writes)
+        self._in_flight.append(appended)
         if self._partition.when_committed(info.last_offset + 1, self._on_committed):
             self._on_committed(True)
             return
         loop = asyncio.get_running_loop()
-        batch.timer = loop.call_later(self._timeout_ms / 1000, self._on_timeout, batch)
+        appended.timer = loop.call_later(self._timeout_ms / 1000, self._on_timeout, appended)
 
     def _on_committed(self, is_committed: bool) -> None:
         """Batches are committed in the order of their offsets, so it is the oldest one."""
@@ -161,15 +165,29 @@ class CoordinatorWriter(Generic[W]):
             self._settle(write, error)
 
 
+def _in_transaction(records: Sequence[NewRecord], producer: tuple[int, int] | None) -> bytearray:
+    if producer is None:
+        return build_batch(records)
+    return build_batch(
+        records,
+        producer_id=producer[0],
+        producer_epoch=producer[1],
+        base_sequence=0,  # as Kafka's coordinator; nobody counts its batches
+        is_transactional=True,
+    )
+
+
 def _batches(writes: list[W]) -> list[list[W]]:
-    """Split into batches below the size bound; a write is never split."""
+    """Split into batches below the size bound; a write is never split, and none of a transaction
+    shares its batch.
+    """
     batches: list[list[W]] = []
     space = 0
     for write in writes:
         size = sum(len(record.key) + len(record.value or b"") + 16 for record in write.records)
-        if not batches or size > space:
+        if not batches or size > space or write.producer is not None:
             batches.append([])
             space = BATCH_BYTES_MAX
         batches[-1].append(write)
-        space -= size
+        space = space - size if write.producer is None else 0
     return batches

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         ConsumerHeartbeatResult,
     )
     from dataplane.groups.consumer.topics import TopicCatalogue
+    from dataplane.groups.outcome import Producer
     from dataplane.groups.requests import (
         CommitRequest,
         CommittedOffset,
@@ -178,6 +179,22 @@ class GroupCoordinator:
         reply = await host.ask(lambda ticket: host.shard.offsets.commit(request, ticket))
         return cast("dict[TopicPartition, ErrorCode]", reply)
 
+    async def commit_in_transaction(
+        self, request: CommitRequest, producer: Producer
+    ) -> dict[TopicPartition, ErrorCode]:
+        """Stored at once; counts when the marker of the producer's transaction says so."""
+        host = self._host(request.group_id, may_be_blank=True)
+        reply = await host.ask(
+            lambda ticket: host.shard.offsets.transactional.commit(request, producer, ticket)
+        )
+        return cast("dict[TopicPartition, ErrorCode]", reply)
+
+    def end_transaction(self, index: int, producer_id: int, *, is_commit: bool) -> None:
+        """A marker is committed in partition `index` of the offsets topic."""
+        host = self._shards.get(index)
+        if host is not None:
+            host.marker_written(producer_id, is_commit=is_commit)
+
     def check_fetch(self, group_id: str, member_id: str | None, member_epoch: int) -> None:
         """KafkaError when a consumer group has no such member, or not with this epoch."""
         shard = self._host(group_id, may_be_blank=True).shard
@@ -186,10 +203,14 @@ class GroupCoordinator:
             raise KafkaError(error)
 
     def fetch_offsets(
-        self, group_id: str, partitions: Iterable[TopicPartition] | None
+        self,
+        group_id: str,
+        partitions: Iterable[TopicPartition] | None,
+        *,
+        require_stable: bool = False,
     ) -> dict[TopicPartition, CommittedOffset]:
         shard = self._host(group_id, may_be_blank=True).shard
-        return shard.offsets.fetch(group_id, partitions)
+        return shard.offsets.fetch(group_id, partitions, require_stable=require_stable)
 
     async def delete_offsets(
         self, group_id: str, partitions: list[TopicPartition]

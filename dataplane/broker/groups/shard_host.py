@@ -39,11 +39,34 @@ class GroupShardHost(ShardHost[GroupShard, Outcome]):
             clock,
             write_timeout_ms=write_timeout_ms,
         )
+        self._late_markers: list[tuple[int, bool]] = []
 
     def replay(self, key: bytes, value: bytes | None) -> None:
         """Apply a committed record; ValueError for an unknown version."""
         self.shard.replay(CoordinatorRecord(key, value))
 
+    def replay_in_transaction(self, producer_id: int, key: bytes, value: bytes | None) -> None:
+        self.shard.replay_in_transaction(producer_id, CoordinatorRecord(key, value))
+
+    def transaction_ended(self, producer_id: int, *, is_commit: bool) -> None:
+        """A marker was met while the log is read."""
+        self.shard.core.durable.end_transaction(producer_id, is_commit=is_commit)
+
+    def marker_written(self, producer_id: int, *, is_commit: bool) -> None:
+        """A marker was appended and is committed; perhaps behind what is still being read."""
+        if self.is_loaded:
+            self.shard.offsets.end_transaction(producer_id, is_commit=is_commit)
+        else:
+            self._late_markers.append((producer_id, is_commit))
+
+    async def _settled(self) -> None:
+        for producer_id, is_commit in self._late_markers:
+            self.transaction_ended(producer_id, is_commit=is_commit)
+        self._late_markers.clear()
+
     def _replay_write(self, write: Write) -> None:
         for record in write.records:
-            self.shard.replay(record)
+            if write.producer is None:
+                self.shard.replay(record)
+            else:
+                self.shard.replay_in_transaction(write.producer[0], record)

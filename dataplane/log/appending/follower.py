@@ -6,7 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from dataplane.log.appending import replicated
-from dataplane.log.appending.validation import read_marker
+from dataplane.log.appending.end_marker import read_marker
 from dataplane.log.opening import NEVER_CLEANED
 from dataplane.log.reading.log_slice import AppendInfo
 from dataplane.model.errors import KafkaError

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING
 
-from dataplane.log.producers.producer_state import Marker
+from dataplane.log.appending.end_marker import read_marker
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.wire.batch_layout import (
     ATTRIBUTES,
@@ -32,14 +31,12 @@ from dataplane.wire.record_batch import iter_records, set_log_append_time
 
 if TYPE_CHECKING:
     from dataplane.log.config import LogConfig
+    from dataplane.log.producers.producer_state import Marker
     from dataplane.ports.filesystem import Buffer
 
 RECORD_ERRORS_MAX = 1_000
 """How many bad records of one batch an answer lists."""
 
-_MARKER_KEY = struct.Struct(">hh")
-_MARKER_VALUE = struct.Struct(">hi")
-_COMMIT = 1
 _CODECS = {
     "uncompressed": Compression.NONE,
     "gzip": Compression.GZIP,
@@ -196,17 +193,3 @@ def _recompress(
     ATTRIBUTES.pack_into(batch, ATTRIBUTES_AT, (attributes & ~CODEC_MASK) | wanted)
     CRC.pack_into(batch, CRC_AT, crc32c(memoryview(batch)[CHECKED_FROM:]))
     return batch
-
-
-def read_marker(batch: Buffer) -> Marker | None:
-    """The end-of-transaction marker in a control batch; None for other control batches."""
-    try:
-        record = next(iter_records(batch), None)
-    except WireError as error:
-        raise KafkaError(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
-    if record is None or record.key is None or len(record.key) < _MARKER_KEY.size:
-        return None
-    kind = _MARKER_KEY.unpack_from(record.key)[1]
-    if kind > _COMMIT or record.value is None or len(record.value) < _MARKER_VALUE.size:
-        return None
-    return Marker(kind == _COMMIT, _MARKER_VALUE.unpack_from(record.value)[1])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
-from dataplane.log.appending.validation import read_marker
+from dataplane.log.appending.end_marker import read_marker
 from dataplane.log.cleaner.cleaned_segment import CleanedSegment
 from dataplane.log.cleaner.offset_map import OffsetMap
 from dataplane.log.cleaner.plan import grouped

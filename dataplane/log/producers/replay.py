@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.log import paths
-from dataplane.log.appending.validation import read_marker
+from dataplane.log.appending.end_marker import read_marker
 from dataplane.log.index.transaction_index import AbortedTransaction
 from dataplane.log.reading.scan import heads
 from dataplane.wire.batch_layout import CONTROL_FLAG

@@ -29,7 +29,7 @@ from dataplane.handlers.registry import HANDLED, handler
 from dataplane.log.config import LogConfig
 from dataplane.log.opening import LogEnvironment
 from dataplane.log.partition_log import PartitionLog
-from dataplane.model.errors import ErrorCode
+from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
 from dataplane.ports.fakes.background import InlineBackground
@@ -61,6 +61,12 @@ class FakeReplicaManager:
 
     def get(self, topic_partition):
         return self.by_name.get(topic_partition)
+
+    def leader(self, topic_partition):
+        partition = self.get(topic_partition)
+        if partition is None or not partition.is_leader:
+            raise KafkaError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return partition
 
     def led(self):
         return [partition for partition in self.by_name.values() if partition.is_leader]

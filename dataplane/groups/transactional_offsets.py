@@ -1,0 +1,92 @@
+"""Commits of offsets within transactions (KIP-98, KIP-447): stored at once, counted by a marker."""
+
+from __future__ import annotations
+
+import collections
+from typing import TYPE_CHECKING
+
+from dataplane.groups.commit_records import commit_record
+from dataplane.groups.core import offset_write_error
+from dataplane.groups.outcome import Outcome
+from dataplane.groups.requests import UNKNOWN_MEMBER_ID
+from dataplane.groups.states import GroupState
+from dataplane.model.errors import ErrorCode
+
+if TYPE_CHECKING:
+    from dataplane.groups.consumer.heartbeats import ConsumerHeartbeats
+    from dataplane.groups.core import ShardCore
+    from dataplane.groups.outcome import Producer, Ticket
+    from dataplane.groups.pending_offsets import Place
+    from dataplane.groups.requests import CommitRequest
+    from dataplane.model.ids import TopicPartition
+
+
+class TransactionalOffsets:
+    """`_in_flight` counts what is written and not committed yet: it is unstable already."""
+
+    def __init__(self, core: ShardCore, consumers: ConsumerHeartbeats) -> None:
+        self._core = core
+        self._consumers = consumers
+        self._in_flight: collections.Counter[Place] = collections.Counter()
+
+    def commit(self, request: CommitRequest, producer: Producer, ticket: Ticket) -> Outcome:
+        """The reply is a dict from partition to error code."""
+        out = Outcome()
+        error = self._check(request)
+        if error is not ErrorCode.NONE:
+            out.reply(ticket, dict.fromkeys(request.offsets, error))
+            return out
+        results, accepted = request.split(self._core.settings.offset_metadata_max_bytes)
+        if not accepted:
+            out.reply(ticket, results)
+            return out
+        places = [(request.group_id, partition) for partition in accepted]
+        self._in_flight.update(places)
+
+        def stored(refusal: ErrorCode) -> Outcome:
+            done = Outcome()
+            self._in_flight.subtract(places)
+            for place in places:
+                if self._in_flight[place] <= 0:
+                    del self._in_flight[place]
+            answer = offset_write_error(refusal)
+            done.reply(ticket, results | dict.fromkeys(accepted, answer))
+            return done
+
+        now_ms = self._core.clock.realtime_ms()
+        records = [
+            commit_record(request.group_id, partition, asked, now_ms)
+            for partition, asked in accepted.items()
+        ]
+        out.write(records, stored, producer=producer)
+        return out
+
+    def _check(self, request: CommitRequest) -> ErrorCode:
+        """Who says which member it is must be that one; who says nothing (v0-2) may be anybody."""
+        group = self._core.find(request.group_id)
+        has_generation = request.generation >= 0
+        if group is None:
+            consumers = self._core.consumer_groups.find(request.group_id)
+            if consumers is not None:
+                return self._consumers.check_commit(consumers, request)
+            return ErrorCode.ILLEGAL_GENERATION if has_generation else ErrorCode.NONE
+        if group.state is GroupState.DEAD:
+            return ErrorCode.COORDINATOR_NOT_AVAILABLE
+        names_member = (
+            request.member_id != UNKNOWN_MEMBER_ID or request.group_instance_id is not None
+        )
+        if not has_generation and (group.state is GroupState.EMPTY or not names_member):
+            return ErrorCode.NONE
+        error = self._core.check_member(group, request.member_id, request.group_instance_id)
+        if error is ErrorCode.NONE and request.generation != group.generation:
+            return ErrorCode.ILLEGAL_GENERATION
+        return error
+
+    def is_unstable(self, place: Place) -> bool:
+        """Whether an open transaction may still change what is committed there."""
+        return place in self._in_flight or self._core.durable.pending.holds(place)
+
+    def partitions_of(self, group_id: str) -> set[TopicPartition]:
+        """Partitions that open transactions have offsets of the group for."""
+        known = {partition for group, partition in self._in_flight if group == group_id}
+        return known | self._core.durable.pending.partitions_of(group_id)

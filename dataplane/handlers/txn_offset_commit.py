@@ -1,0 +1,83 @@
+"""TxnOffsetCommit (28), versions 0-4: a producer commits a group's offsets in its transaction.
+
+Behaviour: needs Write on the transactional id, Read on the group and on each topic; an unknown
+topic gets UNKNOWN_TOPIC_OR_PARTITION. Answered once the records are committed by the in-sync
+replicas; the offsets count when the transaction does, by its marker on `__consumer_offsets`.
+Version notes: 2 leader epochs; 3 member, generation and instance of the consumer (KIP-447), which
+are looked at if they are given; 4 is the same on the wire.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dataplane.groups.requests import CommitRequest, OffsetToCommit
+from dataplane.handlers.group_access import require_group, topic_errors
+from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.ids import TopicPartition
+from dataplane.security.acl import AclOperation, ResourceType
+from dataplane.wire.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitResponse,
+    TxnOffsetCommitResponsePartition,
+    TxnOffsetCommitResponseTopic,
+)
+
+if TYPE_CHECKING:
+    from dataplane.broker.context import RequestContext
+
+
+async def handle(
+    context: RequestContext, request: TxnOffsetCommitRequest
+) -> TxnOffsetCommitResponse:
+    may_write = context.authorize(
+        AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, request.transactional_id
+    )
+    if not may_write:
+        raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    require_group(context, AclOperation.READ, request.group_id)
+    names = {topic.name for topic in request.topics}
+    refused = topic_errors(context, AclOperation.READ, names, must_exist=True)
+    topics = context.broker.metadata_cache.image.topics
+    errors: dict[TopicPartition, ErrorCode] = {}
+    offsets: dict[TopicPartition, OffsetToCommit] = {}
+    for topic in request.topics:
+        for asked in topic.partitions:
+            partition = TopicPartition(topic.name, asked.partition_index)
+            if topic.name in refused:
+                errors[partition] = refused[topic.name]
+            elif not 0 <= asked.partition_index < len(topics[topic.name].partitions):
+                errors[partition] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            else:
+                offsets[partition] = OffsetToCommit(
+                    offset=asked.committed_offset,
+                    leader_epoch=asked.committed_leader_epoch,
+                    metadata=asked.committed_metadata or "",
+                )
+    if offsets:
+        errors |= await context.broker.group_coordinator.commit_in_transaction(
+            CommitRequest(
+                group_id=request.group_id,
+                member_id=request.member_id,
+                group_instance_id=request.group_instance_id,
+                generation=request.generation_id,
+                offsets=offsets,
+                has_member_epoch=context.header.api_version >= 3,
+            ),
+            (request.producer_id, request.producer_epoch),
+        )
+    return TxnOffsetCommitResponse(
+        topics=[
+            TxnOffsetCommitResponseTopic(
+                name=topic.name,
+                partitions=[
+                    TxnOffsetCommitResponsePartition(
+                        partition_index=asked.partition_index,
+                        error_code=errors[TopicPartition(topic.name, asked.partition_index)],
+                    )
+                    for asked in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )

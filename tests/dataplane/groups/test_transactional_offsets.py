@@ -1,0 +1,190 @@
+"""Offsets committed within transactions: by TxnOffsetCommit, counted by WriteTxnMarkers' markers."""
+
+import asyncio
+
+import pytest
+
+from dataplane.cluster.topic_names import OFFSETS_TOPIC
+from dataplane.groups.requests import CommitRequest, JoinRequest, OffsetToCommit, Protocol
+from dataplane.model.errors import ErrorCode as E
+from dataplane.model.ids import TopicPartition
+from dataplane.wire.apis import ApiKey
+from dataplane.wire.messages.offset_fetch import (
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
+from dataplane.wire.messages.txn_offset_commit import (
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from dataplane.wire.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+)
+from tests.dataplane.groups.hosted import Hosted
+
+GROUP, PRODUCER = "g", 7
+WHERE = TopicPartition("t", 0)
+
+
+@pytest.fixture
+async def started():
+    made = []
+
+    async def start(**settings) -> Hosted:
+        made.append(await Hosted(**settings).start())
+        return await made[-1].loaded()
+
+    yield start
+    for hosted in made:
+        await hosted.stop()
+
+
+async def put(hosted: Hosted, offset: int, version: int = 3, *, epoch: int = 0, **member) -> int:
+    """The error of the one partition that is committed."""
+    partition = TxnOffsetCommitRequestPartition(
+        partition_index=0, committed_offset=offset, committed_metadata="m"
+    )
+    answer = await hosted.call(
+        ApiKey.TXN_OFFSET_COMMIT,
+        version,
+        transactional_id="x",
+        group_id=GROUP,
+        producer_id=PRODUCER,
+        producer_epoch=epoch,
+        topics=[TxnOffsetCommitRequestTopic(name="t", partitions=[partition])],
+        **member,
+    )
+    return answer.topics[0].partitions[0].error_code
+
+
+async def end(hosted: Hosted, *, commits: bool, epoch: int = 0, coordinator_epoch: int = 1) -> int:
+    index = hosted.group_coordinator.partition_of(GROUP).partition
+    marker = WritableTxnMarker(
+        producer_id=PRODUCER,
+        producer_epoch=epoch,
+        transaction_result=commits,
+        coordinator_epoch=coordinator_epoch,
+        topics=[WritableTxnMarkerTopic(name=OFFSETS_TOPIC, partition_indexes=[index])],
+    )
+    answer = await hosted.call(ApiKey.WRITE_TXN_MARKERS, 1, markers=[marker])
+    return answer.markers[0].topics[0].partitions[0].error_code
+
+
+async def fetched(hosted: Hosted, *, stable: bool = False) -> tuple[int, int]:
+    group = OffsetFetchRequestGroup(
+        group_id=GROUP, topics=[OffsetFetchRequestTopics(name="t", partition_indexes=[0])]
+    )
+    answer = await hosted.call(ApiKey.OFFSET_FETCH, 8, groups=[group], require_stable=stable)
+    row = answer.groups[0].topics[0].partitions[0]
+    return row.committed_offset, row.error_code
+
+
+@pytest.mark.parametrize("version", range(5))
+@pytest.mark.parametrize("commits", [True, False])
+async def test_an_offset_counts_when_its_transaction_is_committed(started, version, commits):
+    hosted = await started()
+    assert await put(hosted, 42, version) == E.NONE
+    assert await fetched(hosted) == (-1, E.NONE)
+    assert await fetched(hosted, stable=True) == (-1, E.UNSTABLE_OFFSET_COMMIT)
+    assert await end(hosted, commits=commits) == E.NONE
+    assert await fetched(hosted, stable=True) == (42 if commits else -1, E.NONE)
+    assert await end(hosted, commits=not commits) == E.NONE, "a marker more ends nothing"
+    assert await fetched(hosted) == (42 if commits else -1, E.NONE)
+
+
+@pytest.mark.parametrize("ends_before", [True, False])
+async def test_whoever_coordinates_next_knows_what_is_pending(started, ends_before):
+    hosted = await started()
+    place = hosted.group_coordinator.partition_of(GROUP)
+    await put(hosted, 42)
+    if ends_before:
+        await end(hosted, commits=True)
+    hosted.follow(place)
+    hosted.lead(place)
+    if not ends_before:
+        # It comes while the log is being read, or after: the offset counts either way.
+        assert await end(hosted, commits=True) == E.NONE
+    await hosted.loaded()
+    assert await fetched(hosted, stable=True) == (42, E.NONE)
+
+
+@pytest.mark.parametrize("is_reloaded", [True, False])
+async def test_of_several_commits_the_one_that_was_stored_last_wins(started, is_reloaded):
+    hosted = await started()
+    place = hosted.group_coordinator.partition_of(GROUP)
+    await put(hosted, 42)
+    plain = CommitRequest(
+        group_id=GROUP,
+        member_id="",
+        group_instance_id=None,
+        generation=-1,
+        offsets={WHERE: OffsetToCommit(offset=50)},
+    )
+    assert await hosted.group_coordinator.commit(plain) == {WHERE: E.NONE}
+    assert await fetched(hosted, stable=True) == (-1, E.UNSTABLE_OFFSET_COMMIT)
+    await end(hosted, commits=True)
+    if is_reloaded:
+        hosted.follow(place)
+        hosted.lead(place)
+        await hosted.loaded()
+    assert await fetched(hosted, stable=True) == (50, E.NONE)
+
+
+async def test_an_older_producer_or_coordinator_is_fenced(started):
+    hosted = await started()
+    await put(hosted, 42, epoch=3)
+    assert await put(hosted, 43, epoch=2) == E.INVALID_PRODUCER_EPOCH
+    assert await end(hosted, commits=True, epoch=2) == E.INVALID_PRODUCER_EPOCH
+    assert await end(hosted, commits=False, epoch=4, coordinator_epoch=5) == E.NONE
+    late = await end(hosted, commits=True, epoch=4, coordinator_epoch=4)
+    assert late == E.TRANSACTION_COORDINATOR_FENCED
+    assert await put(hosted, 44, epoch=3) == E.INVALID_PRODUCER_EPOCH
+    assert await fetched(hosted, stable=True) == (-1, E.NONE)
+
+
+async def test_who_says_which_member_it_is_must_be_that_one(started):
+    hosted = await started()
+    joined = await hosted.group_coordinator.join(
+        JoinRequest(
+            group_id=GROUP,
+            member_id="",
+            group_instance_id=None,
+            client_id="c",
+            client_host="h",
+            session_timeout_ms=10_000,
+            rebalance_timeout_ms=10_000,
+            protocol_type="consumer",
+            protocols=(Protocol("range", b""),),
+            require_known_member_id=False,
+        )
+    )
+    member = {"member_id": joined.member_id, "generation_id": joined.generation}
+    assert await put(hosted, 1, **member) == E.NONE
+    assert await put(hosted, 2, **(member | {"generation_id": 9})) == E.ILLEGAL_GENERATION
+    assert await put(hosted, 3, **(member | {"member_id": "another"})) == E.UNKNOWN_MEMBER_ID
+    assert await put(hosted, 4, version=2) == E.NONE, "an old client says nothing of itself"
+    await end(hosted, commits=True)
+    assert await fetched(hosted) == (4, E.NONE)
+
+
+async def test_a_marker_is_answered_once_the_replicas_have_it(started):
+    hosted = await started(replicas=(1, 2))
+    putting = asyncio.create_task(put(hosted, 42))
+    await asyncio.sleep(0.01)
+    assert await fetched(hosted, stable=True) == (-1, E.UNSTABLE_OFFSET_COMMIT), "on its way"
+    hosted.replicate()
+    assert await putting == E.NONE
+    ending = asyncio.create_task(end(hosted, commits=True))
+    await asyncio.sleep(0.01)
+    assert not ending.done()
+    assert await fetched(hosted) == (-1, E.NONE)
+    hosted.replicate()
+    assert await ending == E.NONE
+    assert await fetched(hosted, stable=True) == (42, E.NONE)
+
+
+async def test_markers_for_partitions_that_are_led_elsewhere_are_refused(started):
+    hosted = await started()
+    hosted.follow(hosted.group_coordinator.partition_of(GROUP))
+    assert await end(hosted, commits=True) == E.NOT_LEADER_OR_FOLLOWER

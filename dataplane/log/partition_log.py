@@ -130,12 +130,18 @@ class PartitionLog:
 
     @property
     def last_stable_offset(self) -> int:
-        """Below it no transaction is undecided: the bound of `read_committed` consumers."""
+        """Below it no transaction is undecided: the bound of `read_committed` consumers.
+
+        Not below the log start, which may pass the first record of an open transaction: consumers
+        that begin at the end would otherwise be sent to an offset that is gone.
+        """
         producers = self._producers.state
         if not producers.has_transactions:
             return self.high_watermark
         first = producers.first_unstable_offset()
-        return self.high_watermark if first is None else min(first, self.high_watermark)
+        if first is None:
+            return self.high_watermark
+        return min(max(first, self.log_start_offset), self.high_watermark)
 
     @property
     def size_bytes(self) -> int:

@@ -207,6 +207,19 @@ def test_last_stable_offset_stops_at_the_oldest_open_transaction():
     assert log.aborted_transactions(0, 5) == []
 
 
+def test_last_stable_offset_is_never_below_the_log_start():
+    log = World().open()
+    send(log, 0, 5, is_transactional=True)
+    append(log, 5)
+    log.update_high_watermark(10)
+    for deleted_before in (3, 7):
+        log.delete_records_before(deleted_before)
+        assert log.last_stable_offset == deleted_before, "the transaction is still open"
+    end_transaction(log, commit=False)
+    log.update_high_watermark(11)
+    assert log.last_stable_offset == 11
+
+
 @pytest.mark.parametrize("clean", [True, False])
 def test_open_and_aborted_transactions_survive_a_restart(clean):
     world = World(LogConfig(segment_bytes=500))

@@ -57,9 +57,7 @@ class DurableState:
 
     def end_transaction(self, producer_id: int, *, is_commit: bool) -> set[str]:
         """Apply or drop what the producer's transaction has committed; the groups concerned."""
-        ended = self.pending.end(producer_id)
-        if not is_commit:
-            return set()
+        ended = self.pending.end(producer_id, is_commit=is_commit)
         for (group_id, partition), value in ended.items():
             self.offsets.setdefault(group_id, {})[partition] = value
         return {group_id for group_id, _partition in ended}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from dataplane.groups.records import OffsetCommitValue
@@ -12,26 +12,49 @@ Place = tuple[str, "TopicPartition"]
 """Group and partition."""
 
 
+class _Stored(NamedTuple):
+    """`number` counts what was stored, in the order of the log."""
+
+    number: int
+    value: OffsetCommitValue
+
+
 class PendingOffsets:
-    """By producer id, in the order of the log: whatever comes later for a place replaces it."""
+    """By producer id. Of what is stored for a place, the latest in the log that counts stays."""
 
     def __init__(self) -> None:
         # None: committed, or deleted, otherwise since. It stays unstable until the marker.
-        self._by_producer: dict[int, dict[Place, OffsetCommitValue | None]] = {}
+        self._by_producer: dict[int, dict[Place, _Stored | None]] = {}
+        self._count = 0
 
     def put(self, producer_id: int, place: Place, value: OffsetCommitValue) -> None:
-        self._by_producer.setdefault(producer_id, {})[place] = value
+        self._count += 1
+        places = self._by_producer.setdefault(producer_id, {})
+        places[place] = _Stored(self._count, value)
 
     def supersede(self, place: Place) -> None:
         """Something was stored for the place outside transactions: it is the latest."""
-        for places in self._by_producer.values():
-            if place in places:
-                places[place] = None
+        self._supersede(place, self._count)
 
-    def end(self, producer_id: int) -> dict[Place, OffsetCommitValue]:
-        """Forget the producer's transaction; what it would have committed."""
+    def end(self, producer_id: int, *, is_commit: bool) -> dict[Place, OffsetCommitValue]:
+        """Forget the producer's transaction; what it commits.
+
+        Transactions may end in another order than they were stored in: what lies before a
+        committed offset must not replace it when its own marker comes.
+        """
         places = self._by_producer.pop(producer_id, {})
-        return {place: value for place, value in places.items() if value is not None}
+        if not is_commit:
+            return {}
+        committed = {place: stored for place, stored in places.items() if stored is not None}
+        for place, stored in committed.items():
+            self._supersede(place, stored.number)
+        return {place: stored.value for place, stored in committed.items()}
+
+    def _supersede(self, place: Place, up_to_number: int) -> None:
+        for places in self._by_producer.values():
+            stored = places.get(place)
+            if stored is not None and stored.number <= up_to_number:
+                places[place] = None
 
     def holds(self, place: Place) -> bool:
         return any(place in places for places in self._by_producer.values())

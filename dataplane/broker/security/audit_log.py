@@ -69,9 +69,7 @@ class AuditLog:
         self._sources: dict[tuple[str, str], int] = {}
         self._lines = 0
 
-    def denied(
-        self, connection: Asker, *, api: str, operation: str, resource: str
-    ) -> None:
+    def denied(self, connection: Asker, *, api: str, operation: str, resource: str) -> None:
         """The authorizer said no."""
         self._add(
             DENIED, connection, api=api, operation=operation, resource=resource, outcome="DENIED"
@@ -99,9 +97,7 @@ class AuditLog:
             **parts,
         )
 
-    def login_failed(
-        self, connection: Asker, *, mechanism: str, user: str, reason: str
-    ) -> None:
+    def login_failed(self, connection: Asker, *, mechanism: str, user: str, reason: str) -> None:
         """SASL refused somebody who claims to be `user`."""
         self._add(
             LOGIN_FAILED,

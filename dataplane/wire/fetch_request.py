@@ -18,6 +18,8 @@ TopicKey = str | uuid.UUID
 _FLEXIBLE_FROM = 12
 _TOPIC_IDS_FROM = 13
 _REPLICA_STATE_FROM = 15
+_DIRECTORY_IDS_FROM = 17
+_UUID_BYTES = 16
 _H = struct.Struct(">h").unpack_from
 _I = struct.Struct(">i").unpack_from
 _REPLICA_STATE = struct.Struct(">iq")
@@ -181,7 +183,7 @@ def _parse_flexible(version: int, values: tuple[int, ...], buf: memoryview, pos:
         for _ in range(partition_count):
             index, epoch, offset, fetched, start, limit = _PARTITION_V12(buf, pos)
             pos += 32
-            pos = pos + 1 if buf[pos] == 0 else skip_tags(buf, pos, size)
+            pos = pos + 1 if buf[pos] == 0 else _skip_partition_tags(version, buf, pos)
             partitions.append(FetchedFrom(index, offset, limit, epoch, fetched, start))
         pos = pos + 1 if buf[pos] == 0 else skip_tags(buf, pos, size)
         topics.append((topic, partitions))
@@ -204,6 +206,20 @@ def _parse_flexible(version: int, values: tuple[int, ...], buf: memoryview, pos:
         rack_id,
         cluster_id,
     )
+
+
+def _skip_partition_tags(version: int, buf: memoryview, pos: int) -> int:
+    """Skip them; the directory's id, which nothing here asks for, has to be one."""
+    end = skip_tags(buf, pos, len(buf))
+    if version >= _DIRECTORY_IDS_FROM:
+        count, pos = read_uvarint(buf, pos)
+        for _ in range(count):
+            tag, pos = read_uvarint(buf, pos)
+            length, pos = read_uvarint(buf, pos)
+            if tag == 0 and length != _UUID_BYTES:
+                raise WireError("replica_directory_id does not fill its tag")
+            pos += length
+    return end
 
 
 def _read_count(buf: memoryview, pos: int) -> tuple[int, int]:
@@ -277,10 +293,11 @@ def _read_tags(
         if end > len(buf):
             raise too_long("tagged field", length)
         if tag == 0:
-            if buf[pos]:
+            size, after = read_uvarint(buf, pos)  # null may be written longer than it need be
+            if size:
                 cluster_id, pos = _read_string(buf, pos, True)
             else:
-                cluster_id, pos = None, pos + 1
+                cluster_id, pos = None, after
         elif tag == 1 and version >= _REPLICA_STATE_FROM:
             replica_id, replica_epoch = _REPLICA_STATE.unpack_from(buf, pos)
             pos = skip_tags(buf, pos + _REPLICA_STATE.size, len(buf))

@@ -28,7 +28,7 @@ TICK_S = 1.0
 """An input that sees two ticks is stuck."""
 ADDRESS_SPACE_BYTES = 1 << 30
 """What a process may take beyond what it has when it begins."""
-KEPT_INPUT_BYTES_MAX = 2048
+KEPT_INPUT_BYTES_MAX = 8192
 
 
 class _StuckError(BaseException):

@@ -292,6 +292,7 @@ _UNFIT_FETCH = [
     (12, bytes(25) + b"\1\1\1\1\0\3\2ab"),
     (12, bytes(25) + b"\1\1\1\1\0\0"),
     (15, bytes(21) + b"\1\1\1\1\1\x0f" + bytes(15)),
+    (17, bytes(21) + b"\2" + bytes(16) + b"\2" + bytes(32) + b"\1\0\3abc\0\1\1\0"),
 ]
 
 
@@ -307,3 +308,9 @@ def test_what_the_schema_refuses_is_refused(parse, message, version: int, body: 
         decode(message, version, body)
     with pytest.raises(WireError):
         parse(version, memoryview(body))
+
+
+def test_a_null_cluster_id_may_be_a_varint_of_two_bytes() -> None:
+    body = bytes(25) + b"\1\1\1\1\0\2\x80\0"
+    assert decode(FetchRequest, 12, body)[0].cluster_id is None
+    assert parse_fetch(12, memoryview(body)).cluster_id is None

@@ -12,7 +12,7 @@ from typing import Any
 from dataplane.model.errors import ErrorCode
 from dataplane.wire.schema import Shape, fields_of
 
-_ERROR_FIELDS = frozenset({"error_code"})
+_ERROR_FIELDS = frozenset({"error_code", "partition_error_code"})
 _MESSAGE_FIELDS = frozenset({"error_message"})
 # Fields that identify what an entry of a response is about, and where a request spells it apart.
 _ALIASES = {

@@ -1,9 +1,9 @@
-"""FindCoordinator (10), versions 0-6: which broker coordinates a group.
+"""FindCoordinator (10), versions 0-6: which broker coordinates a group or a transactional id.
 
-Behaviour: needs Describe on the group. The offsets topic is created at the first question; until
-it has a leader the answer is COORDINATOR_NOT_AVAILABLE, which clients retry.
+Behaviour: needs Describe on the group or transactional id. The coordinator's topic is created at
+the first question; until it has a leader the answer is COORDINATOR_NOT_AVAILABLE, which clients
+retry.
 Version notes: 1 key types; 4 many keys at once, each with its own error.
-Skipped: transactional ids (type 1), which are not served: UNSUPPORTED_VERSION, and a message.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
-from dataplane.cluster.topic_names import OFFSETS_TOPIC
+from dataplane.cluster.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from dataplane.handlers.group_access import may_use_group
+from dataplane.handlers.transaction_access import may_use_transactional_id
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import AclOperation
 from dataplane.wire.messages.find_coordinator import (
@@ -50,7 +51,7 @@ async def handle(
 
 async def _find(context: RequestContext, key_type: int, key: str) -> Coordinator:
     try:
-        return await _find_group(context, key_type, key)
+        return await _find_one(context, key_type, key)
     except KafkaError as error:
         return Coordinator(
             key=key,
@@ -62,18 +63,23 @@ async def _find(context: RequestContext, key_type: int, key: str) -> Coordinator
         )
 
 
-async def _find_group(context: RequestContext, key_type: int, key: str) -> Coordinator:
-    if key_type == TRANSACTION_KEY:
-        raise KafkaError(ErrorCode.UNSUPPORTED_VERSION, "transactions are not served yet")
-    if key_type != GROUP_KEY:
+async def _find_one(context: RequestContext, key_type: int, key: str) -> Coordinator:
+    if key_type == GROUP_KEY:
+        topic = OFFSETS_TOPIC
+        if not may_use_group(context, AclOperation.DESCRIBE, key):
+            raise KafkaError(ErrorCode.GROUP_AUTHORIZATION_FAILED)
+    elif key_type == TRANSACTION_KEY:
+        topic = TRANSACTIONS_TOPIC
+        if not may_use_transactional_id(context, AclOperation.DESCRIBE, key):
+            raise KafkaError(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    else:
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"unknown coordinator key type {key_type}")
-    if not may_use_group(context, AclOperation.DESCRIBE, key):
-        raise KafkaError(ErrorCode.GROUP_AUTHORIZATION_FAILED)
     here = context.broker
-    if OFFSETS_TOPIC not in here.metadata_cache.image.topics:
-        await _create_offsets_topic(context)
-        raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{OFFSETS_TOPIC} is being created")
-    partition = here.group_coordinator.partition_of(key)
+    if topic not in here.metadata_cache.image.topics:
+        await _create(context, topic)
+        raise KafkaError(ErrorCode.COORDINATOR_NOT_AVAILABLE, f"{topic} is being created")
+    coordinator = here.group_coordinator if key_type == GROUP_KEY else here.transaction_coordinator
+    partition = coordinator.partition_of(key)
     state = here.metadata_cache.image.partition(*partition)
     broker = here.metadata_cache.image.brokers.get(state.leader) if state is not None else None
     endpoint = broker.listeners.get(context.connection.listener_name) if broker else None
@@ -84,10 +90,10 @@ async def _find_group(context: RequestContext, key_type: int, key: str) -> Coord
     )
 
 
-async def _create_offsets_topic(context: RequestContext) -> None:
+async def _create(context: RequestContext, topic: str) -> None:
     """Ask the controller; whatever it answers, the client asks again."""
     try:
-        await context.broker.internal_topics.create(OFFSETS_TOPIC)
+        await context.broker.internal_topics.create(topic)
     except KafkaError as error:
         if error.code is not ErrorCode.TOPIC_ALREADY_EXISTS:
-            _log.warning("cannot create %s: %s", OFFSETS_TOPIC, error)
+            _log.warning("cannot create %s: %s", topic, error)

@@ -43,6 +43,9 @@ class ApiKey(enum.IntEnum):
     DELETE_RECORDS = 21
     INIT_PRODUCER_ID = 22
     OFFSET_FOR_LEADER_EPOCH = 23
+    ADD_PARTITIONS_TO_TXN = 24
+    ADD_OFFSETS_TO_TXN = 25
+    END_TXN = 26
     WRITE_TXN_MARKERS = 27
     TXN_OFFSET_COMMIT = 28
     DESCRIBE_ACLS = 29
@@ -126,6 +129,9 @@ _ROWS = (
     _spec(ApiKey.DELETE_RECORDS, 2, 2),
     _spec(ApiKey.INIT_PRODUCER_ID, 5, 2),
     _spec(ApiKey.OFFSET_FOR_LEADER_EPOCH, 4, 4),
+    _spec(ApiKey.ADD_PARTITIONS_TO_TXN, 5, 3),
+    _spec(ApiKey.ADD_OFFSETS_TO_TXN, 4, 3),
+    _spec(ApiKey.END_TXN, 4, 3),
     _spec(ApiKey.WRITE_TXN_MARKERS, 1, 1),
     _spec(ApiKey.TXN_OFFSET_COMMIT, 4, 3),
     _spec(ApiKey.DESCRIBE_ACLS, 3, 2),

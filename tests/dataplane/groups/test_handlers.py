@@ -283,29 +283,11 @@ async def test_find_coordinator(hosted, version):
     assert (found.error_code, found.node_id, found.host, found.port) == (0, 1, "127.0.0.1", 9092)
 
 
-@pytest.mark.parametrize("version", versions(ApiKey.FIND_COORDINATOR)[1:])
-async def test_transactional_ids_are_refused_plainly(hosted, version):
-    if version >= 4:
-        answer = await hosted.call(
-            ApiKey.FIND_COORDINATOR, version, key_type=1, coordinator_keys=["x"]
-        )
-        found = answer.coordinators[0]
-    else:
-        found = await hosted.call(ApiKey.FIND_COORDINATOR, version, key="x", key_type=1)
-    assert found.error_code == E.UNSUPPORTED_VERSION
-    assert "transactions" in found.error_message
-
-
 @pytest.mark.parametrize("version", versions(ApiKey.INIT_PRODUCER_ID))
 async def test_init_producer_id(hosted, version):
-    from dataplane.model.errors import KafkaError
-
     ids = []
     for _ in range(2):
         answer = await hosted.call(ApiKey.INIT_PRODUCER_ID, version, transactional_id=None)
         assert (answer.error_code, answer.producer_epoch) == (E.NONE, 0)
         ids.append(answer.producer_id)
     assert ids == [0, 1]
-    with pytest.raises(KafkaError) as refused:
-        await hosted.call(ApiKey.INIT_PRODUCER_ID, version, transactional_id="x")
-    assert refused.value.code is E.UNSUPPORTED_VERSION

@@ -84,11 +84,10 @@ def build_components(
     authorizer = Authorizer(coordinator, clock, entropy, configs.broker_config)
     producer_ids = ProducerIdManager(coordinator, broker_id)
     quotas = QuotaManager(configs, clock)
-    group_coordinator = GroupCoordinator(replica_manager, metadata_cache, configs, clock, entropy)
+    coordinates = (replica_manager, metadata_cache, configs, clock)
+    group_coordinator = GroupCoordinator(*coordinates, entropy)
     sender = MarkerSender(peers, metadata_cache, metrics, clock)
-    transaction_coordinator = TransactionCoordinator(
-        replica_manager, metadata_cache, configs, clock, producer_ids=producer_ids, sender=sender
-    )
+    transactions = TransactionCoordinator(*coordinates, producer_ids=producer_ids, sender=sender)
     check = PeerLeadershipCheck(coordinator, peers, metadata_cache, replica_manager, lifecycle)
     return Components(
         lifecycle=lifecycle,
@@ -117,7 +116,7 @@ def build_components(
             internal_topics=InternalTopics(client, configs),
             replica_manager=replica_manager,
             group_coordinator=group_coordinator,
-            transaction_coordinator=transaction_coordinator,
+            transaction_coordinator=transactions,
             producer_ids=producer_ids,
             authorizer=authorizer,
             audit=AuditLog(clock, metrics),

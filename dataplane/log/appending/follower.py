@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dataplane.log.parts import LogOffsets, LogParts
+    from dataplane.log.producers.producer_state import Marker
     from dataplane.log.reading.scan import BatchHead
     from dataplane.ports.clock import Clock
     from dataplane.ports.filesystem import Buffer
@@ -61,6 +62,13 @@ class FollowerAppends:
         if last - first > INT32_MAX:  # more than one segment can hold: the rest is fetched again
             batches = [batch for batch in batches if batch.last_offset - first <= INT32_MAX]
             size, last = batches[-1].position + batches[-1].size, batches[-1].last_offset
+        # Before anything is written: one that cannot be read is refused.
+        markers = [
+            read_marker(view[batch.position : batch.position + batch.size])
+            if batch.attributes & CONTROL_FLAG
+            else None
+            for batch in batches
+        ]
         max_ts = max(batch.max_timestamp_ms for batch in batches)
         now_ms = self._clock.realtime_ms()
         parts.roller.roll_if_due(size, first, last, start, max_ms=max_ts, now_ms=now_ms)
@@ -72,8 +80,8 @@ class FollowerAppends:
         count = sum(batch.records for batch in batches)
         if count != last + 1 - start and offsets.cleaned_until == NEVER_CLEANED:
             offsets.cleaned_until = offsets.log_start_offset  # the leader's log was compacted
-        for batch in batches:
-            self._note(batch, before, view)
+        for batch, marker in zip(batches, markers, strict=True):
+            self._note(batch, before, marker)
         if last + 1 - parts.flusher.recovery_point >= parts.local.config.flush_messages:
             parts.flusher.flush_in_background(last + 1)
         return AppendInfo(first, last, NO_TIMESTAMP, offsets.log_start_offset, False, max_ts, count)
@@ -106,15 +114,11 @@ class FollowerAppends:
             self._drop_empty_segments()
             raise failure from error
 
-    def _note(self, batch: BatchHead, before: int, view: memoryview) -> None:
+    def _note(self, batch: BatchHead, before: int, marker: Marker | None) -> None:
         """Tail and producer of one batch that was just written."""
         local = self._parts.local
-        end = batch.position + batch.size
-        local.tail.push(batch.last_offset + 1, before + end)
+        local.tail.push(batch.last_offset + 1, before + batch.position + batch.size)
         if batch.producer_id >= 0:
-            marker = None
-            if batch.attributes & CONTROL_FLAG:
-                marker = read_marker(view[batch.position : end])
             self._parts.producers.record(batch, marker, local.active.base_offset)
 
     def _drop_empty_segments(self) -> None:

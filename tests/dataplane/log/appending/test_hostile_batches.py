@@ -34,6 +34,7 @@ REFUSALS = {
     ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
     ErrorCode.INVALID_PRODUCER_EPOCH,
     ErrorCode.OFFSET_OUT_OF_RANGE,
+    ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
 }
 
 
@@ -152,3 +153,15 @@ def test_a_batch_that_grows_when_it_is_recompressed_is_too_large():
     code = answer(lambda: log.append_as_leader(data, 0, now_ms=NOW_MS))
     assert code == ErrorCode.MESSAGE_TOO_LARGE
     assert log.log_end_offset == 0
+
+
+def test_a_follower_writes_no_marker_that_it_cannot_read():
+    log = World().open()
+    append(log, 2)
+    control, gzip = 0x20, 1
+    marker = batch(1, base_offset=2, leader_epoch=0, producer_id=3, producer_epoch=0)
+    struct.pack_into(">h", marker, 21, control | gzip)
+    size = log.size_bytes
+    code = answer(lambda: log.append_as_follower(memoryview(bytes(sealed(marker)))))
+    assert code == ErrorCode.CORRUPT_MESSAGE
+    assert (log.size_bytes, log.log_end_offset) == (size, 2)

@@ -5,7 +5,8 @@ than the request wants and `max.request.partition.size.limit` allows, at least o
 an answer asks for what comes next. A topic that may not be described is an error when it is named,
 and left out of "all". Kafka serves this API with KRaft alone; Java's admin client prefers it to
 Metadata wherever it is offered.
-Skipped: eligible leader replicas, which ZooKeeper does not keep (null).
+Skipped: eligible leader replicas, which ZooKeeper does not keep: none, because Java's Admin client
+does not take null.
 """
 
 from __future__ import annotations
@@ -95,6 +96,8 @@ def _described(
                 replica_nodes=list(state.replicas),
                 isr_nodes=list(state.isr),
                 offline_replicas=list(state.offline_replicas),
+                eligible_leader_replicas=[],
+                last_known_elr=[],
             )
             for code, state in states[begin : begin + count]
         ],

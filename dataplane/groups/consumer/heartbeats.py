@@ -151,7 +151,12 @@ class ConsumerHeartbeats:
         if stepped != current or is_new:
             change.set_current(stepped)
         self._watch(group, stepped, has_stepped=stepped != current)
-        says_assignment = request.is_full or stepped.assigned != member.assigned
+        # Who names an epoch before its own has not got the answer that said both.
+        says_assignment = (
+            request.is_full
+            or stepped.assigned != member.assigned
+            or request.member_epoch != member.epoch
+        )
         return ConsumerHeartbeatResult(
             member_id=stepped.member_id,
             member_epoch=stepped.epoch,

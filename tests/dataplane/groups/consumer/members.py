@@ -8,6 +8,13 @@ from dataplane.groups.consumer.requests import ConsumerHeartbeat
 from dataplane.model.errors import ErrorCode
 from tests.dataplane.groups.driver import GROUP, Driver
 
+OUT = (
+    ErrorCode.FENCED_MEMBER_EPOCH,
+    ErrorCode.UNKNOWN_MEMBER_ID,
+    ErrorCode.FENCED_INSTANCE_ID,  # fatal to a client; another one with its instance id came
+)
+"""Whoever is answered so is no member any more."""
+
 
 def anything(_topic: str) -> bool:
     return True
@@ -78,7 +85,7 @@ class Client:
             self.epoch = answer.member_epoch
             if answer.assignment is not None:
                 self.owned = answer.assignment
-        elif answer.error in (ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID):
+        elif answer.error in OUT:
             self.lose()
 
     def lose(self) -> None:

@@ -72,8 +72,10 @@ class ConsumerGroupLife(RuleBasedStateMachine):
     @rule(data=st.data(), subscribed=subscriptions)
     def subscribe_to_something_else(self, data, subscribed):
         client = data.draw(st.sampled_from(self.clients))
+        if client.waiting is not None:
+            return  # it says so with a heartbeat, and sends none before it has its answer
         client.joining = client.joining | {"regex": ""} | subscribed
-        if client.waiting is None and client.epoch > 0:
+        if client.epoch > 0:
             fields = client.joining | {"instance_id": client.instance, "owned": client.owned}
             client.waiting = self.world.beat(client.member_id, client.epoch, **fields)
             client.read()

@@ -35,6 +35,14 @@ def test_an_assignment_is_said_when_it_changes_or_is_asked_for(world):
     assert full.assignment == everything
 
 
+def test_whose_answer_was_lost_is_given_the_assignment_again(world):
+    world.ask("one", 0, **JOIN)
+    world.topics.put("t", 5)
+    assert world.ask("one", 1, owned=world.parts("t", 0, 1, 2, 3)).member_epoch == 2  # lost
+    again = world.ask("one", 1, owned=world.parts("t", 0, 1, 2, 3))
+    assert (again.member_epoch, again.assignment) == (2, world.parts("t", 0, 1, 2, 3, 4))
+
+
 def test_a_coordinator_made_id_is_a_matter_of_version_0(world):
     assert world.error("", 0, **JOIN) is E.INVALID_REQUEST
     answer = world.ask("", 0, makes_its_own_id=False, **JOIN)

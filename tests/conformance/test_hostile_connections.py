@@ -76,8 +76,6 @@ def tls_hello() -> bytes:
         pytest.param(b"SSH-2.0-OpenSSH_9.2\r\n", id="ssh"),
         pytest.param(framed(b""), id="empty frame"),
         pytest.param(framed(b"\0\3"), id="half a header"),
-        pytest.param(framed(header(9999, 0)), id="unknown API"),
-        pytest.param(framed(header(-1, -1)), id="negative API"),
         pytest.param(struct.pack(">ih", 50 << 20, 3), id="50 MiB of Metadata"),
         pytest.param(struct.pack(">i", (100 << 20) + 1), id="above the largest frame"),
     ],
@@ -106,11 +104,28 @@ def test_a_malformed_body_is_answered_or_closed_and_counted(
     assert_alive(lone)
 
 
+UNSUPPORTED_VERSION = (35).to_bytes(2)
+
+
+@pytest.mark.parametrize(("key", "version"), [(9999, 0), (-1, -1), (3, 99)])
+def test_what_is_not_served_is_answered_with_error_35(
+    lone: LocalCluster, key: int, version: int
+) -> None:
+    with connected(lone) as sock:
+        sock.sendall(framed(header(key, version)))
+        answer = read_frame(sock)
+    assert answer is not None
+    assert UNSUPPORTED_VERSION in answer
+    assert_alive(lone)
+
+
 def test_unknown_apis_do_not_fill_the_metrics(lone: LocalCluster, metrics_port: int) -> None:
     for key in range(500, 520):
         with connected(lone) as sock:
             sock.sendall(framed(header(key, 0)))
-            assert read_frame(sock) is None
+            answer = read_frame(sock)
+            assert answer is not None
+            assert answer.endswith(UNSUPPORTED_VERSION)
     names = [
         name
         for name in metrics(metrics_port)

@@ -420,8 +420,11 @@ def assert_records(plan, silent):
     if silent is None:
         assert row["value"] in {None, 3 * RECORDS}, row
     else:
-        assert (row["value"], row["at_least"]) == (None, 2 * RECORDS), row
-        assert [gap["brokers"] for gap in row["unknown"]] == [[silent]], row
+        # A broker beside it may have been too busy to answer in time: that is said as well.
+        away = {broker for gap in row["unknown"] for broker in gap["brokers"]}
+        assert silent in away, row
+        assert row["value"] is None, row
+        assert row["at_least"] == (3 - len(away)) * RECORDS, row
         texts = {found["code"]: found["text"] for found in plan["impact"]["warnings"]}
         assert "records" in texts["unknown"]
     return plan["impact"]["summary"]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from dataplane.broker.security.authorizer import Authorizer
     from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
     from dataplane.broker.transactions.transaction_coordinator import TransactionCoordinator
+    from dataplane.broker.transactions.verifier import TransactionVerifier
     from dataplane.model.ids import TopicPartition
     from dataplane.ports.clock import Clock
     from dataplane.ports.entropy import Entropy
@@ -87,6 +88,7 @@ class HandlerContext:
     replica_manager: ReplicaManager
     group_coordinator: GroupCoordinator
     transaction_coordinator: TransactionCoordinator
+    transaction_verifier: TransactionVerifier
     producer_ids: ProducerIdManager
     authorizer: Authorizer
     audit: AuditLog

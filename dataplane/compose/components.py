@@ -21,6 +21,7 @@ from dataplane.broker.security.authorizer import Authorizer
 from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
 from dataplane.broker.transactions.marker_sender import MarkerSender
 from dataplane.broker.transactions.transaction_coordinator import TransactionCoordinator
+from dataplane.broker.transactions.verifier import TransactionVerifier
 from dataplane.compose.replication import build_replica_manager
 
 if TYPE_CHECKING:
@@ -82,8 +83,7 @@ def build_components(
         controller_client=client,
     )
     authorizer = Authorizer(coordinator, clock, entropy, configs.broker_config)
-    producer_ids = ProducerIdManager(coordinator, broker_id)
-    quotas = QuotaManager(configs, clock)
+    producer_ids, quotas = ProducerIdManager(coordinator, broker_id), QuotaManager(configs, clock)
     coordinates = (replica_manager, metadata_cache, configs, clock)
     group_coordinator = GroupCoordinator(*coordinates, entropy)
     sender = MarkerSender(peers, metadata_cache, metrics, clock)
@@ -117,6 +117,7 @@ def build_components(
             replica_manager=replica_manager,
             group_coordinator=group_coordinator,
             transaction_coordinator=transactions,
+            transaction_verifier=TransactionVerifier(peers, metadata_cache, configs),
             producer_ids=producer_ids,
             authorizer=authorizer,
             audit=AuditLog(clock, metrics),

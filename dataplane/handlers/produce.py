@@ -1,11 +1,12 @@
 """Produce (0), versions 0-11.
 
 Behaviour: needs Write on each topic, and on the transactional id whose transaction the batches are
-part of; without one they may not be of any. Exactly one v2 batch per partition; its offsets and
-leader epoch are patched in place in the connection's buffer, then it is written once. acks=0 is not
-answered, and an error closes the connection; acks=1 answers after the append; acks=-1 is refused
-below min.insync.replicas and else waits for the high watermark. A timeout says REQUEST_TIMED_OUT:
-the outcome is unknown, not failed.
+part of; without one they may not be of any. A partition's first batch of a transaction is written
+once the transaction coordinator has it among the transaction's (KIP-890). Exactly one v2 batch per
+partition; its offsets and leader epoch are patched in place in the connection's buffer, then it is
+written once. acks=0 is not answered, and an error closes the connection; acks=1 answers after the
+append; acks=-1 is refused below min.insync.replicas and else waits for the high watermark. A
+timeout says REQUEST_TIMED_OUT: the outcome is unknown, not failed.
 Version notes: 0-2 carry message sets of the formats before the batch, which become one batch of
 magic 2 (`old_produce`); 3 and later carry batches alone; 7 allows zstd, 8 has error messages per
 partition and says which records of a batch are at fault (KIP-467; at most 1,000 of them), 9 is
@@ -15,6 +16,7 @@ flexible, 10 hints at the new leader (KIP-951), 11 is the same on the wire.
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dataplane.broker.context import CloseConnection
@@ -23,6 +25,7 @@ from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.cluster.topic_names import INTERNAL_TOPICS
 from dataplane.handlers import leader_hints, old_produce
 from dataplane.handlers.produce_route import ProduceRoute
+from dataplane.handlers.verified_produce import first_writes, verify_then
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import AclOperation, ResourceType
@@ -54,14 +57,32 @@ _Topic = tuple[str, list[ProducedPartition]]
 _Staged = tuple[_Topic, int, "Partition", int]
 
 
-def handle_frame(context: RequestContext, frame: memoryview, position: int) -> Any:
+def handle_frame(
+    context: RequestContext,
+    frame: memoryview,
+    position: int,
+    unverified: dict[tuple[str, int], ErrorCode] | None = None,
+) -> Any:
+    """`unverified`: partitions for which the transaction coordinator refuses this producer."""
     header = context.header
     version = header.api_version
     transactional_id, acks, timeout_ms, asked = parse_produce(version, frame, position)
     refused = None
     if acks not in _ACKS or transactional_id is not None:
         refused = _refused_whole(context, acks, transactional_id)
-    origin = "client" if transactional_id is None else "transaction"
+    origin = "client"
+    if transactional_id is not None:
+        origin = "transaction"
+        if (
+            refused is None
+            and unverified is None
+            and context.broker.transaction_verifier.is_enabled
+        ):
+            writes = first_writes(context, asked)
+            if writes:
+                copied = memoryview(bytearray(frame))  # the connection's buffer is used again
+                again = partial(handle_frame, context, copied, position)
+                return verify_then(context, transactional_id, writes, again, acks=acks)
     topics: list[_Topic] = []
     staged: list[_Staged] = []
     failed = False
@@ -71,7 +92,8 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
         topics.append(topic)
         denied = refused or _refused_topic(context, name)
         for index, records in partitions:
-            result = _stage(context, topic, index, records, acks, denied, staged, origin)
+            here = denied or (unverified and unverified.get((name, index))) or None
+            result = _stage(context, topic, index, records, acks, here, staged, origin)
             if result.error_code:
                 failed = True
             results.append(result)

@@ -13,6 +13,7 @@ from dataplane.log.producers.producer_entry import (
     sequence_plus,
 )
 from dataplane.log.producers.producer_snapshot import SnapshotDamagedError
+from dataplane.log.producers.verifications import Verifications
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.filesystem import read_whole, replace_whole
 from dataplane.wire.batch_layout import CONTROL_FLAG, TRANSACTIONAL_FLAG
@@ -51,6 +52,7 @@ class ProducerState:
         self.entries: dict[int, ProducerEntry] = {}
         self._open: dict[int, int] = {}  # producer id -> first offset of its open transaction
         self._unreplicated: list[CompletedTransaction] = []
+        self.verifications = Verifications()
         # A snapshot at this log end would hold nothing that a start does not find anyway.
         self._snapshot_end_offset = NO_OFFSET
         self.damaged_files = 0
@@ -110,6 +112,7 @@ class ProducerState:
         if batch.attributes & TRANSACTIONAL_FLAG and entry.transaction_first_offset == NO_OFFSET:
             entry.transaction_first_offset = batch.base_offset
             self._open[batch.producer_id] = batch.base_offset
+            self.verifications.forget(batch.producer_id)
         return None
 
     def _record_marker(
@@ -117,6 +120,7 @@ class ProducerState:
     ) -> CompletedTransaction | None:
         if marker is None:  # a control batch of another kind: nothing of ours
             return None
+        self.verifications.forget(batch.producer_id)
         entry.move_to_epoch(batch.producer_epoch)
         entry.coordinator_epoch = marker.coordinator_epoch
         entry.last_timestamp_ms = batch.max_timestamp_ms
@@ -132,6 +136,9 @@ class ProducerState:
         return completed
 
     # --- transactions ---
+
+    def has_open_transaction(self, producer_id: int) -> bool:
+        return producer_id in self._open
 
     @property
     def has_transactions(self) -> bool:
@@ -168,6 +175,7 @@ class ProducerState:
         self.entries.clear()
         self._open.clear()
         self._unreplicated.clear()
+        self.verifications.clear()
         self._snapshot_end_offset = NO_OFFSET
 
     def forget_all(self) -> None:

@@ -22,6 +22,7 @@ from dataplane.broker.security.authorizer import Authorizer
 from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
 from dataplane.broker.transactions.marker_sender import MarkerSender
 from dataplane.broker.transactions.transaction_coordinator import TransactionCoordinator
+from dataplane.broker.transactions.verifier import TransactionVerifier
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
 from dataplane.cluster.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from dataplane.config.broker_config import BrokerConfig
@@ -174,6 +175,7 @@ class Hosted:
             replica_manager=self.replica_manager,
             group_coordinator=self.group_coordinator,
             transaction_coordinator=self.transaction_coordinator,
+            transaction_verifier=TransactionVerifier(self.peers, self.metadata_cache, configs),
             producer_ids=producer_ids,
             authorizer=self.authorizer,
             audit=AuditLog(self.clock, Metrics()),

@@ -25,6 +25,7 @@ from dataplane.broker.security.authorizer import Authorizer
 from dataplane.broker.security.sasl_mechanisms import SaslMechanisms
 from dataplane.broker.transactions.marker_sender import MarkerSender
 from dataplane.broker.transactions.transaction_coordinator import TransactionCoordinator
+from dataplane.broker.transactions.verifier import TransactionVerifier
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
 from dataplane.compose.replication import build_replica_manager
 from dataplane.config import BrokerConfig
@@ -182,6 +183,7 @@ class OneBroker:
                 self.replica_manager, self.metadata_cache, self.configs, self.clock, self.entropy
             ),
             transaction_coordinator=self.transaction_coordinator,
+            transaction_verifier=TransactionVerifier(self.peers, self.metadata_cache, self.configs),
             producer_ids=self.producer_ids,
             authorizer=self.authorizer,
             audit=AuditLog(self.clock, self.metrics),

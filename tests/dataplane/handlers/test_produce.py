@@ -202,14 +202,3 @@ async def test_answers_of_one_connection_may_wait_together(broker: OneBroker) ->
         only(read_answer(r, 9, a.value)).base_offset for r, a in zip(requests, answers, strict=True)
     ]
     assert offsets == [0, 1, 2]
-
-
-async def test_a_batch_of_a_transaction_needs_its_transactional_id(broker: OneBroker) -> None:
-    broker.topic("t")
-    inside = batch("a", producer_id=5, producer_epoch=0, base_sequence=0, is_transactional=True)
-    request = produce("t", inside)
-    refused = only(await broker.ask(request, 9))
-    assert refused.error_code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
-    request.transactional_id = "mine"
-    assert only(await broker.ask(request, 9)).error_code == ErrorCode.NONE
-    assert broker.partition("t").log.last_stable_offset == 0

@@ -260,7 +260,7 @@ class PartitionLog:
     # --- appending ---
 
     def append_as_leader(
-        self, records: Buffer, leader_epoch: int, *, now_ms: int, origin: str = "transaction"
+        self, records: Buffer, leader_epoch: int, *, now_ms: int, origin: str = "client"
     ) -> AppendInfo:
         """Stage one batch and commit it: see `LeaderAppends`, which writes several at once."""
         appends = self.leader_appends

@@ -191,7 +191,7 @@ class _Log:
             sealed(batch)
         end = log.log_end_offset
         try:
-            log.append_as_leader(batch, 0, now_ms=NOW_MS)
+            log.append_as_leader(batch, 0, now_ms=NOW_MS, origin="transaction")
         except KafkaError as error:
             if error.code not in REFUSALS:
                 raise Finding("refusal", f"{error.code.name}: {error.message}") from error

@@ -166,7 +166,7 @@ class Partition:
 
     # -- writing
 
-    def append_now(self, records: Buffer, acks: int, *, origin: str = "transaction") -> AppendInfo:
+    def append_now(self, records: Buffer, acks: int, *, origin: str = "client") -> AppendInfo:
         """Append one batch to the leader's log. KafkaError says why not; nothing is waited for."""
         try:
             return self.stage(records, acks, origin=origin)

@@ -70,9 +70,11 @@ def only(response):
     return response.responses[0].partitions[0]
 
 
-def append(broker: OneBroker, *batches: bytes, topic: str = "t", index: int = 0) -> None:
+def append(
+    broker: OneBroker, *batches: bytes, topic: str = "t", index: int = 0, origin: str = "client"
+) -> None:
     for records in batches:
-        broker.partition(topic, index).append_now(bytearray(records), 1)
+        broker.partition(topic, index).append_now(bytearray(records), 1, origin=origin)
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -320,7 +322,8 @@ async def test_who_reads_committed_learns_which_transactions_were_aborted(
 ) -> None:
     topic = broker.topic("t")
     inside = {"producer_epoch": 0, "is_transactional": True, "base_sequence": 0}
-    append(broker, batch("a", producer_id=5, **inside), batch("b", producer_id=6, **inside))
+    for value, producer_id in (("a", 5), ("b", 6)):
+        append(broker, batch(value, producer_id=producer_id, **inside), origin="transaction")
     end(broker, 5, commits=False)
     wanted = functools.partial(fetch, topic if version >= 13 else "t")
     waits = only(await broker.ask(wanted(isolation=1), version))

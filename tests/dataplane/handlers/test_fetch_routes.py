@@ -92,7 +92,8 @@ def filled(broker: OneBroker) -> uuid.UUID:
     for number in range(40):
         append(broker, batch(*["v" * (number * 37 % 900)] * (1 + number % 3)))
     options = {"producer_id": 5, "producer_epoch": 0, "base_sequence": 0}
-    append(broker, batch("open", is_transactional=True, **options), batch("z" * 9_000), batch("y"))
+    append(broker, batch("open", is_transactional=True, **options), origin="transaction")
+    append(broker, batch("z" * 9_000), batch("y"))
     end = broker.partition("t").log.log_end_offset
     broker.partition("t").on_follower_fetch(PEER, end - 1)
     log = broker.partition("t").log

@@ -48,7 +48,9 @@ def batch(count: int = 1, *, at_ms: int = NOW_MS, value: bytes = b"value", **key
 
 
 def append(log: PartitionLog, count: int = 1, *, epoch: int = 0, **keywords):
-    return log.append_as_leader(batch(count, **keywords), epoch, now_ms=NOW_MS)
+    """Append as a client does, one that may use its transactional id if it is in a transaction."""
+    origin = "transaction" if keywords.get("is_transactional") else "client"
+    return log.append_as_leader(batch(count, **keywords), epoch, now_ms=NOW_MS, origin=origin)
 
 
 def offsets_in(data: bytes) -> list[int]:

@@ -35,7 +35,8 @@ def put(log: PartitionLog, *pairs: tuple[str, str | None], at_ms: int = NOW_MS, 
         )
         for n, (key, value) in enumerate(pairs)
     ]
-    return log.append_as_leader(build_batch(records, **options), 0, now_ms=at_ms)
+    origin = "transaction" if options.get("is_transactional") else "client"
+    return log.append_as_leader(build_batch(records, **options), 0, now_ms=at_ms, origin=origin)
 
 
 def end_transaction(log: PartitionLog, producer_id: int, *, commits: bool, epoch: int = 0):

@@ -302,10 +302,11 @@ def test_who_names_no_transactional_id_writes_outside_transactions():
         base_sequence=0,
         is_transactional=True,
     )
-    code = refusal(lambda: log.append_as_leader(inside, 0, now_ms=NOW_MS, origin="client"))
-    assert code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    for named in ({}, {"origin": "client"}):  # nobody writes into a transaction by saying nothing
+        code = refusal(lambda named=named: log.append_as_leader(inside, 0, now_ms=NOW_MS, **named))
+        assert code == ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     nobodys = build_batch([NewRecord(b"k", b"v", (), NOW_MS)], is_transactional=True)
-    code = refusal(lambda: log.append_as_leader(nobodys, 0, now_ms=NOW_MS))
+    code = refusal(lambda: log.append_as_leader(nobodys, 0, now_ms=NOW_MS, origin="transaction"))
     assert code == ErrorCode.INVALID_RECORD
     assert log.log_end_offset == 0
 

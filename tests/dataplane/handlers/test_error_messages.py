@@ -56,6 +56,7 @@ ON_SUCCESS = {
     "DescribeUserScramCredentialsResponse.results.error_message": UNSET,
     "AlterUserScramCredentialsResponse.results.error_message": UNSET,
     "DescribeClusterResponse.error_message": NULL,
+    "DescribeProducersResponse.topics.partitions.error_message": NULL,
 }
 
 

@@ -107,7 +107,8 @@ class FetchRoute:
             if (
                 not log.log_start_offset <= offset < bound
                 or log.cleaned_until != NEVER_CLEANED
-                or (self._is_committed_only and log.has_aborted)  # they have to be named
+                # Aborted transactions have to be named.
+                or (self._is_committed_only and offset <= log.last_aborted_offset)
                 or partition.topic_id is not self._topic_id  # created once more under its name
             ):
                 return None

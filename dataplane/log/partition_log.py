@@ -253,9 +253,9 @@ class PartitionLog:
         return [(row.producer_id, row.first_offset) for row in rows]
 
     @property
-    def has_aborted(self) -> bool:
-        """Whether any transaction was aborted in what the log still holds."""
-        return not self._producers.aborted.is_empty
+    def last_aborted_offset(self) -> int:
+        """The last marker of an abort in what the log still holds; -1 without any."""
+        return self._producers.aborted.last_offset
 
     # --- appending ---
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _ENTRY = struct.Struct(">hqqqq")
 _LAST_OFFSET = attrgetter("last_offset")
+NO_OFFSET = -1
 
 
 class AbortedTransaction(NamedTuple):
@@ -49,6 +50,8 @@ class TransactionIndex:
         self._fs = fs
         self._directory = directory
         self._entries: dict[int, list[AbortedTransaction]] = {}
+        self.last_offset = NO_OFFSET
+        """The last marker of an abort: behind it there is none to drop. NO_OFFSET without any."""
 
     def relocate(self, directory: str) -> None:
         self._directory = directory
@@ -77,12 +80,14 @@ class TransactionIndex:
                 write_rows(self._fs, self._path(base_offset), kept)
         if kept:
             self._entries[base_offset] = kept
+            self._find_last()
         else:
-            self._entries.pop(base_offset, None)
+            self.drop(base_offset)
         return True
 
     def append(self, base_offset: int, aborted: AbortedTransaction) -> None:
         self._entries.setdefault(base_offset, []).append(aborted)
+        self.last_offset = max(self.last_offset, aborted.last_offset)
         file = self._fs.open(self._path(base_offset), create=True)
         try:
             file.append(_ENTRY.pack(0, *aborted))
@@ -91,12 +96,17 @@ class TransactionIndex:
 
     def forget(self, base_offset: int) -> None:
         """The segment is gone, or is about to be scanned again."""
-        self._entries.pop(base_offset, None)
+        self.drop(base_offset)
         self._fs.remove(self._path(base_offset))
 
     def drop(self, base_offset: int) -> None:
         """The segment is gone and so is its file."""
-        self._entries.pop(base_offset, None)
+        if self._entries.pop(base_offset, None) is not None:
+            self._find_last()
+
+    def _find_last(self) -> None:
+        ends = (rows[-1].last_offset for rows in self._entries.values())
+        self.last_offset = max(ends, default=NO_OFFSET)
 
     def truncate_to(self, offset: int) -> None:
         """Drop aborts whose marker lies at `offset` or later."""

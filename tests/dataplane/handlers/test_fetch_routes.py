@@ -27,7 +27,7 @@ from tests.dataplane.handlers.one_broker import (
     read_answer,
     settled,
 )
-from tests.dataplane.handlers.test_fetch import append, fetch, only, values
+from tests.dataplane.handlers.test_fetch import append, end, fetch, only, values
 from tests.dataplane.handlers.test_nearby_reads import RACK_AWARE
 from tests.dataplane.handlers.test_produce import produce
 from tests.dataplane.log.cleaner.cleaning import clean
@@ -121,6 +121,41 @@ def test_a_route_answers_as_the_ordinary_way(
         if parts is not None:
             assert joined(parts) == ordinary
         assert joined(client.send(request, version)) == ordinary
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_behind_the_last_abort_a_route_reads_what_is_committed(
+    broker: OneBroker, client: Client, version: int
+) -> None:
+    topic_id = broker.topic("t")
+    topic = topic_id if version >= 13 else "t"
+    append(broker, batch("a"), batch("b"))
+    for producer_id in (5, 6):
+        options = {"producer_id": producer_id, "producer_epoch": 0, "base_sequence": 0}
+        inside = batch("in", "side", is_transactional=True, **options)
+        append(broker, inside, origin="transaction")
+    end(broker, 6, commits=True)
+    end(broker, 5, commits=False)
+    aborted_at = broker.partition("t").log.log_end_offset - 1
+    append(broker, batch("c", "d"), batch("e"))
+    client.warm(topic, version, isolation=1)
+    for offset in range(aborted_at + 4):
+        request = fetch(topic, offset, isolation=1)
+        parts = client.by_route(request, version)
+        assert (parts is not None) == (offset > aborted_at), "the aborted have to be named"
+        ordinary = joined(Client(broker).send(request, version))
+        assert parts is None or joined(parts) == ordinary
+        assert joined(client.send(request, version)) == ordinary
+    append(
+        broker,
+        batch("more", is_transactional=True, **options | {"base_sequence": 2}),
+        origin="transaction",
+    )
+    end(broker, 6, commits=False)
+    append(broker, batch("f"))
+    assert client.by_route(fetch(topic, aborted_at + 1, isolation=1), version) is None
+    last = broker.partition("t").log.log_end_offset - 1
+    assert client.by_route(fetch(topic, last, isolation=1), version) is not None
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -40,3 +40,26 @@ def test_a_range_has_just_those_that_reach_into_it(history, data):
     wanted = [row for row in everything if row.last_offset >= start and row.first_offset < stop]
     assert index.overlapping(start, stop) == sorted(wanted, key=lambda row: row.last_offset)
     assert index.is_empty == (not everything)
+
+
+@given(histories(), st.data())
+def test_the_last_marker_is_known_whatever_goes(history, data):
+    rows, end = history
+    fs = MemoryFileSystem()
+    fs.make_dirs("/p")
+    index = TransactionIndex(fs, "/p")
+    for base, found in rows.items():
+        for row in found:
+            index.append(base, row)
+    bound = data.draw(st.integers(0, end))
+    dropped = data.draw(st.sets(st.sampled_from(sorted(rows))) if rows else st.just(set()))
+    index.truncate_to(bound)
+    for base in dropped:
+        index.drop(base)
+    left = {base: found for base, found in rows.items() if base not in dropped}
+    kept = [row.last_offset for found in left.values() for row in found if row.last_offset < bound]
+    assert index.last_offset == max(kept, default=-1)
+    opened = TransactionIndex(fs, "/p")
+    for base in data.draw(st.permutations(sorted(left))):
+        assert opened.load(base)
+    assert opened.last_offset == index.last_offset

@@ -237,9 +237,12 @@ def test_open_and_aborted_transactions_survive_a_restart(clean):
     log = world.open(is_clean=clean)
     log.update_high_watermark(9)
     assert log.aborted_transactions(0, 100) == aborted
-    assert log.last_stable_offset == 8
+    assert (log.last_stable_offset, log.last_aborted_offset) == (8, 7)
     log.truncate_to(5)
     assert log.aborted_transactions(0, 100) == aborted[:2]
+    assert log.last_aborted_offset == 3
+    log.truncate_fully_and_start_at(5)
+    assert log.last_aborted_offset == -1
 
 
 def test_what_was_read_names_the_aborted_transactions_in_it_and_no_others():
@@ -265,7 +268,7 @@ def test_without_an_abort_nothing_is_looked_for():
     send(log, 0, is_transactional=True)
     end_transaction(log, commit=True)
     log.update_high_watermark(2)
-    assert not log.has_aborted
+    assert log.last_aborted_offset == -1
     assert log.aborted_in(log.read(0, 1 << 20, 2), 2) == []
 
 

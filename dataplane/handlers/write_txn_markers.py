@@ -33,8 +33,11 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-TIMEOUT_S: Final = 30.0
-"""Replicas that have not followed by then: REQUEST_TIMED_OUT, the coordinator sends it again."""
+TIMEOUT_S: Final = 25.0
+"""Replicas that have not followed by then: REQUEST_TIMED_OUT, the coordinator sends it again.
+
+Before the coordinator gives up the request: the other partitions' markers would be sent again too.
+"""
 
 
 async def handle(

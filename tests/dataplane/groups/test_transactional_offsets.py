@@ -4,8 +4,10 @@ import asyncio
 
 import pytest
 
+from dataplane.broker.transactions import marker_sender
 from dataplane.cluster.topic_names import OFFSETS_TOPIC
 from dataplane.groups.requests import CommitRequest, JoinRequest, OffsetToCommit, Protocol
+from dataplane.handlers import write_txn_markers
 from dataplane.model.errors import ErrorCode as E
 from dataplane.model.ids import TopicPartition
 from dataplane.wire.apis import ApiKey
@@ -182,6 +184,20 @@ async def test_a_marker_is_answered_once_the_replicas_have_it(started):
     hosted.replicate()
     assert await ending == E.NONE
     assert await fetched(hosted, stable=True) == (42, E.NONE)
+
+
+async def test_a_slow_marker_is_answered_before_the_coordinator_gives_up(started, monkeypatch):
+    assert write_txn_markers.TIMEOUT_S * 1000 <= marker_sender.REQUEST_TIMEOUT_MS - 1000
+    monkeypatch.setattr(write_txn_markers, "TIMEOUT_S", 0.05)
+    hosted = await started(replicas=(1, 2))
+    putting = asyncio.create_task(put(hosted, 42))
+    await asyncio.sleep(0.01)
+    hosted.replicate()
+    assert await putting == E.NONE
+    assert await end(hosted, commits=True) == E.REQUEST_TIMED_OUT
+    assert await fetched(hosted) == (-1, E.NONE)
+    hosted.replicate()
+    assert await fetched(hosted, stable=True) == (42, E.NONE), "it is in the log and counts"
 
 
 async def test_markers_for_partitions_that_are_led_elsewhere_are_refused(started):

@@ -1,7 +1,8 @@
 """DescribeProducers (61), version 0: what partitions remember of their producers.
 
-Behaviour: needs Read on the topic; asked of the leader. A producer is there until its expiration;
-that of an open transaction for as long as it is open.
+Behaviour: needs Read on the topic; any replica answers: clients ask the leader, or the broker whose
+transactions they look through. A producer is there until its expiration; that of an open
+transaction for as long as it is open.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ async def handle(
 
 def _describe(context: RequestContext, key: TopicPartition) -> PartitionResponse:
     try:
-        partition = context.broker.replica_manager.leader(key)
+        partition = context.broker.replica_manager.hosted(key)
+        if partition.log.has_failed:
+            raise KafkaError(ErrorCode.KAFKA_STORAGE_ERROR)
     except KafkaError as refusal:
         return PartitionResponse(partition_index=key.partition, error_code=refusal.code)
     return PartitionResponse(

@@ -1,8 +1,10 @@
-"""DescribeProducers: what a leader remembers of those that wrote."""
+"""DescribeProducers: what a replica remembers of those that wrote."""
+
+import errno
 
 import pytest
 
-from dataplane.model.errors import ErrorCode
+from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import AclEntry, AclOperation, Permission, ResourcePattern, ResourceType
 from dataplane.security.principal import Principal
@@ -75,16 +77,26 @@ async def test_an_expired_producer_is_not_shown(broker: OneBroker) -> None:
     assert await rows(broker) == []
 
 
-async def test_only_the_leader_answers(broker: OneBroker) -> None:
-    broker.topic("led")
-    broker.topic("followed", leader=PEER, replicas=(ME, PEER))
-    led, followed, beyond, nowhere = await describe(
-        broker, ("led", 0), ("followed", 0), ("led", 1), ("nowhere", 0)
+async def test_a_follower_answers_too(broker: OneBroker) -> None:
+    """Who looks through the transactions of one broker asks it for all its replicas."""
+    broker.topic("t", leader=PEER, replicas=(ME, PEER))
+    options = {"producer_id": 9, "producer_epoch": 3, "base_sequence": 0}
+    broker.partition("t").log.append_as_follower(
+        bytearray(batch("a", is_transactional=True, **options))
     )
-    assert (led.error_code, led.error_message, led.active_producers) == (0, None, [])
-    assert followed.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert await rows(broker) == [(9, 3, 0, 1_000, -1, 0)]
+
+
+async def test_who_has_no_replica_says_so(broker: OneBroker) -> None:
+    broker.topic("here")
+    broker.topic("there", leader=PEER, replicas=(PEER,))
+    here, there, beyond, nowhere = await describe(
+        broker, ("here", 0), ("there", 0), ("here", 1), ("nowhere", 0)
+    )
+    assert (here.error_code, here.error_message, here.active_producers) == (0, None, [])
+    assert there.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert beyond.error_code == nowhere.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    assert followed.active_producers == []
+    assert there.active_producers == []
 
 
 async def test_topics_need_read() -> None:
@@ -107,3 +119,13 @@ async def test_topics_need_read() -> None:
         assert refused.active_producers == []
     await broker.authorizer.stop()
     await broker.stop()
+
+
+async def test_what_a_failed_directory_held_is_unknown(broker: OneBroker) -> None:
+    broker.topic("t")
+    write(broker, "a", producer_id=9, producer_epoch=0, base_sequence=0)
+    broker.fs.fail("append", ".log", number=errno.EIO)
+    with pytest.raises(KafkaError):
+        write(broker, "b")
+    (found,) = await describe(broker, ("t", 0))
+    assert (found.error_code, found.active_producers) == (ErrorCode.KAFKA_STORAGE_ERROR, [])

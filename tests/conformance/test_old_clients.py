@@ -10,6 +10,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 if TYPE_CHECKING:
     from tests.local_cluster import LocalCluster
 
+pytestmark = [pytest.mark.conformance, pytest.mark.cluster]
 RELEASES = ["0.8.2.0", "0.9.0.1", "0.10.0.0"]
 CODECS = ["none", "gzip", "snappy", "lz4"]
 COUNT = 500

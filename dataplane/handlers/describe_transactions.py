@@ -60,5 +60,5 @@ def _topics(context: RequestContext, partitions: tuple[TopicPartition, ...]) -> 
     return [
         TopicData(topic=topic, partitions=indexes)
         for topic, indexes in by_topic.items()
-        if context.authorize(AclOperation.DESCRIBE, ResourceType.TOPIC, topic)
+        if context.sees(AclOperation.DESCRIBE, ResourceType.TOPIC, topic)
     ]

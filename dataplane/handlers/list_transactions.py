@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.handlers.transaction_access import may_use_transactional_id
-from dataplane.security.acl import AclOperation
+from dataplane.security.acl import AclOperation, ResourceType
 from dataplane.transactions.states import BY_LABEL
 from dataplane.wire.messages.list_transactions import (
     ListTransactionsRequest,
@@ -40,7 +39,9 @@ async def handle(
             )
             for each in listed
             if _is_asked_for(request, each, now_ms)
-            and may_use_transactional_id(context, AclOperation.DESCRIBE, each.transactional_id)
+            and context.sees(
+                AclOperation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, each.transactional_id
+            )
         ],
     )
 

@@ -47,6 +47,6 @@ def may_see(context: RequestContext, token: DelegationToken) -> bool:
         return True
     if context.broker.authorizer.is_super_user(token.owner) and not context.is_super_user:
         return False
-    return context.authorize(
+    return context.sees(
         AclOperation.DESCRIBE, ResourceType.DELEGATION_TOKEN, token.token_id
-    ) or context.authorize(AclOperation.DESCRIBE_TOKENS, ResourceType.USER, str(token.owner))
+    ) or context.sees(AclOperation.DESCRIBE_TOKENS, ResourceType.USER, str(token.owner))

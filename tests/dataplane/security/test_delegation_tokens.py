@@ -2,11 +2,13 @@
 
 import asyncio
 import base64
+import logging
 import sys
 
 import pytest
 
 from dataplane.broker.networking.peer_login import PeerCredentials, ScramClient
+from dataplane.broker.security.audit_log import LOGGER
 from dataplane.handlers.registry import HANDLED
 from dataplane.model.errors import ErrorCode as E
 from dataplane.model.errors import KafkaError
@@ -252,6 +254,15 @@ async def test_who_sees_which_tokens(hosted):
     assert await seen(hosted) == {}
     await grant(hosted, CAROL, AclOperation.DESCRIBE, ResourceType.DELEGATION_TOKEN, made.token_id)
     assert set(await seen(hosted)) == {made.token_id}
+
+
+async def test_tokens_that_are_left_out_are_no_denials(hosted, caplog):
+    caplog.set_level(logging.INFO, LOGGER)
+    await make(hosted)
+    caplog.clear()
+    hosted.connection.principal = CAROL
+    assert await seen(hosted) == {}
+    assert [record for record in caplog.records if record.name == LOGGER] == []
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
 """DescribeTransactions and ListTransactions as clients see them."""
 
+import logging
+
 import pytest
 
+from dataplane.broker.security.audit_log import LOGGER
 from dataplane.model.errors import ErrorCode as E
 from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import AclEntry, AclOperation, Permission, ResourcePattern, ResourceType
@@ -98,6 +101,21 @@ async def test_ids_and_topics_need_grants(hosted):
     (found,) = await described(hosted, "a")
     assert [each.topic for each in found.topics] == ["t"]
     assert await listed(hosted) == ["a"]
+
+
+async def test_what_is_only_left_out_is_no_denial(hosted, caplog):
+    """Nor does the audit log show a client's listing as attempts on the ids of others."""
+    caplog.set_level(logging.INFO, LOGGER)
+    await begin(hosted, "a", TopicPartition("t", 0), TopicPartition("old", 0))
+    await begin(hosted, "b")
+    await allow(hosted, ResourceType.TRANSACTIONAL_ID, "a")
+    hosted.connection.principal = ALICE
+    assert await listed(hosted) == ["a"]
+    (found,) = await described(hosted, "a")
+    assert (found.error_code, found.topics) == (E.NONE, [])
+    assert [record for record in caplog.records if record.name == LOGGER] == []
+    await described(hosted, "b")
+    assert len([record for record in caplog.records if record.name == LOGGER]) == 1
 
 
 @pytest.mark.parametrize("version", [0, 1])

@@ -9,7 +9,10 @@ from dataplane.cluster.topic_names import OFFSETS_TOPIC
 from dataplane.groups.requests import CommitRequest, JoinRequest, OffsetToCommit, Protocol
 from dataplane.handlers import write_txn_markers
 from dataplane.model.errors import ErrorCode as E
+from dataplane.model.errors import KafkaError
 from dataplane.model.ids import TopicPartition
+from dataplane.security.acl import AclEntry, AclOperation, Permission, ResourcePattern, ResourceType
+from dataplane.security.principal import ANONYMOUS, Principal
 from dataplane.wire.apis import ApiKey
 from dataplane.wire.messages.offset_fetch import (
     OffsetFetchRequestGroup,
@@ -26,6 +29,11 @@ from dataplane.wire.messages.write_txn_markers import (
 from tests.dataplane.groups.hosted import Hosted
 
 GROUP, PRODUCER = "g", 7
+ALICE = Principal.user("alice")
+WITH_ACLS = {
+    "authorizer_class_name": "kafka.security.authorizer.AclAuthorizer",
+    "super_users": "User:ANONYMOUS",
+}
 WHERE = TopicPartition("t", 0)
 
 
@@ -204,3 +212,42 @@ async def test_markers_for_partitions_that_are_led_elsewhere_are_refused(started
     hosted = await started()
     hosted.follow(hosted.group_coordinator.partition_of(GROUP))
     assert await end(hosted, commits=True) == E.NOT_LEADER_OR_FOLLOWER
+
+
+async def allow(hosted: Hosted, operation: AclOperation, kind: ResourceType, name: str) -> None:
+    entry = AclEntry(ALICE, "*", operation, Permission.ALLOW)
+    await hosted.authorizer.create(ResourcePattern.literal(kind, name), [entry])
+
+
+async def refusal(asking) -> E:
+    with pytest.raises(KafkaError) as refused:
+        await asking
+    return refused.value.code
+
+
+async def test_offsets_need_grants_on_the_id_the_group_and_the_topic(started):
+    hosted = await started(**WITH_ACLS)
+    hosted.connection.principal = ALICE
+    assert await refusal(put(hosted, 5)) is E.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
+    await allow(hosted, AclOperation.WRITE, ResourceType.TRANSACTIONAL_ID, "x")
+    assert await refusal(put(hosted, 5)) is E.GROUP_AUTHORIZATION_FAILED
+    await allow(hosted, AclOperation.READ, ResourceType.GROUP, GROUP)
+    assert await put(hosted, 5) == E.TOPIC_AUTHORIZATION_FAILED
+    await allow(hosted, AclOperation.READ, ResourceType.TOPIC, "t")
+    assert await put(hosted, 5) == E.NONE
+
+
+@pytest.mark.parametrize("tenants", [False, True])
+async def test_no_client_ends_a_transaction_by_a_marker(started, tenants):
+    """Where tenants grant, no grant makes a client a coordinator."""
+    hosted = await started(**WITH_ACLS, penstock_tenant_configs_only=str(tenants).lower())
+    assert await put(hosted, 5) == E.NONE
+    hosted.connection.principal = ALICE
+    assert await refusal(end(hosted, commits=True)) is E.CLUSTER_AUTHORIZATION_FAILED
+    await allow(hosted, AclOperation.ALL, ResourceType.CLUSTER, "kafka-cluster")
+    if tenants:
+        assert await refusal(end(hosted, commits=True)) is E.CLUSTER_AUTHORIZATION_FAILED
+    else:
+        assert await end(hosted, commits=True) == E.NONE
+    hosted.connection.principal = ANONYMOUS
+    assert await fetched(hosted) == (-1 if tenants else 5, E.NONE)

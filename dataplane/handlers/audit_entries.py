@@ -55,6 +55,18 @@ def audit(context: RequestContext, request: Any, response: Any) -> None:
         )
 
 
+def untold(context: RequestContext, response: Any) -> None:
+    """Write that something was administered of which no more can be said: a bug of ours."""
+    code = getattr(response, "error_code", 0)
+    context.broker.audit.administered(
+        context.connection,
+        api=API_TABLE[ApiKey(context.header.api_key)].name,
+        operation="UNKNOWN",
+        resource="Unknown",
+        outcome=ErrorCode.of(code).name if code else "UNKNOWN",
+    )
+
+
 def _created_topics(_request: Any, response: Any) -> Iterable[Entry]:
     for topic in response.topics:
         yield Entry("CREATE", f"Topic:{topic.name}", topic.error_code)

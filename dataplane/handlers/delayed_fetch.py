@@ -119,12 +119,18 @@ class DelayedFetch(DelayedOperation):
     # -- answering
 
     def _encode(self, results: list[FetchedPartition], size: int, *, failed: bool) -> list[Any]:
-        header, asked = self._context.header, self._partitions
         metering = self._context.metering
-        if metering is not None and not asked.is_replica:
+        if metering is not None and not self._partitions.is_replica:
             metering.spent_before()
             if not metering.fetched(size):
                 return self._encode_held(metering.throttle_ms)
+        return self._encode_read(results, size, failed=failed)
+
+    def _encode_read(
+        self, results: list[FetchedPartition], size: int, *, failed: bool
+    ) -> list[Any]:
+        """The answer with what was read: no quota is in its way any more."""
+        header, asked = self._context.header, self._partitions
         topics = []
         at = 0
         for key, count in asked.keys:

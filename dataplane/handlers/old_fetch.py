@@ -72,13 +72,15 @@ class OldFetch(DelayedFetch):
 
     __slots__ = ()
 
-    def _encode(self, results: list[FetchedPartition], size: int, *, failed: bool) -> list[Any]:
+    def _encode_read(
+        self, results: list[FetchedPartition], size: int, *, failed: bool
+    ) -> list[Any]:
         converted = [
             result if result.records is None else self._converted(entry, result)
             for entry, result in zip(self._partitions.entries, results, strict=True)
         ]
         failed = failed or any(result.error_code for result in converted)
-        return super()._encode(converted, size, failed=failed)
+        return super()._encode_read(converted, size, failed=failed)
 
     def _converted(self, entry: FetchEntry, result: FetchedPartition) -> FetchedPartition:
         try:

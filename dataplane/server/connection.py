@@ -377,7 +377,8 @@ class Connection(asyncio.BufferedProtocol):
             self._session_timer.cancel()
             self._session_timer = None
         self._dispatcher = self._live_dispatcher
-        if lifetime_ms is not None:
+        # One that was closed while it logged in would be kept by the timer until the session's end.
+        if lifetime_ms is not None and not self.closed:
             self._session_timer = self.loop.call_later(lifetime_ms / 1000, self._end_session)
 
     def _end_session(self) -> None:

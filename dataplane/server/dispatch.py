@@ -13,7 +13,7 @@ from dataplane.broker.metrics import UNKNOWN_API
 from dataplane.broker.networking.frame_buffer import FrameError
 from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.handlers import registry
-from dataplane.handlers.audit_entries import ENTRIES, audit
+from dataplane.handlers.audit_entries import ENTRIES, audit, untold
 from dataplane.handlers.error_response import error_response
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
@@ -254,20 +254,32 @@ class Dispatcher:
         try:
             response = await self._handle(handler, context, request)
             if key in ENTRIES and response is not None:
-                audit(context, request, response)
+                self._audit(context, request, response)
             if response is not None:
                 wait_ms = _wait_of(context, response)
                 reply = [encode_response_frame(response, header.api_version, header.correlation_id)]
-        except WireError:  # our own response does not fit its schema: a bug, answered as one
+        except Exception:  # noqa: BLE001 - our own answer has no such shape: a bug, said as one
             _log.exception("%s v%d cannot be answered", key.name, header.api_version)
             self._metrics.failed_requests.inc()
             reply = self._error_reply(context, request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
+            if reply is None:  # who waits for an answer shall not wait for ever
+                connection.close_after_answer()
         if key in _BEFORE_SASL:
             await self._after_sasl(connection, key)
         self._metrics.time_request(API_TABLE[key].name, (loop.time() - started_s) * 1000)
         deferred.complete(reply)
         if wait_ms:
             connection.mute(wait_ms)
+
+    def _audit(self, context: RequestContext, request: Any, response: Any) -> None:
+        """What was done is done, and is answered so, whether or not it can be told."""
+        try:
+            audit(context, request, response)
+        except Exception:  # noqa: BLE001 - logged, counted; the answer goes out
+            key = ApiKey(context.header.api_key)
+            _log.exception("%s cannot be written to the audit log", key.name)
+            self._metrics.failed_requests.inc()
+            untold(context, response)
 
     async def _after_sasl(self, connection: Requester, key: ApiKey) -> None:
         """What an answer of the login means for its connection."""

@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 from dataplane.broker.metadata.registration import ensure_layout
 from dataplane.broker.security.audit_log import LOGGER
 from dataplane.config import BROKER_CONFIGS, BrokerConfig, ConfigError, ConfigType
+from dataplane.handlers import audit_entries
 from dataplane.handlers.audit_entries import ENTRIES
 from dataplane.handlers.registry import HANDLED
 from dataplane.security.principal import Principal
+from dataplane.wire.apis import ApiKey
+from dataplane.wire.errors import WireError
 from dataplane.wire.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialUpsertion,
@@ -120,6 +123,28 @@ async def test_what_was_administered_is_said_with_its_outcome(caplog):
         ("ALTER_CONFIGS", f"Broker:{ME}", "SUCCESS", "log.retention.ms"),
         ("ALTER_CONFIGS", f"Broker:{ME}", "INVALID_CONFIG", "log.retention.ms"),
         ("DELETE", "Partition:t-0", "OFFSET_OUT_OF_RANGE", "before offset 7"),
+    ]
+    await stopped(broker)
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), WireError("y")])
+async def test_what_cannot_be_told_is_answered_as_it_went(caplog, monkeypatch, error):
+    """A bug in what reads the answer may neither lose it nor change it, nor be silent."""
+
+    def broken(_request, _response):
+        raise error
+
+    monkeypatch.setitem(audit_entries.ENTRIES, ApiKey.CREATE_ACLS, broken)
+    broker = await started()
+    acl = AclCreation(
+        resource_type=2, resource_name="t", principal="User:bob", host="*", operation=3,
+        permission_type=3,
+    )  # fmt: skip
+    answer = await broker.ask(CreateAclsRequest(creations=[acl]), 1)
+    assert [each.error_code for each in answer.results] == [0]
+    assert broker.metrics.failed_requests.value == 1
+    assert [(x["api"], x["operation"], x["outcome"]) for x in lines(caplog)] == [
+        ("CreateAcls", "UNKNOWN", "UNKNOWN")
     ]
     await stopped(broker)
 

@@ -9,11 +9,13 @@ import asyncio
 import pytest
 
 from dataplane.broker.metadata.registration import ensure_layout
+from dataplane.handlers import old_fetch
 from dataplane.quotas.entities import DEFAULT, Entity
 from dataplane.quotas.overrides import Change
 from dataplane.server.metered import TimedSteps
 from dataplane.wire.codec import decode
 from dataplane.wire.headers import parse_response_header
+from dataplane.wire.message_sets import from_batches
 from dataplane.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from dataplane.wire.messages.list_groups import ListGroupsRequest
 from dataplane.wire.messages.metadata import MetadataRequest
@@ -286,3 +288,24 @@ async def test_an_unread_quota_costs_a_request_nothing(broker):
     assert connection.info.produce_route is not None
     connection.read(request(MetadataRequest(topics=[]), 9, 3))
     assert correlation_ids(connection.take()) == [3]
+
+
+@pytest.mark.parametrize("version", [0, 1, 2, 3])
+async def test_nothing_is_converted_for_an_answer_that_the_quota_forbids(
+    broker, monkeypatch, version
+):
+    """Who is over its rate would else have the broker work for nothing, as often as it asks."""
+    converted: list[int] = []
+
+    def noted(data, magic, **bounds):
+        converted.append(len(data))
+        return from_batches(data, magic, **bounds)
+
+    monkeypatch.setattr(old_fetch, "from_batches", noted)
+    await broker.ask(produce(("t", 0, batch("x" * 5_000))), 9)
+    await limit(broker, FETCH, 600)
+    assert records(await fetched(broker, fetch(), version)) > 5_000
+    assert len(converted) == 1
+    held = await fetched(broker, fetch(), version)
+    assert records(held) == 0
+    assert len(converted) == 1

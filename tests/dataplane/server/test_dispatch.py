@@ -11,18 +11,19 @@ from dataplane.broker.networking.frame_buffer import FrameError
 from dataplane.handlers import registry
 from dataplane.handlers.error_response import error_response
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.server import dispatch
 from dataplane.wire.apis import API_TABLE, ApiKey, load
 from dataplane.wire.codec import decode, encode
 from dataplane.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from dataplane.wire.messages.delete_topics import DeleteTopicsRequest
 from dataplane.wire.messages.describe_cluster import DescribeClusterRequest
-from dataplane.wire.messages.list_groups import ListGroupsRequest
+from dataplane.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from dataplane.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from tests.dataplane.handlers.one_broker import OneBroker, read_answer
+from tests.dataplane.handlers.one_broker import OneBroker, read_answer, settled
 from tests.dataplane.wire.random_messages import Random
 
 
@@ -123,6 +124,31 @@ async def test_a_bug_in_a_handler_is_answered_and_counted(broker: OneBroker, mon
     answer = await broker.ask(request, 4)
     assert answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
     assert broker.metrics.failed_requests.value == 1
+
+
+async def test_an_answer_that_cannot_be_written_is_answered_as_a_bug(broker, monkeypatch) -> None:
+    async def unwritable(context, request):
+        return ListGroupsResponse(groups=[object()])
+
+    monkeypatch.setattr(registry, "handler", lambda key: unwritable)
+    answer = await broker.ask(ListGroupsRequest(), 4)
+    assert answer.error_code == ErrorCode.UNKNOWN_SERVER_ERROR
+    assert broker.metrics.failed_requests.value == 1
+
+
+async def test_where_no_bug_can_be_said_the_connection_is_closed(broker, monkeypatch) -> None:
+    """Nobody waits for ever for an answer that cannot be made."""
+
+    async def unwritable(context, request):
+        return load(ApiKey.FIND_COORDINATOR)[1](coordinators=[object()])
+
+    closed: list[bool] = []
+    broker.connection.close_after_answer = lambda: closed.append(True)
+    monkeypatch.setattr(registry, "handler", lambda key: unwritable)
+    monkeypatch.setattr(dispatch, "error_response", lambda *_args, **_named: None)
+    request = load(ApiKey.FIND_COORDINATOR)[0](coordinator_keys=["g"])
+    assert await settled(broker.submit(request, 4)) is None
+    assert closed == [True]
 
 
 async def test_a_refusal_of_a_handler_is_answered_in_shape(broker: OneBroker, monkeypatch) -> None:

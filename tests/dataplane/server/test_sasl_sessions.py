@@ -17,6 +17,7 @@ from dataplane.wire.apis import ApiKey, load
 from dataplane.wire.codec import decode
 from dataplane.wire.headers import encode_request_frame, parse_response_header
 from tests.dataplane.handlers.one_broker import OneBroker
+from tests.dataplane.handlers.one_connection import OneConnection
 from tests.waiting import until
 
 PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -25,6 +26,13 @@ PLAIN = {
     f"{PREFIX}.sasl.enabled.mechanisms": "PLAIN,SCRAM-SHA-256",
     f"{PREFIX}.plain.sasl.jaas.config": f'{PLAIN_MODULE} required user_a="s" user_b="s";',
 }
+
+
+@pytest.fixture
+async def broker():
+    broker = OneBroker()
+    yield broker
+    await broker.stop()
 
 
 class Client:
@@ -194,3 +202,22 @@ async def test_requests_behind_a_refused_login_are_not_worked_on() -> None:
         await client.reader.readexactly(size)
         assert await client.is_closed()
         assert broker.metrics.requests[ApiKey.SASL_AUTHENTICATE] == 1
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+async def test_who_leaves_before_its_login_is_answered_leaves_no_timer(
+    broker: OneBroker, monkeypatch, leaves: bool
+) -> None:
+    """A session's end may be days away: its timer would keep the connection's buffers so long."""
+    armed: list[float] = []
+    loop = asyncio.get_running_loop()
+    call_later = loop.call_later
+    connection = OneConnection(broker)
+    if leaves:
+        connection.protocol.connection_lost(None)
+    monkeypatch.setattr(
+        loop, "call_later", lambda after_s, *call: armed.append(after_s) or call_later(1, *call)
+    )
+    connection.protocol.session_lasts(60_000)
+    assert armed == ([] if leaves else [60.0])
+    connection.protocol.session_lasts(None)

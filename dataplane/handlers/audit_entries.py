@@ -193,6 +193,13 @@ def _quotas(request: Any, response: Any) -> Iterable[Entry]:
         yield Entry("ALTER_QUOTAS", f"Quota:{','.join(parts)}", result.error_code, detail)
 
 
+def _features(_request: Any, response: Any) -> Iterable[Entry]:
+    if response.error_code:
+        yield Entry("UPDATE_FEATURES", "Cluster", response.error_code)
+    for result in response.results:
+        yield Entry("UPDATE_FEATURES", f"Feature:{result.feature}", result.error_code)
+
+
 def _acl(acl: Any) -> str:
     operation = _spelled(AclOperation, acl.operation)
     permission = _spelled(Permission, acl.permission_type)
@@ -226,5 +233,6 @@ ENTRIES: Final[dict[ApiKey, Callable[[Any, Any], Iterable[Entry]]]] = {
     ApiKey.INCREMENTAL_ALTER_CONFIGS: _settings,
     ApiKey.ALTER_REPLICA_LOG_DIRS: _directories,
     ApiKey.ALTER_CLIENT_QUOTAS: _quotas,
+    ApiKey.UPDATE_FEATURES: _features,
 }
 """By API: every one that changes what is everybody's."""

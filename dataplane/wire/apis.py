@@ -1,7 +1,9 @@
 """The table of APIs: key, name, versions that release 3.9 speaks in ZooKeeper mode, module.
 
-Only APIs that something here serves are in it. `min_version`..`max_version` is what our messages
-can read and write; a broker advertises the versions that have a handler (`handlers/registry`).
+The one table of them: a row is a promise. `handlers/registry` serves, ApiVersions advertises and
+`APIS.md` lists exactly these rows, with the versions that our messages can read and write. The ranges
+are those of a ZooKeeper-mode 3.9 broker, because clients infer a release from pairs of versions;
+the two of the consumer group protocol, which that broker lacks, are those of Kafka 4.
 """
 
 from __future__ import annotations
@@ -72,6 +74,7 @@ class ApiKey(enum.IntEnum):
     DESCRIBE_USER_SCRAM_CREDENTIALS = 50
     ALTER_USER_SCRAM_CREDENTIALS = 51
     ALTER_PARTITION = 56
+    UPDATE_FEATURES = 57
     DESCRIBE_CLUSTER = 60
     DESCRIBE_PRODUCERS = 61
     DESCRIBE_TRANSACTIONS = 65
@@ -159,6 +162,7 @@ _ROWS = (
     _spec(ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS, 0, 0),
     _spec(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, 0, 0),
     _spec(ApiKey.ALTER_PARTITION, 3, 0),
+    _spec(ApiKey.UPDATE_FEATURES, 1, 0),
     _spec(ApiKey.DESCRIBE_CLUSTER, 1, 0),
     _spec(ApiKey.DESCRIBE_PRODUCERS, 0, 0),
     _spec(ApiKey.DESCRIBE_TRANSACTIONS, 0, 0),

@@ -57,6 +57,8 @@ ON_SUCCESS = {
     "AlterUserScramCredentialsResponse.results.error_message": UNSET,
     "DescribeClusterResponse.error_message": NULL,
     "DescribeProducersResponse.topics.partitions.error_message": NULL,
+    "UpdateFeaturesResponse.error_message": NULL,
+    "UpdateFeaturesResponse.results.error_message": NULL,
 }
 
 

@@ -26,6 +26,11 @@ BEYOND = {68: 1, 69: 1}
 """Highest versions of what Kafka 3.9 had not finished."""
 
 
+NOT_SERVED = {58}
+"""Envelope: a broker in ZooKeeper mode closes the connection that it comes on, as nothing forwards
+requests before a migration to KRaft. To advertise it would promise what is never kept."""
+
+
 class Facts(NamedTuple):
     key: int
     name: str
@@ -52,6 +57,11 @@ def test_the_versions_are_kafkas(key: ApiKey) -> None:
     assert key.name == facts.name
     assert HANDLED[key] == (facts.lowest, BEYOND.get(key, facts.highest))
     assert min(API_TABLE[key].flexible_from, NEVER) == facts.flexible_from
+
+
+def test_every_api_of_kafkas_brokers_is_served() -> None:
+    assert KAFKA.keys() - HANDLED.keys() == NOT_SERVED
+    assert HANDLED.keys() - KAFKA.keys() == OF_KRAFT
 
 
 async def test_api_versions_says_what_is_served(broker: OneBroker) -> None:

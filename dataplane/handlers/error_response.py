@@ -7,10 +7,13 @@ structs, the request's array that carries the same identifying fields is walked 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dataplane.model.errors import ErrorCode
 from dataplane.wire.schema import Shape, fields_of
+
+if TYPE_CHECKING:
+    from dataplane.wire.schema import Field
 
 _ERROR_FIELDS = frozenset({"error_code", "partition_error_code"})
 _MESSAGE_FIELDS = frozenset({"error_message"})
@@ -18,12 +21,17 @@ _MESSAGE_FIELDS = frozenset({"error_message"})
 _ALIASES = {
     "partition_index": ("partition_index", "partition", "partition_indexes", "partitions"),
     "partition": ("partition", "partition_index", "partition_indexes", "partitions"),
+    "partition_id": ("partition_id", "partitions"),
     "topic_name": ("topic_name", "name", "topic"),
     "topic": ("topic", "name", "topic_name"),
     "name": ("name", "topic", "topic_name", "topic_names", "topics"),
     "group_id": ("group_id", "groups", "groups_names", "group_ids"),
     "key": ("key", "coordinator_keys"),
+    "transactional_id": ("transactional_id", "transactional_ids"),
+    "user": ("user", "name"),
 }
+_ANSWERED_TOGETHER = frozenset({"deletions", "upsertions"})
+"""Arrays of a request whose entries all get one in the same array of the response."""
 
 
 def error_response(
@@ -78,13 +86,20 @@ def _mirror(target: Any, source: Any, code: ErrorCode, message: str | None) -> b
 
 
 def _source_arrays(source: Any) -> list[list[Any]]:
-    found = []
+    found: list[list[Any]] = []
+    together: list[Any] = []
     for item in fields_of(type(source)):
         if item.kind.shape is Shape.ARRAY:
             value = getattr(source, item.name)
-            if value:
+            if not value:
+                continue
+            if item.name in _ANSWERED_TOGETHER:
+                together += value
+            elif item.name == "dirs":  # asked by directory and topic, answered by topic
+                found.append([topic for directory in value for topic in directory.topics])
+            else:
                 found.append(value)
-    return found
+    return [together, *found] if together else found
 
 
 def _entry(entry_class: type, source: Any, code: ErrorCode, message: str | None) -> Any | None:
@@ -99,6 +114,7 @@ def _entry(entry_class: type, source: Any, code: ErrorCode, message: str | None)
                 if alias in held and name not in _ERROR_FIELDS:
                     value = getattr(source, alias)
                     if isinstance(value, list) or item.kind.shape is Shape.ARRAY:
+                        identified = _copy_name(entry, item, alias, value) or identified
                         continue
                     setattr(entry, name, value)
                     identified = True
@@ -112,7 +128,31 @@ def _entry(entry_class: type, source: Any, code: ErrorCode, message: str | None)
                 identified = True
                 break
     _set_error(entry, code, message)
-    return entry if identified else None
+    return entry if identified or _is_by_place(entry_class) else None
+
+
+def _copy_name(entry: Any, item: Field, alias: str, value: list[Any]) -> bool:
+    """Take an array over that is itself what an entry is about, as the parts of an entity."""
+    inner = item.kind.item
+    if alias != item.name or inner is None or inner.struct_class is None or not value:
+        return False
+    if _can_say(inner.struct_class) or _names(inner.struct_class) != _names(type(value[0])):
+        return False
+    made = inner.struct_class
+    setattr(entry, item.name, [made(**{n: getattr(v, n) for n in _names(made)}) for v in value])
+    return True
+
+
+def _names(cls: type) -> tuple[str, ...]:
+    return tuple(item.name for item in fields_of(cls))
+
+
+def _is_by_place(entry_class: type) -> bool:
+    """Whether entries are told apart by their places alone: nothing in them names anything."""
+    return all(
+        item.name in _ERROR_FIELDS | _MESSAGE_FIELDS or item.kind.shape is Shape.ARRAY
+        for item in fields_of(entry_class)
+    )
 
 
 def _can_say(entry_class: type) -> bool:

@@ -307,16 +307,17 @@ class Dispatcher:
                 return await handler(context, request)
             return await _timed(handler, context.metering, context, request)
         except KafkaError as error:
-            return error_response(
-                response_class, request, error.code, error.message, version=version
-            )
+            code, message = error.code, error.message
         except asyncio.CancelledError:
             raise
         except Exception:  # noqa: BLE001 - answered in shape, logged, counted
             _log.exception("%s failed", ApiKey(context.header.api_key).name)
             self._metrics.failed_requests.inc()
-            code = ErrorCode.UNKNOWN_SERVER_ERROR
-            return error_response(response_class, request, code, version=version)
+            code, message = ErrorCode.UNKNOWN_SERVER_ERROR, None
+        response = error_response(response_class, request, code, message, version=version)
+        if response is None:
+            raise WireError(f"no shape for {code.name}")
+        return response
 
     # -- hot requests
 

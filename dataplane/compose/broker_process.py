@@ -35,6 +35,7 @@ from dataplane.compose.listeners import Listeners
 from dataplane.compose.storage import StorageError, apply_dynamic, broker_id, open_logs
 from dataplane.config import ConfigError
 from dataplane.config.sasl import PLAIN, SCRAM, enabled_mechanisms
+from dataplane.handlers.audit_entries import PEERS_CLIENT_ID
 from dataplane.ports.coordinator import CoordinatorError
 from dataplane.server.dispatch import Dispatcher
 
@@ -187,7 +188,7 @@ class BrokerProcess:
         undo.callback(_close_logs, logs, background, lifecycle)
         metadata_cache = MetadataCache(ClusterImage(cluster_id=lifecycle.cluster_id))
         peers = PeerPool(
-            client_id=f"broker-{lifecycle.broker_id}",
+            client_id=f"{PEERS_CLIENT_ID}{lifecycle.broker_id}",
             listener_name=config.inter_broker_listener,
             metadata_cache=metadata_cache,
             credentials=_credentials(config),

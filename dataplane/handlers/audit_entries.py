@@ -27,6 +27,10 @@ _ALREADY_SAID: Final = frozenset(
 """The line of the denial says it, with the operation that was lacking."""
 
 
+PEERS_CLIENT_ID: Final = "broker-"
+"""How the client ids begin by which brokers ask each other (`compose`)."""
+
+
 class Entry(NamedTuple):
     """One thing that was governed. `code` 0 is success."""
 
@@ -41,18 +45,33 @@ def audit(context: RequestContext, request: Any, response: Any) -> None:
     key = ApiKey(context.header.api_key)
     if getattr(request, "validate_only", False):
         return
+    if key is ApiKey.WRITE_TXN_MARKERS and _is_a_coordinators(context):
+        return
     for entry in ENTRIES[key](request, response):
-        if entry.code in _ALREADY_SAID:
-            continue
-        outcome = ErrorCode.of(entry.code).name if entry.code else "SUCCESS"
-        context.broker.audit.administered(
-            context.connection,
-            api=API_TABLE[key].name,
-            operation=entry.operation,
-            resource=entry.resource,
-            outcome=outcome,
-            detail=entry.detail,
-        )
+        if entry.code not in _ALREADY_SAID:
+            tell(context, entry)
+
+
+def tell(context: RequestContext, entry: Entry) -> None:
+    """Write one entry as it is."""
+    context.broker.audit.administered(
+        context.connection,
+        api=API_TABLE[ApiKey(context.header.api_key)].name,
+        operation=entry.operation,
+        resource=entry.resource,
+        outcome=ErrorCode.of(entry.code).name if entry.code else "SUCCESS",
+        detail=entry.detail,
+    )
+
+
+def _is_a_coordinators(context: RequestContext) -> bool:
+    """A broker's, of each transaction that ends, where an administrator aborts one that hangs.
+
+    Both need ClusterAction: who could pass for a broker here has the rights of one.
+    """
+    config = context.broker.configs.broker_config
+    is_of_brokers = context.connection.listener_name == config.inter_broker_listener
+    return is_of_brokers and (context.header.client_id or "").startswith(PEERS_CLIENT_ID)
 
 
 def untold(context: RequestContext, response: Any) -> None:
@@ -200,6 +219,25 @@ def _features(_request: Any, response: Any) -> Iterable[Entry]:
         yield Entry("UPDATE_FEATURES", f"Feature:{result.feature}", result.error_code)
 
 
+def _made_token(request: Any, response: Any) -> Iterable[Entry]:
+    """The id is no secret: it is the name that the token logs in by."""
+    name = response.principal_name or getattr(request, "owner_principal_name", None)
+    detail = f"owner User:{name}" if name else ""
+    token = f"DelegationToken:{response.token_id}"
+    yield Entry("CREATE_TOKEN", token, response.error_code, detail)
+
+
+def _markers(request: Any, response: Any) -> Iterable[Entry]:
+    """An administrator's: how a hanging transaction is ended."""
+    for marker, result in zip(request.markers, response.markers, strict=False):
+        kind = "commit" if marker.transaction_result else "abort"
+        detail = f"{kind} producer {marker.producer_id} epoch {marker.producer_epoch}"
+        for topic in result.topics:
+            for each in topic.partitions:
+                where = f"Partition:{topic.name}-{each.partition_index}"
+                yield Entry("END_TRANSACTION", where, each.error_code, detail)
+
+
 def _acl(acl: Any) -> str:
     operation = _spelled(AclOperation, acl.operation)
     permission = _spelled(Permission, acl.permission_type)
@@ -234,5 +272,8 @@ ENTRIES: Final[dict[ApiKey, Callable[[Any, Any], Iterable[Entry]]]] = {
     ApiKey.ALTER_REPLICA_LOG_DIRS: _directories,
     ApiKey.ALTER_CLIENT_QUOTAS: _quotas,
     ApiKey.UPDATE_FEATURES: _features,
+    ApiKey.CREATE_DELEGATION_TOKEN: _made_token,
+    ApiKey.WRITE_TXN_MARKERS: _markers,
 }
-"""By API: every one that changes what is everybody's."""
+"""By API: every one that changes what is everybody's. Those that change a token tell it themselves
+(`token_access`), as neither request nor answer names it."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.handlers.token_access import require_tokens
+from dataplane.handlers.token_access import require_tokens, told
 from dataplane.wire.messages.expire_delegation_token import (
     ExpireDelegationTokenRequest,
     ExpireDelegationTokenResponse,
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 async def handle(
     context: RequestContext, request: ExpireDelegationTokenRequest
 ) -> ExpireDelegationTokenResponse:
-    expires_ms = await require_tokens(context).expire(
-        bytes(request.hmac), context.principal, request.expiry_time_period_ms
-    )
+    secret = bytes(request.hmac)
+    with told(context, "EXPIRE_TOKEN", secret):
+        expires_ms = await require_tokens(context).expire(
+            secret, context.principal, request.expiry_time_period_ms
+        )
     return ExpireDelegationTokenResponse(expiry_timestamp_ms=expires_ms)

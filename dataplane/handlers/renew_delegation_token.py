@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.handlers.token_access import require_tokens
+from dataplane.handlers.token_access import require_tokens, told
 from dataplane.wire.messages.renew_delegation_token import (
     RenewDelegationTokenRequest,
     RenewDelegationTokenResponse,
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 async def handle(
     context: RequestContext, request: RenewDelegationTokenRequest
 ) -> RenewDelegationTokenResponse:
-    expires_ms = await require_tokens(context).renew(
-        bytes(request.hmac), context.principal, request.renew_period_ms
-    )
+    secret = bytes(request.hmac)
+    with told(context, "RENEW_TOKEN", secret):
+        expires_ms = await require_tokens(context).renew(
+            secret, context.principal, request.renew_period_ms
+        )
     return RenewDelegationTokenResponse(expiry_timestamp_ms=expires_ms)

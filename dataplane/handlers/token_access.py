@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
+from dataplane.handlers.audit_entries import Entry, tell
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import AclOperation, ResourceType
 from dataplane.security.principal import ANONYMOUS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from dataplane.broker.context import RequestContext
     from dataplane.broker.security.token_store import TokenStore
     from dataplane.security.delegation_tokens import DelegationToken
@@ -27,6 +31,21 @@ def require_tokens(context: RequestContext) -> TokenStore:
     if not tokens.is_enabled:
         raise KafkaError(ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED)
     return tokens
+
+
+@contextlib.contextmanager
+def told(context: RequestContext, operation: str, secret: bytes) -> Iterator[None]:
+    """Write into the audit log how what is done to the token of this secret has ended."""
+    token_id = context.broker.authorizer.tokens.id_of(secret)
+    code = ErrorCode.UNKNOWN_SERVER_ERROR
+    try:
+        yield
+        code = ErrorCode.NONE
+    except KafkaError as error:
+        code = error.code
+        raise
+    finally:
+        tell(context, Entry(operation, f"DelegationToken:{token_id or 'unknown'}", code))
 
 
 def may_make_for(context: RequestContext, owner: Principal) -> bool:

@@ -1,7 +1,7 @@
 """The table of APIs: key, name, versions that release 3.9 speaks in ZooKeeper mode, module.
 
 The one table of them: a row is a promise. `handlers/registry` serves, ApiVersions advertises and
-`APIS.md` lists exactly these rows, with the versions that our messages can read and write. The ranges
+`APIS.md` lists exactly these rows, with the versions that our messages can read and write. These
 are those of a ZooKeeper-mode 3.9 broker, because clients infer a release from pairs of versions;
 the two of the consumer group protocol, which that broker lacks, are those of Kafka 4.
 """

@@ -129,6 +129,10 @@ class TokenStore:
         now_ms = self._clock.realtime_ms()
         return [token for token in self._tokens.values() if not token.is_expired(now_ms)]
 
+    def id_of(self, secret: bytes) -> str | None:
+        """The token that has this secret, expired or not, if it is known here."""
+        return self._ids.get(hmac.digest(self._key.encode(), secret, "sha256"))
+
     def secret(self, token_id: str) -> bytes:
         return secret_of(token_id, self._key)
 
@@ -204,7 +208,7 @@ class TokenStore:
         raise KafkaError(ErrorCode.REQUEST_TIMED_OUT, "the token is contended")
 
     def _id_of(self, secret: bytes) -> str:
-        token_id = self._ids.get(hmac.digest(self._key.encode(), secret, "sha256"))
+        token_id = self.id_of(secret)
         if token_id is None:
             raise KafkaError(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
         return token_id

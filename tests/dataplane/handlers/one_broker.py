@@ -241,14 +241,14 @@ class OneBroker:
 
     # -- asking
 
-    def submit(self, message: object, version: int):
+    def submit(self, message: object, version: int, client_id: str = "test"):
         """The dispatcher's raw answer: parts, a deferred, or None."""
-        frame = encode_request_frame(message, version, 99, "test")
+        frame = encode_request_frame(message, version, 99, client_id)
         answer = self.dispatcher.submit(self.connection, memoryview(frame)[4:])
         return answer.finish() if isinstance(answer, StagedAnswer) else answer
 
-    async def ask(self, message: object, version: int):
-        answer = self.submit(message, version)
+    async def ask(self, message: object, version: int, client_id: str = "test"):
+        answer = self.submit(message, version, client_id)
         return read_answer(message, version, await settled(answer))
 
     async def stop(self) -> None:

@@ -111,6 +111,7 @@ class Metrics:
         self.refused_batches: dict[str, int] = {}
         self.failed_handshakes: dict[str, int] = {}
         self.request_times: dict[str, Histogram] = {}
+        self.conversion_times = {"Produce": Histogram(), "Fetch": Histogram()}
         self.zookeeper_times = Histogram()
         self.muted_connections = 0
         self.delayed_connections: dict[str, int] = {}
@@ -183,6 +184,21 @@ class Metrics:
             topics + "failedfetchrequests_total",
             "Partitions of fetches that were answered with an error.",
         )
+        self.produce_conversions = self.counter(
+            topics + "producemessageconversions_total",
+            "Messages of Produce 0-2 that were converted to the format of the log.",
+        )
+        self.fetch_conversions = self.counter(
+            topics + "fetchmessageconversions_total",
+            "Records that were converted to the formats of Fetch 0-3.",
+        )
+        self._reads["conversion times"] = _Read(
+            "histogram",
+            "kafka_network_requestmetrics_messageconversionstimems",
+            "Milliseconds that converting the messages of one request took, by API.",
+            lambda: {api: times.now() for api, times in self.conversion_times.items()},
+            ("request",),
+        )
         self.counters(
             "penstock_refused_batches_total",
             "Batches of producers that were not appended, by error.",
@@ -199,7 +215,8 @@ class Metrics:
         self._reads["request times"] = _Read(
             "histogram",
             "kafka_network_requestmetrics_totaltimems",
-            "Milliseconds from a request's first step to its answer, by API that runs as a task.",
+            "Milliseconds from a request's first step to its answer, by API; of Produce, Fetch, "
+            "Metadata and DeleteRecords a sample.",
             lambda: {api: times.now() for api, times in self.request_times.items()},
             ("request",),
         )

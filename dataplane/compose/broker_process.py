@@ -28,7 +28,7 @@ from dataplane.broker.metrics import Metrics
 from dataplane.broker.networking.peer_client import PeerPool
 from dataplane.broker.networking.peer_login import PeerCredentials
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint
-from dataplane.compose import gauges, quota_gauges
+from dataplane.compose import coordinator_gauges, gauges, quota_gauges
 from dataplane.compose.components import build_components
 from dataplane.compose.environment import of_this_machine
 from dataplane.compose.listeners import Listeners
@@ -155,7 +155,8 @@ class BrokerProcess:
             components.controller,
             self._listeners,
         )
-        gauges.register_transactions(self._metrics, transactions)
+        coordinator_gauges.register_groups(self._metrics, components.handlers.group_coordinator)
+        coordinator_gauges.register_transactions(self._metrics, transactions)
         quota_gauges.register(self._metrics, components.quotas)
         housekeeping = Housekeeping()
         self._start_chores(components, housekeeping)

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from dataplane.broker.metadata.metadata_cache import MetadataCache
     from dataplane.broker.metrics import Metrics
     from dataplane.broker.replicas.replica_manager import ReplicaManager
-    from dataplane.broker.transactions.transaction_coordinator import TransactionCoordinator
     from dataplane.cluster.context import ControllerContext
     from dataplane.compose.listeners import Listeners
     from dataplane.log.cleaner.driver import LogCleaner
@@ -226,37 +225,6 @@ def _register_connections(metrics: Metrics, listeners: Listeners) -> None:
         "penstock_receive_buffer_refusals",
         "Connections closed because the receive buffers were full, since the start.",
         lambda: budget.refused,
-    )
-
-
-def register_transactions(metrics: Metrics, coordinator: TransactionCoordinator) -> None:
-    """What the transaction coordinator holds."""
-    manager = "kafka_coordinator_transaction_transactionmarkerchannelmanager_"
-    metrics.gauge(
-        manager + "unknowndestinationqueuesize",
-        "Markers whose partition had no leader when they were last due.",
-        lambda: coordinator.sender.without_leader,
-    )
-    metrics.gauge(
-        manager + "logappendretryqueuesize",
-        "Transactions whose markers are written and whose last record the log has refused.",
-        lambda: coordinator.completions_waiting,
-    )
-    metrics.gauge(
-        "penstock_transactional_ids",
-        "Transactional ids coordinated here, by state.",
-        lambda: coordinator.states,
-        labels=("state",),
-    )
-    metrics.gauge(
-        "penstock_transactions_awaiting_markers",
-        "Decided transactions of which some partition has no marker yet.",
-        lambda: coordinator.sender.pending,
-    )
-    metrics.counters(
-        "penstock_transactions_timed_out_total",
-        "Transactions that the coordinator aborted because their producer took too long.",
-        lambda: coordinator.timed_out,
     )
 
 

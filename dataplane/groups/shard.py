@@ -6,6 +6,7 @@ the host: it calls `tick` when `next_deadline_ms` has passed.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from dataplane.groups.consumer.heartbeats import ConsumerHeartbeats, is_consumers
@@ -126,6 +127,17 @@ class GroupShard:
             protocol=(group.protocol_name or "") if is_stable else "",
             members=_describe_members(group, is_stable=is_stable),
         )
+
+    def count_groups(self) -> Counter[tuple[str, str]]:
+        """How many groups of which protocol are in which state, by their names."""
+        counts = Counter((CLASSIC, group.state.value) for group in self.core.groups.values())
+        counts.update((CONSUMER, group.state.value) for group in self.core.consumer_groups.all())
+        return counts
+
+    @property
+    def offset_count(self) -> int:
+        """Partitions of which a group has an offset."""
+        return sum(map(len, self.core.durable.offsets.values()))
 
     def list_groups(self) -> list[ListedGroup]:
         return [

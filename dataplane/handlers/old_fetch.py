@@ -9,6 +9,7 @@ with zstd (UNSUPPORTED_COMPRESSION_TYPE).
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -75,10 +76,15 @@ class OldFetch(DelayedFetch):
     def _encode_read(
         self, results: list[FetchedPartition], size: int, *, failed: bool
     ) -> list[Any]:
+        now_s = asyncio.get_running_loop().time
+        started_s = now_s()
         converted = [
             result if result.records is None else self._converted(entry, result)
             for entry, result in zip(self._partitions.entries, results, strict=True)
         ]
+        if size:
+            took_ms = (now_s() - started_s) * 1000
+            self._context.broker.metrics.conversion_times["Fetch"].observe(took_ms)
         failed = failed or any(result.error_code for result in converted)
         return super()._encode_read(converted, size, failed=failed)
 
@@ -104,7 +110,10 @@ class OldFetch(DelayedFetch):
             messages = from_batches(
                 data, magic, from_offset=wanted.fetch_offset, bytes_max=max(0, wanted.max_bytes)
             )
-            behind = max((header.next_offset for _, header in iter_batches(data)), default=-1)
+            behind = -1
+            for _, header in iter_batches(data):
+                behind = max(behind, header.next_offset)
+                self._context.broker.metrics.fetch_conversions.inc(header.record_count)
             if messages or partition is None or not 0 <= behind < result.high_watermark:
                 return messages
             data = partition.log.read(

@@ -189,6 +189,7 @@ class ProduceAnswer(StagedAnswer):
         timeout_ms: int,
         failed: bool,
     ) -> None:
+        self.timing = None
         self._context = context
         self._topics = topics
         self._staged = staged
@@ -318,7 +319,8 @@ def _of_older_version(
 ) -> memoryview | bytearray:
     """What versions before 7 send: no zstd, and before 3 perhaps no batch. KafkaError."""
     if context.header.api_version < BATCHES_FROM:
-        return old_produce.converted(records, partition.log.config.max_message_bytes)
+        max_bytes = partition.log.config.max_message_bytes
+        return old_produce.converted(records, max_bytes, context.broker.metrics)
     if _codec(records) == ZSTD:
         raise KafkaError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
     return records

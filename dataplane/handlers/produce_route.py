@@ -122,6 +122,7 @@ class ProduceRun(StagedAnswer):
     __slots__ = ("batches", "partition", "route")
 
     def __init__(self, route: ProduceRoute, partition: Partition) -> None:
+        self.timing = None
         self.route = route
         self.partition = partition
         self.batches: list[tuple[int, AppendInfo]] = []  # correlation id, where it was staged

@@ -273,7 +273,8 @@ class Connection(asyncio.BufferedProtocol):
         staged = self._staged
         try:
             for answer in staged:
-                self._take(answer.finish())
+                finished = answer.finish()
+                self._take(finished if answer.timing is None else answer.timing(finished))
         finally:
             staged.clear()
 

@@ -19,6 +19,7 @@ from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
 from dataplane.server.metered import TimedSteps, hold
 from dataplane.server.rate_limited_log import RateLimitedLog
+from dataplane.server.timing import Timing
 from dataplane.wire.apis import API_TABLE, ApiKey, load
 from dataplane.wire.codec import decode
 from dataplane.wire.errors import WireError
@@ -40,6 +41,10 @@ _log = logging.getLogger(__name__)
 _PRODUCE, _FETCH = int(ApiKey.PRODUCE), int(ApiKey.FETCH)
 _KEY = struct.Struct(">h")
 _SIZE = struct.Struct(">i")
+_HOT = frozenset(int(key) for key in registry.HOT)
+SAMPLE_EVERY = 17
+"""Of so many requests one has its time taken if it is a hot one, which no task times. A prime, so
+that clients which ask for things in turn are not always met at the same one."""
 _KNOWN = frozenset(int(key) for key in ApiKey)
 _BROKERS_OWN = frozenset(
     {
@@ -66,16 +71,20 @@ class Dispatcher:
         self._rate_limited_log = RateLimitedLog(_log)
         self._tasks: set[asyncio.Task[None]] = set()
         self._counts = broker.metrics.requests
+        self._until_sample = SAMPLE_EVERY
         self._hot: dict[tuple[int, int], Any] = {}  # API key, version: what takes its frames
 
     def may_overtake_waiting(self, frame: memoryview) -> bool:
         """Whether work on `frame` may start while earlier Produces wait for their replicas."""
         return len(frame) >= 2 and _KEY.unpack_from(frame)[0] == _PRODUCE
 
-    def submit(  # noqa: PLR0911 - a method more would be a call more for each request
+    def submit(  # noqa: PLR0911, PLR0912 - a method more would be a call more for each request
         self, connection: Requester, frame: memoryview
     ) -> Answer:
         """Start work on one request. Raises FrameError when the stream makes no sense."""
+        self._until_sample -= 1
+        if not self._until_sample:
+            return self._submit_sampled(connection, frame)
         info = connection.info
         route = info.produce_route
         if route is not None:
@@ -116,6 +125,16 @@ class Dispatcher:
         except Exception as error:  # noqa: BLE001 - answered in shape, logged, counted
             appends.commit()
             return self._hot_failed(context, frame, error)
+        return answer
+
+    def _submit_sampled(self, connection: Requester, frame: memoryview) -> Answer:
+        """As any request, and if it is a hot one how long it takes is noted."""
+        self._until_sample = SAMPLE_EVERY
+        key = _KEY.unpack_from(frame)[0] if len(frame) >= _KEY.size else -1
+        if key not in _HOT or not connection.info.authenticated:
+            return self.submit(connection, frame)
+        timing = Timing(self._metrics, API_TABLE[ApiKey(key)].name, asyncio.get_running_loop().time)
+        answer: Answer = timing.through(self.submit(connection, frame))
         return answer
 
     def _submit_metered(

@@ -56,6 +56,8 @@ class ShardHost(Generic[S, O]):
     ) -> None:
         self.shard = shard
         self.is_loaded = False
+        self.load_ms = 0
+        """How long reading its log took."""
         self._partition = partition
         self._clock = clock
         self._writer: CoordinatorWriter[Any] = CoordinatorWriter(
@@ -104,8 +106,9 @@ class ShardHost(Generic[S, O]):
             return
         self.is_loaded = True
         self.carry_out(self.shard.finish_loading())
-        took_ms = self._clock.monotonic_ms() - started_ms
+        self.load_ms = self._clock.monotonic_ms() - started_ms
         if count:
+            took_ms = self.load_ms
             _log.info("loaded %d %s from %s in %d ms", count, self.KIND, self._name, took_ms)
 
     def close(self) -> None:

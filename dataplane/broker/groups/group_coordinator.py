@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from typing import TYPE_CHECKING, cast
 
 from dataplane.broker.groups.shard_host import GroupShardHost
@@ -140,6 +141,25 @@ class GroupCoordinator:
         if not host.is_loaded:
             raise KafkaError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
         return host
+
+    # counting
+
+    def count_groups(self) -> Counter[tuple[str, str]]:
+        """Groups coordinated here by protocol (`classic`, `consumer`) and state."""
+        counts: Counter[tuple[str, str]] = Counter()
+        for host in self._shards.values():
+            if host.is_loaded:
+                counts.update(host.shard.count_groups())
+        return counts
+
+    @property
+    def offset_count(self) -> int:
+        """Offsets that groups coordinated here have committed."""
+        return sum(host.shard.offset_count for host in self._shards.values() if host.is_loaded)
+
+    def load_times_ms(self) -> list[int]:
+        """How long reading each partition took that is coordinated here."""
+        return [host.load_ms for host in self._shards.values() if host.is_loaded]
 
     # membership
 

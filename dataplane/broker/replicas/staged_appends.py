@@ -12,15 +12,23 @@ from typing import TYPE_CHECKING, Any
 from dataplane.model.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dataplane.broker.replicas.partition import Partition
 
 _log = logging.getLogger(__name__)
 
 
 class StagedAnswer:
-    """The answer to a request whose batches are staged."""
+    """The answer to a request whose batches are staged.
 
-    __slots__ = ()
+    `timing` is what the answer goes through when it is finished, if its time is taken.
+    """
+
+    __slots__ = ("timing",)
+
+    def __init__(self) -> None:
+        self.timing: Callable[[Any], Any] | None = None
 
     def finish(self) -> Any:
         """Commit what is staged anywhere, if that has not been done; the answer itself."""

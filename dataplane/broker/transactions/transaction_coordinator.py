@@ -197,6 +197,10 @@ class TransactionCoordinator:
                 counts[state.label] += count
         return counts
 
+    def load_times_ms(self) -> list[int]:
+        """How long reading each partition took that is coordinated here."""
+        return [host.load_ms for host in self._loaded()]
+
     @property
     def timed_out(self) -> int:
         """Transactions aborted here since the start because they took too long."""

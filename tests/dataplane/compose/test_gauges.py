@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from dataplane.broker.metadata.log_dir_events import report_failure
 from dataplane.broker.networking.receive_budget import ReceiveBudget
 from dataplane.cluster.topic_plans import TopicRequest
-from dataplane.compose import gauges, quota_gauges
+from dataplane.compose import coordinator_gauges, gauges, quota_gauges
 from dataplane.model.ids import TopicPartition
 from dataplane.quotas.entities import DEFAULT, Entity
 from dataplane.wire.messages.list_groups import ListGroupsRequest
@@ -41,7 +41,8 @@ def register(broker: OneBroker, listeners: Listeners) -> None:
     gauges.register(
         broker.metrics, broker.replica_manager, broker.metadata_cache, broker.controller, listeners
     )
-    gauges.register_transactions(broker.metrics, broker.transaction_coordinator)
+    coordinator_gauges.register_groups(broker.metrics, broker.handlers.group_coordinator)
+    coordinator_gauges.register_transactions(broker.metrics, broker.transaction_coordinator)
     quota_gauges.register(broker.metrics, broker.handlers.quotas)
 
 

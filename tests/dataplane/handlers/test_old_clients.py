@@ -234,3 +234,18 @@ async def test_partition_bytes_bound_what_is_sent(broker: OneBroker):
     answer = fetched(await broker.ask(fetch("t", partition_bytes=300), 1))
     assert offsets(answer.records) == [0, 1]
     assert offsets(fetched(await broker.ask(fetch("t", partition_bytes=1), 1)).records) == [0]
+
+
+async def test_what_is_converted_is_counted_and_timed(broker: OneBroker):
+    broker.topic("t")
+    metrics = broker.metrics
+    await broker.ask(produce("t", batch("new")), 9)
+    assert metrics.produce_conversions.value == metrics.fetch_conversions.value == 0
+    await broker.ask(produce("t", message_set()), 2)
+    assert metrics.produce_conversions.value == len(RECORDS)
+    await broker.ask(fetch("t"), 3)
+    assert metrics.fetch_conversions.value == 1 + len(RECORDS)
+    await broker.ask(fetch("t"), 4)
+    assert metrics.fetch_conversions.value == 1 + len(RECORDS)
+    timed = {api: sum(times.now().counts) for api, times in metrics.conversion_times.items()}
+    assert timed == {"Produce": 1, "Fetch": 1}

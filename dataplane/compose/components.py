@@ -83,7 +83,8 @@ def build_components(
         controller_client=client,
     )
     authorizer = Authorizer(coordinator, clock, entropy, configs.broker_config)
-    producer_ids, quotas = ProducerIdManager(coordinator, broker_id), QuotaManager(configs, clock)
+    producer_ids = ProducerIdManager(coordinator, broker_id)
+    quotas = QuotaManager(configs, clock, authorizer.is_platforms_own)
     coordinates = (replica_manager, metadata_cache, configs, clock)
     group_coordinator = GroupCoordinator(*coordinates, entropy)
     sender = MarkerSender(peers, metadata_cache, metrics, clock)

@@ -4,6 +4,8 @@ Behaviour: needs AlterConfigs on the cluster. One answer per entity: all of its 
 none. Taken by any broker and in force on all of them as soon as they hear of it. Values are whole
 numbers (bytes and connections a second) or numbers (percent, partitions a second) above 0, as a
 broker without ZooKeeper has it: what a bound of 0 would mean Kafka leaves open.
+Where `penstock.tenant.configs.only` is set, users that are no super users set none of addresses
+and of super users; defaults and quotas of client ids do not bound super users.
 Version notes: 1 is the flexible encoding.
 """
 
@@ -14,7 +16,7 @@ from typing import TYPE_CHECKING
 from dataplane.handlers.acl_codes import require_cluster
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.coordinator import CoordinatorError
-from dataplane.quotas.entities import Entity
+from dataplane.quotas.entities import ABSENT, Entity
 from dataplane.quotas.overrides import Change
 from dataplane.security.acl import AclOperation
 from dataplane.wire.messages.alter_client_quotas import (
@@ -50,6 +52,7 @@ async def _answer(
         if entity in seen:
             raise KafkaError(ErrorCode.INVALID_REQUEST, "Ignoring duplicate entity")
         seen.add(entity)
+        _require_own(context, entity)
         changes = [Change(op.key, None if op.remove else op.value) for op in entry.ops]
         await context.broker.client_quotas.alter(entity, changes, validate_only=validate_only)
     except KafkaError as error:
@@ -58,3 +61,18 @@ async def _answer(
         result.error_code = ErrorCode.REQUEST_TIMED_OUT
         result.error_message = f"ZooKeeper: {error!r}"
     return result
+
+
+def _require_own(context: RequestContext, entity: Entity) -> None:
+    """On a cluster of tenants its users bound each other: KafkaError(POLICY_VIOLATION) for what
+    would hold the platform's own clients back, or the hosts that they come from.
+    """
+    config = context.broker.configs.broker_config
+    if context.is_super_user or not config.get_bool("penstock.tenant.configs.only"):
+        return
+    if entity.ip is not ABSENT:
+        raise KafkaError(
+            ErrorCode.POLICY_VIOLATION, "Only the operator sets quotas of addresses here."
+        )
+    if isinstance(entity.user, str) and context.broker.authorizer.is_platforms_own(entity.user):
+        raise KafkaError(ErrorCode.POLICY_VIOLATION, "Only the operator sets quotas of this user.")

@@ -62,9 +62,11 @@ class Accounts(Generic[MeterT]):
         """All accounts, those first that were used last."""
         return reversed(self._accounts.values())
 
-    def find(self, user: str, client_id: str, now_ms: int) -> Account[MeterT] | None:
-        """The account that this client uses now; None when nothing bounds it."""
-        found = self.bounds.find(user, client_id)
+    def find(
+        self, user: str, client_id: str, now_ms: int, *, by_name: bool = False
+    ) -> Account[MeterT] | None:
+        """The account that this client uses now; None when nothing bounds it, or by its name."""
+        found = self.bounds.find(user, client_id, by_name=by_name)
         if found is None:
             return None
         holder, bound = found

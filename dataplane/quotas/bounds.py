@@ -63,10 +63,13 @@ class Bounds:
             case Unnamed.ABSENT, Unnamed.DEFAULT:
                 self._any_client_alone = bound
 
-    def find(self, user: str, client_id: str) -> tuple[Holder, float] | None:
+    def find(
+        self, user: str, client_id: str, *, by_name: bool = False
+    ) -> tuple[Holder, float] | None:
         """Who shares the bound of this client, and the bound; None when it has none.
 
-        A client without an id counts as one that is named by the empty string.
+        A client without an id counts as one that is named by the empty string. `by_name`: only what
+        names the user counts, neither defaults of users nor what is for client ids.
         """
         bound = self._named.get((user, client_id))
         if bound is None:
@@ -76,6 +79,8 @@ class Bounds:
         bound = self._users.get(user)
         if bound is not None:
             return Holder(user, None), bound
+        if by_name:
+            return None
         bound = self._any_client.get(client_id)
         if bound is None:
             bound = self._any_any

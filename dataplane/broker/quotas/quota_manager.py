@@ -42,11 +42,20 @@ CLIENT_KEYS: Final = (
 
 
 class QuotaManager:
-    """The quotas of one broker."""
+    """The quotas of one broker.
 
-    def __init__(self, configs: ConfigStore, clock: Clock) -> None:
+    `is_platforms_own` says of a user whether only quotas that name it may bound it.
+    """
+
+    def __init__(
+        self,
+        configs: ConfigStore,
+        clock: Clock,
+        is_platforms_own: Callable[[str], bool] = lambda _user: False,
+    ) -> None:
         config = configs.broker_config
         self._configs = configs
+        self._is_platforms_own = is_platforms_own
         self.clock = clock
         self.samples = config.get_int("quota.window.num")
         self.sample_ms = 1000 * config.get_int("quota.window.size.seconds")
@@ -73,16 +82,19 @@ class QuotaManager:
     def metering(self, user: str, client_id: str) -> Metering | None:
         """For one request of this client; None when nothing that it uses is bounded."""
         now_ms = self.clock.monotonic_ms()
-        produce = self.produce.find(user, client_id, now_ms)
-        fetch = self.fetch.find(user, client_id, now_ms)
-        request = self.request.find(user, client_id, now_ms)
+        by_name = self._is_platforms_own(user)
+        produce = self.produce.find(user, client_id, now_ms, by_name=by_name)
+        fetch = self.fetch.find(user, client_id, now_ms, by_name=by_name)
+        request = self.request.find(user, client_id, now_ms, by_name=by_name)
         if produce is None and fetch is None and request is None:
             return None
         return Metering(self.clock, (self.samples - 1) * self.sample_ms, produce, fetch, request)
 
     def mutation_quota(self, user: str, client_id: str, *, is_strict: bool) -> MutationQuota:
         """For one request to the controller."""
-        account = self.mutation.find(user, client_id, self.clock.monotonic_ms())
+        account = self.mutation.find(
+            user, client_id, self.clock.monotonic_ms(), by_name=self._is_platforms_own(user)
+        )
         return MutationQuota(self.clock, account, is_strict=is_strict)
 
     def _rate(self) -> RateWindow:

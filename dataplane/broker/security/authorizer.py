@@ -64,6 +64,7 @@ class Authorizer:
         self._coordinator = coordinator
         self._clock = clock
         self.is_enabled = config.is_authorizer_enabled
+        self._is_tenants = config.get_bool("penstock.tenant.configs.only")
         super_users = parse_super_users(config.get_str("super.users"))
         own_name = config.get_str("penstock.inter.broker.username")
         if own_name:
@@ -72,7 +73,7 @@ class Authorizer:
             super_users=super_users,
             allow_if_no_acl_found=config.get_bool("allow.everyone.if.no.acl.found"),
             # Who rules the ACLs of a managed cluster is its tenant, who is no broker of it.
-            peers_by_acl=not config.get_bool("penstock.tenant.configs.only"),
+            peers_by_acl=not self._is_tenants,
         )
         self.scram = ScramStore(coordinator, clock, config.get_str("penstock.bootstrap.scram"))
         self.tokens = TokenStore(coordinator, clock, entropy, config)
@@ -121,6 +122,12 @@ class Authorizer:
     def is_super_user(self, principal: Principal) -> bool:
         """Of `super.users`, or the brokers' own; everybody where there is no authorizer."""
         return not self.is_enabled or self.index.is_super_user(principal)
+
+    def is_platforms_own(self, user: str) -> bool:
+        """Whether this is a super user on a cluster of tenants, who govern only what is theirs."""
+        return (
+            self.is_enabled and self._is_tenants and self.index.is_super_user(Principal.user(user))
+        )
 
     def authorize_any(
         self, principal: Principal, host: str, operation: AclOperation, resource_type: ResourceType

@@ -171,8 +171,9 @@ KEYS = scoped(
     flag(
         "penstock.tenant.configs.only",
         False,
-        "Whether clients that are no super users may change only a tenant's keys of brokers, and "
-        "command no broker as its peers do, whatever ACLs they have.",
+        "Whether clients that are no super users may change only a tenant's keys of brokers, set "
+        "no quotas of super users and of addresses, and command no broker as its peers do, "
+        "whatever ACLs they have. Quotas that do not name a super user do not bound it then.",
     ),
     text(
         "penstock.audit.log.file",

@@ -176,7 +176,7 @@ class OneBroker:
             configs=self.configs,
             config_admin=self.config_admin,
             client_quotas=ClientQuotas(self.configs),
-            quotas=QuotaManager(self.configs, self.clock),
+            quotas=QuotaManager(self.configs, self.clock, self.authorizer.is_platforms_own),
             internal_topics=InternalTopics(self.controller_client, self.configs),
             replica_manager=self.replica_manager,
             group_coordinator=GroupCoordinator(

@@ -8,6 +8,7 @@ import logging
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.wire.batch_layout import HEADER_BYTES
 from dataplane.wire.record_batch import NewRecord, build_batch
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 BATCH_BYTES_MAX: Final = 512 * 1024
-"""Writes are joined up to this size; a single larger one goes alone, and the log judges it."""
+"""Writes are joined up to this size, or to what the topic takes if that is less; a single larger
+one goes alone, and the log judges it."""
+RECORD_OVERHEAD_BYTES: Final = 32
+"""More than lengths, deltas and attributes of a record ever take."""
 
 W = TypeVar("W", bound="Write")
 
@@ -109,7 +113,10 @@ class CoordinatorWriter(Generic[W]):
         if self._is_closed:
             self._settle_all(waiting, ErrorCode.NOT_LEADER_OR_FOLLOWER)
             return
-        for writes in _batches(waiting):
+        # Each batch is judged by itself, also behind a refused one: nothing in it counts on that, as
+        # records hold whole states and a coordinator decides again what it takes back.
+        bytes_max = min(BATCH_BYTES_MAX, self._partition.log.config.max_message_bytes)
+        for writes in _batches(waiting, bytes_max - HEADER_BYTES):
             self._append(writes)
 
     def _append(self, writes: list[W]) -> None:
@@ -177,17 +184,20 @@ def _in_transaction(records: Sequence[NewRecord], producer: tuple[int, int] | No
     )
 
 
-def _batches(writes: list[W]) -> list[list[W]]:
-    """Split into batches below the size bound; a write is never split, and none of a transaction
+def _batches(writes: list[W], bytes_max: int) -> list[list[W]]:
+    """Split into batches of so many bytes of records at most; a write is never split, and none of a transaction
     shares its batch.
     """
     batches: list[list[W]] = []
     space = 0
     for write in writes:
-        size = sum(len(record.key) + len(record.value or b"") + 16 for record in write.records)
+        size = sum(
+            len(record.key) + len(record.value or b"") + RECORD_OVERHEAD_BYTES
+            for record in write.records
+        )
         if not batches or size > space or write.producer is not None:
             batches.append([])
-            space = BATCH_BYTES_MAX
+            space = bytes_max
         batches[-1].append(write)
         space = space - size if write.producer is None else 0
     return batches

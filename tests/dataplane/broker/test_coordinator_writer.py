@@ -1,0 +1,87 @@
+"""Writes of a coordinator become batches that their topic takes, each judged by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Sequence
+
+import pytest
+
+from dataplane.broker.coordinator_log.writer import CoordinatorWriter
+from dataplane.model.errors import ErrorCode as E
+from dataplane.model.ids import TopicPartition
+from dataplane.wire.record_batch import iter_batches
+from tests.dataplane.groups.hosted import Hosted
+
+PLACE = TopicPartition("__consumer_offsets", 0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Record:
+    key: bytes
+    value: bytes | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Write:
+    name: str
+    records: Sequence[Record]
+    producer: tuple[int, int] | None = None
+
+
+def write(name: str, size: int, count: int = 1) -> Write:
+    return Write(name, [Record(b"k", bytes(size))] * count)
+
+
+@pytest.fixture
+async def hosted():
+    made = await Hosted(partition_count=1).start()
+    await made.loaded()
+    yield made
+    await made.stop()
+
+
+async def written(hosted: Hosted, writes: list[Write], max_message_bytes: int):
+    """What became of each write, by its name, and the sizes of the batches in the log."""
+    partition = hosted.replica_manager.by_name[PLACE]
+    log = partition.log
+    log.update_config(dataclasses.replace(log.config, max_message_bytes=max_message_bytes))
+    outcomes: dict[str, E] = {}
+    writer: CoordinatorWriter[Write] = CoordinatorWriter(
+        partition,
+        hosted.clock,
+        timeout_ms=1_000,
+        replay=lambda _write: None,
+        settle=lambda each, error: outcomes.__setitem__(each.name, error),
+    )
+    start = log.log_end_offset
+    writer.submit(writes)
+    await asyncio.sleep(0)
+    hosted.replicate()
+    data = log.read(start, 1 << 24, log.log_end_offset).read()
+    sizes = [head.batch_length + 12 for _position, head in iter_batches(data)]
+    return outcomes, sizes
+
+
+async def test_writes_are_joined_to_what_the_topic_takes(hosted: Hosted) -> None:
+    """A storm of commits larger than one message may be is no error."""
+    writes = [write(str(n), 100) for n in range(500)]
+    outcomes, sizes = await written(hosted, writes, 5_000)
+    assert set(outcomes.values()) == {E.NONE}
+    assert len(outcomes) == 500
+    assert max(sizes) <= 5_000
+    assert 10 <= len(sizes) <= 25
+
+
+async def test_small_records_do_not_add_up_to_more(hosted: Hosted) -> None:
+    writes = [write(str(n), 0, count=7) for n in range(300)]
+    outcomes, sizes = await written(hosted, writes, 2_000)
+    assert set(outcomes.values()) == {E.NONE}
+    assert max(sizes) <= 2_000
+
+
+async def test_one_that_is_too_large_takes_no_other_with_it(hosted: Hosted) -> None:
+    writes = [write("before", 100), write("large", 6_000), write("after", 100)]
+    outcomes, _sizes = await written(hosted, writes, 5_000)
+    assert outcomes == {"before": E.NONE, "large": E.MESSAGE_TOO_LARGE, "after": E.NONE}

@@ -80,25 +80,53 @@ class ConnectionQuotas:
 
     def open(self, listener: str, ip: str, now_ms: int) -> Verdict:
         """A connection has come. It counts, unless it is refused, until `close`."""
-        limits = self.limits
-        own = limits.listeners.get(listener, Bounds())
-        is_protected = listener == limits.protected
-        if self._by_listener[listener] >= own.connections:
-            return Verdict(False, 0, "listener")
-        if not is_protected and self._total >= limits.broker.connections:
-            return Verdict(False, 0, "broker")
-        if self._by_ip[ip] >= limits.per_ip_overrides.get(ip, limits.per_ip):
-            return Verdict(False, 0, "address")
+        verdict = self.arrive(listener, ip, now_ms)
+        if verdict.is_admitted:
+            self._count_in(listener, ip)
+        return verdict
+
+    def enter(self, listener: str, ip: str) -> Verdict:
+        """What had arrived counts from now on until `close`, unless all places are taken now."""
+        verdict = self._place_for(listener, ip)
+        if verdict.is_admitted:
+            self._count_in(listener, ip)
+        return verdict
+
+    def arrive(self, listener: str, ip: str, now_ms: int) -> Verdict:
+        """A connection has come that is none yet, as TLS has to be agreed on; `enter` may follow.
+
+        It counts for the rates, so that whoever comes too fast waits before that costs anything.
+        """
+        verdict = self._place_for(listener, ip)
+        if not verdict.is_admitted:
+            return verdict
         wait_ms = self._address_wait_ms(ip, now_ms)
         if wait_ms:
             return Verdict(False, wait_ms, "address rate")
+        return self._count_rates(listener, now_ms)
+
+    def _place_for(self, listener: str, ip: str) -> Verdict:
+        limits = self.limits
+        if self._by_listener[listener] >= limits.listeners.get(listener, Bounds()).connections:
+            return Verdict(False, 0, "listener")
+        if listener != limits.protected and self._total >= limits.broker.connections:
+            return Verdict(False, 0, "broker")
+        if self._by_ip[ip] >= limits.per_ip_overrides.get(ip, limits.per_ip):
+            return Verdict(False, 0, "address")
+        return ADMITTED
+
+    def _count_in(self, listener: str, ip: str) -> None:
         self._total += 1
         self._by_listener[listener] += 1
         self._by_ip[ip] += 1
+
+    def _count_rates(self, listener: str, now_ms: int) -> Verdict:
+        limits = self.limits
+        own = limits.listeners.get(listener, Bounds())
         own_rate = self._listener_rates.setdefault(listener, self._window())
         own_ms = self._count(own_rate, own.creation_rate, now_ms)
         broker_ms = 0
-        if not is_protected:
+        if listener != limits.protected:
             broker_ms = self._count(self._broker_rate, limits.broker.creation_rate, now_ms)
         if max(own_ms, broker_ms):
             reason = "listener rate" if own_ms >= broker_ms else "broker rate"

@@ -95,6 +95,7 @@ class Listener:
                 self._tls,
                 lambda: Connection(self, self._dispatcher),
                 self._handshake_failed,
+                self._arrived,
                 handshakes_max=self.limits.handshakes_max,
             )
             self._acceptor.open(bound, self.limits.backlog)
@@ -162,11 +163,25 @@ class Listener:
         return True
 
     def admit(self, connection: Connection) -> Verdict:
-        """Take a new connection in, unless too many are there or come."""
+        """Take a new connection in, unless too many are there or come.
+
+        How fast they come has been asked already where TLS was agreed on first.
+        """
         host = connection.info.client_host
-        verdict = self._quotas.open(self.name, host, int(1000 * connection.loop.time()))
+        if self._acceptor is not None:
+            verdict = self._quotas.enter(self.name, host)
+        else:
+            verdict = self._quotas.open(self.name, host, int(1000 * connection.loop.time()))
         if verdict.is_admitted:
             self._connections[connection] = None
+        return self._noted(host, verdict)
+
+    def _arrived(self, host: str) -> Verdict:
+        """Whether a handshake may begin, and when."""
+        now_ms = int(1000 * asyncio.get_running_loop().time())
+        return self._noted(host, self._quotas.arrive(self.name, host, now_ms))
+
+    def _noted(self, host: str, verdict: Verdict) -> Verdict:
         if verdict is ADMITTED:
             return verdict
         if verdict.wait_ms:

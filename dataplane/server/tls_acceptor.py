@@ -2,7 +2,8 @@
 
 A connection counts for its listener when its handshake is over. Until then it is here: no longer
 than `HANDSHAKE_TIMEOUT_S`, and when there are as many as may be, the oldest one of the address with
-most of them makes way, which is never one that answers promptly for long.
+most of them makes way, which is never one that answers promptly for long. What comes too fast, or
+has no place, is refused before its handshake, or waits until that begins: it is what costs.
 """
 
 from __future__ import annotations
@@ -14,13 +15,19 @@ import socket
 import ssl
 from typing import TYPE_CHECKING, Final
 
+from dataplane.quotas.connections import ADMITTED
+
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from dataplane.quotas.connections import Verdict
 
 _log = logging.getLogger(__name__)
 
 HANDSHAKE_TIMEOUT_S: Final = 10.0
 ACCEPTED_AT_ONCE_MAX: Final = 100
+REFUSED_MAX: Final = 1_000
+"""Connections that may wait to be closed because their address opens too many."""
 PAUSE_S: Final = 1.0
 """How long nothing is accepted when descriptors have run out."""
 
@@ -45,6 +52,7 @@ class TlsAcceptor:
         context: Callable[[], ssl.SSLContext],
         make: Callable[[], asyncio.BaseProtocol],
         failed: Callable[[str, str, str], None],
+        arrive: Callable[[str], Verdict] = lambda _host: ADMITTED,
         *,
         handshakes_max: int,
         timeout_s: float = HANDSHAKE_TIMEOUT_S,
@@ -52,6 +60,8 @@ class TlsAcceptor:
         self._context = context
         self._make = make
         self._failed = failed
+        self._arrive = arrive
+        self._refused: dict[socket.socket, asyncio.TimerHandle] = {}
         self._handshakes_max = handshakes_max
         self._timeout_s = timeout_s
         self._bound: socket.socket | None = None
@@ -83,6 +93,8 @@ class TlsAcceptor:
         self._bound = None
         for task in list(self._handshakes):
             task.cancel()
+        for accepted in list(self._refused):
+            self._close_refused(accepted)
 
     def _resume(self) -> None:
         if self._bound is not None:
@@ -102,14 +114,30 @@ class TlsAcceptor:
                 loop.remove_reader(bound)
                 self._resumption = loop.call_later(PAUSE_S, self._resume)
                 return
+            host = str(address[0])
+            verdict = self._arrive(host)
+            if not verdict.is_admitted:
+                self._refuse(accepted, verdict.wait_ms)
+                continue
             if len(self._handshakes) >= self._handshakes_max:
                 self._displace()
             accepted.setblocking(False)
-            host = str(address[0])
-            task = loop.create_task(self._shake(accepted, host))
+            task = loop.create_task(self._shake(accepted, host, verdict.wait_ms / 1000))
             self._handshakes[task] = host
             self._per_ip[host] += 1
             task.add_done_callback(self._forget)
+
+    def _refuse(self, accepted: socket.socket, wait_ms: int) -> None:
+        """Close it without a handshake; not at once, where that only has it come again sooner."""
+        if not wait_ms or len(self._refused) >= REFUSED_MAX:
+            accepted.close()
+            return
+        loop = asyncio.get_running_loop()
+        self._refused[accepted] = loop.call_later(wait_ms / 1000, self._close_refused, accepted)
+
+    def _close_refused(self, accepted: socket.socket) -> None:
+        self._refused.pop(accepted).cancel()
+        accepted.close()
 
     def _displace(self) -> None:
         ((heaviest, _count),) = self._per_ip.most_common(1)
@@ -126,10 +154,12 @@ class TlsAcceptor:
         if self._per_ip[host] <= 0:
             del self._per_ip[host]
 
-    async def _shake(self, accepted: socket.socket, host: str) -> None:
+    async def _shake(self, accepted: socket.socket, host: str, wait_s: float) -> None:
         loop = asyncio.get_running_loop()
-        started_s = loop.time()
+        started_s = loop.time() + wait_s
         try:
+            if wait_s:
+                await asyncio.sleep(wait_s)
             await loop.connect_accepted_socket(
                 self._make, accepted, ssl=self._context(), ssl_handshake_timeout=self._timeout_s
             )

@@ -113,8 +113,8 @@ class CoordinatorWriter(Generic[W]):
         if self._is_closed:
             self._settle_all(waiting, ErrorCode.NOT_LEADER_OR_FOLLOWER)
             return
-        # Each batch is judged by itself, also behind a refused one: nothing in it counts on that, as
-        # records hold whole states and a coordinator decides again what it takes back.
+        # Each batch is judged by itself, also behind a refused one: nothing in it counts on that,
+        # as records hold whole states and a coordinator decides again what it takes back.
         bytes_max = min(BATCH_BYTES_MAX, self._partition.log.config.max_message_bytes)
         for writes in _batches(waiting, bytes_max - HEADER_BYTES):
             self._append(writes)
@@ -185,8 +185,8 @@ def _in_transaction(records: Sequence[NewRecord], producer: tuple[int, int] | No
 
 
 def _batches(writes: list[W], bytes_max: int) -> list[list[W]]:
-    """Split into batches of so many bytes of records at most; a write is never split, and none of a transaction
-    shares its batch.
+    """Split into batches of so many bytes of records at most; a write is never split, and none of
+    a transaction shares its batch.
     """
     batches: list[list[W]] = []
     space = 0

@@ -138,6 +138,10 @@ class Metrics:
             "penstock_idle_connections_closed_total",
             "Connections closed after connections.max.idle.ms.",
         )
+        self.full_pipelines = self.counter(
+            "penstock_full_pipelines_total",
+            "Times that a connection's next request was not looked at because 64 were in work.",
+        )
         self.auto_creations_put_off = self.counter(
             "penstock_auto_creations_put_off_total",
             "Automatic topic creations not begun because too many were under way.",

@@ -194,6 +194,18 @@ def _register_connections(metrics: Metrics, listeners: Listeners) -> None:
         lambda: metrics.muted_connections,
     )
     metrics.gauge(
+        "penstock_requests_in_work",
+        "Requests whose answers are waited for, by listener; at most 64 a connection.",
+        listeners.requests_in_work,
+        labels=("listener",),
+    )
+    metrics.gauge(
+        "penstock_connections_with_unread_answers",
+        "Connections whose client has not read all that was answered, by listener.",
+        listeners.unread_answers,
+        labels=("listener",),
+    )
+    metrics.gauge(
         "penstock_tls_handshakes",
         "TLS handshakes under way, by listener.",
         listeners.handshake_counts,

@@ -165,6 +165,14 @@ class Listeners:
         """TLS handshakes under way by the listener's name."""
         return {each.name: each.handshakes for each in self._listeners}
 
+    def requests_in_work(self) -> dict[str, float]:
+        """Requests whose answers are waited for by the listener's name."""
+        return {each.name: each.requests_in_work for each in self._listeners}
+
+    def unread_answers(self) -> dict[str, float]:
+        """Connections that do not read their answers by the listener's name."""
+        return {each.name: each.unread_answers for each in self._listeners}
+
     def certificate_expiries_s(self) -> dict[str, float]:
         """When the certificates served end, in seconds since 1970, by the listener's name."""
         return self._tls.expiries_s() if self._tls is not None else {}

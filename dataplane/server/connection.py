@@ -95,6 +95,7 @@ class Connection(asyncio.BufferedProtocol):
         "info",
         "last_active_s",
         "loop",
+        "unsent_seen",
     )
 
     def __init__(self, listener: ConnectionOwner, dispatcher: Dispatcher) -> None:
@@ -117,6 +118,8 @@ class Connection(asyncio.BufferedProtocol):
         self._closes_when_streamed = False
         self.closed = False
         self.last_active_s = self.loop.time()
+        self.unsent_seen = 0
+        """What `unsent_bytes` was when it was last looked at."""
         self.info: ConnectionInfo
 
     # -- asyncio's calls
@@ -252,7 +255,10 @@ class Connection(asyncio.BufferedProtocol):
     def _is_pipeline_full(self) -> bool:
         """Whether as many requests wait as may, once what is staged has been appended."""
         self._finish_staged()
-        return len(self._queue) >= PIPELINE_MAX
+        if len(self._queue) < PIPELINE_MAX:
+            return False
+        self._listener.metrics.full_pipelines.inc()
+        return True
 
     def _take(self, answer: Answer) -> None:
         """Put an answer in its turn. None: there is nothing to answer (Produce with acks=0)."""
@@ -426,6 +432,16 @@ class Connection(asyncio.BufferedProtocol):
         )
         self.abort()
         self._buffer.release()
+
+    @property
+    def requests_in_work(self) -> int:
+        """Those whose answers are waited for, this connection's bound is `PIPELINE_MAX`."""
+        return len(self._queue)
+
+    @property
+    def unsent_bytes(self) -> int:
+        """Answers that its client has not read."""
+        return 0 if self.closed else self._writer.unsent_bytes
 
     @property
     def is_waiting(self) -> bool:

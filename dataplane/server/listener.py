@@ -77,6 +77,16 @@ class Listener:
         return len(self._connections)
 
     @property
+    def requests_in_work(self) -> int:
+        """Requests whose answers are waited for, of all connections."""
+        return sum(connection.requests_in_work for connection in self._connections)
+
+    @property
+    def unread_answers(self) -> int:
+        """Connections whose clients have not read all that was answered."""
+        return sum(1 for connection in self._connections if connection.unsent_bytes)
+
+    @property
     def handshakes(self) -> int:
         """TLS handshakes under way."""
         return self._acceptor.handshakes if self._acceptor is not None else 0
@@ -224,11 +234,28 @@ class Listener:
         """Close idle connections and give back the buffers of quiet ones."""
         idle_s = self.limits.idle_ms_max / 1000 if self.limits.idle_ms_max >= 0 else None
         for connection in list(self._connections):
-            quiet_s = now_s - connection.last_active_s
-            if connection.is_waiting:
+            if self._is_read_on(connection, now_s):
                 continue
-            if idle_s is not None and quiet_s > idle_s:
+            quiet_s = now_s - connection.last_active_s
+            is_idle = idle_s is not None and quiet_s > idle_s
+            if connection.unsent_seen:
+                if is_idle:
+                    self.metrics.idle_closed.inc()
+                    connection.abort()  # what is never read cannot leave first
+            elif connection.is_waiting:
+                continue
+            elif is_idle:
                 self.metrics.idle_closed.inc()
                 connection.close()
             elif quiet_s > 10:
                 connection.tidy()
+
+    @staticmethod
+    def _is_read_on(connection: Connection, now_s: float) -> bool:
+        """Whether its client has read of what waits for it, to the end too, since the last look."""
+        before, unsent = connection.unsent_seen, connection.unsent_bytes
+        connection.unsent_seen = unsent
+        if unsent == before:
+            return False
+        connection.last_active_s = now_s
+        return True

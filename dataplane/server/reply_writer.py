@@ -173,6 +173,12 @@ class ReplyWriter:
         self.is_streaming = True
         return True
 
+    @property
+    def unsent_bytes(self) -> int:
+        """What the socket has not taken yet."""
+        rest = sum(len(part) if type(part) in _BYTES else part.size for part in self._rest)
+        return rest + self._transport.get_write_buffer_size()
+
     def resumed(self) -> None:
         """The transport has space again."""
         self.paused = False

@@ -32,6 +32,8 @@ def listeners_of(**connections: int) -> Listeners:
         connection_counts=lambda: connections,
         creation_rates=lambda: dict.fromkeys(connections, 0.5),
         handshake_counts=dict,
+        requests_in_work=dict,
+        unread_answers=dict,
         certificate_expiries_s=dict,
         receive_budget=ReceiveBudget(1 << 20),
     )

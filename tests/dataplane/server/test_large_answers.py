@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import socket
@@ -16,12 +17,13 @@ from dataplane.server import reply_writer
 from dataplane.server.reply_writer import ReplyWriter
 from tests.dataplane.server.test_connection import (
     Scripted,
+    _tls,
     connected,
     framed,
     listening,
     read_frame,
 )
-from tests.waiting import until
+from tests.waiting import turns, until
 
 FILE_BYTES = 24 << 20
 WHOLE = 16 << 20  # more than the buffers of both sockets hold
@@ -144,3 +146,51 @@ async def test_slow_readers_get_their_own_answers(stored) -> None:
         for number, (reader, _writer) in enumerate(clients):
             for _ in range(8):
                 assert await read_frame(reader) == whole[number * size :][:size] + b"end"
+
+
+@pytest.mark.parametrize("secure", [False, True], ids=["plain", "TLS"])
+@pytest.mark.parametrize("size", [WHOLE, 190_000], ids=["streamed", "copied"])
+async def test_a_client_that_never_reads_is_idle(stored, tmp_path, size: int, secure: bool) -> None:
+    """It holds memory, a descriptor and a place, as one that is quiet does."""
+    _path, file = stored
+    server, client = _tls(tmp_path) if secure else (None, None)
+    async with listening(Scripted(file), server, idle_ms_max=60_000) as (listener, port, metrics):
+        before = descriptors()
+        reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=client, limit=1)
+        writer.write(ask(0, size) * 100)
+        await until(lambda: listener.unread_answers == 1)
+        await turns()
+        now_s = asyncio.get_running_loop().time()
+        listener.sweep(now_s)
+        listener.sweep(now_s + 59)
+        assert (listener.connection_count, metrics.idle_closed.value) == (1, 0)
+        listener.sweep(now_s + 61)
+        await until(lambda: listener.connection_count == 0)
+        assert metrics.idle_closed.value == 1
+        assert listener.unread_answers == 0
+        writer.transport.abort()
+        await until(lambda: descriptors() <= before)
+        del reader
+
+
+async def test_a_client_that_reads_slowly_is_not_idle(stored) -> None:
+    """However long its answer takes, as long as something leaves."""
+    path, file = stored
+    content = path.read_bytes()
+    async with (
+        listening(Scripted(file), idle_ms_max=60_000) as (listener, port, metrics),
+        connected(port, limit=1 << 16) as (reader, writer),
+    ):
+        writer.write(ask(0, WHOLE))
+        await until(lambda: listener.unread_answers == 1)
+        now_s, received = asyncio.get_running_loop().time(), b""
+        started_s = now_s
+        while listener.unread_answers:
+            received += await reader.read(1 << 22)
+            await turns()
+            now_s += 1.5
+            listener.sweep(now_s)
+            assert metrics.idle_closed.value == 0
+        assert now_s - started_s > 60, "longer than a client may be idle"
+        received += await reader.readexactly(WHOLE + 7 - len(received))
+        assert received[4:-3] == content[:WHOLE]

@@ -139,11 +139,11 @@ class BrokerProcess:
         await self._listeners.serve(
             dispatcher,
             components.configs.broker_config,
-            components.quotas.addresses,
+            components.handlers.quotas.addresses,
             components.handlers.audit,
         )
         undo.callback(self._listeners.stop)
-        components.quotas.on_change(self._listeners.forget_routes)
+        components.handlers.quotas.on_change(self._listeners.forget_routes)
         self._listeners.follow_tls_files(components.configs.broker_config)
         components.handlers.config_admin.on_broker_change(
             self._listeners.check_tls, self._listeners.follow_tls_files
@@ -157,7 +157,7 @@ class BrokerProcess:
         )
         coordinator_gauges.register_groups(self._metrics, components.handlers.group_coordinator)
         coordinator_gauges.register_transactions(self._metrics, transactions)
-        quota_gauges.register(self._metrics, components.quotas)
+        quota_gauges.register(self._metrics, components.handlers.quotas)
         housekeeping = Housekeeping()
         self._start_chores(components, housekeeping)
         undo.push_async_callback(housekeeping.stop)

@@ -51,7 +51,6 @@ class Components:
     authorizer: Authorizer
     producer_ids: ProducerIdManager
     group_coordinator: GroupCoordinator
-    quotas: QuotaManager
     peer_leadership_check: PeerLeadershipCheck
     handlers: HandlerContext
 
@@ -84,7 +83,6 @@ def build_components(
     )
     authorizer = Authorizer(coordinator, clock, entropy, configs.broker_config)
     producer_ids = ProducerIdManager(coordinator, broker_id)
-    quotas = QuotaManager(configs, clock, authorizer.is_platforms_own)
     coordinates = (replica_manager, metadata_cache, configs, clock)
     group_coordinator = GroupCoordinator(*coordinates, entropy)
     sender = MarkerSender(peers, metadata_cache, metrics, clock)
@@ -102,7 +100,6 @@ def build_components(
         authorizer=authorizer,
         producer_ids=producer_ids,
         group_coordinator=group_coordinator,
-        quotas=quotas,
         peer_leadership_check=check,
         handlers=HandlerContext(
             cluster_id=lifecycle.cluster_id,
@@ -113,7 +110,7 @@ def build_components(
             configs=configs,
             config_admin=ConfigAdmin(configs, metadata_cache, broker_id=broker_id),
             client_quotas=ClientQuotas(configs),
-            quotas=quotas,
+            quotas=QuotaManager(configs, clock, authorizer.is_platforms_own),
             internal_topics=InternalTopics(client, configs),
             replica_manager=replica_manager,
             group_coordinator=group_coordinator,

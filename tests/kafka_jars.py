@@ -15,6 +15,7 @@ from spark_analytics.io.jars import JarsError, bring, expected_hashes
 PACKAGES = (
     "org.apache.kafka:kafka_2.13:3.9.1",
     "org.apache.kafka:kafka-tools:3.9.1",
+    "org.apache.kafka:kafka-streams:3.9.1",
     "org.slf4j:slf4j-nop:1.7.36",
 )
 # The tools name Kafka Connect for one command of theirs, and that a web server.

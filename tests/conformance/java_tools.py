@@ -17,6 +17,7 @@ from tests import kafka_jars
 
 PROGRAMS = pathlib.Path(__file__).parent / "java"
 START_TIMEOUT_S = 60.0
+COMPILE_TIMEOUT_S = 120.0
 TOOL_TIMEOUT_S = 60.0
 STUCK = 124
 # What several tools print of the error by which the runner ends them.
@@ -35,6 +36,7 @@ CLASSES = {
     "kafka-delete-records": "org.apache.kafka.tools.DeleteRecordsCommand",
     "kafka-dump-log": "kafka.tools.DumpLogSegments",
     "kafka-e2e-latency": "org.apache.kafka.tools.EndToEndLatency",
+    "kafka-features": "org.apache.kafka.tools.FeatureCommand",
     "kafka-get-offsets": "org.apache.kafka.tools.GetOffsetShell",
     "kafka-leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
     "kafka-log-dirs": "org.apache.kafka.tools.LogDirsCommand",
@@ -53,6 +55,18 @@ def unavailable() -> str | None:
     if shutil.which("javac") is None:
         return "no Java compiler: they are run from their source"
     return None
+
+
+def compiled(directory: pathlib.Path, *sources: str) -> str:
+    """Compile programs of `java/` into `directory`; the class path that runs them."""
+    jars = kafka_jars.class_path()
+    paths = [str(PROGRAMS / source) for source in sources]
+    subprocess.run(
+        ["javac", "-nowarn", "-d", str(directory), "-cp", jars, *paths],
+        check=True,
+        timeout=COMPILE_TIMEOUT_S,
+    )
+    return f"{directory}:{jars}"
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

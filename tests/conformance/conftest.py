@@ -53,6 +53,7 @@ def sasl_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalClus
         "super.users": "User:admin;User:peer",
         "penstock.inter.broker.username": "peer",
         "penstock.inter.broker.password": PASSWORDS["peer"],
+        "delegation.token.secret.key": "a key that all brokers have",
         "penstock.bootstrap.scram": ",".join(
             scram_credential(user, password) for user, password in PASSWORDS.items()
         ),

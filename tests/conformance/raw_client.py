@@ -8,7 +8,7 @@ import struct
 import urllib.request
 from typing import TYPE_CHECKING, Any
 
-from dataplane.wire.apis import load
+from dataplane.wire.apis import API_TABLE, load
 from dataplane.wire.codec import decode
 from dataplane.wire.headers import encode_request_frame, parse_response_header
 from dataplane.wire.messages.api_versions import ApiVersionsRequest
@@ -20,26 +20,12 @@ if TYPE_CHECKING:
     from tests.local_cluster import LocalCluster
 
 
-# Kafka's names of what some test asks for; a broker may lack any of them.
-API_NAMES = {
-    0: "Produce",
-    22: "InitProducerId",
-    24: "AddPartitionsToTxn",
-    26: "EndTxn",
-    28: "TxnOffsetCommit",
-    38: "CreateDelegationToken",
-    48: "DescribeClientQuotas",
-    49: "AlterClientQuotas",
-    61: "DescribeProducers",
-    65: "DescribeTransactions",
-    66: "ListTransactions",
-    68: "ConsumerGroupHeartbeat",
-    75: "DescribeTopicPartitions",
-}
+# Kafka's names; a broker may lack any of them.
+API_NAMES = {int(key): spec.name for key, spec in API_TABLE.items()}
 
 
 def offered_versions(bootstrap: str) -> dict[str, tuple[int, int]]:
-    """Name to lowest and highest version that the first broker offers, of those in API_NAMES."""
+    """Name to lowest and highest version that the first broker offers."""
     host, port = bootstrap.split(",", maxsplit=1)[0].split(":")
     with socket.create_connection((host, int(port)), timeout=10) as sock:
         response = ask(sock, ApiVersionsRequest(), 0)

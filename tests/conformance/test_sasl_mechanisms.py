@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import base64
-import http.server
-import json
-import threading
 import time
 import uuid
 from typing import TYPE_CHECKING, Any
@@ -13,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
-from joserfc import jws
-from joserfc.jwk import RSAKey
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
 from kafka.net.sasl.oauth import AbstractTokenProvider
@@ -30,6 +25,7 @@ from tests.certificates import Authority
 from tests.conformance.conftest import PASSWORDS, QUICK, scram_credential
 from tests.conformance.raw_client import ask, connected, read_frame
 from tests.local_cluster import LocalCluster, eventually, local_cluster
+from tests.token_issuer import AUDIENCE, ISSUER, Issuer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,37 +35,6 @@ pytestmark = [pytest.mark.conformance, pytest.mark.cluster]
 PROTOCOLS = ["SASL_PLAINTEXT", "SASL_SSL"]
 MECHANISMS = ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"]
 PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
-ISSUER, AUDIENCE = "https://issuer", "kafka"
-
-
-class Issuer:
-    """Signs tokens, and serves the key to check them on loopback."""
-
-    def __init__(self) -> None:
-        self._key = RSAKey.generate_key(2048, {"kid": "one"})
-        document = json.dumps({"keys": [self._key.as_dict(private=False)]}).encode()
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                self.send_response(200)
-                self.send_header("Content-Length", str(len(document)))
-                self.end_headers()
-                self.wfile.write(document)
-
-            def log_message(self, *_args: object) -> None:
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_address[1]}/keys"
-        threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True).start()
-
-    def token(self, lifetime_s: float = 300, **changes: Any) -> str:
-        now_s = time.time()
-        claims = {"iss": ISSUER, "aud": AUDIENCE, "sub": "admin", "iat": now_s}
-        payload = json.dumps(claims | {"exp": now_s + lifetime_s} | changes).encode()
-        return jws.serialize_compact(
-            {"alg": "RS256", "kid": "one"}, payload, self._key, algorithms=["RS256"]
-        )
 
 
 class Secured(LocalCluster):
@@ -121,8 +86,7 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
         assert not any(
             secret in line for secret in PASSWORDS.values() for line in started.output
         ), "no secret in what the brokers say"
-    issuer.server.shutdown()
-    issuer.server.server_close()
+    issuer.stop()
 
 
 def librdkafka(

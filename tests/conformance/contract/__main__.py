@@ -38,15 +38,16 @@ def run_all(clients: list[Client], only: list[str]) -> list[dict[str, Any]]:
     found = []
     with (
         tempfile.TemporaryDirectory(prefix="contract-") as directory,
-        contract_cluster(Path(directory)) as (cluster, authority),
+        contract_cluster(Path(directory)) as made,
     ):
         settings = {
-            "bootstrap": cluster.bootstrap,
-            "secure_bootstrap": cluster.bootstraps["SASL_SSL"],
-            "ca": str(authority),
+            "bootstrap": made.cluster.bootstrap,
+            "secure_bootstrap": made.cluster.bootstraps["SASL_SSL"],
+            "ca": str(made.authority),
             "passwords": PASSWORDS,
+            "tokens": made.tokens,
             "run": f"c{uuid.uuid4().hex[:6]}",
-            "skip": not_offered(cluster.bootstrap),
+            "skip": not_offered(made.cluster.bootstrap),
             "only": only,
         }
         for client in clients:

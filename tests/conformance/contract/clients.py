@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests import kafka_jars
+from tests.conformance import java_tools
 from tests.conformance.contract.cases import CASES, NAMES
 
 HERE = Path(__file__).parent
@@ -41,9 +41,18 @@ def _node_missing() -> str | None:
     return None
 
 
+def _confluent_node_missing() -> str | None:
+    package = CONFORMANCE / "node/node_modules/@confluentinc/kafka-javascript"
+    if not (package / "build/Release/confluent-kafka-javascript.node").is_file():
+        return "its library has not been built: npm run build-confluent in tests/conformance/node"
+    return _node_missing()
+
+
 def _java() -> list[str]:
-    program = str(CONFORMANCE / "java" / "Contract.java")
-    return ["java", "-Xmx384m", "-cp", kafka_jars.class_path(), program]
+    classes = ROOT / "build" / "conformance" / "classes"
+    classes.mkdir(parents=True, exist_ok=True)
+    path = java_tools.compiled(classes, "Contract.java", "AdminCases.java", "MoreCases.java")
+    return ["java", "-Xmx384m", "-cp", path, "Contract"]
 
 
 def _java_missing() -> str | None:
@@ -65,8 +74,16 @@ CLIENTS = (
         _node_missing,
         CONFORMANCE / "node",
     ),
+    Client(
+        "kafka-javascript",
+        "JavaScript (C)",
+        lambda: ["node", "contract_confluent.js"],
+        _confluent_node_missing,
+        CONFORMANCE / "node",
+    ),
     Client("kafka-clients", "Java", _java, _java_missing),
     Client("franz-go", "Go", lambda: ["go", "run", "."], _go_missing, HERE / "go"),
+    Client("sarama", "Go", lambda: ["go", "run", "."], _go_missing, HERE / "sarama"),
 )
 
 

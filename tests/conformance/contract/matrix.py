@@ -17,6 +17,9 @@ _HEAD = """# Clients
 What clients that others wrote do against a live cluster of three brokers. `make conformance` runs one contract of cases by every
 client's own program (`tests/conformance/contract`) and writes this page from the results; it is not written by hand.
 
+Kafka Streams (a word count with `exactly_once_v2` through kills) and Spark's own Kafka source and sink have tests of their own
+beside it, as have Kafka's command-line tools (`tests/conformance/README.md`).
+
 **yes**: passed. **no**: failed, see below. *not yet*: the brokers do not offer an API that it needs. –: the client has no way to ask.
 """
 

@@ -1,4 +1,4 @@
-// java -cp <Kafka's jars> Contract.java <settings.json>: the contract of tests/conformance/contract by Kafka's own clients.
+// java -cp <Kafka's jars>:<classes> Contract <settings.json>: the contract of tests/conformance/contract by Kafka's own clients.
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -41,7 +41,7 @@ public class Contract {
         run = settings.get("run").asText();
         plain = Map.of("bootstrap.servers", settings.get("bootstrap").asText());
         if (arguments.length > 1) {
-            hang(arguments[1]);
+            hang(arguments[1], arguments[2]);
         }
         Map<String, Body> cases = new LinkedHashMap<>();
         for (String codec : List.of("none", "gzip", "snappy", "lz4", "zstd")) {
@@ -49,17 +49,33 @@ public class Contract {
         }
         cases.put("produce.idempotent", Contract::idempotent);
         cases.put("group.join_leave", () -> joinsAndLeaves("group", Map.of("session.timeout.ms", "6000")));
-        cases.put("group.crash", () -> crash(arguments[0]));
+        cases.put("group.crash", () -> crash(arguments[0], "classic"));
         cases.put("group.consumer_protocol", () -> joinsAndLeaves("new", Map.of("group.protocol", "consumer")));
+        cases.put("group.consumer_crash", () -> crash(arguments[0], "consumer"));
+        cases.put("group.static", MoreCases::staticMembers);
         cases.put("admin.topics", Contract::topics);
         cases.put("admin.configs", Contract::configs);
         cases.put("admin.groups", Contract::groups);
+        cases.put("admin.offsets", AdminCases::offsets);
         cases.put("admin.acls", Contract::acls);
+        cases.put("admin.records", AdminCases::records);
+        cases.put("admin.reassign", AdminCases::reassign);
+        cases.put("admin.elect", AdminCases::elect);
+        cases.put("admin.log_dirs", AdminCases::logDirs);
+        cases.put("admin.quotas", AdminCases::quotas);
+        cases.put("admin.scram", AdminCases::scram);
+        cases.put("admin.transactions", AdminCases::transactions);
+        cases.put("admin.cluster", AdminCases::cluster);
         cases.put("sasl.plain", () -> sasl("PLAIN"));
         cases.put("sasl.scram256", () -> sasl("SCRAM-SHA-256"));
         cases.put("sasl.scram512", () -> sasl("SCRAM-SHA-512"));
+        cases.put("sasl.oauthbearer", MoreCases::oauthbearer);
+        cases.put("sasl.token", MoreCases::delegationTokens);
         cases.put("acl.denied_allowed", Contract::deniedAndAllowed);
+        cases.put("acl.groups", MoreCases::groupRules);
+        cases.put("acl.transactional_ids", MoreCases::transactionalIdRules);
         cases.put("txn.commit_abort", Contract::transactions);
+        cases.put("txn.offsets", MoreCases::transactionOffsets);
         say(JSON.createObjectNode().put("version", AppInfoParser.getVersion()));
         List<String> only = new ArrayList<>();
         settings.get("only").forEach(name -> only.add(name.asText()));
@@ -109,7 +125,7 @@ public class Contract {
     }
 
     static void same(Object found, Object expected) {
-        if (!found.equals(expected)) {
+        if (!Objects.equals(found, expected)) {
             throw new AssertionError(found + " is not " + expected);
         }
     }
@@ -221,14 +237,13 @@ public class Contract {
         }
     }
 
-    static void crash(String path) throws Exception {
-        String topic = run + "-crash";
+    static void crash(String path, String protocol) throws Exception {
+        String topic = run + "-crash-" + protocol;
         create(topic, 1, plain);
         produce(topic, values("c"), plain);
         // The member is a process of its own, which says nothing as it goes.
-        Process child = new ProcessBuilder(
-            "java", "-cp", System.getProperty("java.class.path"), System.getProperty("jdk.launcher.sourcefile",
-            new File("tests/conformance/java/Contract.java").getPath()), path, topic).inheritIO().start();
+        Process child = new ProcessBuilder("java", "-cp", System.getProperty("java.class.path"), "Contract", path, topic, protocol)
+            .inheritIO().start();
         try (Admin admin = Admin.create(plain)) {
             eventually(() -> {
                 var offsets = admin.listConsumerGroupOffsets(topic).partitionsToOffsetAndMetadata().get();
@@ -238,12 +253,15 @@ public class Contract {
         } finally {
             child.destroyForcibly().waitFor();
         }
-        same(readAll(topic, RECORDS - 20, plain), values("c").subList(20, RECORDS));
+        same(readAll(topic, RECORDS - 20, with(plain, "group.protocol", protocol)), values("c").subList(20, RECORDS));
     }
 
-    static void hang(String topic) throws Exception {
-        KafkaConsumer<String, String> consumer =
-            consumer(topic, with(plain, "max.poll.records", 20, "session.timeout.ms", 6000));
+    static void hang(String topic, String protocol) throws Exception {
+        Map<String, Object> config = with(plain, "max.poll.records", 20, "group.protocol", protocol);
+        if (protocol.equals("classic")) {
+            config.put("session.timeout.ms", 6000);
+        }
+        KafkaConsumer<String, String> consumer = consumer(topic, config);
         consumer.subscribe(List.of(topic));
         read(consumer, 20);
         consumer.commitSync(Map.of(new TopicPartition(topic, 0), new OffsetAndMetadata(20)));

@@ -227,6 +227,20 @@ const cases = {
     await allow(topic, 4);
     await produce(topic, ["x"], {}, alice);
   },
+  "acl.groups": async () => {
+    const topic = `${run}-aclgroup`;
+    const alice = secure("alice", "scram-sha-256");
+    await create(topic, 1);
+    await produce(topic, values("a"));
+    await allow(topic, 3);
+    // The client keeps the refusal to its log: a member that is denied has no partition, and reads nothing.
+    const denied = await member(topic, topic, alice);
+    await sleep(5000);
+    assert.deepEqual([denied.partitions(), denied.values], [[], []]);
+    await denied.consumer.disconnect();
+    await allow(topic, 3, 3);
+    assert.deepEqual(await readAll(topic, RECORDS, alice), values("a"));
+  },
   "acl.transactional_ids": async () => {
     const topic = `${run}-aclid`;
     const begin = async () => {

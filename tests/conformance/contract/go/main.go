@@ -32,6 +32,7 @@ var settings struct {
 	CA              string            `json:"ca"`
 	Run             string            `json:"run"`
 	Passwords       map[string]string `json:"passwords"`
+	Tokens          map[string]string `json:"tokens"`
 	Skip            map[string]string `json:"skip"`
 	Only            []string          `json:"only"`
 }
@@ -182,13 +183,20 @@ func joinsAndLeaves(name string, options ...kgo.Opt) {
 	one.Close()
 }
 
-func crash(path string) {
-	topic := settings.Run + "-crash"
+func of(protocol string) []kgo.Opt {
+	if protocol == "consumer" {
+		return []kgo.Opt{kgo.ServerSideBalancer()}
+	}
+	return nil
+}
+
+func crash(path, protocol string) {
+	topic := settings.Run + "-crash-" + protocol
 	must(create(topic, 1))
 	must(produce(topic, values("c")))
 	program, err := os.Executable()
 	must(err)
-	child := exec.Command(program, path, topic)
+	child := exec.Command(program, path, topic, protocol)
 	must(child.Start())
 	admin := kadm.NewClient(client())
 	defer admin.Close()
@@ -201,12 +209,12 @@ func crash(path string) {
 	}, "the member has committed")
 	must(child.Process.Kill())
 	_ = child.Wait()
-	same(readAll(topic, records-20), values("c")[20:], false)
+	same(readAll(topic, records-20, of(protocol)...), values("c")[20:], false)
 }
 
 // A member that commits after 20 records and then says nothing any more.
-func hang(topic string) {
-	reader := member(topic)
+func hang(topic, protocol string) {
+	reader := member(topic, of(protocol)...)
 	read(reader, 20)
 	ctx, cancel := within(20)
 	defer cancel()
@@ -404,8 +412,8 @@ func main() {
 	text, err := os.ReadFile(os.Args[1])
 	must(err)
 	must(json.Unmarshal(text, &settings))
-	if len(os.Args) > 2 {
-		hang(os.Args[2])
+	if len(os.Args) > 3 {
+		hang(os.Args[2], os.Args[3])
 	}
 	say(map[string]any{"version": version()})
 	type entry struct {
@@ -425,16 +433,33 @@ func main() {
 			same(readAll(topic, records), values("i"), false)
 		}},
 		{"group.join_leave", func() { joinsAndLeaves("group") }},
-		{"group.crash", func() { crash(os.Args[1]) }},
+		{"group.crash", func() { crash(os.Args[1], "classic") }},
+		{"group.consumer_protocol", func() { joinsAndLeaves("new", kgo.ServerSideBalancer()) }},
+		{"group.consumer_crash", func() { crash(os.Args[1], "consumer") }},
+		{"group.static", staticMembers},
 		{"admin.topics", topics},
 		{"admin.configs", configs},
 		{"admin.groups", groups},
+		{"admin.offsets", groupOffsets},
 		{"admin.acls", acls},
+		{"admin.records", deleteRecords},
+		{"admin.reassign", reassign},
+		{"admin.elect", elect},
+		{"admin.log_dirs", logDirs},
+		{"admin.quotas", quotas},
+		{"admin.scram", scramUsers},
+		{"admin.transactions", abortTransaction},
+		{"admin.cluster", describeCluster},
 		{"sasl.plain", func() { login("plain", byPlain) }},
 		{"sasl.scram256", func() { login("scram256", by256) }},
 		{"sasl.scram512", func() { login("scram512", by512) }},
+		{"sasl.oauthbearer", oauthbearer},
+		{"sasl.token", delegationTokens},
 		{"acl.denied_allowed", deniedAndAllowed},
+		{"acl.groups", groupRules},
+		{"acl.transactional_ids", transactionalIDRules},
 		{"txn.commit_abort", transactions},
+		{"txn.offsets", transactionOffsets},
 	}
 	for _, each := range cases {
 		if _, skipped := settings.Skip[each.name]; skipped {

@@ -5,83 +5,16 @@ from __future__ import annotations
 import asyncio
 import functools
 import multiprocessing
-import ssl
-import time
 from collections.abc import Callable, Coroutine
 from typing import Any
 
 import aiokafka
-import kafka
-from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka import AIOKafkaProducer, TopicPartition
 from aiokafka import admin as ka
 from aiokafka import errors as ke
-from harness import (
-    BOOTSTRAP,
-    CA,
-    CODECS,
-    MECHANISMS,
-    PASSWORDS,
-    RECORDS,
-    RUN,
-    SECURE,
-    run,
-    values,
-)
-from kafka import admin as kafka_admin
-
-PLAIN: dict[str, Any] = {"bootstrap_servers": BOOTSTRAP}
-
-
-async def create(topic: str, partitions: int = 2, login: dict[str, Any] = PLAIN) -> None:
-    client = ka.AIOKafkaAdminClient(**login)
-    await client.start()
-    try:
-        await client.create_topics([ka.NewTopic(topic, partitions, 3)])
-    finally:
-        await client.close()
-
-
-async def produce(topic: str, items: list[str], **config: Any) -> None:
-    async with AIOKafkaProducer(**{**PLAIN, **config}) as producer:
-        for sent in [await producer.send(topic, item.encode()) for item in items]:
-            await sent
-
-
-def consumer(group: str, *topics: str, **config: Any) -> AIOKafkaConsumer:
-    given = {
-        "group_id": group,
-        "auto_offset_reset": "earliest",
-        "enable_auto_commit": False,
-        "session_timeout_ms": 6000,
-        "heartbeat_interval_ms": 500,
-    }
-    return AIOKafkaConsumer(*topics, **{**PLAIN, **given, **config})
-
-
-async def read(client: AIOKafkaConsumer, count: int, seconds: float = 40) -> list[str]:
-    found: list[str] = []
-    ends = time.monotonic() + seconds
-    while len(found) < count and time.monotonic() < ends:
-        for records in (await client.getmany(timeout_ms=200)).values():
-            found += [record.value.decode() for record in records]
-    assert len(found) >= count, f"{len(found)} of {count}"
-    return found
-
-
-async def read_all(topic: str, count: int, **config: Any) -> list[str]:
-    async with consumer(topic, topic, **config) as client:
-        found = await read(client, count)
-        await client.commit()
-    return found
-
-
-async def eventually(check: Callable[[], Coroutine[Any, Any, bool]], what: str) -> None:
-    ends = time.monotonic() + 30
-    while time.monotonic() < ends:
-        if await check():
-            return
-        await asyncio.sleep(0.1)
-    raise AssertionError(f"not within 30 s: {what}")
+from aiokafka_client import PLAIN, consumer, create, eventually, produce, read, read_all, secure
+from aiokafka_more import MORE, allow
+from harness import CODECS, MECHANISMS, RECORDS, RUN, run, values
 
 
 async def produce_with(codec: str) -> None:
@@ -207,17 +140,6 @@ async def groups() -> None:
     await client.close()
 
 
-def secure(user: str, mechanism: str, password: str | None = None) -> dict[str, Any]:
-    return {
-        "bootstrap_servers": SECURE,
-        "security_protocol": "SASL_SSL",
-        "ssl_context": ssl.create_default_context(cafile=CA),
-        "sasl_mechanism": mechanism,
-        "sasl_plain_username": user,
-        "sasl_plain_password": password or PASSWORDS[user],
-    }
-
-
 async def sasl(mechanism: str) -> None:
     topic, login = f"{RUN}-{mechanism}", secure("admin", mechanism)
     await create(topic, 1, login)
@@ -240,13 +162,7 @@ async def denied_and_allowed() -> None:
     except ke.TopicAuthorizationFailedError as error:
         refused.append(type(error).__name__)
     assert refused, "it was not denied"
-    # The client has no call for it: the rule is made by another's.
-    other = kafka.KafkaAdminClient(bootstrap_servers=BOOTSTRAP.split(","))
-    pattern = kafka_admin.ResourcePattern(kafka_admin.ResourceType.TOPIC, topic)
-    write, allow = kafka_admin.ACLOperation.WRITE, kafka_admin.ACLPermissionType.ALLOW
-    other.create_acls([kafka_admin.ACL("User:alice", "*", write, allow, pattern)])
-    other.close()
-    await asyncio.sleep(1)
+    await allow("TOPIC", topic, "WRITE")
     await produce(topic, ["x"], **alice)
 
 
@@ -275,6 +191,7 @@ CASES: dict[str, Callable[[], Coroutine[Any, Any, None]]] = {
     **{name: functools.partial(sasl, mechanism) for name, mechanism in MECHANISMS.items()},
     "acl.denied_allowed": denied_and_allowed,
     "txn.commit_abort": transactions,
+    **MORE,
 }
 
 if __name__ == "__main__":

@@ -9,64 +9,10 @@ from typing import Any
 
 import confluent_kafka as ck
 from confluent_kafka import admin as ka
-from harness import (
-    BOOTSTRAP,
-    CA,
-    CODECS,
-    MECHANISMS,
-    PASSWORDS,
-    RECORDS,
-    RUN,
-    SECURE,
-    eventually,
-    run,
-    values,
-)
-
-
-def admin(config: dict[str, Any] | None = None) -> ka.AdminClient:
-    return ka.AdminClient(config or {"bootstrap.servers": BOOTSTRAP})
-
-
-def create(topic: str, partitions: int = 2, client: ka.AdminClient | None = None) -> None:
-    client = client or admin()  # held until the answer is there
-    client.create_topics([ka.NewTopic(topic, partitions, 3)])[topic].result(20)
-
-
-def produce(topic: str, items: list[str], **config: Any) -> None:
-    errors: list[object] = []
-    producer = ck.Producer({"bootstrap.servers": BOOTSTRAP, "message.timeout.ms": 10_000, **config})
-    for item in items:
-        producer.produce(topic, item, on_delivery=lambda e, _m: errors.append(e) if e else None)
-    assert producer.flush(20) == 0
-    if errors:
-        raise ck.KafkaException(errors[0])
-
-
-def consumer(group: str, **config: Any) -> ck.Consumer:
-    # In the new protocol the session is the brokers' to set.
-    session = {} if "group.protocol" in config else {"session.timeout.ms": 6000}
-    return ck.Consumer(
-        {
-            "bootstrap.servers": BOOTSTRAP,
-            "group.id": group,
-            "auto.offset.reset": "earliest",
-            "enable.auto.commit": False,
-            **session,
-            **config,
-        }
-    )
-
-
-def read(client: ck.Consumer, count: int, seconds: float = 30) -> list[str]:
-    found: list[str] = []
-    ends = time.monotonic() + seconds
-    while len(found) < count and time.monotonic() < ends:
-        message = client.poll(0.2)
-        if message is not None and not message.error():
-            found.append(message.value().decode())
-    assert len(found) >= count, f"{len(found)} of {count}"
-    return found
+from confluent_kafka_admin import ADMIN
+from confluent_kafka_client import admin, consumer, create, produce, read, rule, secure
+from confluent_kafka_more import MORE
+from harness import BOOTSTRAP, CODECS, MECHANISMS, RECORDS, RUN, eventually, run, values
 
 
 def produce_with(codec: str) -> None:
@@ -111,24 +57,31 @@ def joins_and_leaves(group: str, **config: Any) -> None:
     one.close()
 
 
-def crash() -> None:
-    topic = f"{RUN}-crash"
+def crash(protocol: str) -> None:
+    topic = f"{RUN}-crash-{protocol}"
     create(topic, 1)
     produce(topic, values("c"))
     # The member is a process of its own, which says nothing as it goes.
-    child = multiprocessing.get_context("fork").Process(target=read_and_hang, args=(topic,))
+    child = multiprocessing.get_context("fork").Process(
+        target=read_and_hang, args=(topic, protocol)
+    )
     child.start()
     eventually(lambda: committed(topic) == 20, "the member has committed")
     child.kill()
     child.join()
-    second = consumer(topic)
+    second = member(topic, protocol)
     second.subscribe([topic])
     assert read(second, RECORDS - 20, 45) == values("c")[20:]
     second.close()
 
 
-def read_and_hang(topic: str) -> None:
-    reader = consumer(topic)
+def member(topic: str, protocol: str) -> ck.Consumer:
+    config = {} if protocol == "classic" else {"group.protocol": protocol}
+    return consumer(topic, **config)
+
+
+def read_and_hang(topic: str, protocol: str) -> None:
+    reader = member(topic, protocol)
     reader.subscribe([topic])
     assert len(reader.consume(20, 30)) == 20
     reader.commit(offsets=[ck.TopicPartition(topic, 0, 20)], asynchronous=False)
@@ -190,18 +143,6 @@ def groups() -> None:
     client.delete_consumer_groups([topic])[topic].result(20)
 
 
-def rule(user: str, name: str, operation: Any) -> ka.AclBinding:
-    return ka.AclBinding(
-        ka.ResourceType.TOPIC,
-        name,
-        ka.ResourcePatternType.LITERAL,
-        f"User:{user}",
-        "*",
-        operation,
-        ka.AclPermissionType.ALLOW,
-    )
-
-
 def acls() -> None:
     client, binding = admin(), rule("somebody", f"{RUN}-acls", ka.AclOperation.READ)
     client.create_acls([binding])[binding].result(20)
@@ -217,17 +158,6 @@ def acls() -> None:
     assert client.describe_acls(wanted).result(20) == [binding]
     assert client.delete_acls([wanted])[wanted].result(20) == [binding]
     assert client.describe_acls(wanted).result(20) == []
-
-
-def secure(user: str, mechanism: str, password: str | None = None) -> dict[str, Any]:
-    return {
-        "bootstrap.servers": SECURE,
-        "security.protocol": "SASL_SSL",
-        "ssl.ca.location": CA,
-        "sasl.mechanism": mechanism,
-        "sasl.username": user,
-        "sasl.password": password or PASSWORDS[user],
-    }
 
 
 def sasl(mechanism: str) -> None:
@@ -285,7 +215,8 @@ run(
         **{f"produce.{codec}": functools.partial(produce_with, codec) for codec in CODECS},
         "produce.idempotent": idempotent,
         "group.join_leave": functools.partial(joins_and_leaves, f"{RUN}-group"),
-        "group.crash": crash,
+        "group.crash": functools.partial(crash, "classic"),
+        "group.consumer_crash": functools.partial(crash, "consumer"),
         "group.consumer_protocol": functools.partial(
             joins_and_leaves, f"{RUN}-new", **{"group.protocol": "consumer"}
         ),
@@ -296,5 +227,7 @@ run(
         **{name: functools.partial(sasl, mechanism) for name, mechanism in MECHANISMS.items()},
         "acl.denied_allowed": denied_and_allowed,
         "txn.commit_abort": transactions,
+        **ADMIN,
+        **MORE,
     },
 )

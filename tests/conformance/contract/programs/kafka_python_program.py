@@ -10,72 +10,23 @@ import time
 from typing import Any
 
 import kafka
-from harness import (
-    BOOTSTRAP,
-    CA,
-    CODECS,
-    MECHANISMS,
-    PASSWORDS,
-    RECORDS,
-    RUN,
-    SECURE,
-    AbsentError,
-    eventually,
-    run,
-    values,
-)
+import kafka_python_admin
+import kafka_python_more
+from harness import CODECS, MECHANISMS, RECORDS, RUN, AbsentError, eventually, run, values
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka import admin as ka
 from kafka import errors as ke
-
-PLAIN = {"bootstrap_servers": BOOTSTRAP.split(",")}
-WAIT_S = 20
-
-
-def create(topic: str, partitions: int = 2, login: dict[str, Any] = PLAIN) -> None:
-    client = KafkaAdminClient(**login)
-    client.create_topics([ka.NewTopic(topic, partitions, 3)])
-    client.close()
-
-
-def produce(topic: str, items: list[str], **config: Any) -> None:
-    producer = KafkaProducer(**{**PLAIN, "max_block_ms": 8000, **config})
-    try:
-        sent = [producer.send(topic, item.encode()) for item in items]
-        producer.flush(WAIT_S)
-        for each in sent:
-            each.get(WAIT_S)
-    finally:
-        producer.close(1)
-
-
-def consumer(group: str, *topics: str, **config: Any) -> KafkaConsumer:
-    given = {
-        "group_id": group,
-        "auto_offset_reset": "earliest",
-        "enable_auto_commit": False,
-        "session_timeout_ms": 6000,
-        "heartbeat_interval_ms": 500,
-    }
-    return KafkaConsumer(*topics, **{**PLAIN, **given, **config})
-
-
-def read(client: KafkaConsumer, count: int, seconds: float = 30) -> list[str]:
-    found: list[str] = []
-    ends = time.monotonic() + seconds
-    while len(found) < count and time.monotonic() < ends:
-        for records in client.poll(200).values():
-            found += [record.value.decode() for record in records]
-    assert len(found) >= count, f"{len(found)} of {count}"
-    return found
-
-
-def read_all(topic: str, count: int, **config: Any) -> list[str]:
-    client = consumer(topic, topic, **config)
-    found = read(client, count)
-    client.commit()
-    client.close()
-    return found
+from kafka_python_client import (
+    PLAIN,
+    WAIT_S,
+    consumer,
+    create,
+    produce,
+    read,
+    read_all,
+    rule,
+    secure,
+)
 
 
 def produce_with(codec: str) -> None:
@@ -204,11 +155,6 @@ def groups() -> None:
     client.close()
 
 
-def rule(user: str, topic: str, operation: ka.ACLOperation) -> ka.ACL:
-    pattern = ka.ResourcePattern(ka.ResourceType.TOPIC, topic)
-    return ka.ACL(f"User:{user}", "*", operation, ka.ACLPermissionType.ALLOW, pattern)
-
-
 def acls() -> None:
     client = KafkaAdminClient(**PLAIN)
     made = rule("somebody", f"{RUN}-acls", ka.ACLOperation.READ)
@@ -225,28 +171,12 @@ def acls() -> None:
     client.close()
 
 
-def secure(user: str, mechanism: str, password: str | None = None) -> dict[str, Any]:
-    return {
-        "bootstrap_servers": SECURE.split(","),
-        "security_protocol": "SASL_SSL",
-        "ssl_cafile": CA,
-        "sasl_mechanism": mechanism,
-        "sasl_plain_username": user,
-        "sasl_plain_password": password or PASSWORDS[user],
-    }
-
-
 def sasl(mechanism: str) -> None:
     topic, login = f"{RUN}-{mechanism}", secure("admin", mechanism)
     create(topic, 1, login)
     produce(topic, values("s"), **login)
     assert read_all(topic, RECORDS, **login) == values("s")
-    refused: list[str] = []
-    try:
-        KafkaAdminClient(**secure("admin", mechanism, "wrong"), api_version_auto_timeout_ms=4000)
-    except ke.KafkaError as error:
-        refused.append(type(error).__name__)
-    assert refused, "a wrong password was taken"
+    assert not kafka_python_admin.logs_in(secure("admin", mechanism, "wrong"))
 
 
 def denied_and_allowed() -> None:
@@ -296,5 +226,7 @@ if __name__ == "__main__":
             **{name: functools.partial(sasl, mechanism) for name, mechanism in MECHANISMS.items()},
             "acl.denied_allowed": denied_and_allowed,
             "txn.commit_abort": transactions,
+            **kafka_python_admin.CASES,
+            **kafka_python_more.CASES,
         },
     )

@@ -14,7 +14,7 @@ from dataplane.groups.states import GroupState
 from dataplane.model.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from dataplane.groups.consumer.heartbeats import ConsumerHeartbeats
+    from dataplane.groups.consumer.parts import ConsumerParts
     from dataplane.groups.core import ShardCore
     from dataplane.groups.group import ClassicGroup
     from dataplane.groups.outcome import Ticket
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
 class Joining:
     """Decides about one JoinGroup; the answer may come much later, with the next generation."""
 
-    def __init__(
-        self, core: ShardCore, rebalancer: Rebalancer, consumers: ConsumerHeartbeats
-    ) -> None:
+    def __init__(self, core: ShardCore, rebalancer: Rebalancer, consumers: ConsumerParts) -> None:
         self._core = core
         self._rebalancer = rebalancer
         self._consumers = consumers
@@ -44,7 +42,7 @@ class Joining:
         if group is None:
             if not is_new:
                 return _refuse(out, ticket, ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
-            if not self._consumers.end_for_classic(request.group_id, out):
+            if not self._consumers.departures.end_for_classic(request.group_id, out):
                 return _refuse(out, ticket, ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
             group = self._core.find_or_create(request.group_id)
         if group.state is GroupState.DEAD:

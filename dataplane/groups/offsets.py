@@ -6,6 +6,7 @@ import collections
 from typing import TYPE_CHECKING
 
 from dataplane.groups.commit_records import commit_record, commit_tombstone
+from dataplane.groups.consumer.offset_checks import check_commit
 from dataplane.groups.core import offset_write_error
 from dataplane.groups.outcome import Outcome
 from dataplane.groups.records import (
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dataplane.groups.consumer.group import ConsumerGroup
-    from dataplane.groups.consumer.heartbeats import ConsumerHeartbeats
+    from dataplane.groups.consumer.parts import ConsumerParts
     from dataplane.groups.core import ShardCore
     from dataplane.groups.group import ClassicGroup
     from dataplane.groups.outcome import Ticket
@@ -38,10 +39,10 @@ UNSTABLE = CommittedOffset(error=ErrorCode.UNSTABLE_OFFSET_COMMIT)
 class Offsets:
     """`_in_flight` counts commits that are written but not committed yet: they do not expire."""
 
-    def __init__(self, core: ShardCore, consumers: ConsumerHeartbeats) -> None:
+    def __init__(self, core: ShardCore, consumers: ConsumerParts) -> None:
         self._core = core
         self._consumers = consumers
-        self.transactional = TransactionalOffsets(core, consumers)
+        self.transactional = TransactionalOffsets(core)
         self._in_flight: collections.Counter[Place] = collections.Counter()
 
     def commit(self, request: CommitRequest, ticket: Ticket) -> Outcome:
@@ -70,7 +71,7 @@ class Offsets:
         if group is None:
             consumers = self._core.consumer_groups.find(request.group_id)
             if consumers is not None:
-                return self._consumers.check_commit(consumers, request)
+                return check_commit(consumers, request)
             # Without a generation the group only stores offsets here and manages itself.
             return ErrorCode.ILLEGAL_GENERATION if has_generation else ErrorCode.NONE
         if group.state is GroupState.DEAD:
@@ -222,7 +223,7 @@ class Offsets:
             if ticket is not None:
                 out.reply(ticket, ErrorCode.NON_EMPTY_GROUP)
             return
-        change = self._consumers.end_group(group)
+        change = self._consumers.departures.end_group(group)
         change.before += self._tombstones(group.group_id, self._known(group.group_id))
 
         def ended(error: ErrorCode) -> Outcome:

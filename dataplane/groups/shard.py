@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from dataplane.groups.consumer.heartbeats import ConsumerHeartbeats, is_consumers
+from dataplane.groups.consumer.member_deadlines import is_consumers
+from dataplane.groups.consumer.parts import ConsumerParts
 from dataplane.groups.consumer_protocol import PROTOCOL_TYPE
 from dataplane.groups.core import ShardCore
 from dataplane.groups.joining import Joining
@@ -53,7 +54,7 @@ class GroupShard:
         self._rebalancer = Rebalancer(self.core)
         self.syncing = Syncing(self.core, self._rebalancer)
         self.membership = Membership(self.core, self._rebalancer)
-        self.consumers = ConsumerHeartbeats(self.core, topics)
+        self.consumers = ConsumerParts(self.core, topics)
         self.joining = Joining(self.core, self._rebalancer, self.consumers)
         self.offsets = Offsets(self.core, self.consumers)
 
@@ -107,7 +108,7 @@ class GroupShard:
         out = Outcome()
         for key in self.core.deadlines.expire(self.core.clock.monotonic_ms()):
             if is_consumers(key):
-                self.consumers.on_deadline(key, out)
+                self.consumers.departures.on_deadline(key, out)
             else:
                 self.membership.on_deadline(key, out)
         return out

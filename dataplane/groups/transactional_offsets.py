@@ -6,6 +6,7 @@ import collections
 from typing import TYPE_CHECKING
 
 from dataplane.groups.commit_records import commit_record
+from dataplane.groups.consumer.offset_checks import check_commit
 from dataplane.groups.core import offset_write_error
 from dataplane.groups.outcome import Outcome
 from dataplane.groups.requests import UNKNOWN_MEMBER_ID
@@ -13,7 +14,6 @@ from dataplane.groups.states import GroupState
 from dataplane.model.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from dataplane.groups.consumer.heartbeats import ConsumerHeartbeats
     from dataplane.groups.core import ShardCore
     from dataplane.groups.outcome import Producer, Ticket
     from dataplane.groups.pending_offsets import Place
@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 class TransactionalOffsets:
     """`_in_flight` counts what is written and not committed yet: it is unstable already."""
 
-    def __init__(self, core: ShardCore, consumers: ConsumerHeartbeats) -> None:
+    def __init__(self, core: ShardCore) -> None:
         self._core = core
-        self._consumers = consumers
         self._in_flight: collections.Counter[Place] = collections.Counter()
 
     def commit(self, request: CommitRequest, producer: Producer, ticket: Ticket) -> Outcome:
@@ -68,7 +67,7 @@ class TransactionalOffsets:
         if group is None:
             consumers = self._core.consumer_groups.find(request.group_id)
             if consumers is not None:
-                return self._consumers.check_commit(consumers, request)
+                return check_commit(consumers, request)
             return ErrorCode.ILLEGAL_GENERATION if has_generation else ErrorCode.NONE
         if group.state is GroupState.DEAD:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE

@@ -17,6 +17,7 @@ from dataplane.broker.groups.shard_host import GroupShardHost
 from dataplane.broker.groups.topic_catalogue import MetadataTopics
 from dataplane.cluster.topic_names import OFFSETS_TOPIC
 from dataplane.groups.consumer.assignors import KAFKAS_CLASSES
+from dataplane.groups.consumer.offset_checks import check_fetch
 from dataplane.groups.requests import JoinResult, SyncResult
 from dataplane.groups.settings import GroupSettings
 from dataplane.model.coordinator_partition import partition_for
@@ -218,7 +219,7 @@ class GroupCoordinator:
     def check_fetch(self, group_id: str, member_id: str | None, member_epoch: int) -> None:
         """KafkaError when a consumer group has no such member, or not with this epoch."""
         shard = self._host(group_id, may_be_blank=True).shard
-        error = shard.consumers.check_fetch(group_id, member_id, member_epoch)
+        error = check_fetch(shard.core, group_id, member_id, member_epoch)
         if error is not ErrorCode.NONE:
             raise KafkaError(error)
 

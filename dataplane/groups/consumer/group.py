@@ -150,6 +150,10 @@ class ConsumerGroup:
         check_move(self.group_id, self.state, state)
         self.state = state
 
+    def static_member(self, instance_id: str | None) -> ConsumerMember | None:
+        """Who holds the instance id (KIP-345)."""
+        return self.members.get(self.static_members.get(instance_id or "", ""))
+
     def target_of(self, member_id: str) -> Assignment:
         return self.targets.get(member_id, NOTHING)
 

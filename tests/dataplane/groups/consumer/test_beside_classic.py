@@ -1,7 +1,10 @@
 """Consumer groups beside classic ones: one id, one kind; offsets belong to the id."""
 
+import functools
+
 import pytest
 
+from dataplane.groups.consumer.offset_checks import check_fetch
 from dataplane.groups.requests import CommitRequest, OffsetToCommit
 from dataplane.model.errors import ErrorCode as E
 from dataplane.model.ids import TopicPartition
@@ -63,7 +66,7 @@ def test_only_members_commit_with_their_epoch_while_there_are_any(world):
 
 def test_offsets_are_read_by_anybody_or_by_a_member_with_its_epoch(world):
     settle(Client(world, "one"))
-    check = world.shard.consumers.check_fetch
+    check = functools.partial(check_fetch, world.shard.core)
     assert check(GROUP, None, -1) is E.NONE
     assert check(GROUP, "one", 1) is E.NONE
     assert check(GROUP, "one", 0) is E.STALE_MEMBER_EPOCH

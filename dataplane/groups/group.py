@@ -16,7 +16,7 @@ from dataplane.groups.requests import JoinedMember
 from dataplane.groups.states import CAN_REBALANCE, GroupState, check_move
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from dataplane.groups.outcome import Ticket
     from dataplane.groups.requests import Protocol
@@ -62,6 +62,24 @@ class ClassicGroup:
             group.state = GroupState.STABLE
             group.protocol_name = value.protocol
             group.leader = value.leader
+        group.refresh_subscriptions()
+        return group
+
+    @classmethod
+    def without_leader(
+        cls, group_id: str, members: Iterable[Member], *, generation: int, now_ms: int
+    ) -> ClassicGroup:
+        """What a consumer group becomes when only members of the classic protocol are left.
+
+        Stable, with the assignments that members have; a leader comes with the next generation.
+        """
+        group = cls(group_id, now_ms=now_ms)
+        group.protocol_type = PROTOCOL_TYPE
+        group.generation = generation
+        for member in members:
+            group._enter(member)
+        group.protocol_name = group.select_protocol()
+        group.state = GroupState.STABLE
         group.refresh_subscriptions()
         return group
 
@@ -162,9 +180,7 @@ class ClassicGroup:
 
     def elect_joined_leader(self) -> bool:
         """Make sure that the leader has rejoined; False when nobody has."""
-        if self.leader is None:
-            return False
-        if self.members[self.leader].join_ticket is not None:
+        if self.leader is not None and self.members[self.leader].join_ticket is not None:
             return True
         for member in self.members.values():
             if member.join_ticket is not None:

@@ -37,13 +37,18 @@ class Joining:
         timeout_ms = request.session_timeout_ms
         if not settings.min_session_timeout_ms <= timeout_ms <= settings.max_session_timeout_ms:
             return _refuse(out, ticket, ErrorCode.INVALID_SESSION_TIMEOUT, request.member_id)
-        is_new = request.member_id == UNKNOWN_MEMBER_ID
         group = self._core.find(request.group_id)
+        consumers = self._core.consumer_groups.find(request.group_id)
+        if group is None and consumers is not None and consumers.members:
+            left = self._consumers.classic_members.join(consumers, request, ticket, out)
+            if left is None:
+                return out
+            request, group = left, self._core.find(request.group_id)
+        is_new = request.member_id == UNKNOWN_MEMBER_ID
         if group is None:
             if not is_new:
                 return _refuse(out, ticket, ErrorCode.UNKNOWN_MEMBER_ID, request.member_id)
-            if not self._consumers.departures.end_for_classic(request.group_id, out):
-                return _refuse(out, ticket, ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
+            self._consumers.departures.end_for_classic(request.group_id, out)
             group = self._core.find_or_create(request.group_id)
         if group.state is GroupState.DEAD:
             return _refuse(out, ticket, ErrorCode.COORDINATOR_NOT_AVAILABLE, request.member_id)

@@ -11,6 +11,7 @@ from dataplane.groups.states import GroupState
 from dataplane.model.errors import ErrorCode
 
 if TYPE_CHECKING:
+    from dataplane.groups.consumer.classic_members import ClassicMembers
     from dataplane.groups.core import DeadlineKey, ShardCore
     from dataplane.groups.group import ClassicGroup
     from dataplane.groups.rebalance import Rebalancer
@@ -20,16 +21,29 @@ if TYPE_CHECKING:
 class Membership:
     """Who is still there."""
 
-    def __init__(self, core: ShardCore, rebalancer: Rebalancer) -> None:
+    def __init__(
+        self, core: ShardCore, rebalancer: Rebalancer, classic_members: ClassicMembers
+    ) -> None:
         self._core = core
         self._rebalancer = rebalancer
+        self._classic_members = classic_members
 
     def heartbeat(
         self, group_id: str, member_id: str, group_instance_id: str | None, generation: int
     ) -> ErrorCode:
         group = self._core.find(group_id)
         if group is None:
-            return ErrorCode.UNKNOWN_MEMBER_ID
+            consumers = self._core.consumer_groups.find(group_id)
+            if consumers is None:
+                return ErrorCode.UNKNOWN_MEMBER_ID
+            return self._classic_members.heartbeat(
+                consumers, member_id, group_instance_id, generation
+            )
+        return self._heartbeat(group, member_id, group_instance_id, generation)
+
+    def _heartbeat(
+        self, group: ClassicGroup, member_id: str, group_instance_id: str | None, generation: int
+    ) -> ErrorCode:
         if group.state is GroupState.DEAD:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         error = self._core.check_member(group, member_id, group_instance_id)
@@ -50,6 +64,9 @@ class Membership:
         group = self._core.find(group_id)
         if group is not None and group.state is GroupState.DEAD:
             return out, ErrorCode.COORDINATOR_NOT_AVAILABLE, []
+        consumers = self._core.consumer_groups.find(group_id)
+        if group is None and consumers is not None:
+            return out, ErrorCode.NONE, self._classic_members.leave(consumers, members, out)
         left = []
         for leaving in members:
             if group is None:

@@ -43,6 +43,12 @@ class JoinRequest:
     require_known_member_id: bool
     skip_assignment_supported: bool = False
 
+    @property
+    def must_come_again(self) -> bool:
+        """KIP-394: the member has to come back with the id that it is handed out."""
+        is_new = self.member_id == UNKNOWN_MEMBER_ID and self.group_instance_id is None
+        return is_new and self.require_known_member_id
+
 
 class JoinedMember(NamedTuple):
     member_id: str

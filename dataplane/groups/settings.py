@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 from typing import Final
 
 NEW_MEMBER_JOIN_TIMEOUT_MS: Final = 300_000
@@ -12,9 +13,28 @@ PENDING_MEMBERS_MAX: Final = 10_000
 """Ids per group that were handed out (MEMBER_ID_REQUIRED) and not used yet."""
 
 
+class MigrationPolicy(enum.Enum):
+    """Values of `group.consumer.migration.policy`."""
+
+    DISABLED = "disabled"
+    UPGRADE = "upgrade"
+    DOWNGRADE = "downgrade"
+    BIDIRECTIONAL = "bidirectional"
+
+    @property
+    def may_upgrade(self) -> bool:
+        return self in (MigrationPolicy.UPGRADE, MigrationPolicy.BIDIRECTIONAL)
+
+    @property
+    def may_downgrade(self) -> bool:
+        return self in (MigrationPolicy.DOWNGRADE, MigrationPolicy.BIDIRECTIONAL)
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSettings:
-    """Kafka's `group.*` and `offset*` keys; defaults are those of 3.9."""
+    """Kafka's `group.*` and `offset*` keys; defaults are those of 3.9, but that members of both
+    protocols are served together: so the migration policy is Kafka 4's.
+    """
 
     min_session_timeout_ms: int = 6_000
     max_session_timeout_ms: int = 1_800_000
@@ -26,5 +46,6 @@ class GroupSettings:
     consumer_max_size: int = 2**31 - 1
     consumer_assignors: tuple[str, ...] = ("uniform", "range")
     consumer_regex_refresh_interval_ms: int = 600_000
+    migration_policy: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
     offset_metadata_max_bytes: int = 4_096
     offsets_retention_ms: int = 7 * 24 * 3_600_000

@@ -52,9 +52,10 @@ class GroupShard:
     ) -> None:
         self.core = ShardCore(settings, clock, entropy)
         self._rebalancer = Rebalancer(self.core)
-        self.syncing = Syncing(self.core, self._rebalancer)
-        self.membership = Membership(self.core, self._rebalancer)
-        self.consumers = ConsumerParts(self.core, topics)
+        self.consumers = ConsumerParts(self.core, topics, self._rebalancer)
+        classic_members = self.consumers.classic_members
+        self.syncing = Syncing(self.core, self._rebalancer, classic_members)
+        self.membership = Membership(self.core, self._rebalancer, classic_members)
         self.joining = Joining(self.core, self._rebalancer, self.consumers)
         self.offsets = Offsets(self.core, self.consumers)
 
@@ -80,7 +81,10 @@ class GroupShard:
                 continue
             for member in group.members.values():
                 self.core.touch(group, member)
-            if len(group.members) > self.core.settings.max_size:
+            # Nobody leads a group whose migration from the consumer protocol was cut short.
+            if group.members and (
+                group.leader is None or len(group.members) > self.core.settings.max_size
+            ):
                 self._rebalancer.maybe_prepare(group, out)
         return out
 

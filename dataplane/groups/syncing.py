@@ -12,6 +12,7 @@ from dataplane.groups.states import GroupState
 from dataplane.model.errors import ErrorCode
 
 if TYPE_CHECKING:
+    from dataplane.groups.consumer.classic_members import ClassicMembers
     from dataplane.groups.core import ShardCore
     from dataplane.groups.group import ClassicGroup
     from dataplane.groups.member import Member
@@ -23,14 +24,21 @@ if TYPE_CHECKING:
 class Syncing:
     """Decides about one SyncGroup; followers wait for the leader's."""
 
-    def __init__(self, core: ShardCore, rebalancer: Rebalancer) -> None:
+    def __init__(
+        self, core: ShardCore, rebalancer: Rebalancer, classic_members: ClassicMembers
+    ) -> None:
         self._core = core
         self._rebalancer = rebalancer
+        self._classic_members = classic_members
 
     def sync(self, request: SyncRequest, ticket: Ticket) -> Outcome:
         """The reply is a `SyncResult`."""
         out = Outcome()
+        consumers = self._core.consumer_groups.find(request.group_id)
         group = self._core.find(request.group_id)
+        if group is None and consumers is not None:
+            self._classic_members.sync(consumers, request, ticket, out)
+            return out
         error = ErrorCode.UNKNOWN_MEMBER_ID if group is None else self._check(group, request)
         if group is None or error is not ErrorCode.NONE:
             out.reply(ticket, SyncResult(error=error))

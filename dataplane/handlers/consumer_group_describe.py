@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dataplane.groups.consumer.id_partition import Assignment
     from dataplane.groups.consumer.requests import ConsumerMemberDescription
 
+CLASSIC_MEMBER: Final = 0
 CONSUMER_MEMBER: Final = 1
 _HIDDEN: Final = "The group has described topic(s) that the client is not authorized to describe."
 
@@ -97,7 +98,7 @@ def _member(
         subscribed_topic_regex=member.regex,
         assignment=_assignment(context, member.assigned),
         target_assignment=_assignment(context, described.target),
-        member_type=CONSUMER_MEMBER,
+        member_type=CONSUMER_MEMBER if member.classic is None else CLASSIC_MEMBER,
     )
 
 

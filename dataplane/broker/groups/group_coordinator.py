@@ -19,7 +19,7 @@ from dataplane.cluster.topic_names import OFFSETS_TOPIC
 from dataplane.groups.consumer.assignors import KAFKAS_CLASSES
 from dataplane.groups.consumer.offset_checks import check_fetch
 from dataplane.groups.requests import JoinResult, SyncResult
-from dataplane.groups.settings import GroupSettings
+from dataplane.groups.settings import GroupSettings, MigrationPolicy
 from dataplane.model.coordinator_partition import partition_for
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
@@ -68,6 +68,7 @@ def settings_from(config: BrokerConfig) -> GroupSettings:
         consumer_regex_refresh_interval_ms=config.get_int(
             "group.consumer.regex.refresh.interval.ms"
         ),
+        migration_policy=MigrationPolicy(config.get_str("group.consumer.migration.policy").lower()),
         initial_rebalance_delay_ms=config.get_int("group.initial.rebalance.delay.ms"),
         max_size=config.get_int("group.max.size"),
         offset_metadata_max_bytes=config.get_int("offset.metadata.max.bytes"),

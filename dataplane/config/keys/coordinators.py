@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import TYPE_CHECKING
+
 from dataplane.config.keys.declare import (
     CLUSTER,
     DAY_MS,
@@ -9,11 +12,24 @@ from dataplane.config.keys.declare import (
     MIB,
     TENANT,
     flag,
+    hidden,
     long,
     names,
     number,
     short,
+    text,
 )
+
+if TYPE_CHECKING:
+    from dataplane.config.key import Value
+
+MIGRATION_POLICIES = ("disabled", "downgrade", "upgrade", "bidirectional")
+
+
+def _migration_policy(value: Value) -> None:
+    if not isinstance(value, str) or value.lower() not in MIGRATION_POLICIES:
+        raise ValueError("Value must be one of " + ", ".join(MIGRATION_POLICIES))
+
 
 KEYS = (
     number(
@@ -73,6 +89,17 @@ KEYS = (
             "org.apache.kafka.coordinator.group.assignor.UniformAssignor",
             "org.apache.kafka.coordinator.group.assignor.RangeAssignor",
         ),
+    ),
+    dataclasses.replace(
+        hidden(
+            text(
+                "group.consumer.migration.policy",
+                "bidirectional",
+                "Which way groups change their protocol while they have members; case does not "
+                "matter. Kafka 3.9: disabled by default, Kafka 4: both ways.",
+            )
+        ),
+        check=_migration_policy,
     ),
     number(
         "group.consumer.regex.refresh.interval.ms",

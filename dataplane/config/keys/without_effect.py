@@ -27,7 +27,6 @@ DOUBLE = ConfigType.DOUBLE
 LIST = ConfigType.LIST
 CLASS = ConfigType.CLASS
 PASSWORD = ConfigType.PASSWORD
-_POLICIES = ("disabled", "downgrade", "upgrade", "bidirectional")
 
 
 def _not_empty(value: Value) -> None:
@@ -38,11 +37,6 @@ def _not_empty(value: Value) -> None:
 def _positive_or_default(value: Value) -> None:
     if not isinstance(value, int) or (value < 1 and value != -1):
         raise ValueError("Value must be -1, for the default, or at least 1")
-
-
-def _migration_policy(value: Value) -> None:
-    if not isinstance(value, str) or value.lower() not in _POLICIES:
-        raise ValueError("Value must be one of " + ", ".join(_POLICIES))
 
 
 def _key(
@@ -185,13 +179,6 @@ KEYS = (
     *_group(
         "group coordinators run on the broker's event loop.",
         OPERATOR,
-        _key(
-            "group.consumer.migration.policy",
-            STRING,
-            "disabled",
-            check=_migration_policy,
-            internal=True,
-        ),
         _key("group.coordinator.append.linger.ms", INT, 10, least=0),
         _key("group.coordinator.new.enable", BOOLEAN, False, internal=True),
         _key("group.coordinator.threads", INT, 1, least=1),

@@ -62,7 +62,8 @@ class Arrivals:
     def _static_speaker(
         self, group: ConsumerGroup, request: ConsumerHeartbeat, known: ConsumerMember | None
     ) -> Speaker:
-        """An instance id's place is free once its member has left.
+        """An instance id's place is free once its member has left, as that of a member of the
+        classic protocol always is.
 
         The same member may join again at any time: it has not seen the answer.
         """
@@ -73,9 +74,9 @@ class Arrivals:
             return Speaker(holder)
         if holder is None:
             return Speaker(known or self.newcomer(group, request.member_id))
-        if holder.epoch != LEAVING_FOR_A_WHILE:
-            if holder.member_id == request.member_id:
-                return Speaker(holder)
+        if holder.member_id == request.member_id and holder.epoch != LEAVING_FOR_A_WHILE:
+            return Speaker(holder)
+        if holder.epoch != LEAVING_FOR_A_WHILE and holder.classic is None:
             raise KafkaError(
                 ErrorCode.UNRELEASED_INSTANCE_ID,
                 f"Static member {request.member_id} with instance id {request.instance_id} cannot "

@@ -25,19 +25,26 @@ if TYPE_CHECKING:
     from dataplane.groups.consumer.group import ConsumerGroup, ConsumerMember, TopicInfo
     from dataplane.groups.consumer.id_partition import Assignment
     from dataplane.groups.consumer.records import ConsumerGroupKey, ConsumerGroupValue
+    from dataplane.groups.group import ClassicGroup
     from dataplane.groups.records import CoordinatorRecord
 
 
 class Change:
-    """`before` are records of another kind that go first: the end of a classic group."""
+    """`before` and `after` are records of another kind: a classic group's end, and beginning.
+
+    `successor` is the classic group that `after` begins.
+    """
 
     def __init__(self, group: ConsumerGroup) -> None:
         self.group = group
         self.steps: list[tuple[ConsumerGroupKey, ConsumerGroupValue | None]] = []
         self.before: list[CoordinatorRecord] = []
+        self.after: list[CoordinatorRecord] = []
+        self.successor: ClassicGroup | None = None
 
     def records(self) -> list[CoordinatorRecord]:
-        return [*self.before, *(encode(key, value) for key, value in self.steps)]
+        steps = (encode(key, value) for key, value in self.steps)
+        return [*self.before, *steps, *self.after]
 
     def _put(self, key: ConsumerGroupKey, value: ConsumerGroupValue | None) -> None:
         self.group.apply(key, value)

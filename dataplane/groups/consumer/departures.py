@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dataplane.groups.consumer.change import Change
 from dataplane.groups.consumer.group import LEAVING_FOR_A_WHILE
 from dataplane.groups.consumer.id_partition import NOTHING
+from dataplane.groups.consumer.migration import downgrade, may_downgrade
 from dataplane.groups.consumer.states import MemberState
 from dataplane.groups.outcome import Outcome
 
@@ -42,15 +43,33 @@ class Departures:
         change.set_current(left)
         self._deadlines.owes_nothing(change.group.group_id, member.member_id)
 
-    def remove(self, change: Change, member: ConsumerMember) -> None:
-        group_id = change.group.group_id
-        self._deadlines.unwatch(group_id, member.member_id)
-        self._dealing.subscriptions.forget(group_id, member.member_id)
-        change.remove_member(member.member_id)
+    def remove(self, change: Change, *members: ConsumerMember) -> None:
+        """What the last ones of the new protocol leave behind becomes a classic group."""
+        leaving = {member.member_id for member in members}
+        if self.downgrades(change, leaving):
+            return
+        for member_id in sorted(leaving):
+            self._forget(change.group.group_id, member_id)
+            change.remove_member(member_id)
         self._dealing.refresh(change, has_changed=True)
 
+    def downgrades(self, change: Change, leaving: set[str]) -> bool:
+        """Make a classic group of it, if without the leaving that is what it is."""
+        group, core = change.group, self._core
+        if not may_downgrade(group, leaving, core.settings):
+            return False
+        for member_id in group.members:
+            self._forget(group.group_id, member_id)
+        self._dealing.forget_group(group.group_id)
+        downgrade(change, leaving, self._dealing.topics, now_ms=core.clock.realtime_ms())
+        return True
+
+    def _forget(self, group_id: str, member_id: str) -> None:
+        self._deadlines.unwatch(group_id, member_id)
+        self._dealing.subscriptions.forget(group_id, member_id)
+
     def on_deadline(self, key: DeadlineKey, out: Outcome) -> None:
-        """A member fell silent, or did not give up its partitions in time: it is removed."""
+        """A member fell silent, or did not do in time what it was asked to: it is removed."""
         kind, group_id, member_id = key
         group = self._core.consumer_groups.find(group_id)
         member = None if group is None else group.members.get(member_id)
@@ -72,12 +91,8 @@ class Departures:
         self._dealing.forget_group(group.group_id)
         return change
 
-    def end_for_classic(self, group_id: str, out: Outcome) -> bool:
-        """Make way for a classic group of that name; False when members are in the way."""
+    def end_for_classic(self, group_id: str, out: Outcome) -> None:
+        """An empty consumer group makes way for a classic one of that name."""
         group = self._core.consumer_groups.find(group_id)
-        if group is None:
-            return True
-        if group.members:
-            return False
-        self._core.consumer_groups.submit(self.end_group(group), out, lambda _error: Outcome())
-        return True
+        if group is not None:
+            self._core.consumer_groups.submit(self.end_group(group), out, lambda _error: Outcome())

@@ -11,6 +11,7 @@ import dataclasses
 import uuid
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from dataplane.groups.consumer.classic_side import ClassicSide
 from dataplane.groups.consumer.id_partition import NOTHING, Assignment, IdPartition
 from dataplane.groups.consumer.records import (
     CurrentKey,
@@ -49,7 +50,8 @@ class TopicInfo(NamedTuple):
 class ConsumerMember:
     """One member. `assigned` is what it may read, `revoking` what it was asked to give up.
 
-    `previous_epoch` is accepted too, from a member that has not seen its last answer.
+    `previous_epoch` is accepted too, from a member that has not seen its last answer. `classic` is
+    there for members that speak the classic protocol, whose generation is the epoch.
     """
 
     member_id: str
@@ -66,6 +68,7 @@ class ConsumerMember:
     state: MemberState = MemberState.STABLE
     assigned: Assignment = NOTHING
     revoking: Assignment = NOTHING
+    classic: ClassicSide | None = None
 
     def to_value(self) -> MemberValue:
         return MemberValue(
@@ -77,6 +80,7 @@ class ConsumerMember:
             subscribed_topic_regex=self.regex,
             rebalance_timeout_ms=self.rebalance_timeout_ms,
             server_assignor=self.assignor,
+            classic_member=None if self.classic is None else self.classic.to_value(),
         )
 
     def with_value(self, value: MemberValue) -> ConsumerMember:
@@ -90,7 +94,11 @@ class ConsumerMember:
             regex=value.subscribed_topic_regex,
             rebalance_timeout_ms=value.rebalance_timeout_ms,
             assignor=value.server_assignor,
+            classic=ClassicSide.from_value(value.classic_member),
         )
+
+    def holding(self, assigned: Assignment) -> ConsumerMember:
+        return dataclasses.replace(self, assigned=assigned)
 
     def has_reached(self, target_epoch: int) -> bool:
         return self.state is MemberState.STABLE and self.epoch == target_epoch

@@ -13,6 +13,7 @@ from dataplane.groups.consumer.group import (
     ConsumerGroup,
     ConsumerMember,
 )
+from dataplane.groups.consumer.migration import upgraded
 from dataplane.groups.consumer.reconciliation import next_step
 from dataplane.groups.consumer.requests import NOT_SAID, ConsumerHeartbeatResult
 from dataplane.groups.consumer.storing import heartbeat_write_error
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from dataplane.groups.consumer.arrivals import Arrivals
     from dataplane.groups.consumer.dealing import Dealing
     from dataplane.groups.consumer.departures import Departures
+    from dataplane.groups.consumer.handover import Handover
     from dataplane.groups.consumer.member_deadlines import MemberDeadlines
     from dataplane.groups.consumer.requests import ConsumerHeartbeat
     from dataplane.groups.consumer.storing import Storing
@@ -43,6 +45,7 @@ class ConsumerHeartbeats:
         dealing: Dealing,
         deadlines: MemberDeadlines,
         storing: Storing,
+        handover: Handover,
         arrivals: Arrivals,
         departures: Departures,
     ) -> None:
@@ -50,6 +53,7 @@ class ConsumerHeartbeats:
         self._dealing = dealing
         self._deadlines = deadlines
         self._storing = storing
+        self._handover = handover
         self._arrivals = arrivals
         self._departures = departures
 
@@ -62,7 +66,7 @@ class ConsumerHeartbeats:
             if request.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
                 result = self._leave(change, request)
             else:
-                result = self._stay(change, request)
+                result = self._stay(change, request, out)
         except KafkaError as refused:
             out.reply(ticket, ConsumerHeartbeatResult(error=refused.code, message=refused.message))
             return out
@@ -78,22 +82,26 @@ class ConsumerHeartbeats:
         return out
 
     def _begin(self, request: ConsumerHeartbeat) -> Change:
-        """The group, made if a member joins one that is not there, or an empty classic one."""
+        """The group; made if a member joins one that is not there, or a classic one."""
         group_id = request.group_id
         group = self._core.consumer_groups.find(group_id)
         if group is not None:
             return Change(group)
         classic = self._core.find(group_id)
-        is_replaceable = classic is None or classic.state is GroupState.EMPTY
-        if request.member_epoch != JOINING or not is_replaceable:
+        is_gone = classic is not None and classic.state is GroupState.DEAD
+        if request.member_epoch != JOINING or is_gone:
             reason = "not found" if classic is None else "is not a consumer group"
             raise KafkaError(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} {reason}.")
+        if classic is not None and classic.members:
+            return upgraded(classic, self._dealing.topics, self._core.settings)
         change = Change(ConsumerGroup(group_id))
         if classic is not None and group_id in self._core.durable.groups:
             change.before.append(group_tombstone(group_id))
         return change
 
-    def _stay(self, change: Change, request: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
+    def _stay(
+        self, change: Change, request: ConsumerHeartbeat, out: Outcome
+    ) -> ConsumerHeartbeatResult:
         group = change.group
         if not request.member_id:
             member_id = str(self._core.entropy.uuid4())
@@ -107,7 +115,9 @@ class ConsumerHeartbeats:
             group.group_id, updated.member_id, updated.regex, request.may_describe
         )
         # From here on nothing is refused, so nothing is done by halves.
-        self._take_over_classic(change)
+        if self._core.find(group.group_id) is not None:
+            self._handover.take_over(group.group_id, out)
+            self._deadlines.watch_all(group)
         is_new = replaced is None and member.member_id not in group.members
         if replaced is not None:
             self._arrivals.replace(change, replaced, member)
@@ -133,14 +143,6 @@ class ConsumerHeartbeats:
             heartbeat_interval_ms=self._core.settings.consumer_heartbeat_interval_ms,
             assignment=stepped.assigned if says_assignment else None,
         )
-
-    def _take_over_classic(self, change: Change) -> None:
-        """An empty classic group ends where the consumer group begins; its offsets stay."""
-        group_id = change.group.group_id
-        classic = self._core.find(group_id)
-        if classic is not None:
-            classic.move_to(GroupState.DEAD, now_ms=self._core.clock.realtime_ms())
-            del self._core.groups[group_id]
 
     def _leave(self, change: Change, request: ConsumerHeartbeat) -> ConsumerHeartbeatResult:
         group = change.group
@@ -175,5 +177,9 @@ def _updated(member: ConsumerMember, request: ConsumerHeartbeat) -> ConsumerMemb
     if request.rebalance_timeout_ms != NOT_SAID:
         changed["rebalance_timeout_ms"] = request.rebalance_timeout_ms
     return dataclasses.replace(
-        member, client_id=request.client_id, client_host=request.client_host, **changed
+        member,
+        client_id=request.client_id,
+        client_host=request.client_host,
+        classic=None,
+        **changed,
     )

@@ -16,7 +16,9 @@ def check_commit(group: ConsumerGroup, request: CommitRequest) -> ErrorCode:
     """Whether offsets may be committed: by a member with its epoch, or while it is empty."""
     if request.generation < 0 and not group.members:
         return ErrorCode.NONE
-    if request.member_id in group.members and not request.has_member_epoch:
+    member = group.members.get(request.member_id)
+    is_new_protocol = member is not None and member.classic is None
+    if is_new_protocol and not request.has_member_epoch:
         return ErrorCode.UNSUPPORTED_VERSION
     return _check_epoch(group, request.member_id, request.generation)
 
@@ -35,4 +37,7 @@ def _check_epoch(group: ConsumerGroup, member_id: str, epoch: int) -> ErrorCode:
     member = group.members.get(member_id)
     if member is None:
         return ErrorCode.UNKNOWN_MEMBER_ID
-    return ErrorCode.NONE if member.epoch == epoch else ErrorCode.STALE_MEMBER_EPOCH
+    if member.epoch == epoch:
+        return ErrorCode.NONE
+    is_new_protocol = member.classic is None
+    return ErrorCode.STALE_MEMBER_EPOCH if is_new_protocol else ErrorCode.ILLEGAL_GENERATION

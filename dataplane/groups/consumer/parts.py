@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.groups.consumer.arrivals import Arrivals
+from dataplane.groups.consumer.classic_members import ClassicMembers
 from dataplane.groups.consumer.dealing import Dealing
 from dataplane.groups.consumer.departures import Departures
+from dataplane.groups.consumer.handover import Handover
 from dataplane.groups.consumer.heartbeats import ConsumerHeartbeats
 from dataplane.groups.consumer.member_deadlines import MemberDeadlines
 from dataplane.groups.consumer.requests import (
@@ -21,19 +23,30 @@ if TYPE_CHECKING:
     from dataplane.groups.consumer.topics import Subscriptions, TopicCatalogue
     from dataplane.groups.core import ShardCore
     from dataplane.groups.outcome import Outcome, Ticket
+    from dataplane.groups.rebalance import Rebalancer
 
 
 class ConsumerParts:
     """Heartbeats, departures, and what others ask about consumer groups."""
 
-    def __init__(self, core: ShardCore, topics: TopicCatalogue) -> None:
+    def __init__(self, core: ShardCore, topics: TopicCatalogue, rebalancer: Rebalancer) -> None:
         self._core = core
         self._dealing = Dealing(core, topics)
         self._deadlines = MemberDeadlines(core)
-        storing = Storing(core, self._deadlines)
+        handover = Handover(core, rebalancer)
+        storing = Storing(core, self._deadlines, handover)
         arrivals = Arrivals(core, self._deadlines)
         self.departures = Departures(core, self._dealing, self._deadlines, storing)
         self._heartbeats = ConsumerHeartbeats(
+            core,
+            dealing=self._dealing,
+            deadlines=self._deadlines,
+            storing=storing,
+            handover=handover,
+            arrivals=arrivals,
+            departures=self.departures,
+        )
+        self.classic_members = ClassicMembers(
             core,
             dealing=self._dealing,
             deadlines=self._deadlines,
@@ -54,7 +67,7 @@ class ConsumerParts:
         """The log is read: every member has a session's time to be heard of."""
         self._core.consumer_groups.load()
         for group in self._core.consumer_groups.all():
-            self._deadlines.watch_all(group.group_id)
+            self._deadlines.watch_all(group)
 
     def unload(self) -> None:
         self._core.consumer_groups.clear()

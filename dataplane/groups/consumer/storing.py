@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dataplane.groups.consumer.change import Change
+    from dataplane.groups.consumer.handover import Handover
     from dataplane.groups.consumer.member_deadlines import MemberDeadlines
     from dataplane.groups.core import ShardCore
 
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
 class Storing:
     """Answers wait until everything that they rest on is committed."""
 
-    def __init__(self, core: ShardCore, deadlines: MemberDeadlines) -> None:
+    def __init__(self, core: ShardCore, deadlines: MemberDeadlines, handover: Handover) -> None:
         self._core = core
         self._deadlines = deadlines
+        self._handover = handover
 
     def submit(
         self,
@@ -35,23 +37,21 @@ class Storing:
         def stored(error: ErrorCode) -> Outcome:
             done = Outcome()
             if error is not ErrorCode.NONE:
-                self._after_refusal(group_id)
+                self._handover.undo(group_id, done)
+                restored = self._core.consumer_groups.find(group_id)
+                if restored is not None:
+                    self._deadlines.watch_all(restored)
             if answer is not None:
                 answer(error, done)
             return done
 
         if change.steps:
             self._core.consumer_groups.submit(change, out, stored)
+            if change.successor is not None:
+                self._handover.install(change.successor, out)
         else:
             more = self._core.consumer_groups.when_stored(group_id, stored)
             out.replies += more.replies
-
-    def _after_refusal(self, group_id: str) -> None:
-        """A change was taken back: so is what it did to an empty classic group of that name."""
-        core = self._core
-        if core.consumer_groups.find(group_id) is None and core.find(group_id) is None:
-            core.restore(group_id)
-        self._deadlines.watch_all(group_id)
 
 
 def heartbeat_write_error(error: ErrorCode) -> ErrorCode:

@@ -37,6 +37,7 @@ KEYS = [
 ]
 BASE = {"broker.id": "1", "zookeeper.connect": "x"}
 OTHER_DEFAULTS = {
+    "group.consumer.migration.policy",
     "group.coordinator.rebalance.protocols",
     "replica.socket.receive.buffer.bytes",
     "socket.listen.backlog.size",

@@ -79,6 +79,7 @@ class Driver:
         self.pending: list[Write] = []
         self.hold_writes = False
         self._ticket = 0
+        self._coordinators = 0
 
     def take(self, outcome: Outcome) -> None:
         for ticket, result in outcome.replies:
@@ -116,7 +117,9 @@ class Driver:
 
     def reloaded(self) -> GroupShard:
         """Another coordinator that has read the same log."""
-        other = GroupShard(self.shard.core.settings, self.clock, FakeEntropy(1), self.topics)
+        self._coordinators += 1  # which make up other member ids than those before
+        entropy = FakeEntropy(self._coordinators)
+        other = GroupShard(self.shard.core.settings, self.clock, entropy, self.topics)
         for record in self.log:
             other.replay(record)
         other.finish_loading()

@@ -281,7 +281,7 @@ def test_a_subscription_is_read_in_every_version_and_no_further_than_its_topics(
     topics = bytes.fromhex("00000002 0001 61 0001 62")
     for version in (0, 1, 3, 9):
         assert subscribed_topics(version.to_bytes(2) + topics + b"\xff") == {"a", "b"}
-    with pytest.raises(WireError, match="subscription has version -1"):
+    with pytest.raises(WireError, match="protocol has version -1"):
         subscribed_topics(b"\xff\xff" + topics)
 
 

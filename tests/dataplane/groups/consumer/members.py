@@ -11,6 +11,7 @@ from tests.dataplane.groups.driver import GROUP, Driver
 OUT = (
     ErrorCode.FENCED_MEMBER_EPOCH,
     ErrorCode.UNKNOWN_MEMBER_ID,
+    ErrorCode.GROUP_ID_NOT_FOUND,  # a classic group by now; joining makes it a consumer group again
     ErrorCode.FENCED_INSTANCE_ID,  # fatal to a client; another one with its instance id came
 )
 """Whoever is answered so is no member any more."""

@@ -1,9 +1,14 @@
 """Whatever members, topics and the log do, the consumer protocol keeps its promises.
 
+Members speak the new protocol or the classic one, eagerly or cooperatively, so the group changes its
+kind back and forth on the way.
+
 Promises: no partition is read by two members at once; what a member may read is what the coordinator
 holds for it; a request is answered at most once; another coordinator reads the same from the log; and
 once things are quiet, every partition that is subscribed to has a reader and the group is stable.
 """
+
+import uuid
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -12,6 +17,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from dataplane.groups.consumer.id_partition import IdPartition
 from dataplane.groups.outcome import Outcome, Write
 from dataplane.model.errors import ErrorCode as E
+from tests.dataplane.groups.consumer.classic_clients import (
+    COOPERATIVE,
+    EAGER,
+    JOIN,
+    STAY,
+    ClassicClient,
+)
 from tests.dataplane.groups.consumer.members import Client, World
 from tests.dataplane.groups.driver import GROUP
 
@@ -37,19 +49,28 @@ class ConsumerGroupLife(RuleBasedStateMachine):
         self.clients = []
         self.made = 0
 
-    @initialize(counts=st.lists(st.integers(1, 4), min_size=1, max_size=3))
-    def topics(self, counts):
+    @initialize(
+        counts=st.lists(st.integers(1, 4), min_size=1, max_size=3),
+        classic=st.sampled_from([EAGER, COOPERATIVE]),
+    )
+    def topics(self, counts, classic):
+        self.classic_name = classic
         for name, count in zip(TOPICS, counts, strict=False):
             self.world.topics.put(name, count)
 
     def read(self) -> None:
         for client in self.clients:
             client.read()
+        self.clients = [c for c in self.clients if not getattr(c, "is_dead", False)]
 
     @property
     def members(self):
         group = self.world.consumers
         return {} if group is None else group.members
+
+    @property
+    def members_of_either_kind(self):
+        return self.members or (self.world.group.members if self.world.group else {})
 
     @precondition(lambda self: len(self.clients) < CLIENTS_MAX)
     @rule(subscribed=subscriptions, assignor=assignors, static=st.sampled_from([None, None, "i"]))
@@ -61,6 +82,23 @@ class ConsumerGroupLife(RuleBasedStateMachine):
         )
         self.clients.append(client)
         client.send()
+
+    @precondition(lambda self: len(self.clients) < CLIENTS_MAX)
+    @rule(
+        names=st.frozensets(st.sampled_from(TOPICS), min_size=1),
+        version=st.integers(0, 3),
+        static=st.sampled_from([None, None, "i"]),
+    )
+    def join_classic(self, names, version, static):
+        version = max(version, self.classic_name == COOPERATIVE)
+        # A classic group does not notice that a static member comes back with another subscription.
+        names = TOPICS if static else names
+        client = ClassicClient(
+            self.world, topics=names, instance=static, name=self.classic_name, version=version
+        )
+        self.clients.append(client)
+        client.send()
+        self.read()
 
     @precondition(lambda self: self.clients)
     @rule(data=st.data())
@@ -74,6 +112,11 @@ class ConsumerGroupLife(RuleBasedStateMachine):
         client = data.draw(st.sampled_from(self.clients))
         if client.waiting is not None:
             return  # it says so with a heartbeat, and sends none before it has its answer
+        if isinstance(client, ClassicClient):
+            if subscribed["topics"] and client.phase == STAY and client.instance is None:
+                client.joining = {"topics": subscribed["topics"]}
+                client.phase = JOIN
+            return
         client.joining = client.joining | {"regex": ""} | subscribed
         if client.epoch > 0:
             fields = client.joining | {"instance_id": client.instance, "owned": client.owned}
@@ -86,12 +129,16 @@ class ConsumerGroupLife(RuleBasedStateMachine):
         client = data.draw(st.sampled_from(self.clients))
         client.send()
         client.waiting = None
+        self.read()
 
     @precondition(lambda self: self.clients)
     @rule(data=st.data(), for_a_while=st.booleans())
     def leave(self, data, for_a_while):
         client = data.draw(st.sampled_from(self.clients))
         self.clients.remove(client)
+        if isinstance(client, ClassicClient):
+            client.leave()
+            return
         epoch = -2 if for_a_while and client.instance is not None else -1
         self.world.beat(client.member_id, epoch, instance_id=client.instance)
 
@@ -158,11 +205,13 @@ class ConsumerGroupLife(RuleBasedStateMachine):
     def things_are_quiet(self):
         """Everybody goes on as they should, longer than a session."""
         self.writes_commit()
-        for _ in range(12):
+        for _ in range(30):
             self.world.advance(SESSION_MS // 9)
             for client in self.clients:
-                client.waiting = None
-                client.send()
+                if client.waiting is None or not isinstance(client, ClassicClient):
+                    client.waiting = None
+                    client.send()
+            self.read()
         infos = self.world.topics.infos
         wanted = set()
         for client in self.clients:
@@ -183,7 +232,10 @@ class ConsumerGroupLife(RuleBasedStateMachine):
             owned = [part for client in joined for part in client.owned]
             assert sorted(owned) == sorted(wanted)
         if joined:
-            assert self.world.consumer_state == "Stable"
+            is_classic = all(isinstance(client, ClassicClient) for client in joined)
+            assert (self.world.group is not None) == is_classic
+            assert is_classic == (self.world.consumers is None)
+            assert (self.world.state if is_classic else self.world.consumer_state) == "Stable"
 
     @invariant()
     def nobody_is_answered_twice(self):
@@ -191,7 +243,8 @@ class ConsumerGroupLife(RuleBasedStateMachine):
 
     @invariant()
     def no_partition_has_two_readers(self):
-        readers = [c for c in self.clients if c.member_id in self.members and c.epoch > 0]
+        members = self.members_of_either_kind
+        readers = [c for c in self.clients if c.member_id in members and c.epoch > 0]
         owned = [part for client in readers for part in client.owned]
         assert len(owned) == len(set(owned))
 
@@ -200,7 +253,11 @@ class ConsumerGroupLife(RuleBasedStateMachine):
         for client in self.clients:
             member = self.members.get(client.member_id)
             if member is not None and client.epoch > 0:
-                assert client.owned <= member.assigned | member.revoking
+                # Classic members know topics by name: one that is gone is not taken over.
+                topics = self.world.topics
+                is_there = {p for p in client.owned if topics.name_of(uuid.UUID(bytes=p.topic))}
+                owned = is_there if isinstance(client, ClassicClient) else client.owned
+                assert owned <= member.assigned | member.revoking
 
     @invariant()
     def owners_are_those_that_hold(self):

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from dataplane.groups.consumer.arrivals import Speaker, heir_of
 from dataplane.groups.consumer.change import Change
-from dataplane.groups.consumer.classic_side import ClassicSide, embedded, named
+from dataplane.groups.consumer.classic_side import ClassicSide
 from dataplane.groups.consumer.reconciliation import next_step
 from dataplane.groups.consumer.states import MemberState
+from dataplane.groups.consumer.topics import embedded, named
 from dataplane.groups.consumer_protocol import PROTOCOL_TYPE
 from dataplane.groups.core import group_write_error
 from dataplane.groups.requests import UNKNOWN_MEMBER_ID, JoinResult, LeftMember, SyncResult

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from dataplane.groups.consumer.id_partition import IdPartition, by_topic
 from dataplane.groups.consumer.records import ClassicMember, ClassicProtocol
 from dataplane.groups.consumer_protocol import Subscription, read_subscription, write_assignment
 from dataplane.groups.requests import Protocol
-from dataplane.model.ids import TopicPartition
 from dataplane.wire.errors import WireError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from dataplane.groups.consumer.id_partition import Assignment
-    from dataplane.groups.consumer.topics import TopicCatalogue
+    from dataplane.model.ids import TopicPartition
 
 
 class ClassicSide(NamedTuple):
@@ -57,22 +54,3 @@ class ClassicSide(NamedTuple):
             return None
         protocols = (Protocol(each.name, each.metadata) for each in value.supported_protocols)
         return cls(value.session_timeout_ms, tuple(protocols))
-
-
-def embedded(partitions: Iterable[TopicPartition], topics: TopicCatalogue) -> Assignment:
-    """By topic id; what is not there any more is left out."""
-    return frozenset(
-        IdPartition(info.topic_id.bytes, part.partition)
-        for part in partitions
-        if (info := topics.get(part.topic)) is not None and part.partition < info.partition_count
-    )
-
-
-def named(partitions: Assignment, topics: TopicCatalogue) -> list[TopicPartition]:
-    """The opposite of `embedded`."""
-    return [
-        TopicPartition(name, index)
-        for topic_id, indexes in by_topic(partitions).items()
-        if (name := topics.name_of(topic_id)) is not None
-        for index in indexes
-    ]

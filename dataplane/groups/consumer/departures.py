@@ -10,7 +10,6 @@ from dataplane.groups.consumer.group import LEAVING_FOR_A_WHILE
 from dataplane.groups.consumer.id_partition import NOTHING
 from dataplane.groups.consumer.migration import downgrade, may_downgrade
 from dataplane.groups.consumer.states import MemberState
-from dataplane.groups.outcome import Outcome
 
 if TYPE_CHECKING:
     from dataplane.groups.consumer.dealing import Dealing
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from dataplane.groups.consumer.member_deadlines import MemberDeadlines
     from dataplane.groups.consumer.storing import Storing
     from dataplane.groups.core import DeadlineKey, ShardCore
+    from dataplane.groups.outcome import Outcome
 
 
 class Departures:
@@ -95,4 +95,4 @@ class Departures:
         """An empty consumer group makes way for a classic one of that name."""
         group = self._core.consumer_groups.find(group_id)
         if group is not None:
-            self._core.consumer_groups.submit(self.end_group(group), out, lambda _error: Outcome())
+            self._storing.submit(self.end_group(group), out)

@@ -23,8 +23,18 @@ class Handover:
         self._core = core
         self._rebalancer = rebalancer
 
-    def take_over(self, group_id: str, out: Outcome) -> None:
-        """The live classic group, if there is one, ends; who waits for it is to join again."""
+    def take_over(self, group_id: str, replaced_id: str | None, out: Outcome) -> None:
+        """The live classic group ends; who waits for it is to join again.
+
+        But not `replaced_id`, a static member whose place another takes at once.
+        """
+        classic = self._core.find(group_id)
+        replaced = None if classic is None else classic.members.get(replaced_id or "")
+        if classic is not None and replaced is not None:
+            fenced = ErrorCode.FENCED_INSTANCE_ID
+            joined = JoinResult(error=fenced, member_id=replaced.member_id)
+            self._rebalancer.answer_join(classic, replaced, joined, out)
+            self._rebalancer.answer_sync(replaced, SyncResult(error=fenced), out)
         self._end(group_id, ErrorCode.REBALANCE_IN_PROGRESS, out)
 
     def install(self, classic: ClassicGroup, out: Outcome) -> None:

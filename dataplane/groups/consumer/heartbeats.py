@@ -116,7 +116,8 @@ class ConsumerHeartbeats:
         )
         # From here on nothing is refused, so nothing is done by halves.
         if self._core.find(group.group_id) is not None:
-            self._handover.take_over(group.group_id, out)
+            replaced_id = None if replaced is None else replaced.member_id
+            self._handover.take_over(group.group_id, replaced_id, out)
             self._deadlines.watch_all(group)
         is_new = replaced is None and member.member_id not in group.members
         if replaced is not None:

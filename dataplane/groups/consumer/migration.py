@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dataplane.groups.consumer.change import Change
-from dataplane.groups.consumer.classic_side import ClassicSide, embedded, named
+from dataplane.groups.consumer.classic_side import ClassicSide
 from dataplane.groups.consumer.group import ConsumerGroup, ConsumerMember
+from dataplane.groups.consumer.topics import embedded, named
 from dataplane.groups.consumer_protocol import read_assignment, read_subscription
 from dataplane.groups.group import ClassicGroup
 from dataplane.groups.member import Member

@@ -6,16 +6,18 @@ import collections
 import dataclasses
 from typing import TYPE_CHECKING, Final, Protocol
 
-from dataplane.groups.consumer.id_partition import by_topic
+from dataplane.groups.consumer.id_partition import IdPartition, by_topic
 from dataplane.groups.consumer.regex_syntax import InvalidRegexError
 from dataplane.groups.consumer.topic_regex import TopicRegex
 from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.model.ids import TopicPartition
 
 if TYPE_CHECKING:
     import uuid
     from collections.abc import Callable, Iterable
 
     from dataplane.groups.consumer.group import ConsumerGroup, ConsumerMember, TopicInfo
+    from dataplane.groups.consumer.id_partition import Assignment
     from dataplane.ports.clock import Clock
 
 MATCHES_KEPT: Final = 64
@@ -128,3 +130,22 @@ class Subscriptions:
         return frozenset().union(
             *(self.names_of(group, member) for member in group.members.values())
         )
+
+
+def embedded(partitions: Iterable[TopicPartition], topics: TopicCatalogue) -> Assignment:
+    """By topic id; what is not there any more is left out."""
+    return frozenset(
+        IdPartition(info.topic_id.bytes, part.partition)
+        for part in partitions
+        if (info := topics.get(part.topic)) is not None and part.partition < info.partition_count
+    )
+
+
+def named(partitions: Assignment, topics: TopicCatalogue) -> list[TopicPartition]:
+    """The opposite of `embedded`."""
+    return [
+        TopicPartition(name, index)
+        for topic_id, indexes in by_topic(partitions).items()
+        if (name := topics.name_of(topic_id)) is not None
+        for index in indexes
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dataplane.groups.consumer.classic_side import embedded, named
+from dataplane.groups.consumer.topics import embedded, named
 from dataplane.groups.consumer_protocol import (
     ConsumerProtocolSubscription,
     EmbeddedPartitions,

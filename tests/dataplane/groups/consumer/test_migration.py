@@ -2,8 +2,9 @@
 
 import pytest
 
-from dataplane.groups.consumer.classic_side import ClassicSide, named
+from dataplane.groups.consumer.classic_side import ClassicSide
 from dataplane.groups.consumer.records import ClassicMember, MemberKey, decode
+from dataplane.groups.consumer.topics import named
 from dataplane.groups.consumer_protocol import read_assignment
 from dataplane.groups.records import GroupMetadataKey, decode_group_value, decode_key
 from dataplane.groups.requests import CommitRequest, OffsetToCommit, Protocol
@@ -382,6 +383,27 @@ def test_a_refused_downgrade_leaves_the_consumer_group(world):
     two.waiting = None
     settle(two, one)
     assert shares(one, two) == [2, 2]
+
+
+def test_an_empty_consumer_group_whose_end_is_refused_is_alone_again(world):
+    one = Client(world, "one")
+    settle(one)
+    one.leave()
+    world.hold_writes = True
+    ClassicClient(world).send()
+    assert world.group is not None
+    world.fail_writes(E.NOT_ENOUGH_REPLICAS)
+    assert (world.group, world.consumer_state) == (None, "Empty")
+
+
+def test_a_static_member_that_waits_is_fenced_by_who_upgrades_the_group_in_its_place(world):
+    classic(world, 1)
+    static = ClassicClient(world, instance="i")
+    static.send()
+    assert static.waiting is not None
+    Client(world, "heir", instance="i").send()
+    static.read()
+    assert static.is_dead
 
 
 def test_a_member_of_both_protocols_in_turn_keeps_its_id(world):

@@ -12,6 +12,7 @@ from dataplane.config import (
     ConfigError,
     ConfigKey,
     ConfigType,
+    GroupConfig,
     Scope,
     TopicConfig,
     check_dynamic,
@@ -106,6 +107,14 @@ def check_topic(overrides: Mapping[str, str], broker: BrokerConfig) -> TopicConf
     """The topic's settings with these overrides. Raises KafkaError(INVALID_CONFIG)."""
     try:
         return TopicConfig.parse(overrides, broker)
+    except ConfigError as error:
+        raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error
+
+
+def check_group(overrides: Mapping[str, str], broker: BrokerConfig) -> GroupConfig:
+    """The group's settings with these overrides. Raises KafkaError(INVALID_CONFIG)."""
+    try:
+        return GroupConfig.parse(overrides, broker)
     except ConfigError as error:
         raise KafkaError(ErrorCode.INVALID_CONFIG, str(error)) from error
 

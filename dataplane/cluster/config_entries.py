@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from dataplane.config import (
     BROKER_CONFIGS,
     BROKER_SYNONYMS,
+    GROUP_CONFIGS,
     TOPIC_CONFIGS,
     TOPIC_SYNONYMS,
     BrokerConfig,
@@ -22,6 +23,7 @@ from dataplane.config import (
     TopicConfig,
     listener_scoped,
 )
+from dataplane.config.group_config import behind
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -36,6 +38,7 @@ class ConfigSource(enum.IntEnum):
     STATIC_BROKER = 4
     DEFAULT = 5
     DYNAMIC_BROKER_LOGGER = 6
+    DYNAMIC_GROUP = 8
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -74,6 +77,21 @@ def topic_entries(
         behind = [broker_name for broker_name, _factor in TOPIC_SYNONYMS.get(name, ())]
         synonyms.extend(_layers(behind, broker))
         entries.append(_entry(key, key.format(config[name]), synonyms, read_only=False))
+    return entries
+
+
+def group_entries(
+    overrides: Mapping[str, str], broker: BrokerConfig, wanted: Container[str] | None
+) -> list[ConfigEntry]:
+    """A group's settings, whether or not there is such a group."""
+    entries = []
+    for name, key in GROUP_CONFIGS.items():
+        if not _is_shown(key, overrides, wanted):
+            continue
+        text = overrides.get(name)
+        own = [] if text is None else [Synonym(name, text, ConfigSource.DYNAMIC_GROUP)]
+        synonyms = [*own, *_layers([behind(name)], broker)]
+        entries.append(_entry(key, synonyms[0].value, synonyms, read_only=False))
     return entries
 
 

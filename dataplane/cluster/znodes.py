@@ -271,7 +271,7 @@ def desanitize(name: str) -> str:
 
 
 def config_path(entity_type: str, name: str) -> str:
-    """`entity_type` is topics, brokers, users, clients or ips; `name` is already sanitised."""
+    """`entity_type` is topics, brokers, users, clients, ips or groups; `name` is sanitised."""
     return f"{CONFIG}/{entity_type}/{name}"
 
 

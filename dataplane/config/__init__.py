@@ -9,6 +9,7 @@ from dataplane.config.broker_config import (
     check_dynamic,
     listener_scoped,
 )
+from dataplane.config.group_config import GROUP_CONFIGS, GroupConfig
 from dataplane.config.key import ConfigError, ConfigKey, ConfigType, Dynamic, Scope
 from dataplane.config.listeners import Listener, SecurityProtocol
 from dataplane.config.properties import (
@@ -27,6 +28,7 @@ from dataplane.config.topic_config import (
 __all__ = [
     "BROKER_CONFIGS",
     "BROKER_SYNONYMS",
+    "GROUP_CONFIGS",
     "TOPIC_CONFIGS",
     "TOPIC_SYNONYMS",
     "BrokerConfig",
@@ -34,6 +36,7 @@ __all__ = [
     "ConfigKey",
     "ConfigType",
     "Dynamic",
+    "GroupConfig",
     "Listener",
     "PropertiesError",
     "Scope",

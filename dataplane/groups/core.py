@@ -13,8 +13,10 @@ from dataplane.groups.states import GroupState
 from dataplane.model.errors import ErrorCode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dataplane.groups.member import Member
-    from dataplane.groups.settings import GroupSettings
+    from dataplane.groups.settings import ConsumerTimings, GroupSettings
     from dataplane.ports.clock import Clock
     from dataplane.ports.entropy import Entropy
 
@@ -65,10 +67,20 @@ def offset_write_error(error: ErrorCode) -> ErrorCode:
 
 
 class ShardCore:
-    """State of the groups that one offsets partition owns."""
+    """State of the groups that one offsets partition owns.
 
-    def __init__(self, settings: GroupSettings, clock: Clock, entropy: Entropy) -> None:
+    `timings_of` says what a consumer group has now; it is asked each time.
+    """
+
+    def __init__(
+        self,
+        settings: GroupSettings,
+        clock: Clock,
+        entropy: Entropy,
+        timings_of: Callable[[str], ConsumerTimings] | None = None,
+    ) -> None:
         self.settings = settings
+        self.timings_of = timings_of or (lambda _group_id: settings.consumer_timings)
         self.clock = clock
         self.entropy = entropy
         self.durable = DurableState()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from typing import Final
+from typing import Final, NamedTuple
 
 NEW_MEMBER_JOIN_TIMEOUT_MS: Final = 300_000
 """How long a first JoinGroup may wait: such a member has no id yet and cannot send heartbeats."""
@@ -30,6 +30,13 @@ class MigrationPolicy(enum.Enum):
         return self in (MigrationPolicy.DOWNGRADE, MigrationPolicy.BIDIRECTIONAL)
 
 
+class ConsumerTimings(NamedTuple):
+    """What a group may have of its own: Kafka's `consumer.session.timeout.ms` and the like."""
+
+    session_timeout_ms: int
+    heartbeat_interval_ms: int
+
+
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSettings:
     """Kafka's `group.*` and `offset*` keys; defaults are those of 3.9, but that members of both
@@ -49,3 +56,10 @@ class GroupSettings:
     migration_policy: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
     offset_metadata_max_bytes: int = 4_096
     offsets_retention_ms: int = 7 * 24 * 3_600_000
+
+    @property
+    def consumer_timings(self) -> ConsumerTimings:
+        """Those of groups that have none of their own."""
+        return ConsumerTimings(
+            self.consumer_session_timeout_ms, self.consumer_heartbeat_interval_ms
+        )

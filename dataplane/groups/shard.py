@@ -32,10 +32,12 @@ from dataplane.groups.syncing import Syncing
 from dataplane.model.errors import ErrorCode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dataplane.groups.consumer.topics import TopicCatalogue
     from dataplane.groups.group import ClassicGroup
     from dataplane.groups.records import CoordinatorRecord
-    from dataplane.groups.settings import GroupSettings
+    from dataplane.groups.settings import ConsumerTimings, GroupSettings
     from dataplane.ports.clock import Clock
     from dataplane.ports.entropy import Entropy
 
@@ -48,9 +50,15 @@ class GroupShard:
     """
 
     def __init__(
-        self, settings: GroupSettings, clock: Clock, entropy: Entropy, topics: TopicCatalogue
+        self,
+        settings: GroupSettings,
+        clock: Clock,
+        entropy: Entropy,
+        topics: TopicCatalogue,
+        *,
+        timings_of: Callable[[str], ConsumerTimings] | None = None,
     ) -> None:
-        self.core = ShardCore(settings, clock, entropy)
+        self.core = ShardCore(settings, clock, entropy, timings_of)
         self._rebalancer = Rebalancer(self.core)
         self.consumers = ConsumerParts(self.core, topics, self._rebalancer)
         classic_members = self.consumers.classic_members

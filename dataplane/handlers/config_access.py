@@ -36,10 +36,16 @@ ResultT = TypeVar("ResultT", bound=_Result)
 def require(
     context: RequestContext, operation: AclOperation, resource_type: int, name: str
 ) -> None:
-    """Topics need the operation on the topic, brokers on the cluster. Raises KafkaError."""
+    """Topics and groups need the operation on themselves, brokers on the cluster.
+
+    Raises KafkaError.
+    """
     if resource_type == Resource.TOPIC:
         if not context.authorize(operation, ResourceType.TOPIC, name):
             raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    elif resource_type == Resource.GROUP:
+        if not context.authorize(operation, ResourceType.GROUP, name):
+            raise KafkaError(ErrorCode.GROUP_AUTHORIZATION_FAILED)
     elif not context.authorize(operation, ResourceType.CLUSTER, CLUSTER_NAME):
         raise KafkaError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED)
 

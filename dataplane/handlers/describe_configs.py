@@ -1,7 +1,8 @@
-"""DescribeConfigs (32), versions 0-4: settings of topics and of this broker, its loggers' levels.
+"""DescribeConfigs (32), versions 0-4: settings of topics, groups, this broker, its loggers.
 
-Behaviour: needs DescribeConfigs on the topic, or on the cluster for brokers. A broker describes
-itself (resource name = its id) or what is set for all (empty name). Sensitive values are null.
+Behaviour: needs DescribeConfigs on the topic or group, or on the cluster for brokers. A broker
+describes itself (resource name = its id) or what is set for all (empty name). Sensitive values are
+null.
 Version notes: 0 has is_default; 1+ source and synonyms; 3+ type and documentation.
 Skipped: resource type client metrics (INVALID_REQUEST).
 """
@@ -35,6 +36,9 @@ async def handle(
     # As in Kafka the truth is read again: the change may have been made through another broker.
     await context.broker.configs.reload_topics(
         {r.resource_name for r in request.resources if r.resource_type == Resource.TOPIC}
+    )
+    await context.broker.configs.reload_groups(
+        {r.resource_name for r in request.resources if r.resource_type == Resource.GROUP} - {""}
     )
     return DescribeConfigsResponse(
         results=[_describe(context, request, resource) for resource in request.resources]

@@ -1,7 +1,8 @@
 """IncrementalAlterConfigs (44), versions 0-1: set, delete, append to or subtract from settings.
 
-Behaviour: needs AlterConfigs on the topic, or on the cluster for brokers. Taken by any broker;
-each resource has its own result. The write is conditional, so two at once do not lose a change.
+Behaviour: needs AlterConfigs on the topic or group, or on the cluster for brokers. Taken by any
+broker; each resource has its own result. The write is conditional, so two at once do not lose a
+change.
 Where `penstock.tenant.configs.only` is set, users that are no super users change a tenant's keys of
 brokers alone, within a tenant's bounds (POLICY_VIOLATION).
 Loggers' levels (KIP-412) are changed in this process alone and kept nowhere.

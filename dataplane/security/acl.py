@@ -77,7 +77,15 @@ SUPPORTED_OPERATIONS: Final[dict[ResourceType, frozenset[AclOperation]]] = {
             AclOperation.ALTER_CONFIGS,
         }
     ),
-    ResourceType.GROUP: frozenset({AclOperation.READ, AclOperation.DESCRIBE, AclOperation.DELETE}),
+    ResourceType.GROUP: frozenset(
+        {
+            AclOperation.READ,
+            AclOperation.DESCRIBE,
+            AclOperation.DELETE,
+            AclOperation.DESCRIBE_CONFIGS,
+            AclOperation.ALTER_CONFIGS,
+        }
+    ),
     ResourceType.CLUSTER: frozenset(
         {
             AclOperation.CREATE,

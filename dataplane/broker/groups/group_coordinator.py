@@ -19,7 +19,7 @@ from dataplane.cluster.topic_names import OFFSETS_TOPIC
 from dataplane.groups.consumer.assignors import KAFKAS_CLASSES
 from dataplane.groups.consumer.offset_checks import check_fetch
 from dataplane.groups.requests import JoinResult, SyncResult
-from dataplane.groups.settings import GroupSettings, MigrationPolicy
+from dataplane.groups.settings import ConsumerTimings, GroupSettings, MigrationPolicy
 from dataplane.model.coordinator_partition import partition_for
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
@@ -297,10 +297,18 @@ class GroupCoordinator:
             self._clock,
             self._entropy,
             self._topics,
+            timings_of=self._timings_of,
             write_timeout_ms=self._configs.broker_config.get_int("offsets.commit.timeout.ms"),
         )
         self._shards[index] = host
         host.start_loading()
+
+    def _timings_of(self, group_id: str) -> ConsumerTimings:
+        config = self._configs.group_config(group_id)
+        return ConsumerTimings(
+            config.get_int("consumer.session.timeout.ms"),
+            config.get_int("consumer.heartbeat.interval.ms"),
+        )
 
     def _on_metadata(self, before: ClusterImage, after: ClusterImage) -> None:
         """Offsets of deleted topics go at once; a topic created again has another id."""

@@ -10,10 +10,12 @@ from dataplane.groups.records import CoordinatorRecord
 from dataplane.groups.shard import GroupShard
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from dataplane.broker.replicas.partition import Partition
     from dataplane.groups.consumer.topics import TopicCatalogue
     from dataplane.groups.outcome import Write
-    from dataplane.groups.settings import GroupSettings
+    from dataplane.groups.settings import ConsumerTimings, GroupSettings
     from dataplane.ports.clock import Clock
     from dataplane.ports.entropy import Entropy
 
@@ -31,11 +33,12 @@ class GroupShardHost(ShardHost[GroupShard, Outcome]):
         entropy: Entropy,
         topics: TopicCatalogue,
         *,
+        timings_of: Callable[[str], ConsumerTimings],
         write_timeout_ms: int,
     ) -> None:
         super().__init__(
             partition,
-            GroupShard(settings, clock, entropy, topics),
+            GroupShard(settings, clock, entropy, topics, timings_of=timings_of),
             clock,
             write_timeout_ms=write_timeout_ms,
         )

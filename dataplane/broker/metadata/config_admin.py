@@ -6,10 +6,12 @@ import enum
 from typing import TYPE_CHECKING
 
 from dataplane.broker.metadata import logger_levels
+from dataplane.broker.metadata.config_store import GROUPS
 from dataplane.cluster.config_changes import (
     Change,
     altered,
     check_broker,
+    check_group,
     check_tenant,
     check_topic,
 )
@@ -17,11 +19,12 @@ from dataplane.cluster.config_entries import (
     ConfigEntry,
     broker_entries,
     default_broker_entries,
+    group_entries,
     topic_entries,
 )
 from dataplane.cluster.topic_names import check_name
-from dataplane.cluster.znodes import DEFAULT_ENTITY
-from dataplane.config import BROKER_CONFIGS, TOPIC_CONFIGS, ConfigError
+from dataplane.cluster.znodes import DEFAULT_ENTITY, sanitize
+from dataplane.config import BROKER_CONFIGS, GROUP_CONFIGS, TOPIC_CONFIGS, ConfigError
 from dataplane.model.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
@@ -41,6 +44,7 @@ class Resource(enum.IntEnum):
     TOPIC = 2
     BROKER = 4
     BROKER_LOGGER = 8
+    GROUP = 32
 
 
 def _nothing_to_check(_config: BrokerConfig, _changed: Collection[str]) -> None:
@@ -52,7 +56,7 @@ def _nothing_to_do() -> None:
 
 
 class ConfigAdmin:
-    """Describes and alters topics' and brokers' settings."""
+    """Describes and alters settings of topics, brokers and groups."""
 
     def __init__(
         self, configs: ConfigStore, metadata_cache: MetadataCache, *, broker_id: int
@@ -91,6 +95,11 @@ class ConfigAdmin:
         if resource_type == Resource.BROKER_LOGGER:
             self._require_own(name)
             return logger_levels.described(wanted)
+        if resource_type == Resource.GROUP:
+            if not name:
+                raise KafkaError(ErrorCode.INVALID_REQUEST, "Group name must not be empty.")
+            overrides = configs.overrides(GROUPS, sanitize(name))
+            return group_entries(overrides, configs.broker_config, wanted)
         raise KafkaError(ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource_type}")
 
     async def alter(
@@ -161,6 +170,12 @@ class ConfigAdmin:
             entity_type, entity = "topics", name
         elif resource_type == Resource.BROKER:
             entity_type, entity = "brokers", self._broker_entity(name)
+        elif resource_type == Resource.GROUP:
+            if not name:
+                raise KafkaError(
+                    ErrorCode.INVALID_REQUEST, "Default group resources are not allowed."
+                )
+            entity_type, entity = GROUPS, sanitize(name)
         else:
             raise KafkaError(
                 ErrorCode.INVALID_REQUEST, f"Unsupported resource type: {resource_type}"
@@ -187,6 +202,10 @@ class ConfigAdmin:
             effective = configs.topic_config(entity)
             overrides = altered(present, changes, TOPIC_CONFIGS, effective)
             check_topic(overrides, configs.broker_config)
+            return overrides
+        if entity_type == GROUPS:
+            overrides = altered(present, changes, GROUP_CONFIGS, {})
+            check_group(overrides, configs.broker_config)
             return overrides
         overrides = altered(present, changes, BROKER_CONFIGS, configs.broker_config)
         is_default = entity == DEFAULT_ENTITY

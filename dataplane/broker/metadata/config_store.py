@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dataplane.broker.metadata.znode_reads import read_all
 from dataplane.cluster import znodes
-from dataplane.config import ConfigError, TopicConfig, parse_topic_value
+from dataplane.config import ConfigError, GroupConfig, TopicConfig, parse_topic_value
 from dataplane.ports.coordinator import (
     BadVersionError,
     ConnectionLossError,
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-USERS, CLIENTS = "users", "clients"
-ENTITY_TYPES = ("topics", "brokers", USERS, CLIENTS, "ips")
+USERS, CLIENTS, GROUPS = "users", "clients", "groups"
+ENTITY_TYPES = ("topics", "brokers", USERS, CLIENTS, "ips", GROUPS)
 CHANGE_KEPT_MS = 15 * 60 * 1000
 """How long a notification stays in ZooKeeper, as in Kafka."""
 UPDATE_ATTEMPTS = 10
 
 
 class ConfigStore:
-    """Overrides by entity type (`topics`, `brokers`, `users`, `clients`, `ips`) and name.
+    """Overrides by entity type (`topics`, `brokers`, `users`, `clients`, `ips`, `groups`) and name.
 
-    Names are those of the entities' nodes: of users, clients and addresses as `znodes.sanitize`
-    spells them, `<default>` for the default entity. Overrides of a user's client are of the type
-    `users/U/clients`. `broker_config` holds this broker's settings, the dynamic ones among them as
-    they are now; every change replaces it.
+    Names are those of the entities' nodes: of users, clients, addresses and groups as
+    `znodes.sanitize` spells them, `<default>` for the default entity. Overrides of a user's client
+    are of the type `users/U/clients`. `broker_config` holds this broker's settings, the dynamic
+    ones among them as they are now; every change replaces it.
     """
 
     def __init__(
@@ -59,6 +59,8 @@ class ConfigStore:
         self._broker_id = broker_id
         self._overrides: dict[tuple[str, str], dict[str, str]] = {}
         self._topics: dict[str, TopicConfig] = {}
+        # Of groups that have overrides, and under no name of all others.
+        self._groups: dict[str, GroupConfig] = {}
         self._listeners: list[Callable[[str, str], None]] = []
         self._last_change = ""
         self._watch: Watch | None = None
@@ -115,17 +117,41 @@ class ConfigStore:
         """`listener(entity_type, name)` runs on the loop after an entity changed."""
         self._listeners.append(listener)
 
+    def group_config(self, group_id: str) -> GroupConfig:
+        """The group's settings over this broker's; also for a group without overrides."""
+        name = znodes.sanitize(group_id)
+        if (GROUPS, name) not in self._overrides:
+            name = ""  # what all of those have
+        config = self._groups.get(name)
+        if config is None:
+            config = self._groups[name] = self._parse_group(name)
+        return config
+
+    def _parse_group(self, name: str) -> GroupConfig:
+        try:
+            return GroupConfig.parse(self.overrides(GROUPS, name), self.broker_config)
+        except ConfigError as error:
+            log.warning("group %s keeps the defaults: %s", name, error)
+            return GroupConfig.parse({}, self.broker_config)
+
+    async def reload_groups(self, group_ids: Iterable[str]) -> None:
+        """Read these groups' overrides now: they may just have been set elsewhere."""
+        await self._reload(GROUPS, [znodes.sanitize(group_id) for group_id in group_ids])
+
     async def reload_topics(self, topics: Iterable[str]) -> None:
         """Read these topics' overrides now.
 
         A topic that is new, or made again under an old name, comes from the controller before any
         notification of its settings; and a description must show what was just set elsewhere.
         """
-        paths = [(name, znodes.config_path("topics", name)) for name in topics]
+        await self._reload("topics", topics)
+
+    async def _reload(self, entity_type: str, names: Iterable[str]) -> None:
+        paths = [(name, znodes.config_path(entity_type, name)) for name in names]
         found = await read_all(self._coordinator, paths)
         for name, _ in paths:
             values = znodes.decode_config(found[name][0]) if name in found else {}
-            self._changed("topics", name, values)
+            self._changed(entity_type, name, values)
 
     # -- changing -------------------------------------------------------------------------------
 
@@ -196,6 +222,8 @@ class ConfigStore:
     def _take(self, entity_type: str, name: str, values: dict[str, str]) -> None:
         if entity_type == "topics":
             self._topics.pop(name, None)
+        elif entity_type == GROUPS:
+            self._groups.pop(name, None)
         if values:
             self._overrides[entity_type, name] = values
         else:
@@ -278,3 +306,4 @@ class ConfigStore:
             log.warning("dynamic broker configuration is not applied: %s", error)
             return
         self._topics.clear()
+        self._groups.clear()

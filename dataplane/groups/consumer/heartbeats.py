@@ -141,7 +141,7 @@ class ConsumerHeartbeats:
         return ConsumerHeartbeatResult(
             member_id=stepped.member_id,
             member_epoch=stepped.epoch,
-            heartbeat_interval_ms=self._core.settings.consumer_heartbeat_interval_ms,
+            heartbeat_interval_ms=self._core.timings_of(group.group_id).heartbeat_interval_ms,
             assignment=stepped.assigned if says_assignment else None,
         )
 

@@ -45,7 +45,7 @@ class MemberDeadlines:
     def watch(self, group: ConsumerGroup, member: ConsumerMember, *, has_stepped: bool) -> None:
         """Its session begins again; giving up partitions has a deadline of its own."""
         group_id, member_id = group.group_id, member.member_id
-        session_ms = self._core.settings.consumer_session_timeout_ms
+        session_ms = self._core.timings_of(group_id).session_timeout_ms
         if member.classic is None:
             self._core.deadlines.cancel(join_key(group_id, member_id))
             self._core.deadlines.cancel(sync_key(group_id, member_id))

@@ -216,7 +216,7 @@ async def test_describe_groups(hosted, version):
     assert known.members[0].client_host == "/127.0.0.1"
     assert known.members[0].member_assignment == b"work"
     assert (unknown.error_code, unknown.group_state, unknown.members) == (E.NONE, "Dead", [])
-    expected = 1 << 3 | 1 << 6 | 1 << 8 if version >= 3 else -(2**31)
+    expected = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11 if version >= 3 else -(2**31)
     assert known.authorized_operations == expected
 
 

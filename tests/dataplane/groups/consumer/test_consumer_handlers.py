@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from dataplane.broker.metadata.registration import ensure_layout
 from dataplane.groups.requests import UNKNOWN_MEMBER_ID
 from dataplane.handlers.registry import HANDLED
 from dataplane.model.errors import ErrorCode as E
@@ -12,6 +13,7 @@ from dataplane.security.acl import AclOperation, Permission, ResourceType
 from dataplane.security.principal import Principal
 from dataplane.wire import apis
 from dataplane.wire.apis import ApiKey
+from tests.dataplane.groups.driver import subscription
 from tests.dataplane.groups.hosted import Hosted
 
 ROOT, ALICE = Principal.user("root"), Principal.user("alice")
@@ -124,7 +126,7 @@ async def test_describe(hosted, version):
         "uniform",
     )
     assert (known.group_epoch, known.assignment_epoch) == (1, 1)
-    assert known.authorized_operations == 1 << 3 | 1 << 6 | 1 << 8
+    assert known.authorized_operations == 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
     (member,) = known.members
     assert (member.member_id, member.instance_id, member.rack_id) == ("one", "i", "r")
     assert (member.client_id, member.client_host) == ("client", "/127.0.0.1")
@@ -252,3 +254,59 @@ async def test_describe_hides_groups_and_those_with_hidden_topics(guarded):
     await grant(guarded, ResourceType.TOPIC, "t", AclOperation.DESCRIBE)
     answer = await guarded.call(DESCRIBE, 1, group_ids=["g"])
     assert len(answer.groups[0].members) == 1
+
+
+async def test_a_groups_own_settings_hold_from_the_next_heartbeat(hosted):
+    await ensure_layout(hosted.coordinator)
+    await beat(hosted)
+    settings = {"consumer.heartbeat.interval.ms": "9000", "consumer.session.timeout.ms": "60000"}
+    await hosted.handlers.configs.update("groups", "g", lambda _present: settings)
+    stays = await beat(hosted, epoch=1)
+    assert (stays.error_code, stays.heartbeat_interval_ms) == (E.NONE, 9_000)
+
+
+async def test_a_group_is_configured_by_whom_its_acls_allow_it(guarded):
+    await ensure_layout(guarded.coordinator)
+    resource = struct(ApiKey.INCREMENTAL_ALTER_CONFIGS, "AlterConfigsResource")
+    config = struct(ApiKey.INCREMENTAL_ALTER_CONFIGS, "AlterableConfig")
+    asked = struct(ApiKey.DESCRIBE_CONFIGS, "DescribeConfigsResource")
+
+    async def errors():
+        change = config(name="consumer.session.timeout.ms", config_operation=0, value="50000")
+        altered = await guarded.call(
+            ApiKey.INCREMENTAL_ALTER_CONFIGS,
+            1,
+            resources=[resource(resource_type=32, resource_name="g", configs=[change])],
+            validate_only=False,
+        )
+        described = await guarded.call(
+            ApiKey.DESCRIBE_CONFIGS, 4, resources=[asked(resource_type=32, resource_name="g")]
+        )
+        return altered.responses[0].error_code, described.results[0].error_code
+
+    refused = E.GROUP_AUTHORIZATION_FAILED
+    guarded.connection.principal = ALICE
+    assert await errors() == (refused, refused)
+    await grant(guarded, ResourceType.GROUP, "g", AclOperation.DESCRIBE_CONFIGS)
+    assert await errors() == (refused, E.NONE)
+    await grant(guarded, ResourceType.GROUP, "g", AclOperation.ALTER_CONFIGS)
+    assert await errors() == (E.NONE, E.NONE)
+
+
+async def test_members_of_the_classic_protocol_are_shown_as_such(hosted):
+    await beat(hosted)
+    protocol = struct(ApiKey.JOIN_GROUP, "JoinGroupRequestProtocol")
+    joining = {
+        "group_id": "g",
+        "session_timeout_ms": 10_000,
+        "rebalance_timeout_ms": 10_000,
+        "protocol_type": "consumer",
+        "protocols": [protocol(name="range", metadata=subscription("t"))],
+    }
+    named = await hosted.call(ApiKey.JOIN_GROUP, 9, member_id="", **joining)
+    assert named.error_code == E.MEMBER_ID_REQUIRED
+    joined = await hosted.call(ApiKey.JOIN_GROUP, 9, member_id=named.member_id, **joining)
+    assert (joined.error_code, joined.generation_id, joined.leader) == (E.NONE, 2, "")
+    assert (joined.protocol_type, joined.protocol_name, joined.members) == ("consumer", "range", [])
+    (group,) = (await hosted.call(DESCRIBE, 1, group_ids=["g"])).groups
+    assert {m.member_id: m.member_type for m in group.members} == {"one": 1, joined.member_id: 0}

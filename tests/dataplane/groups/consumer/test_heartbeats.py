@@ -2,6 +2,7 @@
 
 import pytest
 
+from dataplane.groups.settings import ConsumerTimings
 from dataplane.model.errors import ErrorCode as E
 from tests.dataplane.groups.consumer.members import Client, World, settle
 from tests.dataplane.groups.driver import GROUP
@@ -325,3 +326,13 @@ def test_an_unloaded_shard_forgets_its_members(world):
     world.fail_writes(E.NOT_LEADER_OR_FOLLOWER)
     assert world.answers[join].error is E.NOT_COORDINATOR
     assert world.consumers is None
+
+
+def test_a_groups_own_session_holds_from_the_next_heartbeat(world):
+    world.beat("one", 0, **JOIN)
+    world.shard.core.timings_of = lambda _group_id: ConsumerTimings(50_000, 7_000)
+    assert world.ask("one", 1).heartbeat_interval_ms == 7_000
+    world.advance(49_999)
+    assert "one" in world.consumers.members
+    world.advance(1)
+    assert world.consumers.members == {}

@@ -17,7 +17,14 @@ from confluent_kafka import (
     TopicPartition,
 )
 from confluent_kafka import ConsumerGroupType as GroupType
-from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewPartitions,
+    NewTopic,
+)
 
 from dataplane.model.coordinator_partition import partition_for
 from tests.conformance.conftest import QUICK
@@ -238,6 +245,40 @@ def test_a_group_is_described(admin, topic, group, member) -> None:
     for client_id, consumer in (("one", first), ("two", second)):
         parts = by_client[client_id].assignment.topic_partitions
         assert {(part.topic, part.partition) for part in parts} == held(consumer)
+
+
+def test_a_group_has_settings_of_its_own(cluster, admin, topic, group, member) -> None:
+    create(admin, topic)
+    name = "consumer.session.timeout.ms"
+
+    def change(value: str) -> None:
+        entry = ConfigEntry(name, value, incremental_operation=AlterConfigOpType.SET)
+        asked = ConfigResource(ConfigResource.Type.GROUP, group, incremental_configs=[entry])
+        admin.incremental_alter_configs([asked])[asked].result(20)
+
+    change("12000")
+    asked = ConfigResource(ConfigResource.Type.GROUP, group)
+    found = admin.describe_configs([asked])[asked].result(20)
+    assert {key: (entry.value, entry.is_default) for key, entry in found.items()} == {
+        name: ("12000", False),
+        "consumer.heartbeat.interval.ms": ("300", False),  # the broker's own file
+    }
+    with pytest.raises(KafkaException, match=r"group\.consumer\.max\.session\.timeout\.ms"):
+        change("100000")
+    first = member()
+    poll_until(lambda: shares(first) == [4], first)
+    config = {"bootstrap.servers": cluster.bootstrap, "group.id": group} | {
+        "group.protocol": "consumer"
+    }
+    doomed = subprocess.Popen([sys.executable, "-c", READ_FOR_EVER, topic, json.dumps(config)])
+    try:
+        poll_until(lambda: shares(first) == [2], first)
+    finally:
+        doomed.kill()
+        doomed.wait()
+    killed_s = time.monotonic()
+    poll_until(lambda: shares(first) == [4], first)
+    assert time.monotonic() - killed_s > 9, "longer than the sessions of other groups"
 
 
 def test_members_outlive_their_coordinator(cluster, admin, topic, group, member) -> None:

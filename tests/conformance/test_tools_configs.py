@@ -67,21 +67,6 @@ def test_brokers(tool: ClusterTools) -> None:
     assert len(shown(tool, *one, "--all")) > 150
 
 
-def test_groups(tool: ClusterTools) -> None:
-    entity = ("--entity-type", "groups", "--entity-name", "a group of mine")
-    change = "consumer.session.timeout.ms=50000,consumer.heartbeat.interval.ms=6000"
-    tool(CONFIGS, "--alter", *entity, "--add-config", change).ok()
-    assert shown(tool, *entity) == dict(each.split("=") for each in change.split(","))
-    tool(CONFIGS, "--alter", *entity, "--delete-config", "consumer.session.timeout.ms").ok()
-    assert shown(tool, *entity, "--all") == {
-        "consumer.session.timeout.ms": "45000",
-        "consumer.heartbeat.interval.ms": "6000",
-    }
-    for wrong in ("retention.ms=1", "consumer.session.timeout.ms=1"):
-        refused = tool(CONFIGS, "--alter", *entity, "--add-config", wrong)
-        refused.refused("InvalidConfigurationException")
-
-
 def test_users_with_scram(tool: ClusterTools, offered: Callable[..., None]) -> None:
     entity = ("--entity-type", "users", "--entity-name", "alice")
     both = "SCRAM-SHA-256=[iterations=8192,password=pw],SCRAM-SHA-512=[password=pw]"

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
     from dataplane.broker.context import RequestContext
 
-_CONFIG_RESOURCES: Final = {2: "Topic", 4: "Broker", 8: "BrokerLogger", 16: "ClientMetrics"}
+_CONFIG_RESOURCES: Final = {
+    2: "Topic",
+    4: "Broker",
+    8: "BrokerLogger",
+    16: "ClientMetrics",
+    32: "Group",
+}
 _ALREADY_SAID: Final = frozenset(
     {
         ErrorCode.TOPIC_AUTHORIZATION_FAILED,

@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING
 
 from dataplane.groups.consumer.arrivals import Speaker, heir_of
 from dataplane.groups.consumer.change import Change
+from dataplane.groups.consumer.classic_checks import (
+    check_protocols,
+    leaving_member,
+    member_of,
+)
 from dataplane.groups.consumer.classic_side import ClassicSide
 from dataplane.groups.consumer.reconciliation import next_step
 from dataplane.groups.consumer.states import MemberState
@@ -19,7 +24,6 @@ from dataplane.groups.consumer_protocol import PROTOCOL_TYPE
 from dataplane.groups.core import group_write_error
 from dataplane.groups.requests import UNKNOWN_MEMBER_ID, JoinResult, LeftMember, SyncResult
 from dataplane.model.errors import ErrorCode, KafkaError
-from dataplane.wire.errors import WireError
 
 if TYPE_CHECKING:
     from dataplane.groups.consumer.arrivals import Arrivals
@@ -69,7 +73,7 @@ class ClassicMembers:
         if member_id == UNKNOWN_MEMBER_ID:
             member_id = self._core.new_member_id(request.client_id, request.group_instance_id)
         try:
-            side, subscription = _check_protocols(group, request)
+            side, subscription = check_protocols(group, request)
             speaker = self._speaker(group, request, member_id)
             if request.must_come_again:
                 raise KafkaError(ErrorCode.MEMBER_ID_REQUIRED)
@@ -166,7 +170,7 @@ class ClassicMembers:
     ) -> None:
         """The reply is a `SyncResult`, with what the member may read in the group's own words."""
         try:
-            member, side = _member(group, request.member_id, request.group_instance_id)
+            member, side = member_of(group, request.member_id, request.group_instance_id)
             self._check_sync(group, member, side, request)
         except KafkaError as refused:
             out.reply(ticket, SyncResult(error=refused.code))
@@ -210,7 +214,7 @@ class ClassicMembers:
     ) -> ErrorCode:
         """REBALANCE_IN_PROGRESS: join again; something is to be given up, or there is more."""
         try:
-            member, _side = _member(group, member_id, instance_id)
+            member, _side = member_of(group, member_id, instance_id)
         except KafkaError as refused:
             return refused.code
         if generation != member.epoch:
@@ -230,7 +234,7 @@ class ClassicMembers:
         for member_id, instance_id in members:
             error = ErrorCode.NONE
             try:
-                member, _side = _leaving_member(group, member_id, instance_id)
+                member, _side = leaving_member(group, member_id, instance_id)
                 if member.member_id in leaving:
                     raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID)
                 leaving[member.member_id] = member
@@ -251,52 +255,6 @@ def _may_step(group: ConsumerGroup, member: ConsumerMember) -> bool:
         return False
     missing = group.target_of(member.member_id) - member.assigned
     return all(group.is_free_for(member.member_id, part) for part in missing)
-
-
-def _member(
-    group: ConsumerGroup, member_id: str, instance_id: str | None
-) -> tuple[ConsumerMember, ClassicSide]:
-    """The caller, if it is the member that it claims to be and speaks the classic protocol."""
-    member = group.members.get(member_id)
-    if instance_id is not None:
-        holder = group.static_member(instance_id)
-        if holder is not None and holder.member_id != member_id:
-            raise KafkaError(ErrorCode.FENCED_INSTANCE_ID)
-        member = holder
-    if member is None or member.classic is None:
-        raise KafkaError(ErrorCode.UNKNOWN_MEMBER_ID)
-    return member, member.classic
-
-
-def _leaving_member(
-    group: ConsumerGroup, member_id: str, instance_id: str | None
-) -> tuple[ConsumerMember, ClassicSide]:
-    if member_id == UNKNOWN_MEMBER_ID and instance_id is not None:
-        member_id = group.static_members.get(instance_id, UNKNOWN_MEMBER_ID)
-    return _member(group, member_id, instance_id)
-
-
-def _check_protocols(
-    group: ConsumerGroup, request: JoinRequest
-) -> tuple[ClassicSide, Subscription]:
-    """KafkaError(INCONSISTENT_GROUP_PROTOCOL) unless the members have a protocol in common.
-
-    It is the classic group that they would have to be, once those of the new protocol are gone.
-    """
-    refused = KafkaError(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
-    if request.protocol_type != PROTOCOL_TYPE or not request.protocols:
-        raise refused
-    sides = [member.classic for member in group.members.values() if member.classic is not None]
-    names = {protocol.name for protocol in request.protocols}
-    for side in sides:
-        names &= {protocol.name for protocol in side.protocols}
-    if not names:
-        raise refused
-    side = ClassicSide(request.session_timeout_ms, request.protocols)
-    try:
-        return side, side.subscription
-    except WireError as error:
-        raise refused from error
 
 
 def _updated(

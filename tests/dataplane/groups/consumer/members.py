@@ -65,14 +65,17 @@ class Client:
         self.epoch = JOINING
         self.owned = frozenset()
         self.waiting: int | None = None
+        # Whether the coordinator knows what was said last: if not, everything is said again.
+        self.is_unsure = False
 
     def send(self) -> None:
         """One heartbeat, unless one is waiting for its answer."""
         if self.waiting is not None:
             return
         fields = {"owned": self.owned, "instance_id": self.instance}
-        if self.epoch == JOINING:
+        if self.epoch == JOINING or self.is_unsure:
             fields |= self.joining
+        self.is_unsure = True
         self.waiting = self.world.beat(self.member_id, self.epoch, **fields)
         self.read()
 
@@ -82,6 +85,7 @@ class Client:
         if answer is None:
             return
         self.waiting = None
+        self.is_unsure = answer.error is not ErrorCode.NONE
         if answer.error is ErrorCode.NONE:
             self.epoch = answer.member_epoch
             if answer.assignment is not None:

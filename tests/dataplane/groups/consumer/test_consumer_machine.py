@@ -205,7 +205,7 @@ class ConsumerGroupLife(RuleBasedStateMachine):
     def things_are_quiet(self):
         """Everybody goes on as they should, longer than a session."""
         self.writes_commit()
-        for _ in range(30):
+        for _ in range(60):  # sessions, and rebalances of classic groups that wait for who is gone
             self.world.advance(SESSION_MS // 9)
             for client in self.clients:
                 if client.waiting is None or not isinstance(client, ClassicClient):

@@ -13,6 +13,7 @@ from dataplane.log.producers.producer_entry import (
     sequence_plus,
 )
 from dataplane.log.producers.producer_snapshot import SnapshotDamagedError
+from dataplane.log.producers.undecided import CompletedTransaction, UndecidedTransactions
 from dataplane.log.producers.verifications import Verifications
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.ports.filesystem import read_whole, replace_whole
@@ -34,15 +35,6 @@ class Marker(NamedTuple):
     coordinator_epoch: int
 
 
-class CompletedTransaction(NamedTuple):
-    """A transaction that a marker just ended."""
-
-    producer_id: int
-    first_offset: int
-    last_offset: int
-    is_aborted: bool
-
-
 class ProducerState:
     """Producer entries of a partition up to its log end."""
 
@@ -50,8 +42,7 @@ class ProducerState:
         self._fs = fs
         self._directory = directory
         self.entries: dict[int, ProducerEntry] = {}
-        self._open: dict[int, int] = {}  # producer id -> first offset of its open transaction
-        self._unreplicated: list[CompletedTransaction] = []
+        self._undecided = UndecidedTransactions()
         self.verifications = Verifications()
         # A snapshot at this log end would hold nothing that a start does not find anyway.
         self._snapshot_end_offset = NO_OFFSET
@@ -111,7 +102,7 @@ class ProducerState:
         entry.remember(batch.base_sequence, batch.last_offset, delta, batch.max_timestamp_ms)
         if batch.attributes & TRANSACTIONAL_FLAG and entry.transaction_first_offset == NO_OFFSET:
             entry.transaction_first_offset = batch.base_offset
-            self._open[batch.producer_id] = batch.base_offset
+            self._undecided.begin(batch.producer_id, batch.base_offset)
             self.verifications.forget(batch.producer_id)
         return None
 
@@ -128,35 +119,32 @@ class ProducerState:
         if first_offset == NO_OFFSET:
             return None
         entry.transaction_first_offset = NO_OFFSET
-        self._open.pop(entry.producer_id, None)
         completed = CompletedTransaction(
             entry.producer_id, first_offset, batch.last_offset, not marker.is_commit
         )
-        self._unreplicated.append(completed)
+        self._undecided.end(completed)
         return completed
 
     # --- transactions ---
 
     def has_open_transaction(self, producer_id: int) -> bool:
-        return producer_id in self._open
+        return self._undecided.is_open(producer_id)
 
     @property
     def has_transactions(self) -> bool:
-        return bool(self._open or self._unreplicated)
+        return bool(self._undecided)
 
     def first_unstable_offset(self) -> int | None:
         """Where the oldest transaction begins whose end is not replicated yet."""
-        candidates = [*self._open.values(), *(t.first_offset for t in self._unreplicated)]
-        return min(candidates, default=None)
+        return self._undecided.first_offset()
 
     def last_stable_offset_after(self, completed: CompletedTransaction) -> int:
-        """The last stable offset as it will be once `completed` is out of the way."""
-        others = [at for at in self._open.values() if at != completed.first_offset]
-        return min(others, default=completed.last_offset + 1)
+        """The last stable offset once `completed`, which was just recorded, is replicated."""
+        first_open = self._undecided.first_open_offset()
+        return completed.last_offset + 1 if first_open is None else first_open
 
     def on_high_watermark(self, high_watermark: int) -> None:
-        if self._unreplicated:
-            self._unreplicated = [t for t in self._unreplicated if t.last_offset >= high_watermark]
+        self._undecided.on_high_watermark(high_watermark)
 
     # --- life ---
 
@@ -173,8 +161,7 @@ class ProducerState:
 
     def clear(self) -> None:
         self.entries.clear()
-        self._open.clear()
-        self._unreplicated.clear()
+        self._undecided.clear()
         self.verifications.clear()
         self._snapshot_end_offset = NO_OFFSET
 
@@ -222,11 +209,14 @@ class ProducerState:
                 self._fs.remove(self._path(offset))
                 continue
             for entry in loaded:
-                if entry.transaction_first_offset != NO_OFFSET:
-                    self._open[entry.producer_id] = entry.transaction_first_offset
-                elif now_ms - entry.last_timestamp_ms >= ttl_ms:
-                    continue
-                self.entries[entry.producer_id] = entry
+                is_silent = now_ms - entry.last_timestamp_ms >= ttl_ms
+                if entry.transaction_first_offset != NO_OFFSET or not is_silent:
+                    self.entries[entry.producer_id] = entry
+            self._undecided.load(
+                (entry.producer_id, entry.transaction_first_offset)
+                for entry in loaded
+                if entry.transaction_first_offset != NO_OFFSET
+            )
             self._snapshot_end_offset = offset
             return offset
         self._snapshot_end_offset = log_start_offset

@@ -160,10 +160,15 @@ def load_sample(outcome: Outcome, cpu_s: float) -> Sample:
     }
 
 
-def produced(cluster: Cluster, task: Task, records: int) -> tuple[Outcome, float]:
-    """Drive a produce task; what the leaders really stored must be what they answered for."""
+def produced(
+    cluster: Cluster, task: Task, records: int, driven: Task | None = None
+) -> tuple[Outcome, float]:
+    """Drive a produce task; what the leaders really stored must be what they answered for.
+
+    `driven` is the same task by way of another listener.
+    """
     before = _end_offsets(task)
-    outcome, cpu_s = drive(task, cluster.pids)
+    outcome, cpu_s = drive(driven or task, cluster.pids)
     stored = _end_offsets(task) - before
     if stored != outcome.requests * records:
         raise BenchError(

@@ -24,7 +24,7 @@ from tests.kafka_jars import class_path
 from tests.ports import free_row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 # Kafka's own start script: bin/kafka-run-class.sh, bin/kafka-server-start.sh of 3.9.
 JVM_OPTIONS = (
@@ -70,8 +70,20 @@ TWO = Kind("two", _ours)
 class Broker:
     """One broker process; may be started again after its end."""
 
-    def __init__(self, kind: Kind, broker_id: int, port: int, home: Path, connect: str) -> None:
+    def __init__(
+        self,
+        kind: Kind,
+        broker_id: int,
+        port: int,
+        home: Path,
+        connect: str,
+        *,
+        settings: Mapping[str, str],
+        second: tuple[str, int] | None = None,
+    ) -> None:
         self.id, self.port, self.home = broker_id, port, home
+        self.second_port = second[1] if second else 0
+        listeners = [("PLAINTEXT", port), *([second] if second else [])]
         self.process: subprocess.Popen[bytes] | None = None
         home.mkdir(parents=True)
         config = home / "server.properties"
@@ -79,11 +91,12 @@ class Broker:
             format_properties(
                 {
                     "broker.id": str(broker_id),
-                    "listeners": f"PLAINTEXT://127.0.0.1:{port}",
+                    "listeners": ",".join(f"{name}://127.0.0.1:{at}" for name, at in listeners),
                     "log.dirs": str(home / "data"),
                     "zookeeper.connect": connect,
                     # A deleted topic gives its disk back before the next figure starts.
                     "log.segment.delete.delay.ms": "100",
+                    **settings,
                 }
             )
         )
@@ -140,16 +153,35 @@ class Broker:
 
 
 class Cluster:
-    """ZooKeeper and brokers 0 to `count` - 1, their files removed at the end."""
+    """ZooKeeper and brokers 0 to `count` - 1, their files removed at the end.
 
-    def __init__(self, kind: Kind, count: int) -> None:
+    `settings` go to every broker. Of several clusters that run at once, `name` tells them apart.
+    `second_listener` is a security protocol: for clients, the brokers stay with the plain one.
+    """
+
+    def __init__(
+        self,
+        kind: Kind,
+        count: int,
+        settings: Mapping[str, str] | None = None,
+        *,
+        name: str = "",
+        second_listener: str = "",
+    ) -> None:
+        self.name = name or kind.name
         self.kind = kind
         self.work = Path(tempfile.mkdtemp(prefix=f"penstock-bench-{kind.name}-"))
         self.zookeeper = EmbeddedZooKeeper(self.work / "zookeeper")
-        first = free_row(count)
+        first = free_row(2 * count if second_listener else count)
         self.brokers = [
             Broker(
-                kind, number, first + number, self.work / str(number), self.zookeeper.connect_string
+                kind,
+                number,
+                first + number,
+                self.work / str(number),
+                self.zookeeper.connect_string,
+                settings=settings or {},
+                second=(second_listener, first + count + number) if second_listener else None,
             )
             for number in range(count)
         ]

@@ -34,15 +34,49 @@ if TYPE_CHECKING:
 
 TIMEOUT_S = 180.0
 LATEST = -1
-VERSIONS = {3: 8, 2: 5, 19: 4, 20: 3}  # classic encodings that every 3.x broker serves
+# Classic encodings that every 3.x broker serves, and of Produce the one of `frames`.
+VERSIONS = {
+    0: 8,
+    2: 5,
+    3: 8,
+    8: 5,
+    9: 5,
+    10: 2,
+    11: 3,
+    12: 2,
+    14: 2,
+    17: 1,
+    19: 4,
+    20: 3,
+    22: 1,
+    24: 2,
+    26: 2,
+    30: 1,
+    36: 1,
+}
+CORRELATION_ID = 7
 NOT_CONTROLLER = 41
+
+
+def encoded(request: Message) -> bytes:
+    version = VERSIONS[request.API_KEY]
+    return bytes(encode_request_frame(request, version, CORRELATION_ID, "bench"))
+
+
+def decoded(api_key: int, answer: bytes) -> Any:
+    """`answer` is without its size."""
+    frame, version = memoryview(answer), VERSIONS[api_key]
+    _, position = parse_response_header(frame, api_key, version)
+    return decode(load(api_key)[1], version, frame, position)[0]
 
 
 class Client:
     """One connection. Errors of the network are OSError, of the protocol BenchError."""
 
-    def __init__(self, port: int, timeout_s: float = TIMEOUT_S) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=timeout_s)
+    def __init__(
+        self, port: int, timeout_s: float = TIMEOUT_S, connected: socket.socket | None = None
+    ) -> None:
+        self._socket = connected or socket.create_connection(("127.0.0.1", port), timeout=timeout_s)
         self._file = self._socket.makefile("rb")
 
     def __enter__(self) -> Self:
@@ -53,14 +87,11 @@ class Client:
         self._socket.close()
 
     def ask(self, request: Message) -> Any:
-        version = VERSIONS[request.API_KEY]
-        self._socket.sendall(encode_request_frame(request, version, 1, "bench"))
+        self._socket.sendall(encoded(request))
         head = self._file.read(4)
         if len(head) < 4:
             raise ConnectionResetError("the broker closed the connection")
-        frame = memoryview(self._file.read(int.from_bytes(head, "big")))
-        _, position = parse_response_header(frame, request.API_KEY, version)
-        return decode(load(request.API_KEY)[1], version, frame, position)[0]
+        return decoded(request.API_KEY, self._file.read(int.from_bytes(head, "big")))
 
     def metadata(self, topics: Sequence[str] | None = ()) -> MetadataResponse:
         """None asks for every topic."""

@@ -49,6 +49,7 @@ class Task:
     fetch_batches: int = 0  # whole batches in one answer
     records: int = 0  # of one stored batch
     is_dummy: bool = False
+    security: str = ""  # of the connections, as `secured.connect` knows it
 
     @classmethod
     def load(cls, fields: dict[str, Any]) -> Task:

@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING
 
 from tests.bench.dataplane.figures import (
     alone,
+    coordinating,
     failover,
     fetching,
     producing,
     replicated,
+    secure,
+    sizes,
     starting,
     topics,
+    transacting,
 )
 
 if TYPE_CHECKING:
@@ -41,4 +45,12 @@ FIGURES: dict[str, Callable[[Bench], None]] = {
     "failed-over-1000": alone.partitions_failed_over,
     "controller-5000": alone.controller_failed_over,
     "compaction": alone.compaction,
+    "sasl": secure.sasl,
+    "tls": secure.tls,
+    "offset-commits": coordinating.commits,
+    "group-1000": coordinating.thousand_members,
+    "transactions": transacting.hundred_records,
+    "metadata": sizes.metadata,
+    "idle-connections": sizes.idle_connections,
+    "members-10000": coordinating.ten_thousand_members,
 }

@@ -27,6 +27,8 @@ SETTINGS = {
     "group.max.session.timeout.ms": "1800000",
 }
 SESSION_TIMEOUT_MS = 300_000  # nobody beats while a figure does something else
+TOPIC = "orders"
+REBALANCE_IN_PROGRESS = 27
 METADATA = b"\0\1" + b"\0\0\0\1" + b"\0\6orders" + b"\xff\xff\xff\xff"
 ASSIGNMENT = b"\0\1" + b"\0\0\0\1" + b"\0\6orders" + b"\0\0\0\1\0\0\0\7" + b"\xff\xff\xff\xff"
 
@@ -37,8 +39,12 @@ class Member(NamedTuple):
     generation: int
 
 
-def commit(group_id: str, partitions: Sequence[int], offset: int = 7) -> OffsetCommitRequest:
-    """Of a consumer that assigns partitions to itself."""
+def alone(group_id: str) -> Member:
+    """A consumer that assigns partitions to itself."""
+    return Member(group_id, "", -1)
+
+
+def commit(member: Member, partitions: Sequence[int], offset: int = 7) -> OffsetCommitRequest:
     places = [
         OffsetCommitRequestPartition(
             partition_index=number, committed_offset=offset, committed_metadata=""
@@ -46,9 +52,10 @@ def commit(group_id: str, partitions: Sequence[int], offset: int = 7) -> OffsetC
         for number in partitions
     ]
     return OffsetCommitRequest(
-        group_id=group_id,
-        member_id="",
-        topics=[OffsetCommitRequestTopic(name="orders", partitions=places)],
+        group_id=member.group_id,
+        generation_id_or_member_epoch=member.generation,
+        member_id=member.member_id,
+        topics=[OffsetCommitRequestTopic(name=TOPIC, partitions=places)],
     )
 
 
@@ -58,18 +65,25 @@ def heartbeat(member: Member) -> HeartbeatRequest:
     )
 
 
-async def rebalance(
-    lanes: Sequence[Connection], group_id: str, known: Sequence[Member] = ()
-) -> list[Member]:
-    """Everybody joins, on a connection each; the leader assigns; all have their assignment.
+async def rebalance(lanes: Sequence[Connection], group_id: str) -> list[Member]:
+    """A new group: everybody joins, on a connection each, and has its assignment."""
+    return await asyncio.gather(*(_join(lane, group_id, "") for lane in lanes))
 
-    `known` are members since an earlier generation: they join again under their names.
+
+async def join_one_more(lanes: Sequence[Connection], known: Sequence[Member]) -> list[Member]:
+    """A newcomer on the last connection; the others join again once they may hear of it.
+
+    Before, the group is stable and answers them with the generation that they have.
     """
-    names = [member.member_id for member in known]
-    names += [""] * (len(lanes) - len(names))
-    return await asyncio.gather(
-        *(_join(lane, group_id, name) for lane, name in zip(lanes, names, strict=True))
+    group_id = known[0].group_id
+    newcomer = asyncio.create_task(_join(lanes[-1], group_id, ""))
+    while (await lanes[0].ask(heartbeat(known[0]))).error_code != REBALANCE_IN_PROGRESS:
+        await asyncio.sleep(0)
+    again = (
+        _join(lane, group_id, member.member_id)
+        for lane, member in zip(lanes[:-1], known, strict=True)
     )
+    return await asyncio.gather(*again, newcomer)
 
 
 async def _join(lane: Connection, group_id: str, member_id: str) -> Member:

@@ -7,11 +7,10 @@ import time
 from typing import TYPE_CHECKING
 
 from dataplane.wire.messages.offset_fetch import OffsetFetchRequest
-from tests.bench.dataplane import asking, groups
+from tests.bench.dataplane import asking, groups, protocol
 from tests.bench.dataplane.cluster import KAFKA, OURS, Cluster
 from tests.bench.dataplane.load import BenchError
 from tests.bench.dataplane.proc import cpu_s, resident_mib
-from tests.bench.dataplane.protocol import Client
 from tests.bench.dataplane.results import value_at_least, value_at_most
 from tests.bench.dataplane.zookeeper import Watcher
 
@@ -43,6 +42,8 @@ def _commits(bench: Bench, places: int, title: str) -> None:
         Cluster(KAFKA, 1, groups.SETTINGS) as kafka,
     ):
         sides = [ours.start(), kafka.start()]
+        for side in sides:
+            _create_topic(side, places)
 
         def once(side: Cluster, seconds: float = bench.options.seconds) -> Sample:
             return asking.run(_commit_for(side, places, seconds))
@@ -62,7 +63,7 @@ async def _commit_for(side: Cluster, places: int, seconds: float) -> Sample:
 
     async def commit_on(number: int, lane: Connection) -> None:
         nonlocal done
-        request = groups.commit(f"committers-{number}", range(places))
+        request = groups.commit(groups.alone(f"committers-{number}"), range(places))
         answer = b""
         while time.perf_counter() < deadline:
             answer = await lane.ask_many(request, burst, answer)
@@ -70,11 +71,21 @@ async def _commit_for(side: Cluster, places: int, seconds: float) -> Sample:
 
     async with asking.connections(side.port, COMMITTERS) as lanes:
         for number, lane in enumerate(lanes):
-            _check_commit(await lane.ask(groups.commit(f"committers-{number}", range(places))))
+            _check_commit(
+                await lane.ask(groups.commit(groups.alone(f"committers-{number}"), range(places)))
+            )
         begun, before = time.perf_counter(), cpu_s(side.pids)
         await asyncio.gather(*(commit_on(*each) for each in enumerate(lanes)))
         took_s, spent = time.perf_counter() - begun, cpu_s(side.pids) - before
     return {"commits_s": done / took_s, "cpu_us": spent / done * 1e6}
+
+
+def _create_topic(side: Cluster, partitions: int) -> None:
+    """Whose offsets are committed: a coordinator knows of no others."""
+    protocol.create_topics(side.port, [protocol.topic(groups.TOPIC, partitions, 1)])
+    side.wait_until(
+        lambda client: protocol.is_full(client.metadata([groups.TOPIC]), partitions, 1), "created"
+    )
 
 
 def _check_commit(answer: object) -> None:
@@ -105,7 +116,7 @@ async def _rebalanced(side: Cluster) -> Sample:
     async with asking.connections(side.port, MEMBERS) as lanes:
         known = await groups.rebalance(lanes[:-1], "large")
         begun, before = time.perf_counter(), cpu_s(side.pids)
-        members = await groups.rebalance(lanes, "large", known)
+        members = await groups.join_one_more(lanes, known)
         took_s, spent = time.perf_counter() - begun, cpu_s(side.pids) - before
         generations = {member.generation for member in members}
         if len({member.member_id for member in members}) != MEMBERS or len(generations) != 1:
@@ -129,6 +140,7 @@ def ten_thousand_members(bench: Bench) -> None:
     def once(_side: None) -> Sample:
         with Cluster(OURS, 2, settings) as side, Watcher(side.zookeeper.connect_string) as watcher:
             side.start()
+            _create_topic(side, GROUP_PARTITIONS)
             sample, dead = asking.run(_filled(side))
             other = next(broker for broker in side.brokers if broker.id != dead)
             side.brokers[dead].kill()
@@ -161,8 +173,8 @@ async def _filled(side: Cluster) -> tuple[Sample, int]:
         members = [await groups.rebalance(lanes, name) for name in names]
         join_s = cpu_s(pids) - before
         before = cpu_s(pids)
-        for name in names:
-            _check_commit(await lanes[0].ask(groups.commit(name, range(GROUP_PARTITIONS))))
+        for group in members:
+            _check_commit(await lanes[0].ask(groups.commit(group[0], range(GROUP_PARTITIONS))))
         commit_s = cpu_s(pids) - before
         mib = resident_mib(coordinator.pid) - empty
         beats_s, beat_us = await _beat(lanes, members, pids)
@@ -194,7 +206,7 @@ async def _beat(
 
 def _wait_until_loaded(port: int) -> float:
     deadline = time.monotonic() + LOAD_S_MAX
-    with Client(port) as client:
+    with protocol.Client(port) as client:
         while time.monotonic() < deadline:
             answers = [
                 client.ask(OffsetFetchRequest(group_id=f"group-{number}", topics=None))

@@ -32,6 +32,7 @@ SETTINGS = {
     "transaction.state.log.min.isr": "1",
 }
 TRANSACTION_KEY = 1
+MARKERS_S_MAX = 5.0
 CPU_MS_MAX = 2.0  # 500 a second on a core
 
 
@@ -67,11 +68,20 @@ async def _transact_for(side: Cluster, topic: str, seconds: float) -> Sample:
         await asyncio.gather(*(producer.run_until(deadline) for producer in producers))
         took_s, spent = time.perf_counter() - begun, cpu_s(side.pids) - before
     done = sum(producer.ended for producer in producers)
-    with protocol.Client(side.port) as client:
-        stored = client.end_offsets(topic, range(PARTITIONS))
-    if stored != done * (RECORDS + 1):  # and a marker
-        raise BenchError(f"{side.name}: {done} transactions ended, {stored} offsets stored")
+    _check_stored(side, topic, done * (RECORDS + 1))  # and a marker each
     return {"transactions_s": done / took_s, "cpu_ms": spent / done * 1e3}
+
+
+def _check_stored(side: Cluster, topic: str, expected: int) -> None:
+    """EndTxn is answered before the markers are written."""
+    deadline = time.monotonic() + MARKERS_S_MAX
+    with protocol.Client(side.port) as client:
+        while (stored := client.end_offsets(topic, range(PARTITIONS))) < expected:
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.01)
+    if stored != expected:
+        raise BenchError(f"{side.name}: {stored} offsets stored, not {expected}")
 
 
 class _Producer:

@@ -26,6 +26,7 @@ SCRAM = "scram"
 USER, PASSWORD, MECHANISM, ITERATIONS = "bench", "bench-secret", "SCRAM-SHA-256", 4096
 TOPIC, LITERAL, ANY_NAME, ALLOW = 2, 3, "*", 3
 READ, WRITE = 3, 4
+TOPIC_AUTHORIZATION_FAILED = 29
 
 
 def scram_settings() -> Mapping[str, str]:
@@ -71,6 +72,14 @@ def allow_topics(port: int) -> None:
         answer = client.ask(CreateAclsRequest(creations=rules))
     if any(each.error_code for each in answer.results):
         raise BenchError(f"CreateAcls: {answer.results}")
+
+
+def check_refused(port: int) -> None:
+    """Without a rule the user may not even see a topic: else nothing would be measured."""
+    with Client(port, connected=connect(port, SCRAM)) as client:
+        (topic,) = client.metadata(["hidden"]).topics
+    if topic.error_code != TOPIC_AUTHORIZATION_FAILED:
+        raise BenchError(f"ACLs do not hold: error {topic.error_code}")
 
 
 def connect(port: int, security: str) -> socket.socket:

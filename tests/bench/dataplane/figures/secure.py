@@ -45,6 +45,7 @@ def sasl(bench: Bench) -> None:
         ]
         for side in sides:
             side.start()
+        secured.check_refused(sides[1].brokers[0].second_port)
         secured.allow_topics(sides[1].port)
         for in_flight, title in ((125, "pipelined"), (1, "one in flight")):
             _overhead(bench, sides, in_flight, title)

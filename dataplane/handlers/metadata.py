@@ -3,7 +3,7 @@
 Behaviour: topics that may not be described are left out of "all", and are an error when named.
 A missing topic is UNKNOWN_TOPIC_OR_PARTITION, or, when it may be created automatically, is created
 and answered with LEADER_NOT_AVAILABLE until it is there. Endpoints are those of the listener that
-was asked. Encoded topics are kept as long as the cluster's image lasts.
+was asked. Encoded topics are kept until an update changes them, or the brokers that are alive.
 Version notes: 0 takes an empty list for "all", later ones null; 4 may forbid automatic creation;
 8-10 answer cluster operations; 10 has topic ids, 12 lets a client look up by id: an id that is not
 zero decides, whatever the name holds (Java's admin client sends an empty one beside it).
@@ -141,11 +141,11 @@ def _known_topic(context: RequestContext, request: MetadataRequest, topic: Topic
             topic,
             authorized_operations(context, ResourceType.TOPIC, topic.name),
         )
-    metadata_cache = context.broker.metadata_cache
-    key = (version, context.connection.listener_name, topic.name)
-    fragment: bytes | None = metadata_cache.encoded.get(key)
+    encoded = context.broker.metadata_cache.encoded.setdefault(topic.name, {})
+    key = (version, context.connection.listener_name)
+    fragment = encoded.get(key)
     if fragment is None:
-        fragment = metadata_cache.encoded[key] = _encode(context, topic, NO_OPERATIONS)
+        fragment = encoded[key] = _encode(context, topic, NO_OPERATIONS)
     return fragment
 
 

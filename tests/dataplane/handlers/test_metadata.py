@@ -1,5 +1,6 @@
 """Metadata: all topics, named ones, missing ones, by id; encoded once per image."""
 
+import dataclasses
 import uuid
 
 import pytest
@@ -119,3 +120,29 @@ async def test_a_new_image_replaces_what_was_encoded(broker: OneBroker) -> None:
     broker.topic("t", replicas=(ME, PEER), leader=PEER, leader_epoch=3)
     partition = (await broker.ask(named("t"), 9)).topics[0].partitions[0]
     assert (partition.leader_id, partition.leader_epoch) == (PEER, 3)
+
+
+async def test_other_topics_stay_encoded_when_one_changes_or_goes(broker: OneBroker) -> None:
+    for name in ("changed", "gone", "same"):
+        broker.topic(name, replicas=(ME, PEER))
+    await broker.ask(MetadataRequest(topics=None), 9)
+    cache = broker.metadata_cache
+    before = dict(cache.encoded)
+    broker.topic("changed", replicas=(ME, PEER), leader=PEER, leader_epoch=3)
+    topics = {name: topic for name, topic in cache.image.topics.items() if name != "gone"}
+    cache.replace(dataclasses.replace(cache.image, topics=topics))
+    assert set(cache.encoded) == {"same"}
+    response = await broker.ask(MetadataRequest(topics=None), 9)
+    leaders = {topic.name: topic.partitions[0].leader_id for topic in response.topics}
+    assert leaders == {"changed": PEER, "same": ME}
+    assert cache.encoded["same"] is before["same"]
+
+
+async def test_a_leader_that_died_is_not_named_from_what_was_encoded(broker: OneBroker) -> None:
+    broker.topic("t", replicas=(ME, PEER), leader=PEER, leader_epoch=3)
+    cache = broker.metadata_cache
+    await broker.ask(named("t"), 9)
+    alive = {number: info for number, info in cache.image.brokers.items() if number != PEER}
+    cache.replace(dataclasses.replace(cache.image, brokers=alive))
+    partition = (await broker.ask(named("t"), 9)).topics[0].partitions[0]
+    assert partition.error_code == ErrorCode.LEADER_NOT_AVAILABLE

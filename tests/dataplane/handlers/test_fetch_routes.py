@@ -104,7 +104,7 @@ def filled(broker: OneBroker) -> uuid.UUID:
 @pytest.mark.parametrize("limit", [1, 400, 5_000, 1 << 20])
 @pytest.mark.parametrize("isolation", [0, 1])
 @pytest.mark.parametrize("version", VERSIONS)
-def test_a_route_answers_as_the_ordinary_way(
+async def test_a_route_answers_as_the_ordinary_way(
     broker: OneBroker, client: Client, version: int, isolation: int, limit: int
 ) -> None:
     topic_id = filled(broker)
@@ -124,7 +124,7 @@ def test_a_route_answers_as_the_ordinary_way(
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_behind_the_last_abort_a_route_reads_what_is_committed(
+async def test_behind_the_last_abort_a_route_reads_what_is_committed(
     broker: OneBroker, client: Client, version: int
 ) -> None:
     topic_id = broker.topic("t")
@@ -159,7 +159,7 @@ def test_behind_the_last_abort_a_route_reads_what_is_committed(
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_long_logs_are_read_alike_from_memory(
+async def test_long_logs_are_read_alike_from_memory(
     broker: OneBroker, client: Client, version: int
 ) -> None:
     """Behind the tail, where what a limit cuts is read at once."""
@@ -177,7 +177,9 @@ def test_long_logs_are_read_alike_from_memory(
 
 
 @pytest.mark.parametrize("version", [7, 11, 12, 17])
-def test_correlation_ids_are_the_requests(broker: OneBroker, client: Client, version: int) -> None:
+async def test_correlation_ids_are_the_requests(
+    broker: OneBroker, client: Client, version: int
+) -> None:
     topic_id = filled(broker)
     topic = topic_id if version >= 13 else "t"
     client.warm(topic, version)
@@ -188,7 +190,9 @@ def test_correlation_ids_are_the_requests(broker: OneBroker, client: Client, ver
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_another_frame_is_not_of_the_route(broker: OneBroker, client: Client, version: int) -> None:
+async def test_another_frame_is_not_of_the_route(
+    broker: OneBroker, client: Client, version: int
+) -> None:
     topic_id = filled(broker)
     topic = topic_id if version >= 13 else "t"
     client.warm(topic, version)

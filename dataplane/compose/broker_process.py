@@ -133,6 +133,8 @@ class BrokerProcess:
         transactions = components.handlers.transaction_coordinator
         await transactions.start()
         undo.push_async_callback(transactions.stop)
+        verifier = components.handlers.transaction_verifier
+        undo.push_async_callback(verifier.stop)
         dispatcher = Dispatcher(components.handlers)
         undo.push_async_callback(dispatcher.stop)
         components.handlers.sasl.prepare()
@@ -157,6 +159,7 @@ class BrokerProcess:
         )
         coordinator_gauges.register_groups(self._metrics, components.handlers.group_coordinator)
         coordinator_gauges.register_transactions(self._metrics, transactions)
+        coordinator_gauges.register_verifications(self._metrics, verifier)
         quota_gauges.register(self._metrics, components.handlers.quotas)
         housekeeping = Housekeeping()
         self._start_chores(components, housekeeping)

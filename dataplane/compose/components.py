@@ -87,6 +87,7 @@ def build_components(
     group_coordinator = GroupCoordinator(*coordinates, entropy)
     sender = MarkerSender(peers, metadata_cache, metrics, clock)
     transactions = TransactionCoordinator(*coordinates, producer_ids=producer_ids, sender=sender)
+    verifier = TransactionVerifier(replica_manager, peers, metadata_cache, configs)
     check = PeerLeadershipCheck(coordinator, peers, metadata_cache, replica_manager, lifecycle)
     return Components(
         lifecycle=lifecycle,
@@ -115,7 +116,7 @@ def build_components(
             replica_manager=replica_manager,
             group_coordinator=group_coordinator,
             transaction_coordinator=transactions,
-            transaction_verifier=TransactionVerifier(peers, metadata_cache, configs),
+            transaction_verifier=verifier,
             producer_ids=producer_ids,
             authorizer=authorizer,
             audit=AuditLog(clock, metrics),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING
 
+from dataplane.broker.transactions.verifier import HELD_BYTES_MAX
 from dataplane.groups.consumer.states import ConsumerGroupState
 from dataplane.groups.requests import CLASSIC, CONSUMER
 from dataplane.groups.states import GroupState
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from dataplane.broker.groups.group_coordinator import GroupCoordinator
     from dataplane.broker.metrics import Metrics
     from dataplane.broker.transactions.transaction_coordinator import TransactionCoordinator
+    from dataplane.broker.transactions.verifier import TransactionVerifier
 
 
 def register_groups(metrics: Metrics, coordinator: GroupCoordinator) -> None:
@@ -75,6 +77,25 @@ def _register_loading(
         kind + "partition_load_time_avg",
         f"Milliseconds that partitions of {topic} took to be read, on average.",
         lambda: sum(times_ms()) / max(1, len(times_ms())),
+    )
+
+
+def register_verifications(metrics: Metrics, verifier: TransactionVerifier) -> None:
+    """What is asked of transaction coordinators before a transaction's first write."""
+    metrics.gauge(
+        "penstock_transaction_verification_held_bytes",
+        f"Bytes of Produces that wait for their coordinator; about {HELD_BYTES_MAX} at most.",
+        lambda: verifier.held_bytes,
+    )
+    metrics.counters(
+        "penstock_transaction_verifications_total",
+        "Questions to transaction coordinators whether partitions are part of a transaction.",
+        lambda: verifier.asked,
+    )
+    metrics.counters(
+        "kafka_server_addpartitionstotxnmanager_verificationfailure_total",
+        "First writes of transactions that were refused, or could not be verified.",
+        lambda: verifier.refused,
     )
 
 

@@ -25,7 +25,7 @@ from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.cluster.topic_names import INTERNAL_TOPICS
 from dataplane.handlers import leader_hints, old_produce
 from dataplane.handlers.produce_route import ProduceRoute
-from dataplane.handlers.verified_produce import first_writes, verify_then
+from dataplane.handlers.verified_produce import check, verify_then
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import AclOperation, ResourceType
@@ -42,6 +42,7 @@ from dataplane.wire.produce_codec import (
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
     from dataplane.broker.replicas.partition import Partition
+    from dataplane.handlers.verified_produce import Checked
 
 _log = logging.getLogger(__name__)
 
@@ -61,9 +62,9 @@ def handle_frame(
     context: RequestContext,
     frame: memoryview,
     position: int,
-    unverified: dict[tuple[str, int], ErrorCode] | None = None,
+    checked: Checked | None = None,
 ) -> Any:
-    """`unverified`: partitions for which the transaction coordinator refuses this producer."""
+    """`checked`: what was found when the transaction coordinator was asked about this request."""
     header = context.header
     version = header.api_version
     transactional_id, acks, timeout_ms, asked = parse_produce(version, frame, position)
@@ -73,16 +74,13 @@ def handle_frame(
     origin = "client"
     if transactional_id is not None:
         origin = "transaction"
-        if (
-            refused is None
-            and unverified is None
-            and context.broker.transaction_verifier.is_enabled
-        ):
-            writes = first_writes(context, asked)
-            if writes:
-                copied = memoryview(bytearray(frame))  # the connection's buffer is used again
-                again = partial(handle_frame, context, copied, position)
-                return verify_then(context, transactional_id, writes, again, acks=acks)
+        if refused is None and checked is None:
+            checked, writes = check(context, transactional_id, asked, _refused_topic)
+            if writes is not None:
+                again = partial(_once_verified, context, position, checked)
+                fail = partial(_failed, context, position)
+                return verify_then(context, writes, frame, again, fail, acks=acks)
+            refused = checked.whole
     topics: list[_Topic] = []
     staged: list[_Staged] = []
     failed = False
@@ -90,9 +88,14 @@ def handle_frame(
         results: list[ProducedPartition] = []
         topic = (name, results)
         topics.append(topic)
-        denied = refused or _refused_topic(context, name)
+        if checked is None:
+            denied = refused or _refused_topic(context, name)
+        else:
+            denied = refused or checked.topics[name]
         for index, records in partitions:
-            here = denied or (unverified and unverified.get((name, index))) or None
+            here = denied
+            if checked is not None and denied is None:
+                here = checked.partitions.get(TopicPartition(name, index))
             result = _stage(context, topic, index, records, acks, here, staged, origin)
             if result.error_code:
                 failed = True
@@ -106,6 +109,26 @@ def handle_frame(
     ):
         _note_route(context, frame, position, staged[0][2].topic_partition, asked[0][1][0][1])
     return ProduceAnswer(context, topics, staged, acks, timeout_ms, failed)
+
+
+def _once_verified(
+    context: RequestContext,
+    position: int,
+    checked: Checked,
+    frame: memoryview,
+    unverified: dict[TopicPartition, ErrorCode],
+) -> Any:
+    return handle_frame(context, frame, position, checked._replace(partitions=unverified))
+
+
+def _failed(context: RequestContext, position: int, frame: memoryview) -> Any:
+    """The answer to a request that could not be worked on."""
+    asked = parse_produce(context.header.api_version, frame, position)[3]
+    code = ErrorCode.UNKNOWN_SERVER_ERROR
+    topics = [
+        (name, [ProducedPartition(index, code) for index, _ in parts]) for name, parts in asked
+    ]
+    return _answer(context, topics, failed=True)
 
 
 def _note_route(

@@ -1,8 +1,10 @@
 """TxnOffsetCommit (28), versions 0-4: a producer commits a group's offsets in its transaction.
 
 Behaviour: needs Write on the transactional id, Read on the group and on each topic; an unknown
-topic gets UNKNOWN_TOPIC_OR_PARTITION. Answered once the records are committed by the in-sync
-replicas; the offsets count when the transaction does, by its marker on `__consumer_offsets`.
+topic gets UNKNOWN_TOPIC_OR_PARTITION. A transaction's first offsets in a partition of
+`__consumer_offsets` are written once the transaction coordinator has it among the transaction's
+(KIP-890). Answered once the records are committed by the in-sync replicas; the offsets count when
+the transaction does, by its marker on `__consumer_offsets`.
 Version notes: 2 leader epochs; 3 member, generation and instance of the consumer (KIP-447), which
 are looked at if they are given; 4 is the same on the wire.
 """
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataplane.broker.transactions.verifier import AGAIN
 from dataplane.groups.requests import CommitRequest, OffsetToCommit
 from dataplane.handlers.group_access import require_group, topic_errors
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -25,6 +28,15 @@ from dataplane.wire.messages.txn_offset_commit import (
 
 if TYPE_CHECKING:
     from dataplane.broker.context import RequestContext
+    from dataplane.groups.outcome import Producer
+
+
+_ANSWERS = {
+    # Clients of before the verification try again on it, and do not look for the coordinator.
+    AGAIN: ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.NOT_LEADER_OR_FOLLOWER: ErrorCode.NOT_COORDINATOR,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: ErrorCode.NOT_COORDINATOR,
+}
 
 
 async def handle(
@@ -55,17 +67,16 @@ async def handle(
                     metadata=asked.committed_metadata or "",
                 )
     if offsets:
-        errors |= await context.broker.group_coordinator.commit_in_transaction(
-            CommitRequest(
-                group_id=request.group_id,
-                member_id=request.member_id,
-                group_instance_id=request.group_instance_id,
-                generation=request.generation_id,
-                offsets=offsets,
-                has_member_epoch=context.header.api_version >= 3,
-            ),
-            (request.producer_id, request.producer_epoch),
+        commit = CommitRequest(
+            group_id=request.group_id,
+            member_id=request.member_id,
+            group_instance_id=request.group_instance_id,
+            generation=request.generation_id,
+            offsets=offsets,
+            has_member_epoch=context.header.api_version >= 3,
         )
+        producer = (request.producer_id, request.producer_epoch)
+        errors |= await _commit(context, request.transactional_id, commit, producer)
     return TxnOffsetCommitResponse(
         topics=[
             TxnOffsetCommitResponseTopic(
@@ -80,4 +91,30 @@ async def handle(
             )
             for topic in request.topics
         ]
+    )
+
+
+async def _commit(
+    context: RequestContext, transactional_id: str, request: CommitRequest, producer: Producer
+) -> dict[TopicPartition, ErrorCode]:
+    coordinator = context.broker.group_coordinator
+    verifier = context.broker.transaction_verifier
+    partition = coordinator.coordinated_partition(request.group_id)
+    if not (verifier.is_enabled and verifier.is_first(partition, producer[0])):
+        return await coordinator.commit_in_transaction(request, producer)
+
+    async def commit_unless(error: ErrorCode) -> dict[TopicPartition, ErrorCode]:
+        if error is not ErrorCode.NONE:
+            return dict.fromkeys(request.offsets, _ANSWERS.get(error, error))
+        return await coordinator.commit_in_transaction(request, producer)
+
+    # Nothing comes between the two awaits: the first ends in this step of the loop, and the second
+    # appends before it waits.
+    return await (
+        await verifier.verified(
+            transactional_id,
+            producer,
+            [partition],
+            lambda errors: commit_unless(errors.get(partition, ErrorCode.NONE)),
+        )
     )

@@ -1,8 +1,7 @@
 """A producer's first batches of a transaction in a partition: asked about before they are written.
 
-Only these wait for the transaction coordinator (KIP-890, part 1): what follows in the same
-transaction finds it open. Work on the connection's next request waits too, so that the order of a
-producer's batches stays.
+Only these wait for the transaction coordinator (KIP-890, part 1). Work on the connection's next
+request waits too, so that the order of a producer's batches stays.
 """
 
 from __future__ import annotations
@@ -12,110 +11,114 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dataplane.broker.context import CloseConnection
 from dataplane.broker.delayed.deferred import Deferred
-from dataplane.model.errors import ErrorCode, KafkaError
+from dataplane.broker.transactions.verifier import AGAIN
+from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import TopicPartition
 from dataplane.wire.batch_layout import HEADER_BYTES, TRANSACTIONAL_FLAG
 from dataplane.wire.record_batch import BatchHeader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from dataplane.broker.context import RequestContext
-    from dataplane.log.producers.producer_state import ProducerState
-    from dataplane.log.producers.verifications import Verification
 
     Asked = Iterable[tuple[str, Iterable[tuple[int, memoryview | None]]]]
-    Errors = dict[tuple[str, int], ErrorCode]
 
 _log = logging.getLogger(__name__)
 
 
-class FirstWrite(NamedTuple):
-    """The first batch of a producer's transaction in a partition."""
+class Checked(NamedTuple):
+    """What a transactional request is refused before it is written: whole, by topic, partition."""
 
-    partition: TopicPartition
-    producer_id: int
-    producer_epoch: int
-    producers: ProducerState
-    verification: Verification
+    whole: ErrorCode | None
+    topics: dict[str, ErrorCode | None]
+    partitions: dict[TopicPartition, ErrorCode]
 
 
-def first_writes(context: RequestContext, asked: Asked) -> list[FirstWrite]:
-    """Those of a request, by the partitions that are led here; others are refused later."""
-    found: list[FirstWrite] = []
-    if not context.broker.transaction_verifier.is_enabled:
-        return found
-    for name, partitions in asked:
-        for index, records in partitions:
+class FirstWrites(NamedTuple):
+    """A request's partitions in which the producer begins its transaction."""
+
+    transactional_id: str
+    producer: tuple[int, int]
+    partitions: list[TopicPartition]
+
+
+def check(
+    context: RequestContext,
+    transactional_id: str,
+    asked: Asked,
+    refused_topic: Callable[[RequestContext, str], ErrorCode | None],
+) -> tuple[Checked, FirstWrites | None]:
+    """What is refused, and what has to be asked about in topics that are not."""
+    topics = {name: refused_topic(context, name) for name, _ in asked}
+    producers, partitions = _firsts(context, asked, topics)
+    if len(producers) > 1:  # no answer could be meant for all of them; so does Kafka
+        return Checked(ErrorCode.INVALID_PRODUCER_ID_MAPPING, topics, {}), None
+    checked = Checked(None, topics, {})
+    if not partitions or not context.broker.transaction_verifier.is_enabled:
+        return checked, None
+    return checked, FirstWrites(transactional_id, producers.pop(), partitions)
+
+
+def _firsts(
+    context: RequestContext, asked: Asked, topics: dict[str, ErrorCode | None]
+) -> tuple[set[tuple[int, int]], list[TopicPartition]]:
+    """The producers of transactional batches; the partitions where those would be the first."""
+    verifier = context.broker.transaction_verifier
+    producers: set[tuple[int, int]] = set()
+    partitions: list[TopicPartition] = []
+    for name, batches in asked:
+        if topics[name] is not None:
+            continue
+        for index, records in batches:
             if records is None or len(records) < HEADER_BYTES:
                 continue
             head = BatchHeader.parse(records)
             if not head.attributes & TRANSACTIONAL_FLAG or head.producer_id < 0:
                 continue
-            place = TopicPartition(name, index)
-            try:
-                producers = context.broker.replica_manager.leader(place).log.producers
-            except KafkaError:
-                continue
-            if not producers.has_open_transaction(head.producer_id):
-                verification = producers.verifications.begin(head.producer_id)
-                found.append(
-                    FirstWrite(
-                        place, head.producer_id, head.producer_epoch, producers, verification
-                    )
-                )
-    return found
+            producers.add((head.producer_id, head.producer_epoch))
+            partition = TopicPartition(name, index)
+            if verifier.is_first(partition, head.producer_id):
+                partitions.append(partition)
+    return producers, list(dict.fromkeys(partitions))
 
 
 def verify_then(
     context: RequestContext,
-    transactional_id: str,
-    writes: Sequence[FirstWrite],
-    produce: Callable[[Errors], Any],
+    writes: FirstWrites,
+    frame: memoryview,
+    produce: Callable[[memoryview, dict[TopicPartition, ErrorCode]], Any],
+    fail: Callable[[memoryview], Any],
     *,
     acks: int,
-) -> Deferred[Any]:
-    """The answer of `produce`, called with what the coordinator has refused.
+) -> Any:
+    """The answer of `produce`, called with the frame and what the coordinator has refused.
 
     `produce` writes at once: nothing may come between the look at the verification and the batch.
+    `fail` is the answer when it cannot be made.
     """
     if acks == 0:
         raise CloseConnection("a transaction's first batch cannot be answered with acks=0")
+    verifier = context.broker.transaction_verifier
+    if not verifier.has_space_for(len(frame)):
+        return produce(frame, dict.fromkeys(writes.partitions, AGAIN))
+    copied = memoryview(bytearray(frame))  # the connection's buffer is used again
     deferred: Deferred[Any] = Deferred()
 
     async def work() -> None:
-        answer = produce(await _errors(context, transactional_id, writes)).finish()
+        try:
+            answer = await verifier.verified(
+                *writes, lambda refused: produce(copied, refused).finish()
+            )
+        except Exception:  # noqa: BLE001 - logged, counted; who waits shall have an answer
+            _log.exception("PRODUCE failed")
+            context.broker.metrics.failed_requests.inc()
+            context.broker.replica_manager.appends.commit()
+            answer = fail(copied)
         if isinstance(answer, Deferred):
             answer.when_done(deferred.complete)
         else:
             deferred.complete(answer)
 
-    context.broker.transaction_verifier.start(work())
+    verifier.start(work(), len(copied))
     return deferred
-
-
-async def _errors(
-    context: RequestContext, transactional_id: str, writes: Sequence[FirstWrite]
-) -> Errors:
-    verifier = context.broker.transaction_verifier
-    found: dict[TopicPartition, ErrorCode] = {}
-    for producer in {(write.producer_id, write.producer_epoch) for write in writes}:
-        places = [write.partition for write in writes if write[1:3] == producer]
-        try:
-            found |= await verifier.verify(transactional_id, *producer, places)
-        except Exception:  # noqa: BLE001 - answered in shape; the client may try again
-            _log.exception("verifying a transaction")
-            found |= dict.fromkeys(places, ErrorCode.UNKNOWN_SERVER_ERROR)
-    errors: Errors = {}
-    for write in writes:
-        error = found[write.partition]
-        if error is not ErrorCode.NONE:
-            write.producers.verifications.forget(write.producer_id)
-        elif not (
-            write.producers.has_open_transaction(write.producer_id)
-            or write.producers.verifications.holds(write.producer_id, write.verification)
-        ):
-            error = ErrorCode.INVALID_TXN_STATE  # it has ended meanwhile
-        if error is not ErrorCode.NONE:
-            errors[write.partition] = error
-    return errors

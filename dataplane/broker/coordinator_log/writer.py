@@ -90,7 +90,11 @@ class CoordinatorWriter(Generic[W]):
         self._is_closed = False
 
     def submit(self, writes: list[W]) -> None:
+        """A transaction's are appended at once: whether it is open was looked at just now."""
         self._waiting += writes
+        if any(write.producer is not None for write in writes):
+            self._flush()
+            return
         if self._waiting and not self._is_scheduled:
             self._is_scheduled = True
             asyncio.get_running_loop().call_soon(self._flush)

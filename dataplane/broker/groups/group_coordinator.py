@@ -211,6 +211,11 @@ class GroupCoordinator:
         )
         return cast("dict[TopicPartition, ErrorCode]", reply)
 
+    def coordinated_partition(self, group_id: str) -> TopicPartition:
+        """Where the group's offsets are kept. KafkaError if it is not here, or not yet."""
+        self._host(group_id, may_be_blank=True)
+        return self.partition_of(group_id)
+
     def end_transaction(self, index: int, producer_id: int, *, is_commit: bool) -> None:
         """A marker is committed in partition `index` of the offsets topic."""
         host = self._shards.get(index)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from dataplane.broker.networking.peer_client import PeerUnavailableError
+from dataplane.broker.transactions.first_write import FirstWrite
 from dataplane.broker.transactions.marker_queue import by_topic, destination
 from dataplane.cluster.topic_names import TRANSACTIONS_TOPIC
 from dataplane.model.coordinator_partition import partition_for
-from dataplane.model.errors import ErrorCode
+from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.wire.errors import WireError
 from dataplane.wire.messages.add_partitions_to_txn import (
@@ -20,11 +21,14 @@ from dataplane.wire.messages.add_partitions_to_txn import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Coroutine
+    from collections.abc import Callable, Collection, Coroutine
 
     from dataplane.broker.metadata.config_store import ConfigStore
     from dataplane.broker.metadata.metadata_cache import MetadataCache
     from dataplane.broker.networking.peer_client import PeerPool
+    from dataplane.broker.replicas.replica_manager import ReplicaManager
+
+    Errors = dict[TopicPartition, ErrorCode]
 
 _log = logging.getLogger(__name__)
 
@@ -43,25 +47,116 @@ _NOT_NOW = frozenset(
 )
 
 
+HELD_BYTES_MAX: Final = 128 * 1024 * 1024
+"""What requests that wait for an answer may hold together; the first may be larger than that."""
+T = TypeVar("T")
+
+
 class TransactionVerifier:
+    """Puts first writes of transactions off until their coordinator has the partition in them."""
+
     def __init__(
-        self, peers: PeerPool, metadata_cache: MetadataCache, configs: ConfigStore
+        self,
+        replica_manager: ReplicaManager,
+        peers: PeerPool,
+        metadata_cache: MetadataCache,
+        configs: ConfigStore,
     ) -> None:
+        self._replica_manager = replica_manager
         self._peers = peers
         self._metadata_cache = metadata_cache
         self._configs = configs
         self._working: set[asyncio.Task[None]] = set()
-
-    def start(self, work: Coroutine[Any, Any, None]) -> None:
-        """Work that waits for an answer; bounded by the connections, one request of each."""
-        task = asyncio.get_running_loop().create_task(work, name="verify a transaction")
-        self._working.add(task)
-        task.add_done_callback(self._working.discard)
+        self.held_bytes = 0
+        self.asked = 0
+        """Questions that were sent to coordinators."""
+        self.refused = 0
+        """First writes that were not let through."""
 
     @property
     def is_enabled(self) -> bool:
         key = "transaction.partition.verification.enable"
         return self._configs.broker_config.get_bool(key)
+
+    def is_first(self, partition: TopicPartition, producer_id: int) -> bool:
+        """Whether a write would begin a transaction in a partition that is led here."""
+        try:
+            producers = self._replica_manager.leader(partition).log.producers
+        except KafkaError:
+            return False  # refused later, as every write
+        return not producers.has_open_transaction(producer_id)
+
+    # -- work of requests that cannot wait themselves
+
+    def has_space_for(self, count: int) -> bool:
+        """Whether a request of so many bytes may be kept until it is decided."""
+        return not self.held_bytes or self.held_bytes + count <= HELD_BYTES_MAX
+
+    def start(self, work: Coroutine[Any, Any, None], held_bytes: int) -> None:
+        """Work that waits for an answer; bounded by the connections, one request of each."""
+        task = asyncio.get_running_loop().create_task(work, name="verify a transaction")
+        self.held_bytes += held_bytes
+        self._working.add(task)
+
+        def done(task: asyncio.Task[None]) -> None:
+            self.held_bytes -= held_bytes
+            self._working.discard(task)
+
+        task.add_done_callback(done)
+
+    async def stop(self) -> None:
+        """Give up what waits for an answer: nothing of it is written."""
+        for task in list(self._working):
+            task.cancel()
+        await asyncio.gather(*self._working, return_exceptions=True)
+
+    # -- asking
+
+    async def verified(
+        self,
+        transactional_id: str,
+        producer: tuple[int, int],
+        partitions: Collection[TopicPartition],
+        then: Callable[[Errors], T],
+    ) -> T:
+        """What `then` returns, called with the partitions that may not be written, and why.
+
+        `then` has to append at once: nothing may come between the look at the question and that.
+        `producer` is its id and epoch.
+        """
+        errors: Errors = {}
+        writes: dict[TopicPartition, FirstWrite] = {}
+        try:
+            for partition in partitions:
+                try:
+                    writes[partition] = FirstWrite(self._replica_manager, partition, producer[0])
+                except KafkaError as error:
+                    errors[partition] = error.code
+            found = await self._ask(transactional_id, producer, writes)
+            for partition, write in writes.items():
+                code = found[partition] or write.error()
+                if code is not ErrorCode.NONE:
+                    errors[partition] = code
+            self.refused += len(errors)
+            return then(errors)
+        finally:
+            for write in writes.values():
+                write.end()
+
+    async def _ask(
+        self,
+        transactional_id: str,
+        producer: tuple[int, int],
+        partitions: Collection[TopicPartition],
+    ) -> Errors:
+        if not partitions:
+            return {}
+        self.asked += 1
+        try:
+            return await self.verify(transactional_id, *producer, partitions)
+        except Exception:  # noqa: BLE001 - answered in shape; the client may try again
+            _log.exception("verifying a transaction")
+            return dict.fromkeys(partitions, ErrorCode.UNKNOWN_SERVER_ERROR)
 
     async def verify(
         self,

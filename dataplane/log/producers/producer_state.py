@@ -103,7 +103,7 @@ class ProducerState:
         if batch.attributes & TRANSACTIONAL_FLAG and entry.transaction_first_offset == NO_OFFSET:
             entry.transaction_first_offset = batch.base_offset
             self._undecided.begin(batch.producer_id, batch.base_offset)
-            self.verifications.forget(batch.producer_id)
+            self.verifications.void(batch.producer_id)
         return None
 
     def _record_marker(
@@ -111,7 +111,7 @@ class ProducerState:
     ) -> CompletedTransaction | None:
         if marker is None:  # a control batch of another kind: nothing of ours
             return None
-        self.verifications.forget(batch.producer_id)
+        self.verifications.void(batch.producer_id)
         entry.move_to_epoch(batch.producer_epoch)
         entry.coordinator_epoch = marker.coordinator_epoch
         entry.last_timestamp_ms = batch.max_timestamp_ms

@@ -13,26 +13,37 @@ class Verifications:
     """By producer id: a marker that is written meanwhile takes the answer's meaning away.
 
     Without it a batch that was late, behind the marker of its transaction, would begin another one
-    here that nobody ends. Bounded by the requests under way and by open transactions: whoever asked
-    forgets a question that was answered by no.
+    here that nobody ends. Each request asks for itself and ends its own question alone, for
+    anybody may name a producer id that is not his. Bounded by the requests under way.
     """
 
     __slots__ = ("_by_producer",)
 
     def __init__(self) -> None:
-        self._by_producer: dict[int, Verification] = {}
+        self._by_producer: dict[int, set[Verification]] = {}
 
     def __len__(self) -> int:
         return len(self._by_producer)
 
     def begin(self, producer_id: int) -> Verification:
-        """The question that is open for the producer, or a new one."""
-        return self._by_producer.setdefault(producer_id, Verification())
+        """A question that is open until it is ended, or voided."""
+        verification = Verification()
+        self._by_producer.setdefault(producer_id, set()).add(verification)
+        return verification
 
     def holds(self, producer_id: int, verification: Verification) -> bool:
-        return self._by_producer.get(producer_id) is verification
+        return verification in self._by_producer.get(producer_id, ())
 
-    def forget(self, producer_id: int) -> None:
+    def end(self, producer_id: int, verification: Verification) -> None:
+        """The question has served, whatever the answer was."""
+        questions = self._by_producer.get(producer_id)
+        if questions is not None:
+            questions.discard(verification)
+            if not questions:
+                del self._by_producer[producer_id]
+
+    def void(self, producer_id: int) -> None:
+        """A marker, or a first batch: no question of before means anything any more."""
         self._by_producer.pop(producer_id, None)
 
     def clear(self) -> None:

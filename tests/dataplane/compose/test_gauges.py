@@ -45,6 +45,7 @@ def register(broker: OneBroker, listeners: Listeners) -> None:
     )
     coordinator_gauges.register_groups(broker.metrics, broker.handlers.group_coordinator)
     coordinator_gauges.register_transactions(broker.metrics, broker.transaction_coordinator)
+    coordinator_gauges.register_verifications(broker.metrics, broker.handlers.transaction_verifier)
     quota_gauges.register(broker.metrics, broker.handlers.quotas)
 
 

@@ -40,6 +40,7 @@ from dataplane.ports.fakes.entropy import FakeEntropy
 from dataplane.ports.fakes.filesystem import MemoryFileSystem
 from dataplane.security.principal import ANONYMOUS
 from dataplane.wire import apis
+from dataplane.wire.apis import ApiKey
 from dataplane.wire.codec import decode, encode
 from dataplane.wire.headers import RequestHeader
 from dataplane.wire.messages.write_txn_markers import (
@@ -49,6 +50,7 @@ from dataplane.wire.messages.write_txn_markers import (
     WriteTxnMarkersResponse,
 )
 from tests.dataplane.handlers.one_broker import ControllerOnPaper, NoController
+from tests.dataplane.transaction_answers import verified
 
 ME, OTHER = 1, 2
 
@@ -77,15 +79,24 @@ class FakeReplicaManager:
 
 
 class MarkersOnPaper:
-    """Brokers that note the markers they are sent, and write them all unless `answer` differs."""
+    """Brokers that note the markers they are sent, and write them all unless `answer` differs.
+
+    Whether a partition is part of a transaction they answer by `verification`.
+    """
 
     def __init__(self) -> None:
+        self.verification = ErrorCode.NONE
+        self.verifications = 0
         self.asked = []
         self.answer = None
         self.gate = asyncio.Event()
         self.gate.set()
 
     async def request(self, broker_id, message, version, *, timeout_ms, channel):
+        if message.API_KEY == ApiKey.ADD_PARTITIONS_TO_TXN:
+            self.verifications += 1
+            await self.gate.wait()
+            return verified(message, self.verification)
         self.asked.append((broker_id, message))
         await self.gate.wait()
         if self.answer is not None:
@@ -175,7 +186,9 @@ class Hosted:
             replica_manager=self.replica_manager,
             group_coordinator=self.group_coordinator,
             transaction_coordinator=self.transaction_coordinator,
-            transaction_verifier=TransactionVerifier(self.peers, self.metadata_cache, configs),
+            transaction_verifier=TransactionVerifier(
+                self.replica_manager, self.peers, self.metadata_cache, configs
+            ),
             producer_ids=producer_ids,
             authorizer=self.authorizer,
             audit=AuditLog(self.clock, Metrics()),

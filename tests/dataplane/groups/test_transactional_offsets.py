@@ -251,3 +251,67 @@ async def test_no_client_ends_a_transaction_by_a_marker(started, tenants):
         assert await end(hosted, commits=True) == E.NONE
     hosted.connection.principal = ANONYMOUS
     assert await fetched(hosted) == (-1 if tenants else 5, E.NONE)
+
+
+async def test_the_first_offsets_of_a_transaction_are_asked_about_and_no_others(started):
+    hosted = await started()
+    assert await put(hosted, 42) == E.NONE
+    assert await put(hosted, 43) == E.NONE
+    assert hosted.peers.verifications == 1
+    await end(hosted, commits=True)
+    assert await put(hosted, 44) == E.NONE
+    assert hosted.peers.verifications == 2, "another transaction"
+    switched_off = await started(transaction_partition_verification_enable="false")
+    assert await put(switched_off, 42) == E.NONE
+    assert not switched_off.peers.verifications
+
+
+@pytest.mark.parametrize(
+    ("said", "answered"),
+    [
+        (E.INVALID_TXN_STATE, E.INVALID_TXN_STATE),
+        (E.INVALID_PRODUCER_ID_MAPPING, E.INVALID_PRODUCER_ID_MAPPING),
+        (E.PRODUCER_FENCED, E.PRODUCER_FENCED),
+        (E.CONCURRENT_TRANSACTIONS, E.COORDINATOR_LOAD_IN_PROGRESS),
+        (E.NOT_COORDINATOR, E.COORDINATOR_LOAD_IN_PROGRESS),
+    ],
+    ids=str,
+)
+async def test_offsets_that_the_transaction_does_not_have_are_not_stored(started, said, answered):
+    hosted = await started()
+    hosted.peers.verification = said
+    assert await put(hosted, 42) == answered
+    assert await fetched(hosted, stable=True) == (-1, E.NONE)
+    place = hosted.group_coordinator.partition_of(GROUP)
+    log = hosted.replica_manager.leader(place).log
+    assert log.log_end_offset == 0
+    assert not log.producers.verifications
+
+
+async def test_offsets_behind_the_marker_of_their_transaction_are_not_stored(started):
+    hosted = await started()
+    hosted.peers.gate.clear()
+    committing = asyncio.create_task(put(hosted, 42))
+    while not hosted.peers.verifications:
+        await asyncio.sleep(0)
+    await end(hosted, commits=False)
+    hosted.peers.gate.set()
+    assert await committing == E.INVALID_TXN_STATE
+    assert await fetched(hosted, stable=True) == (-1, E.NONE)
+
+
+async def test_nothing_comes_between_the_look_at_the_question_and_the_append(started):
+    """Else a marker that comes just then leaves a transaction that nobody ends."""
+    hosted = await started()
+    place = hosted.group_coordinator.partition_of(GROUP)
+    log = hosted.replica_manager.leader(place).log
+    hosted.peers.gate.clear()
+    committing = asyncio.create_task(put(hosted, 42))
+    while not hosted.peers.verifications:
+        await asyncio.sleep(0)
+    hosted.peers.gate.set()
+    while log.producers.verifications:
+        assert log.log_end_offset == 0
+        await asyncio.sleep(0)
+    assert log.log_end_offset == 1
+    assert await committing == E.NONE

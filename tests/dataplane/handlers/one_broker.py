@@ -183,7 +183,9 @@ class OneBroker:
                 self.replica_manager, self.metadata_cache, self.configs, self.clock, self.entropy
             ),
             transaction_coordinator=self.transaction_coordinator,
-            transaction_verifier=TransactionVerifier(self.peers, self.metadata_cache, self.configs),
+            transaction_verifier=TransactionVerifier(
+                self.replica_manager, self.peers, self.metadata_cache, self.configs
+            ),
             producer_ids=self.producer_ids,
             authorizer=self.authorizer,
             audit=AuditLog(self.clock, self.metrics),

@@ -7,17 +7,22 @@ import pytest
 
 from dataplane.broker.context import CloseConnection
 from dataplane.broker.networking.peer_client import PeerUnavailableError
+from dataplane.broker.transactions import verifier
 from dataplane.cluster.topic_names import TRANSACTIONS_TOPIC
+from dataplane.handlers.produce import ProduceAnswer
 from dataplane.model.errors import ErrorCode as E
-from dataplane.wire.messages.add_partitions_to_txn import (
-    AddPartitionsToTxnPartitionResult,
-    AddPartitionsToTxnResponse,
-    AddPartitionsToTxnResult,
-    AddPartitionsToTxnTopicResult,
+from dataplane.security.acl import (
+    AclEntry,
+    AclOperation,
+    Permission,
+    ResourcePattern,
+    ResourceType,
 )
+from dataplane.security.principal import ANONYMOUS
 from dataplane.wire.record_batch import NewRecord, build_batch
-from tests.dataplane.handlers.one_broker import OneBroker, batch
+from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, batch
 from tests.dataplane.handlers.test_produce import only, produce
+from tests.dataplane.transaction_answers import verified
 
 PRODUCER = 5
 
@@ -36,26 +41,7 @@ class Coordinator:
         await self.gate.wait()
         if isinstance(self.error, Exception):
             raise self.error
-        return AddPartitionsToTxnResponse(
-            results_by_transaction=[
-                AddPartitionsToTxnResult(
-                    transactional_id=asked.transactional_id,
-                    topic_results=[
-                        AddPartitionsToTxnTopicResult(
-                            name=topic.name,
-                            results_by_partition=[
-                                AddPartitionsToTxnPartitionResult(
-                                    partition_index=index, partition_error_code=self.error
-                                )
-                                for index in topic.partitions
-                            ],
-                        )
-                        for topic in asked.topics
-                    ],
-                )
-                for asked in message.transactions
-            ]
-        )
+        return verified(message, self.error)
 
 
 @pytest.fixture
@@ -66,10 +52,16 @@ def coordinator(broker: OneBroker) -> Coordinator:
     return broker.peers.target
 
 
-def inside(sequence: int = 0, *, acks: int = 1, transactional_id: str | None = "mine"):
+def inside(
+    sequence: int = 0,
+    *,
+    acks: int = 1,
+    transactional_id: str | None = "mine",
+    producer_id: int = PRODUCER,
+):
     records = batch(
         f"v{sequence}",
-        producer_id=PRODUCER,
+        producer_id=producer_id,
         producer_epoch=0,
         base_sequence=sequence,
         is_transactional=True,
@@ -166,3 +158,93 @@ async def test_a_first_batch_that_nobody_could_be_answered_about_closes(broker, 
     with pytest.raises(CloseConnection):
         await broker.ask(inside(acks=0), 9)
     assert not coordinator.asked
+    assert not broker.partition("t").log.producers.verifications
+
+
+async def test_a_request_of_two_producers_is_refused_whole(broker, coordinator):
+    """Whatever is said of one partition would have to hold for both (as Kafka)."""
+    request = inside()
+    stranger = inside(producer_id=PRODUCER + 1).topic_data[0].partition_data[0]
+    request.topic_data[0].partition_data.append(stranger)
+    answer = await broker.ask(request, 9)
+    codes = {each.error_code for each in answer.responses[0].partition_responses}
+    assert codes == {E.INVALID_PRODUCER_ID_MAPPING}
+    assert not coordinator.asked
+    assert broker.partition("t").log.log_end_offset == 0
+
+
+async def asking_about_the_first_batch(broker, coordinator) -> asyncio.Task:
+    coordinator.gate.clear()
+    asking = asyncio.create_task(error_of(broker, inside()))
+    while not coordinator.asked:
+        await asyncio.sleep(0)
+    return asking
+
+
+async def test_a_question_is_ended_by_nobody_elses_refusal(broker, coordinator):
+    """Who writes as a producer that is not his is refused; the producer's own batch goes on."""
+    asking = await asking_about_the_first_batch(broker, coordinator)
+    theirs = Coordinator(E.INVALID_PRODUCER_ID_MAPPING)
+    broker.peers.target = theirs
+    refused = await error_of(broker, inside(transactional_id="another"))
+    assert refused == E.INVALID_PRODUCER_ID_MAPPING
+    coordinator.gate.set()
+    assert await asking == E.NONE
+    assert not broker.partition("t").log.producers.verifications
+
+
+async def test_topics_that_may_not_be_written_are_not_asked_about():
+    broker = OneBroker(
+        authorizer_class_name="kafka.security.authorizer.AclAuthorizer", super_users="User:root"
+    )
+    broker.topic("t")
+    broker.topic(TRANSACTIONS_TOPIC)
+    coordinator = broker.peers.target = Coordinator()
+    await broker.authorizer.start()
+    mine = ResourcePattern.literal(ResourceType.TRANSACTIONAL_ID, "mine")
+    entry = AclEntry(ANONYMOUS, "*", AclOperation.WRITE, Permission.ALLOW)
+    await broker.authorizer.create(mine, [entry])
+    assert await error_of(broker, inside()) == E.TOPIC_AUTHORIZATION_FAILED
+    assert not coordinator.asked
+    assert not broker.partition("t").log.producers.verifications
+    await broker.authorizer.stop()
+
+
+async def test_a_lost_leadership_is_named(broker, coordinator):
+    asking = await asking_about_the_first_batch(broker, coordinator)
+    broker.topic("t", leader=PEER, replicas=(ME, PEER), leader_epoch=1)
+    coordinator.gate.set()
+    assert await asking == E.NOT_LEADER_OR_FOLLOWER
+
+
+async def test_what_breaks_behind_the_answer_is_answered(broker, coordinator, monkeypatch):
+    """And what it had staged is appended: its producer finds out by sending it again."""
+    asking = await asking_about_the_first_batch(broker, coordinator)
+    monkeypatch.setattr(ProduceAnswer, "finish", lambda _answer: 1 / 0)
+    coordinator.gate.set()
+    assert await asking == E.UNKNOWN_SERVER_ERROR
+    assert broker.metrics.failed_requests.value == 1
+    assert not broker.replica_manager.appends.partitions
+    assert broker.partition("t").log.log_end_offset == 1
+
+
+async def test_what_waits_holds_so_many_bytes(broker, coordinator, monkeypatch):
+    monkeypatch.setattr(verifier, "HELD_BYTES_MAX", 100)
+    asking = await asking_about_the_first_batch(broker, coordinator)
+    held = broker.handlers.transaction_verifier.held_bytes
+    assert held > 100, "one may always wait"
+    assert await error_of(broker, inside(producer_id=8)) == E.NOT_ENOUGH_REPLICAS
+    coordinator.gate.set()
+    assert await asking == E.NONE
+    assert await error_of(broker, inside(producer_id=8)) == E.NONE
+    assert not broker.handlers.transaction_verifier.held_bytes
+
+
+async def test_a_broker_that_stops_writes_nothing_more(broker, coordinator):
+    asking = await asking_about_the_first_batch(broker, coordinator)
+    await broker.handlers.transaction_verifier.stop()
+    coordinator.gate.set()
+    log = broker.partition("t").log
+    assert log.log_end_offset == 0
+    assert not log.producers.verifications
+    asking.cancel()

@@ -43,7 +43,7 @@ class Chaos:
         self._is_over = True
         sim = self.sim
         names = [machine.name for machine in sim.machines.values()]
-        others = [ZOOKEEPER, "admin", *(c.name for c in (*sim.producers, *sim.consumers))]
+        others = [ZOOKEEPER, "admin", *self._clients()]
         for one in names:
             for other in (*names, *others):
                 if one != other:
@@ -92,6 +92,10 @@ class Chaos:
 
     async def _last(self, low_s: float, high_s: float) -> None:
         await asyncio.sleep(self._random.uniform(low_s, high_s))
+
+    def _clients(self) -> list[str]:
+        sim = self.sim
+        return [*(c.name for c in (*sim.producers, *sim.consumers)), *sim.chains.names]
 
     def _victim(self, *, up: bool = True) -> Machine | None:
         machines = [
@@ -249,7 +253,7 @@ class Chaos:
         others = [m.name for m in self.sim.machines.values() if m is not machine]
         with_clients = self._random.random() < 0.3
         if with_clients:
-            others += [c.name for c in (*self.sim.producers, *self.sim.consumers)]
+            others += self._clients()
         self._trace_fault(f"isolate {machine.name}{' from clients too' if with_clients else ''}")
         await self._cut_links(
             [(machine.name, o) for o in others] + [(o, machine.name) for o in others]
@@ -283,7 +287,7 @@ class Chaos:
 
     async def _reset(self) -> bool:
         names = [m.name for m in self.sim.machines.values()]
-        clients = [c.name for c in (*self.sim.producers, *self.sim.consumers)]
+        clients = self._clients()
         one = self._random.choice(names)
         other = self._random.choice([n for n in (*names, *clients) if n != one])
         count = self.sim.network.reset_between(one, other)

@@ -29,6 +29,8 @@ FAULTS = (
     "clock_step",
 )
 NEVER_S = 1_000.0
+LONG_TRANSACTION_MS = 300_000
+"""Longer than any seed: no transaction ends by its time."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -48,6 +50,11 @@ class Plan:
     fleeting_gap_s: float = NEVER_S
     burst_batches_max: int = 1
     """What a producer sends at once to a partition; a broker remembers five batches of each."""
+    chains: int = 0
+    """Transactional ids that consume, transform and produce; none: no coordinator has work."""
+    transaction_timeout_ms: int = LONG_TRANSACTION_MS
+    chain_move_gap_s: float = 0.0
+    """Between moves of coordinators' and chains' partitions; 0 is none."""
 
     @classmethod
     def of(cls, random: Random) -> Plan:
@@ -77,4 +84,7 @@ class Plan:
             admin_gap_s=random.choice((1.5, 5.0, NEVER_S)),
             fleeting_gap_s=random.choice((0.3, 1.5, NEVER_S)),
             burst_batches_max=random.choice((1, 1, 3, 5)),
+            chains=random.choice((0, 0, 1, 2)),
+            transaction_timeout_ms=random.choice((2_000, LONG_TRANSACTION_MS, LONG_TRANSACTION_MS)),
+            chain_move_gap_s=random.choice((0.0, 0.8, 3.0)),
         )

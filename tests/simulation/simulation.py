@@ -14,6 +14,7 @@ from typing import Any
 from dataplane.cluster import znodes
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
+from tests.simulation.chains.world import Chains
 from tests.simulation.chaos import Chaos
 from tests.simulation.clients.admin import Admin
 from tests.simulation.clients.consumer import Answer, Consumer
@@ -39,6 +40,12 @@ VERIFY_MAX_S = 60.0
 SPREAD_MAX_S = 10.0
 DELETE_DELAY_MS = "1000"
 """Of files of deleted logs: their removal has to be seen before a seed ends."""
+
+COORDINATORS = {
+    "offsets.topic.num.partitions": "2",
+    "transaction.state.log.num.partitions": "2",
+    "transaction.abort.timed.out.transaction.cleanup.interval.ms": "500",
+}
 
 
 @dataclasses.dataclass(slots=True)
@@ -99,6 +106,7 @@ class Simulation:
         self.consumers = [Consumer(self, n) for n in range(self.plan.consumers)]
         self.chaos = Chaos(self)
         self.fleeting = Fleeting(self)
+        self.chains = Chains(self)
         self.verifier = Verifier(self)
         self._states_zxid = -1
         self._states: dict[TopicPartition, tuple[uuid.UUID, PartitionState]] = {}
@@ -148,11 +156,13 @@ class Simulation:
         for client in (*self.producers, *self.consumers):
             client.start()
         self.fleeting.start()
+        self.chains.start()
         self.chaos.start()
         self._until(lambda: bool(self.violations), self.plan.chaos_s)
         self.trace("the faults stop")
         self.chaos.stop()
         self.admin.is_stopping = self.fleeting.is_stopping = True
+        self.chains.stop()
         for producer in self.producers:
             producer.is_stopping = True
         calm = self._until(
@@ -161,6 +171,7 @@ class Simulation:
                 or (
                     all(p.is_idle for p in self.producers)
                     and self.fleeting.is_idle
+                    and self.chains.is_idle
                     and not self.unsettled()
                 )
             ),
@@ -170,13 +181,15 @@ class Simulation:
             return
         if not calm:
             busy = [p.name for p in self.producers if not p.is_idle]
+            busy += [] if self.chains.is_idle else ["chains"]
             self.violate("convergence", f"not settled: {[*busy, *self.unsettled()][:6]}")
             return
         self.trace("settled")
         for consumer in self.consumers:
             consumer.is_stopping = True
         self.verifier.start()
-        if not self._until(lambda: self.verifier.is_done, VERIFY_MAX_S):
+        self.chains.begin_last_look()
+        if not self._until(lambda: self.verifier.is_done and self.chains.is_read, VERIFY_MAX_S):
             self.violate("convergence", f"reads do not come to an end: {self.verifier.state}")
             return
         # What was still on its way (a late fence, a record nobody waits for) may have moved things.
@@ -223,6 +236,7 @@ class Simulation:
             "auto.create.topics.enable": "false",
             "controlled.shutdown.max.retries": "2",
             "log.segment.delete.delay.ms": DELETE_DELAY_MS,
+            **COORDINATORS,
             **self.plan.settings,
         }
 

@@ -50,7 +50,7 @@ class InternalTopics:
     def __init__(self, controller_client: ControllerClient, configs: ConfigStore) -> None:
         self._controller_client = controller_client
         self._configs = configs
-        self._creating: dict[str, asyncio.Task[None]] = {}
+        self._creating: dict[str, asyncio.Task[KafkaError | None]] = {}
 
     async def create(self, name: str) -> None:
         """Returns when the topic exists.
@@ -63,9 +63,18 @@ class InternalTopics:
             task = asyncio.get_running_loop().create_task(self._create(name))
             self._creating[name] = task
             task.add_done_callback(lambda _done: self._creating.pop(name, None))
-        await asyncio.shield(task)
+        refusal = await asyncio.shield(task)
+        if refusal is not None:
+            raise refusal
 
-    async def _create(self, name: str) -> None:
+    async def _create(self, name: str) -> KafkaError | None:
+        """Why it does not exist: handed back, as everybody who waits may be gone."""
+        try:
+            return await self._ask(name)
+        except KafkaError as error:
+            return error
+
+    async def _ask(self, name: str) -> KafkaError | None:
         request = CreateTopicsRequest(
             topics=[internal_topic(self._configs.broker_config, name)], timeout_ms=TIMEOUT_MS
         )
@@ -76,7 +85,8 @@ class InternalTopics:
             if result.error_code in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
                 continue
             log.warning("cannot create %s: %s", name, result.error_message)
-            raise KafkaError(
+            return KafkaError(
                 ErrorCode.COORDINATOR_NOT_AVAILABLE,
                 f"{name} cannot be created: {result.error_message}",
             )
+        return None

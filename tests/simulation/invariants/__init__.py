@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tests.simulation.invariants.aborted_unread import AbortedUnread
 from tests.simulation.invariants.acknowledged_survive import AcknowledgedSurvive
 from tests.simulation.invariants.base import Invariant
 from tests.simulation.invariants.contiguous_offsets import ContiguousOffsets
 from tests.simulation.invariants.convergence import Convergence
 from tests.simulation.invariants.deleted_for_good import DeletedForGood
+from tests.simulation.invariants.exactly_once import ExactlyOnce
 from tests.simulation.invariants.in_sync_lag import InSyncLag
 from tests.simulation.invariants.monotonic import Monotonic
 from tests.simulation.invariants.no_duplicates import NoDuplicates
@@ -18,6 +20,7 @@ from tests.simulation.invariants.nothing_before_watermark import NothingBeforeWa
 from tests.simulation.invariants.one_leader_per_epoch import OneLeaderPerEpoch
 from tests.simulation.invariants.same_bytes import SameBytes
 from tests.simulation.invariants.same_metadata import SameMetadata
+from tests.simulation.invariants.stable_offset import StableOffset
 
 if TYPE_CHECKING:
     from tests.simulation.simulation import Simulation
@@ -39,5 +42,8 @@ def all_invariants(sim: Simulation) -> list[Invariant]:
         SameMetadata(sim),
         NoForgottenReplicas(sim),
         DeletedForGood(sim),
+        AbortedUnread(sim),
+        ExactlyOnce(sim),
+        StableOffset(sim),
         NoInternalErrors(sim),
     ]

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dataplane.model.ids import TopicPartition
+    from tests.simulation.chains.fetching import Read
+    from tests.simulation.chains.ledger import Output
     from tests.simulation.clients.consumer import Answer
     from tests.simulation.machine import Machine, Process
     from tests.simulation.simulation import Simulation
@@ -53,3 +55,7 @@ class Invariant:
     def loop_error(self, loop: str, message: str, error: BaseException | None) -> None: ...
 
     def logged_error(self, loop: str, message: str, error: BaseException) -> None: ...
+
+    def output_read(self, partition: int, offset: int, output: Output) -> None: ...
+
+    def committed_read(self, topic: str, partition: int, read: Read) -> None: ...

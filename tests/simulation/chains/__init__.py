@@ -1,0 +1,1 @@
+"""Groups and transactions: what consumes, transforms and produces, and who watches it."""

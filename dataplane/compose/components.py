@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dataplane.broker.context import HandlerContext
 from dataplane.broker.controller.environment import ControllerEnvironment
 from dataplane.broker.controller.kafka_controller import KafkaController
+from dataplane.broker.coordinator_log.leadership_proof import LeadershipProof
 from dataplane.broker.groups.group_coordinator import GroupCoordinator
 from dataplane.broker.metadata.config_admin import ConfigAdmin
 from dataplane.broker.metadata.internal_topics import InternalTopics
@@ -84,7 +85,8 @@ def build_components(
     authorizer = Authorizer(coordinator, clock, entropy, configs.broker_config)
     producer_ids = ProducerIdManager(coordinator, broker_id)
     coordinates = (replica_manager, metadata_cache, configs, clock)
-    group_coordinator = GroupCoordinator(*coordinates, entropy)
+    proof = LeadershipProof(coordinator)
+    group_coordinator = GroupCoordinator(*coordinates, entropy, proof=proof)
     sender = MarkerSender(peers, metadata_cache, metrics, clock)
     transactions = TransactionCoordinator(*coordinates, producer_ids=producer_ids, sender=sender)
     verifier = TransactionVerifier(replica_manager, peers, metadata_cache, configs)

@@ -5,8 +5,10 @@ offset is answered with offset -1 and no error. Asked for all topics, those that
 describe are left out.
 Version notes: 0 reads the same offsets (Kafka has those of version 0 in ZooKeeper), and what is not
 committed is UNKNOWN_TOPIC_OR_PARTITION there; null topics (all) from 2, and a top-level error; 5
-leader epochs; 7 require_stable (UNSTABLE_OFFSET_COMMIT while a transaction may change it); 8 many
-groups; 9 member id and epoch, which must be right in a consumer group (KIP-848).
+leader epochs; 7 require_stable (UNSTABLE_OFFSET_COMMIT while a transaction may change it; answered
+when ZooKeeper still names this broker the leader, so that nobody processes again what was committed
+with a successor); 8 many groups; 9 member id and epoch, which must be right in a consumer group
+(KIP-848).
 """
 
 from __future__ import annotations
@@ -40,6 +42,10 @@ TopicT = TypeVar("TopicT")
 
 
 async def handle(context: RequestContext, request: OffsetFetchRequest) -> OffsetFetchResponse:
+    doubts: dict[str, ErrorCode] = {}
+    if request.require_stable:
+        asked = {group.group_id for group in request.groups} or {request.group_id}
+        doubts = await context.broker.group_coordinator.doubts(asked)
     if context.header.api_version >= 8:
         groups = []
         for group in request.groups:
@@ -48,14 +54,16 @@ async def handle(context: RequestContext, request: OffsetFetchRequest) -> Offset
                 if group.topics is None
                 else [(topic.name, topic.partition_indexes) for topic in group.topics]
             )
-            groups.append(_answer_group(context, group, wanted, request.require_stable))
+            doubt = doubts.get(group.group_id)
+            groups.append(_answer_group(context, group, wanted, request.require_stable, doubt))
         return OffsetFetchResponse(groups=groups)
     wanted = (
         None
         if request.topics is None
         else [(topic.name, topic.partition_indexes) for topic in request.topics]
     )
-    return _answer_one(context, request.group_id, wanted, request.require_stable)
+    doubt = doubts.get(request.group_id)
+    return _answer_one(context, request.group_id, wanted, request.require_stable, doubt)
 
 
 def _answer_group(
@@ -63,9 +71,11 @@ def _answer_group(
     group: OffsetFetchRequestGroup,
     wanted: list[tuple[str, list[int]]] | None,
     require_stable: bool,
+    doubt: ErrorCode | None,
 ) -> OffsetFetchResponseGroup:
     try:
         require_group(context, AclOperation.DESCRIBE, group.group_id)
+        _refuse(doubt)
         context.broker.group_coordinator.check_fetch(
             group.group_id, group.member_id, group.member_epoch
         )
@@ -83,9 +93,12 @@ def _answer_one(
     group_id: str,
     wanted: list[tuple[str, list[int]]] | None,
     require_stable: bool,
+    doubt: ErrorCode | None,
 ) -> OffsetFetchResponse:
     error = ErrorCode.NONE
     try:
+        require_group(context, AclOperation.DESCRIBE, group_id)
+        _refuse(doubt)
         found = _fetch(context, group_id, wanted, require_stable)
     except KafkaError as refused:
         error = refused.code
@@ -99,6 +112,11 @@ def _answer_one(
         error_code=error,
         topics=_rows(found, OffsetFetchResponseTopic, OffsetFetchResponsePartition),
     )
+
+
+def _refuse(doubt: ErrorCode | None) -> None:
+    if doubt is not None:
+        raise KafkaError(doubt)
 
 
 def _known(partitions: dict[int, CommittedOffset]) -> dict[int, CommittedOffset]:

@@ -27,6 +27,7 @@ from dataplane.model.ids import TopicPartition
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from dataplane.broker.coordinator_log.leadership_proof import LeadershipProof
     from dataplane.broker.metadata.config_store import ConfigStore
     from dataplane.broker.metadata.metadata_cache import MetadataCache
     from dataplane.broker.replicas.replica_manager import ReplicaManager
@@ -86,7 +87,10 @@ class GroupCoordinator:
         configs: ConfigStore,
         clock: Clock,
         entropy: Entropy,
+        *,
+        proof: LeadershipProof,
     ) -> None:
+        self._proof = proof
         self._replica_manager = replica_manager
         self._metadata_cache = metadata_cache
         self._configs = configs
@@ -228,6 +232,20 @@ class GroupCoordinator:
         error = check_fetch(shard.core, group_id, member_id, member_epoch)
         if error is not ErrorCode.NONE:
             raise KafkaError(error)
+
+    async def doubts(self, group_ids: Iterable[str]) -> dict[str, ErrorCode]:
+        """Groups whose offsets may not be read here now: another broker may have newer ones."""
+        asked: dict[TopicPartition, list[str]] = {}
+        for group_id in group_ids:
+            asked.setdefault(self.partition_of(group_id), []).append(group_id)
+        led = [each for each in map(self._replica_manager.get, asked) if each is not None]
+        answers = await asyncio.gather(*map(self._proof.ask, led))
+        return {
+            group_id: error
+            for partition, error in zip(led, answers, strict=True)
+            if error is not ErrorCode.NONE
+            for group_id in asked[partition.topic_partition]
+        }
 
     def fetch_offsets(
         self,

@@ -49,7 +49,7 @@ from dataplane.wire.messages.write_txn_markers import (
     WritableTxnMarkerTopicResult,
     WriteTxnMarkersResponse,
 )
-from tests.dataplane.handlers.one_broker import ControllerOnPaper, NoController
+from tests.dataplane.handlers.one_broker import ControllerOnPaper, NoController, ProofOnPaper
 from tests.dataplane.transaction_answers import verified
 
 ME, OTHER = 1, 2
@@ -152,13 +152,19 @@ class Hosted:
         config = BrokerConfig.parse(defaults | given)
         coordinator, entropy = FakeZooKeeper().connect(), FakeEntropy()
         self.coordinator = coordinator
+        self.proof = ProofOnPaper()
         configs = ConfigStore(coordinator, self.clock, config, broker_id=ME)
         self.authorizer = Authorizer(coordinator, self.clock, entropy, config)
         for index in range(partition_count):
             self._open(TopicPartition(OFFSETS_TOPIC, index))
             self._open(TopicPartition(TRANSACTIONS_TOPIC, index))
         self.group_coordinator = GroupCoordinator(
-            self.replica_manager, self.metadata_cache, configs, self.clock, entropy
+            self.replica_manager,
+            self.metadata_cache,
+            configs,
+            self.clock,
+            entropy,
+            proof=self.proof,
         )
         self.peers = MarkersOnPaper()
         metrics, producer_ids = Metrics(), ProducerIdManager(coordinator, ME)

@@ -315,3 +315,19 @@ async def test_nothing_comes_between_the_look_at_the_question_and_the_append(sta
         await asyncio.sleep(0)
     assert log.log_end_offset == 1
     assert await committing == E.NONE
+
+
+@pytest.mark.parametrize("doubt", [E.NOT_COORDINATOR, E.COORDINATOR_LOAD_IN_PROGRESS], ids=str)
+async def test_stable_offsets_are_read_by_who_leads_for_sure(started, doubt):
+    hosted = await started()
+    await put(hosted, 42)
+    await end(hosted, commits=True)
+    hosted.proof.answer = doubt
+    group = OffsetFetchRequestGroup(
+        group_id=GROUP, topics=[OffsetFetchRequestTopics(name="t", partition_indexes=[0])]
+    )
+    answer = await hosted.call(ApiKey.OFFSET_FETCH, 8, groups=[group], require_stable=True)
+    assert (answer.groups[0].error_code, answer.groups[0].topics) == (doubt, [])
+    answer = await hosted.call(ApiKey.OFFSET_FETCH, 7, group_id=GROUP, require_stable=True)
+    assert (answer.error_code, answer.topics) == (doubt, [])
+    assert await fetched(hosted) == (42, E.NONE), "as Kafka, who did not ask for it is answered"

@@ -30,6 +30,7 @@ from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicIma
 from dataplane.compose.replication import build_replica_manager
 from dataplane.config import BrokerConfig
 from dataplane.log.manager.log_manager import LogManager
+from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import TopicPartition
 from dataplane.model.partition import PartitionState
 from dataplane.ports.fakes.background import InlineBackground
@@ -76,6 +77,18 @@ class NoController:
     context = None
 
 
+class ProofOnPaper:
+    """Says `answer` when it is asked whether a partition is led here."""
+
+    def __init__(self) -> None:
+        self.answer = ErrorCode.NONE
+        self.asked = 0
+
+    async def ask(self, _partition) -> ErrorCode:
+        self.asked += 1
+        return self.answer
+
+
 class ControllerOnPaper:
     """Notes what is asked of the controller; never answers unless `answer` makes one."""
 
@@ -120,6 +133,7 @@ class OneBroker:
         config = BrokerConfig.parse(defaults | given)
         self.lifecycle = BrokerLifecycle(broker_id=ME, cluster_id="c", broker_epoch=7)
         self.entropy = FakeEntropy()
+        self.proof = ProofOnPaper()
         self.coordinator = FakeZooKeeper().connect()
         self.metadata_cache = MetadataCache(image)
         self.metrics = Metrics()
@@ -180,7 +194,12 @@ class OneBroker:
             internal_topics=InternalTopics(self.controller_client, self.configs),
             replica_manager=self.replica_manager,
             group_coordinator=GroupCoordinator(
-                self.replica_manager, self.metadata_cache, self.configs, self.clock, self.entropy
+                self.replica_manager,
+                self.metadata_cache,
+                self.configs,
+                self.clock,
+                self.entropy,
+                proof=self.proof,
             ),
             transaction_coordinator=self.transaction_coordinator,
             transaction_verifier=TransactionVerifier(

@@ -33,7 +33,6 @@ _UNKNOWN_FATE: Final = frozenset(
     {
         ErrorCode.REQUEST_TIMED_OUT,
         ErrorCode.NOT_LEADER_OR_FOLLOWER,
-        ErrorCode.KAFKA_STORAGE_ERROR,
     }
 )
 """The record may lie in the log all the same: nothing else may be decided for its id here."""

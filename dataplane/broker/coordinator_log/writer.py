@@ -130,19 +130,23 @@ class CoordinatorWriter(Generic[W]):
             for write in writes
             for record in write.records
         ]
+        log = self._partition.log
+        end_offset_before = log.log_end_offset
+        refusal = ErrorCode.NONE
         try:
             batch = _in_transaction(records, writes[0].producer)
-            info = self._partition.append_now(batch, -1, origin="coordinator")
+            self._partition.append_now(batch, -1, origin="coordinator")
         except KafkaError as error:
-            self._settle_all(writes, error.code)
-            return
+            refusal = error.code
         except OSError:
             _log.exception("cannot append to %s", self._partition.topic_partition)
-            self._settle_all(writes, ErrorCode.KAFKA_STORAGE_ERROR)
+            refusal = ErrorCode.KAFKA_STORAGE_ERROR
+        if refusal is not ErrorCode.NONE and log.log_end_offset == end_offset_before:
+            self._settle_all(writes, refusal)  # for certain: it is not in the log
             return
         appended = _InFlight(writes)
         self._in_flight.append(appended)
-        if self._partition.when_committed(info.last_offset + 1, self._on_committed):
+        if self._partition.when_committed(log.log_end_offset, self._on_committed):
             self._on_committed(True)
             return
         loop = asyncio.get_running_loop()

@@ -10,6 +10,7 @@ import pytest
 
 from dataplane.broker.coordinator_log.writer import CoordinatorWriter
 from dataplane.model.errors import ErrorCode as E
+from dataplane.model.errors import KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.wire.record_batch import iter_batches
 from tests.dataplane.groups.hosted import Hosted
@@ -85,3 +86,34 @@ async def test_one_that_is_too_large_takes_no_other_with_it(hosted: Hosted) -> N
     writes = [write("before", 100), write("large", 6_000), write("after", 100)]
     outcomes, _sizes = await written(hosted, writes, 5_000)
     assert outcomes == {"before": E.NONE, "large": E.MESSAGE_TOO_LARGE, "after": E.NONE}
+
+
+@pytest.mark.parametrize("error", [KafkaError(E.KAFKA_STORAGE_ERROR), OSError(28, "full")])
+async def test_what_a_disk_refused_is_refused_and_the_next_is_not(hosted, monkeypatch, error):
+    partition = hosted.replica_manager.by_name[PLACE]
+    append, errors = partition.append_now, [error]
+
+    def once(*arguments, **options):
+        if errors:
+            raise errors.pop()
+        return append(*arguments, **options)
+
+    monkeypatch.setattr(type(partition), "append_now", lambda _self, *a, **o: once(*a, **o))
+    outcomes, sizes = await written(hosted, [write("full", 10)], 5_000)
+    assert (outcomes, sizes) == ({"full": E.KAFKA_STORAGE_ERROR}, [])
+    outcomes, sizes = await written(hosted, [write("again", 10)], 5_000)
+    assert (outcomes, len(sizes)) == ({"again": E.NONE}, 1)
+
+
+async def test_what_is_in_the_log_in_spite_of_an_error_is_waited_for(hosted, monkeypatch):
+    """Its fate is the log's: to call it refused would be to decide twice."""
+    partition = hosted.replica_manager.by_name[PLACE]
+    append = partition.append_now
+
+    def badly(*arguments, **options):
+        append(*arguments, **options)
+        raise OSError(5, "after the write")
+
+    monkeypatch.setattr(type(partition), "append_now", lambda _self, *a, **o: badly(*a, **o))
+    outcomes, sizes = await written(hosted, [write("written", 10)], 5_000)
+    assert (outcomes, len(sizes)) == ({"written": E.NONE}, 1)

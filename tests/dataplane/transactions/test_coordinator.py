@@ -9,6 +9,7 @@ from dataplane.broker.networking.peer_connection import PeerUnavailableError
 from dataplane.broker.transactions import marker_sender, transaction_coordinator
 from dataplane.cluster.image import ClusterImage
 from dataplane.cluster.topic_names import TRANSACTIONS_TOPIC
+from dataplane.log.segment.log_segment import LogSegment
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.transactions.requests import EndRequest, InitRequest, PartitionsRequest
@@ -431,3 +432,21 @@ async def test_a_broker_that_stops_coordinates_nothing(started):
         await init(hosted)
     assert refused.value.code is E.COORDINATOR_NOT_AVAILABLE
     assert hosted.transaction_coordinator.list_transactions() == (E.COORDINATOR_NOT_AVAILABLE, [])
+
+
+async def test_a_decision_that_the_disk_refused_can_be_made_again(started, monkeypatch):
+    """Seed 20 of the simulator: the id answered CONCURRENT_TRANSACTIONS for ever."""
+    hosted = await started()
+    one = await producer(hosted)
+    await add(hosted, one, T0)
+    refusals, append = [OSError(28, "No space left on device")], LogSegment.append
+
+    def full(segment, parts, batches):
+        if refusals:
+            raise refusals.pop()
+        append(segment, parts, batches)
+
+    monkeypatch.setattr(LogSegment, "append", full)
+    assert await end(hosted, one) is E.NOT_COORDINATOR, "clients look for it, and ask again"
+    assert await end(hosted, one) is E.NONE
+    await until(lambda: state(hosted) == "CompleteCommit")

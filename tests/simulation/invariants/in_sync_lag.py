@@ -60,6 +60,10 @@ class InSyncLag(Invariant):
                 if member is not None:
                     self._check_hollow(tp, state, leader, member)
 
+    def ending(self) -> None:
+        """What it has reached since the last look counts."""
+        self.observe()
+
     def _check_lag(
         self, place: Place, leader: Replica, number: int, member: Replica | None
     ) -> None:

@@ -1,11 +1,12 @@
 """The transactional APIs in every version, and who may use them."""
 
 import asyncio
+import dataclasses
 
 import pytest
 
 from dataplane.cluster.image import ClusterImage
-from dataplane.cluster.topic_names import TRANSACTIONS_TOPIC
+from dataplane.cluster.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from dataplane.handlers.registry import HANDLED
 from dataplane.model.errors import ErrorCode as E
 from dataplane.model.errors import KafkaError
@@ -312,6 +313,30 @@ async def test_offsets_need_grants_on_the_id_and_the_group(hosted):
         await add_offsets(hosted, one)
     assert refused.value.code is E.GROUP_AUTHORIZATION_FAILED
     await allow(hosted, ResourceType.GROUP, "g", AclOperation.READ)
+    assert await add_offsets(hosted, one) == E.NONE
+
+
+async def test_offsets_wait_until_the_coordinator_knows_their_topic(hosted):
+    """Seed 262 of the simulator: a partition that is not known counts as deleted when its marker is
+    due, and the transaction there hung for ever.
+    """
+    one = await producer(hosted)
+    image = hosted.metadata_cache.image
+    without = {name: topic for name, topic in image.topics.items() if name != OFFSETS_TOPIC}
+    hosted.metadata_cache.replace(
+        dataclasses.replace(image, topics=without, version=image.version + 1)
+    )
+
+    def made(message):
+        name = message.topics[0].name
+        return CreateTopicsResponse(topics=[CreatableTopicResult(name=name)])
+
+    hosted.controller_client.answer = made
+    with pytest.raises(KafkaError) as refused:
+        await add_offsets(hosted, one)
+    assert refused.value.code is E.COORDINATOR_LOAD_IN_PROGRESS
+    assert [asked.topics[0].name for asked in hosted.controller_client.asked] == [OFFSETS_TOPIC]
+    hosted.metadata_cache.replace(dataclasses.replace(image, version=image.version + 2))
     assert await add_offsets(hosted, one) == E.NONE
 
 

@@ -134,6 +134,7 @@ class Machine:
             process.loop.call_later(HOOK_POLL_S, self._hook, process)
             return
         sim = self.sim
+        sim.chains.broker_starts(process)
         replica_manager.on_leadership(
             lambda tp, leads, epoch: sim.leadership(self, process, tp, leads, epoch)
         )

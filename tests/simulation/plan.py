@@ -55,6 +55,8 @@ class Plan:
     transaction_timeout_ms: int = LONG_TRANSACTION_MS
     chain_move_gap_s: float = 0.0
     """Between moves of coordinators' and chains' partitions; 0 is none."""
+    marker_fault_gap_s: float = 0.0
+    """Between times at which markers, or their answers, are lost or repeated; 0 is none."""
 
     @classmethod
     def of(cls, random: Random) -> Plan:
@@ -87,4 +89,5 @@ class Plan:
             chains=random.choice((0, 0, 1, 2)),
             transaction_timeout_ms=random.choice((2_000, LONG_TRANSACTION_MS, LONG_TRANSACTION_MS)),
             chain_move_gap_s=random.choice((0.0, 0.8, 3.0)),
+            marker_fault_gap_s=random.choice((0.0, 0.5, 2.0)),
         )

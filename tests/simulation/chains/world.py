@@ -22,12 +22,14 @@ from dataplane.wire.record_batch import NewRecord, build_batch
 from tests.simulation.chains.fetching import UNCOMMITTED, Read, fetch
 from tests.simulation.chains.instance import FEED, RESULT, Instance
 from tests.simulation.chains.ledger import Ledger, Output
+from tests.simulation.chains.marker_faults import MarkerFaults, UnreliablePeers
 from tests.simulation.chains.offsets import Committer, Watcher
 from tests.simulation.chains.reader import CommittedReader
 from tests.simulation.chains.session import EndedError, Session
 from tests.simulation.clients.connection import NotSentError, UnknownOutcomeError
 
 if TYPE_CHECKING:
+    from tests.simulation.machine import Process
     from tests.simulation.simulation import Simulation
 
 TIMEOUT_MS = 5_000
@@ -43,6 +45,7 @@ class Chains:
         self.count = sim.plan.chains
         self.partitions = PARTITIONS
         self.ledger = Ledger()
+        self.marker_faults = MarkerFaults(sim)
         self.is_stopping = False
         self.is_draining = False
         self.is_read = not self.count
@@ -79,11 +82,15 @@ class Chains:
         self._session.client.spawn(self._feed())
         if self.sim.plan.chain_move_gap_s:
             self._session.client.spawn(self._move())
+        gap_s = self.sim.plan.marker_fault_gap_s
+        if gap_s:
+            self._session.client.spawn(self.marker_faults.run(self._random, gap_s))
         self._running -= 1
 
     def stop(self) -> None:
         """Nothing new from here on; what there is comes to its end."""
         self.is_stopping = True
+        self.marker_faults.stop()
         for each in self.committers:
             each.is_stopping = True
 
@@ -221,6 +228,12 @@ class Chains:
             return None
 
     # -- what is seen
+
+    def broker_starts(self, process: Process) -> None:
+        """Its markers pass through our hands from here on."""
+        if self.sim.plan.marker_fault_gap_s and self.count:
+            sender = process.broker.components.handlers.transaction_coordinator.sender
+            sender._peers = UnreliablePeers(sender._peers, self.marker_faults)
 
     def was_read(self, partition: int, offset: int, output: Output) -> None:
         for invariant in self.sim.invariants:

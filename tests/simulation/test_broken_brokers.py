@@ -369,6 +369,7 @@ def catch(sabotage, wanted: str, monkeypatch, first: int = FIRST_SEED) -> int:
             settings={**made.settings, **settings},
             admin_gap_s=NEVER_S,
             fleeting_gap_s=fleeting_gap_s,
+            chains=0,  # test_broken_coordinators.py has them
         )
 
     monkeypatch.setattr(Plan, "of", classmethod(plan))

@@ -100,7 +100,7 @@ async def _commit(
     coordinator = context.broker.group_coordinator
     verifier = context.broker.transaction_verifier
     partition = coordinator.coordinated_partition(request.group_id)
-    if not (verifier.is_enabled and verifier.is_first(partition, producer[0])):
+    if not (verifier.is_enabled and verifier.is_first(partition, transactional_id, producer)):
         return await coordinator.commit_in_transaction(request, producer)
 
     async def commit_unless(error: ErrorCode) -> dict[TopicPartition, ErrorCode]:

@@ -51,7 +51,7 @@ def check(
 ) -> tuple[Checked, FirstWrites | None]:
     """What is refused, and what has to be asked about in topics that are not."""
     topics = {name: refused_topic(context, name) for name, _ in asked}
-    producers, partitions = _firsts(context, asked, topics)
+    producers, partitions = _firsts(context, transactional_id, asked, topics)
     if len(producers) > 1:  # no answer could be meant for all of them; so does Kafka
         return Checked(ErrorCode.INVALID_PRODUCER_ID_MAPPING, topics, {}), None
     checked = Checked(None, topics, {})
@@ -61,7 +61,10 @@ def check(
 
 
 def _firsts(
-    context: RequestContext, asked: Asked, topics: dict[str, ErrorCode | None]
+    context: RequestContext,
+    transactional_id: str,
+    asked: Asked,
+    topics: dict[str, ErrorCode | None],
 ) -> tuple[set[tuple[int, int]], list[TopicPartition]]:
     """The producers of transactional batches; the partitions where those would be the first."""
     verifier = context.broker.transaction_verifier
@@ -76,9 +79,10 @@ def _firsts(
             head = BatchHeader.parse(records)
             if not head.attributes & TRANSACTIONAL_FLAG or head.producer_id < 0:
                 continue
-            producers.add((head.producer_id, head.producer_epoch))
+            producer = (head.producer_id, head.producer_epoch)
+            producers.add(producer)
             partition = TopicPartition(name, index)
-            if verifier.is_first(partition, head.producer_id):
+            if verifier.is_first(partition, transactional_id, producer):
                 partitions.append(partition)
     return producers, list(dict.fromkeys(partitions))
 

@@ -1,7 +1,7 @@
 """A producer's first write to a partition in a transaction: asked about before it is appended.
 
 Only these wait for the transaction coordinator (KIP-890, part 1): what follows in the same
-transaction finds it open.
+transaction finds it open, and its writer admitted.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataplane.model.errors import ErrorCode, KafkaError
 if TYPE_CHECKING:
     from dataplane.broker.replicas.replica_manager import ReplicaManager
     from dataplane.log.producers.producer_state import ProducerState
+    from dataplane.log.producers.verifications import Writer
     from dataplane.model.ids import TopicPartition
 
 
@@ -49,6 +50,10 @@ class FirstWrite:
         if producers.verifications.holds(self._producer_id, self._verification):
             return ErrorCode.NONE
         return ErrorCode.INVALID_TXN_STATE
+
+    def admit(self, writer: Writer) -> None:
+        """What may be written: who goes on in this transaction is not asked about again."""
+        self._producers.verifications.admit(self._producer_id, writer)
 
     def end(self) -> None:
         self._producers.verifications.end(self._producer_id, self._verification)

@@ -10,6 +10,7 @@ from dataplane.broker.networking.peer_client import PeerUnavailableError
 from dataplane.broker.transactions.first_write import FirstWrite
 from dataplane.broker.transactions.marker_queue import by_topic, destination
 from dataplane.cluster.topic_names import TRANSACTIONS_TOPIC
+from dataplane.log.producers.verifications import Writer
 from dataplane.model.coordinator_partition import partition_for
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
@@ -78,13 +79,25 @@ class TransactionVerifier:
         key = "transaction.partition.verification.enable"
         return self._configs.broker_config.get_bool(key)
 
-    def is_first(self, partition: TopicPartition, producer_id: int) -> bool:
-        """Whether a write would begin a transaction in a partition that is led here."""
+    def is_first(
+        self, partition: TopicPartition, transactional_id: str, producer: tuple[int, int]
+    ) -> bool:
+        """Whether a write would begin a transaction in a partition that is led here, or be the
+        first of its writer as far as is known here.
+
+        Kafka lets into an open transaction whoever names its producer id. Partitions of
+        `__consumer_offsets` belong to all tenants: one could fence another there, and leave the
+        transaction without its marker. `producer` is its id and epoch.
+        """
         try:
             producers = self._replica_manager.leader(partition).log.producers
         except KafkaError:
             return False  # refused later, as every write
-        return not producers.has_open_transaction(producer_id)
+        producer_id, epoch = producer
+        if not producers.has_open_transaction(producer_id):
+            return True
+        writer = Writer(transactional_id, epoch)
+        return not producers.verifications.is_admitted(producer_id, writer)
 
     # -- work of requests that cannot wait themselves
 
@@ -133,9 +146,12 @@ class TransactionVerifier:
                 except KafkaError as error:
                     errors[partition] = error.code
             found = await self._ask(transactional_id, producer, writes)
+            writer = Writer(transactional_id, producer[1])
             for partition, write in writes.items():
                 code = found[partition] or write.error()
-                if code is not ErrorCode.NONE:
+                if code is ErrorCode.NONE:
+                    write.admit(writer)
+                else:
                     errors[partition] = code
             self.refused += len(errors)
             return then(errors)

@@ -111,7 +111,7 @@ class ProducerState:
     ) -> CompletedTransaction | None:
         if marker is None:  # a control batch of another kind: nothing of ours
             return None
-        self.verifications.void(batch.producer_id)
+        self.verifications.transaction_ended(batch.producer_id)
         entry.move_to_epoch(batch.producer_epoch)
         entry.coordinator_epoch = marker.coordinator_epoch
         entry.last_timestamp_ms = batch.max_timestamp_ms

@@ -50,7 +50,15 @@ async def started():
         await hosted.stop()
 
 
-async def put(hosted: Hosted, offset: int, version: int = 3, *, epoch: int = 0, **member) -> int:
+async def put(
+    hosted: Hosted,
+    offset: int,
+    version: int = 3,
+    *,
+    epoch: int = 0,
+    transactional_id: str = "x",
+    **member,
+) -> int:
     """The error of the one partition that is committed."""
     partition = TxnOffsetCommitRequestPartition(
         partition_index=0, committed_offset=offset, committed_metadata="m"
@@ -58,7 +66,7 @@ async def put(hosted: Hosted, offset: int, version: int = 3, *, epoch: int = 0, 
     answer = await hosted.call(
         ApiKey.TXN_OFFSET_COMMIT,
         version,
-        transactional_id="x",
+        transactional_id=transactional_id,
         group_id=GROUP,
         producer_id=PRODUCER,
         producer_epoch=epoch,
@@ -286,6 +294,19 @@ async def test_offsets_that_the_transaction_does_not_have_are_not_stored(started
     log = hosted.replica_manager.leader(place).log
     assert log.log_end_offset == 0
     assert not log.producers.verifications
+
+
+@pytest.mark.parametrize(("transactional_id", "epoch"), [("another", 0), ("another", 1), ("x", 1)])
+async def test_no_other_producer_gets_into_an_open_transaction(started, transactional_id, epoch):
+    """Groups of all tenants share partitions: one must not fence another there."""
+    hosted = await started()
+    assert await put(hosted, 42) == E.NONE
+    hosted.peers.verification = E.INVALID_PRODUCER_ID_MAPPING
+    theirs = put(hosted, 7, epoch=epoch, transactional_id=transactional_id)
+    assert await theirs == E.INVALID_PRODUCER_ID_MAPPING
+    assert await put(hosted, 43) == E.NONE
+    assert await end(hosted, commits=True) == E.NONE
+    assert await fetched(hosted, stable=True) == (43, E.NONE)
 
 
 async def test_offsets_behind_the_marker_of_their_transaction_are_not_stored(started):

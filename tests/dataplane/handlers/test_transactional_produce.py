@@ -58,11 +58,12 @@ def inside(
     acks: int = 1,
     transactional_id: str | None = "mine",
     producer_id: int = PRODUCER,
+    producer_epoch: int = 0,
 ):
     records = batch(
         f"v{sequence}",
         producer_id=producer_id,
-        producer_epoch=0,
+        producer_epoch=producer_epoch,
         base_sequence=sequence,
         is_transactional=True,
     )
@@ -191,6 +192,34 @@ async def test_a_question_is_ended_by_nobody_elses_refusal(broker, coordinator):
     coordinator.gate.set()
     assert await asking == E.NONE
     assert not broker.partition("t").log.producers.verifications
+
+
+@pytest.mark.parametrize(
+    ("transactional_id", "producer_epoch"), [("another", 0), ("another", 1), ("mine", 1)]
+)
+async def test_an_open_transaction_is_open_to_its_own_producer_alone(
+    broker, coordinator, transactional_id, producer_epoch
+):
+    """Who names its producer id is asked about: a greater epoch would fence who began it."""
+    assert await error_of(broker, inside(0)) == E.NONE
+    coordinator.error = E.INVALID_PRODUCER_ID_MAPPING
+    theirs = inside(0, transactional_id=transactional_id, producer_epoch=producer_epoch)
+    assert await error_of(broker, theirs) == E.INVALID_PRODUCER_ID_MAPPING
+    assert await error_of(broker, inside(1)) == E.NONE
+    assert broker.partition("t").log.log_end_offset == 2
+    end(broker)
+    assert broker.partition("t").log.last_stable_offset == 3
+
+
+async def test_who_goes_on_in_a_transaction_that_was_found_open_is_asked_about_once(
+    broker, coordinator
+):
+    """As after a change of leader: what was answered there is not known here."""
+    assert await error_of(broker, inside(0)) == E.NONE
+    broker.partition("t").log.producers.verifications.clear()
+    assert await error_of(broker, inside(1)) == E.NONE
+    assert await error_of(broker, inside(2)) == E.NONE
+    assert len(coordinator.asked) == 2
 
 
 async def test_topics_that_may_not_be_written_are_not_asked_about():

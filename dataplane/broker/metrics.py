@@ -142,6 +142,10 @@ class Metrics:
             "penstock_full_pipelines_total",
             "Times that a connection's next request was not looked at because 64 were in work.",
         )
+        self.large_requests_put_off = self.counter(
+            "penstock_large_requests_put_off_total",
+            "Times that a large request was not looked at yet because of its user's others.",
+        )
         self.auto_creations_put_off = self.counter(
             "penstock_auto_creations_put_off_total",
             "Automatic topic creations not begun because too many were under way.",

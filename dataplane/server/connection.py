@@ -18,6 +18,7 @@ from dataplane.broker.delayed.deferred import Deferred
 from dataplane.broker.networking.frame_buffer import SPACE_MIN_BYTES, FrameBuffer, FrameError
 from dataplane.broker.replicas.staged_appends import StagedAnswer
 from dataplane.server.ended_session import EndedSession
+from dataplane.server.large_requests import LARGE_FROM_BYTES
 from dataplane.server.reply_writer import GATHER_BYTES, ReplyWriter
 
 if TYPE_CHECKING:
@@ -229,6 +230,8 @@ class Connection(asyncio.BufferedProtocol):
             if queue and not dispatcher.may_overtake_waiting(frame):
                 buffer.push_back(frame)
                 break
+            if len(frame) > LARGE_FROM_BYTES and self._is_put_off(frame):
+                break
             answer = dispatcher.submit(self, frame)
             if isinstance(answer, StagedAnswer):
                 if not (staged and staged[-1] is answer):  # it takes several requests
@@ -251,6 +254,16 @@ class Connection(asyncio.BufferedProtocol):
             or self._listener.receive_budget.is_short
         ):
             self._govern_reading()
+
+    def _is_put_off(self, frame: memoryview) -> bool:
+        """Whether a large request has to wait for those that its user has sent before."""
+        wait_ms = self._live_dispatcher.wait_before(self, frame)
+        if wait_ms:
+            self._buffer.push_back(frame)
+            self._finish_staged()
+            self._listener.metrics.large_requests_put_off.inc()
+            self.mute(wait_ms)
+        return bool(wait_ms)
 
     def _is_pipeline_full(self) -> bool:
         """Whether as many requests wait as may, once what is staged has been appended."""

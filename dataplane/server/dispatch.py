@@ -17,6 +17,7 @@ from dataplane.handlers.audit_entries import ENTRIES, audit, untold
 from dataplane.handlers.error_response import error_response
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
+from dataplane.server.large_requests import LargeRequests
 from dataplane.server.metered import TimedSteps, hold
 from dataplane.server.rate_limited_log import RateLimitedLog
 from dataplane.server.timing import Timing
@@ -70,6 +71,7 @@ class Dispatcher:
         self._quotas = broker.quotas
         self._rate_limited_log = RateLimitedLog(_log)
         self._tasks: set[asyncio.Task[None]] = set()
+        self._large_requests = LargeRequests(lambda: asyncio.get_running_loop().time())
         self._counts = broker.metrics.requests
         self._until_sample = SAMPLE_EVERY
         self._hot: dict[tuple[int, int], Any] = {}  # API key, version: what takes its frames
@@ -77,6 +79,21 @@ class Dispatcher:
     def may_overtake_waiting(self, frame: memoryview) -> bool:
         """Whether work on `frame` may start while earlier Produces wait for their replicas."""
         return len(frame) >= 2 and _KEY.unpack_from(frame)[0] == _PRODUCE
+
+    def wait_before(self, connection: Requester, frame: memoryview) -> int:
+        """How many milliseconds a large request may not be looked at yet, 0 if it may be now."""
+        info = connection.info
+        is_produce = len(frame) >= _KEY.size and _KEY.unpack_from(frame)[0] == _PRODUCE
+        if is_produce or not info.authenticated:
+            return 0  # before SASL little is allowed, and nothing else
+        is_broker = self._broker.authorizer.authorize(
+            info.principal,
+            info.client_host,
+            AclOperation.CLUSTER_ACTION,
+            ResourceType.CLUSTER,
+            CLUSTER_NAME,
+        )
+        return 0 if is_broker else self._large_requests.wait_ms(info.principal.name, len(frame))
 
     def submit(  # noqa: PLR0911, PLR0912 - a method more would be a call more for each request
         self, connection: Requester, frame: memoryview

@@ -24,6 +24,7 @@ from dataplane.ports.filesystem import File
 from dataplane.quotas.bounds import AddressBounds
 from dataplane.quotas.connections import Bounds, ConnectionQuotas, Limits
 from dataplane.runtime.os_filesystem import OsFileSystem
+from dataplane.server.large_requests import LARGE_FROM_BYTES
 from dataplane.server.listener import Listener
 from dataplane.server.listener_limits import ListenerLimits
 from dataplane.server.socket_binding import bind
@@ -44,6 +45,10 @@ class Scripted:
         self.waiting: list[Deferred] = []
         self.seen: list[bytes] = []
         self.file = file
+        self.waits_ms: list[int] = []
+
+    def wait_before(self, connection, frame: memoryview) -> int:
+        return self.waits_ms.pop(0) if self.waits_ms else 0
 
     def may_overtake_waiting(self, frame: memoryview) -> bool:
         return bytes(frame[:1]) == b"p"
@@ -135,6 +140,21 @@ async def test_answers_keep_the_order_of_their_requests() -> None:
         assert script.seen == [b"e1", b"w2"], "nothing overtakes a request in work"
         script.waiting[0].complete([framed(b"w2")])
         assert [await read_frame(reader) for _ in range(3)] == [b"w2", b"e3", b"e4"]
+
+
+async def test_a_large_request_that_is_put_off_is_worked_on_later_in_its_turn() -> None:
+    script = Scripted()
+    script.waits_ms = [100, 100]
+    large = b"e" + bytes(LARGE_FROM_BYTES)
+    async with listening(script) as (_, port, metrics), connected(port) as (reader, writer):
+        started_s = time.monotonic()
+        writer.write(framed(b"e1") + framed(large) + framed(b"e3"))
+        assert await read_frame(reader) == b"e1"
+        assert script.seen == [b"e1"]
+        assert [await read_frame(reader) for _ in range(2)] == [large, b"e3"]
+        assert time.monotonic() - started_s >= 0.2
+        assert metrics.large_requests_put_off.value == 2
+        assert metrics.muted_connections == 0
 
 
 async def test_pipelined_waits_do_not_hold_each_other_back() -> None:

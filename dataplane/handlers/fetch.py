@@ -43,11 +43,12 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     if version < BATCHES_FROM:
         return old_fetch.handle_frame(context, frame, position)
     request = parse_fetch(version, frame, position)
+    partitions = FetchPartitions(context, request)
+    sessions = context.broker.replica_manager.fetch_sessions
     try:
-        session = context.broker.replica_manager.fetch_sessions.open(request, version)
+        session = sessions.open(request, version, may_begin=partitions.may_replicate)
     except KafkaError as error:
         return refuse_all(context, error)
-    partitions = FetchPartitions(context, request)
     asked = session.asked
     if not partitions.may_replicate and session.session is not None:
         asked = session.session.asked()  # what is idle is refused as well

@@ -351,8 +351,11 @@ class FetchManager:
         self.cache = FetchSessionCache(slots=slots, entropy=entropy)
         self._clock = clock
 
-    def open(self, request: FetchParts, version: int) -> FetchContext:
+    def open(self, request: FetchParts, version: int, *, may_begin: bool = True) -> FetchContext:
         """Take the request's part in its session.
+
+        `may_begin`: not who calls itself a follower and is none. Followers' sessions drive out
+        consumers'; Kafka gives such a one a session too, in which everything is refused.
 
         Raises KafkaError: FETCH_SESSION_ID_NOT_FOUND, INVALID_FETCH_SESSION_EPOCH,
         FETCH_SESSION_TOPIC_ID_ERROR; the fetcher then asks for everything again.
@@ -361,7 +364,7 @@ class FetchManager:
         uses_topic_ids = version >= TOPIC_IDS_FROM
         if epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             self.cache.remove(request.session_id)
-            if epoch == FINAL_EPOCH:
+            if epoch == FINAL_EPOCH or not may_begin:
                 return FetchContext(request.topics)
             return _FullFetchContext(
                 request, self.cache, self._clock, uses_topic_ids=uses_topic_ids

@@ -203,7 +203,8 @@ class Connection(asyncio.BufferedProtocol):
             self._listener.rate_limited_log.warn(host, "closing %s: %s", host, error)
             self._finish()
         except CloseConnection as reason:
-            _log.info("closing %s: %s", self.info.client_host, reason)
+            host = self.info.client_host
+            self._listener.rate_limited_log.warn(host, "closing %s: %s", host, reason)
             self._finish()
         except Exception:  # noqa: BLE001 - whatever it was, only this connection may suffer
             _log.exception("closing %s: its request broke the connection", self.info.client_host)
@@ -227,10 +228,10 @@ class Connection(asyncio.BufferedProtocol):
             if frame is None:
                 is_drained = not buffer.wanted_bytes
                 break
-            if queue and not dispatcher.may_overtake_waiting(frame):
+            if (queue and not dispatcher.may_overtake_waiting(frame)) or (
+                len(frame) > LARGE_FROM_BYTES and self._is_put_off(frame)
+            ):
                 buffer.push_back(frame)
-                break
-            if len(frame) > LARGE_FROM_BYTES and self._is_put_off(frame):
                 break
             answer = dispatcher.submit(self, frame)
             if isinstance(answer, StagedAnswer):
@@ -259,7 +260,6 @@ class Connection(asyncio.BufferedProtocol):
         """Whether a large request has to wait for those that its user has sent before."""
         wait_ms = self._live_dispatcher.wait_before(self, frame)
         if wait_ms:
-            self._buffer.push_back(frame)
             self._finish_staged()
             self._listener.metrics.large_requests_put_off.inc()
             self.mute(wait_ms)

@@ -123,3 +123,19 @@ async def test_no_slots_no_sessions() -> None:
     response = await broker.ask(fetch(topic_id, session=(0, 0)), VERSION)
     assert (response.error_code, response.session_id) == (0, 0)
     await broker.stop()
+
+
+@pytest.mark.parametrize("version", [11, VERSION])
+async def test_who_only_calls_itself_a_follower_gets_no_session(
+    broker: OneBroker, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Followers' sessions drive out consumers': all places could be taken."""
+    topic_id = broker.topic("t", replicas=(ME, PEER))
+    topic = topic_id if version >= 13 else "t"
+    sessions = broker.replica_manager.fetch_sessions.cache
+    await opened(broker, topic, version, replica=PEER)
+    monkeypatch.setattr("dataplane.broker.context.RequestContext.authorize", lambda *_: False)
+    response = await broker.ask(fetch(topic, session=(0, 0), replica=PEER), version)
+    assert only(response).error_code == ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    assert response.session_id == 0
+    assert len(sessions) == 1

@@ -157,6 +157,16 @@ async def test_a_large_request_that_is_put_off_is_worked_on_later_in_its_turn() 
         assert metrics.muted_connections == 0
 
 
+async def test_connections_that_have_to_be_closed_do_not_fill_the_log(caplog) -> None:
+    caplog.set_level("INFO")
+    async with listening(Scripted()) as (_, port, _m):
+        for _ in range(20):
+            async with connected(port) as (reader, writer):
+                writer.write(framed(b"c"))
+                assert await reader.read() == b""
+    assert len([line for line in caplog.messages if "as asked" in line]) == 1
+
+
 async def test_pipelined_waits_do_not_hold_each_other_back() -> None:
     script = Scripted()
     async with listening(script) as (_, port, _m), connected(port) as (reader, writer):

@@ -193,13 +193,13 @@ def test_large_requests_over_many_connections_leave_time_for_others(tenants: Loc
             started_s = time.monotonic()
             for thread in threads:
                 thread.start()
-            quick = 0
+            worst_s = 0.0
             while any(thread.is_alive() for thread in threads):
                 asked_s = time.monotonic()
                 assert ask(alice, metadata.MetadataRequest(topics=[]), 9) is not None
-                quick += time.monotonic() - asked_s < 0.2
+                worst_s = max(worst_s, time.monotonic() - asked_s)
                 time.sleep(0.05)
         took_s = time.monotonic() - started_s
     assert None not in answers, "put off, not refused"
     assert took_s > (len(flood) - 1) * len(frame) / 2**20
-    assert quick > 2 * len(flood), "between two of mallory's there is time for alice's"
+    assert worst_s < took_s / 2, "between two of mallory's there is time for alice's"

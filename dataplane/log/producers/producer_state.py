@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+import heapq
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from dataplane.log import paths
 from dataplane.log.producers import producer_snapshot
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from dataplane.ports.filesystem import FileSystem
 
 _SNAPSHOTS_KEPT = 2
+PRODUCERS_MAX: Final = 50_000
+"""Producers of a partition that are remembered: about 1 KiB each. Kafka has no such bound, and any
+client may name as many as it likes until they expire."""
+_CROWDED_OUT_AT_ONCE: Final = PRODUCERS_MAX // 10
 
 
 class Marker(NamedTuple):
@@ -47,6 +52,8 @@ class ProducerState:
         # A snapshot at this log end would hold nothing that a start does not find anyway.
         self._snapshot_end_offset = NO_OFFSET
         self.damaged_files = 0
+        self.crowded_out = 0
+        """Producers forgotten before they expired, since the start."""
 
     def relocate(self, directory: str) -> None:
         self._directory = directory
@@ -93,6 +100,8 @@ class ProducerState:
         """Take note of an appended batch. Returns the transaction that it ended, if any."""
         entry = self.entries.get(batch.producer_id)
         if entry is None:
+            if len(self.entries) >= PRODUCERS_MAX:
+                self._crowd_out()
             entry = self.entries[batch.producer_id] = ProducerEntry(batch.producer_id)
         if batch.attributes & CONTROL_FLAG:
             return self._record_marker(entry, batch, marker)
@@ -158,6 +167,17 @@ class ProducerState:
         ]
         for producer_id in stale:
             del self.entries[producer_id]
+
+    def _crowd_out(self) -> None:
+        """Forget those that have been silent for longest, as if they had expired."""
+        idle = (
+            each for each in self.entries.values() if each.transaction_first_offset == NO_OFFSET
+        )
+        for entry in heapq.nsmallest(
+            _CROWDED_OUT_AT_ONCE, idle, key=lambda each: each.last_timestamp_ms
+        ):
+            del self.entries[entry.producer_id]
+            self.crowded_out += 1
 
     def clear(self) -> None:
         self.entries.clear()

@@ -83,8 +83,17 @@ def register(
         labels=("topic",),
     )
     _register_controller(metrics, controller)
+    _register_producers(metrics, replica_manager)
     _register_waiting(metrics, replica_manager)
     _register_connections(metrics, listeners)
+
+
+def _register_producers(metrics: Metrics, replica_manager: ReplicaManager) -> None:
+    metrics.gauge(
+        "penstock_producers_crowded_out",
+        "Producers that partitions led here forgot because they had 50,000.",
+        lambda: sum(each.log.producers.crowded_out for each in replica_manager.led()),
+    )
 
 
 def _register_controller(metrics: Metrics, controller: KafkaController) -> None:

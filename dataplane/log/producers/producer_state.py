@@ -30,7 +30,7 @@ _SNAPSHOTS_KEPT = 2
 PRODUCERS_MAX: Final = 50_000
 """Producers of a partition that are remembered: about 1 KiB each. Kafka has no such bound, and any
 client may name as many as it likes until they expire."""
-_CROWDED_OUT_AT_ONCE: Final = PRODUCERS_MAX // 10
+CROWDED_OUT_AT_ONCE: Final = PRODUCERS_MAX // 10
 
 
 class Marker(NamedTuple):
@@ -174,7 +174,7 @@ class ProducerState:
             each for each in self.entries.values() if each.transaction_first_offset == NO_OFFSET
         )
         for entry in heapq.nsmallest(
-            _CROWDED_OUT_AT_ONCE, idle, key=lambda each: each.last_timestamp_ms
+            CROWDED_OUT_AT_ONCE, idle, key=lambda each: each.last_timestamp_ms
         ):
             del self.entries[entry.producer_id]
             self.crowded_out += 1

@@ -25,7 +25,7 @@ def written(state: ProducerState, producer_id: int, *, is_transactional: bool = 
 
 def test_the_longest_silent_make_place_and_open_transactions_stay(monkeypatch):
     monkeypatch.setattr(producer_state, "PRODUCERS_MAX", 10)
-    monkeypatch.setattr(producer_state, "_CROWDED_OUT_AT_ONCE", 3)
+    monkeypatch.setattr(producer_state, "CROWDED_OUT_AT_ONCE", 3)
     state = ProducerState(None, "unused")
     written(state, 0, is_transactional=True)
     for producer_id in range(1, 10):

@@ -59,7 +59,7 @@ class UnreliablePeers:
         if kind == "lost":
             await asyncio.sleep(self._random.uniform(0, SILENCE_MAX_S))
             raise TimeoutError("the markers are lost")
-        answer = await self._peers.request(broker_id, message, version, **options)
+        await self._peers.request(broker_id, message, version, **options)
         if kind == "unanswered":
             await asyncio.sleep(self._random.uniform(0, SILENCE_MAX_S))
             raise TimeoutError("the answer about markers is lost")

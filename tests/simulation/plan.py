@@ -57,6 +57,8 @@ class Plan:
     """Between moves of coordinators' and chains' partitions; 0 is none."""
     marker_fault_gap_s: float = 0.0
     """Between times at which markers, or their answers, are lost or repeated; 0 is none."""
+    members: int = 0
+    """Of a classic group, beside the chains."""
 
     @classmethod
     def of(cls, random: Random) -> Plan:
@@ -90,4 +92,5 @@ class Plan:
             transaction_timeout_ms=random.choice((2_000, LONG_TRANSACTION_MS, LONG_TRANSACTION_MS)),
             chain_move_gap_s=random.choice((0.0, 0.8, 3.0)),
             marker_fault_gap_s=random.choice((0.0, 0.5, 2.0)),
+            members=random.choice((0, 2, 3)),
         )

@@ -44,6 +44,8 @@ DELETE_DELAY_MS = "1000"
 COORDINATORS = {
     "offsets.topic.num.partitions": "2",
     "transaction.state.log.num.partitions": "2",
+    "group.min.session.timeout.ms": "1000",
+    "group.initial.rebalance.delay.ms": "200",
     "transaction.abort.timed.out.transaction.cleanup.interval.ms": "500",
 }
 

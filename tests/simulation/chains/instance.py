@@ -74,7 +74,7 @@ class Instance:
             read = await fetch(self._session, FEED, self.chain, max(0, position), isolation)
             records = read.records[: self._random.randint(1, RECORDS_MAX)]
             if not records:
-                if self.chains.is_draining and read.next_offset >= read.high_watermark:
+                if self.chains.is_all_fed_before(self.chain, read.next_offset):
                     self.is_done = True
                     return
                 await asyncio.sleep(self._random.uniform(0.05, 0.3))

@@ -97,7 +97,9 @@ class Watcher:
         random = self._session.random
         while not self.is_stopping:
             await asyncio.sleep(random.uniform(0, 0.3))
-            if random.random() < 0.5:
+            if self.chains.members and random.random() < 0.3:
+                await self.look_at_members(random.choice(sorted(self.chains.shared.sent)))
+            elif random.random() < 0.5:
                 await self.look_at_chain(random.randrange(self.chains.count))
             elif self.chains.committers:
                 await self.look_at_group(random.choice(self.chains.committers))
@@ -109,6 +111,11 @@ class Watcher:
 
     async def look_at_group(self, committer: Committer) -> None:
         await self._look(committer.group_id, 0, committer.acknowledged, lambda: committer.sent)
+
+    async def look_at_members(self, partition: int) -> None:
+        shared = self.chains.shared
+        least = shared.acknowledged[partition]
+        await self._look("members", partition, least, lambda: shared.sent[partition])
 
     async def _look(self, group_id: str, partition: int, least: int, most) -> None:
         """`least` was acknowledged before the question, `most` sent before the answer.

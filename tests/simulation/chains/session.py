@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 GROUP, TRANSACTION = 0, 1
 PATIENCE_S = 12.0
 RETRY_S = 0.1
+ANSWER_MS = 2_000
 AGAIN = frozenset(
     {
         ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
@@ -64,7 +65,14 @@ class Session:
         self._coordinators: dict[tuple[int, str], int] = {}
 
     async def of_coordinator(
-        self, kind: int, key: str, message: Any, version: int, code_of: Callable[[Any], int]
+        self,
+        kind: int,
+        key: str,
+        message: Any,
+        version: int,
+        code_of: Callable[[Any], int],
+        *,
+        timeout_ms: int = ANSWER_MS,
     ) -> Any:
         """The answer without an error that tries may mend. EndedError with any other."""
 
@@ -74,7 +82,9 @@ class Session:
         def forget() -> None:
             self._coordinators.pop((kind, key), None)
 
-        return await self._until_said(target, forget, message, version, code_of)
+        return await self._until_said(
+            target, forget, message, version, code_of, timeout_ms=timeout_ms
+        )
 
     async def of_leader(
         self, topic: str, partition: int, message: Any, version: int, code_of: Callable[[Any], int]
@@ -96,6 +106,8 @@ class Session:
         message: Any,
         version: int,
         code_of: Callable[[Any], int],
+        *,
+        timeout_ms: int = ANSWER_MS,
     ) -> Any:
         what = type(message).__name__
         give_up_s = self.client.loop.time() + PATIENCE_S
@@ -104,7 +116,7 @@ class Session:
             broker = await target()
             if broker >= 0:
                 try:
-                    answer = await self.client.ask(broker, message, version)
+                    answer = await self.client.ask(broker, message, version, timeout_ms=timeout_ms)
                 except NotSentError:
                     pass
                 except UnknownOutcomeError:

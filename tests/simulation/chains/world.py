@@ -23,6 +23,7 @@ from tests.simulation.chains.fetching import UNCOMMITTED, Read, fetch
 from tests.simulation.chains.instance import FEED, RESULT, Instance
 from tests.simulation.chains.ledger import Ledger, Output
 from tests.simulation.chains.marker_faults import MarkerFaults, UnreliablePeers
+from tests.simulation.chains.members import Member, Shared
 from tests.simulation.chains.offsets import Committer, Watcher
 from tests.simulation.chains.reader import CommittedReader
 from tests.simulation.chains.session import EndedError, Session
@@ -49,11 +50,15 @@ class Chains:
         self.is_stopping = False
         self.is_draining = False
         self.is_read = not self.count
+        self.fed: set[tuple[int, int]] = set()
+        """Partitions and offsets of `feed` that were acknowledged to who wrote them."""
         self.inputs: dict[int, list[int]] = {}
         """By partition of `feed`: every offset that holds a record, once `is_read`."""
         self.outputs: dict[tuple[int, int], Output] = {}
         """By partition and offset of `result`: what read_committed shows, once `is_read`."""
         self.committers: list[Committer] = []
+        self.shared = Shared()
+        self.members: list[Member] = []
         self._instances: dict[int, list[Instance]] = {}
         self._running = 0
         self._numbers = 0
@@ -68,6 +73,7 @@ class Chains:
         self._watcher = Watcher(self, Session(self.sim, "offset-watcher"))
         self._reader = CommittedReader(self, Session(self.sim, "committed-reader"))
         self.committers = [Committer(self, n) for n in range(COMMITTERS)]
+        self.members = [Member(self, n, self.shared) for n in range(self.sim.plan.members)]
         self._session.client.spawn(self._run())
 
     async def _run(self) -> None:
@@ -75,7 +81,7 @@ class Chains:
         for topic in (FEED, RESULT):
             while not await self._create(topic):
                 await asyncio.sleep(0.2)
-        for each in (self._watcher, self._reader, *self.committers):
+        for each in (self._watcher, self._reader, *self.committers, *self.members):
             each.start()
         for chain in range(self.count):
             self._session.client.spawn(self._keep(chain))
@@ -91,13 +97,13 @@ class Chains:
         """Nothing new from here on; what there is comes to its end."""
         self.is_stopping = True
         self.marker_faults.stop()
-        for each in self.committers:
+        for each in (*self.committers, *self.members):
             each.is_stopping = True
 
     @property
     def is_idle(self) -> bool:
-        """Whether every input was consumed by a committed transaction."""
-        return not self._running and all(each.is_idle for each in self.committers)
+        """Whether every input was consumed by a committed transaction, and every member has left."""
+        return not self._running and all(each.is_idle for each in (*self.committers, *self.members))
 
     @property
     def names(self) -> list[str]:
@@ -105,6 +111,7 @@ class Chains:
             return []
         found = ["chains", "offset-watcher", "committed-reader"]
         found += [each.group_id for each in self.committers]
+        found += [each.name for each in self.members]
         return found + [i.name for each in self._instances.values() for i in each]
 
     def begin_last_look(self) -> None:
@@ -122,6 +129,9 @@ class Chains:
             self.inputs[chain] = await self._read_feed(chain)
         for committer in self.committers:
             await watcher.look_at_group(committer)
+        if self.members:
+            for partition in self.shared.sent:
+                await watcher.look_at_members(partition)
         self.is_read = True
 
     async def _read_feed(self, partition: int) -> list[int]:
@@ -176,7 +186,7 @@ class Chains:
             topic_data=[TopicProduceData(name=FEED, partition_data=[data])],
         )
         try:
-            await self._session.of_leader(
+            answer = await self._session.of_leader(
                 FEED,
                 partition,
                 request,
@@ -185,6 +195,14 @@ class Chains:
             )
         except EndedError as ended:
             self.sim.trace(f"feed: {ended}")
+        else:
+            self.fed.add((partition, answer.responses[0].partition_responses[0].base_offset))
+
+    def is_all_fed_before(self, partition: int, offset: int) -> bool:
+        """Whether nothing that was acknowledged is left there, nor will be. A watermark alone may be
+        that of a deposed leader.
+        """
+        return self.is_draining and all(o < offset for p, o in self.fed if p == partition)
 
     # -- topics, and where their leaders are
 
@@ -233,7 +251,7 @@ class Chains:
         """Its markers pass through our hands from here on."""
         if self.sim.plan.marker_fault_gap_s and self.count:
             sender = process.broker.components.handlers.transaction_coordinator.sender
-            sender._peers = UnreliablePeers(sender._peers, self.marker_faults)
+            vars(sender)["_peers"] = UnreliablePeers(vars(sender)["_peers"], self.marker_faults)
 
     def was_read(self, partition: int, offset: int, output: Output) -> None:
         for invariant in self.sim.invariants:

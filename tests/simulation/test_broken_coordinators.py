@@ -15,10 +15,12 @@ from dataplane.broker.coordinator_log import shard_host, writer
 from dataplane.broker.groups.group_coordinator import GroupCoordinator
 from dataplane.broker.groups.shard_host import GroupShardHost
 from dataplane.broker.transactions.marker_sender import MarkerSender
+from dataplane.groups.offsets import Offsets
 from dataplane.groups.pending_offsets import PendingOffsets
 from dataplane.log.partition_log import PartitionLog
 from dataplane.log.producers.producer_entry import ProducerEntry
 from dataplane.log.producers.producer_state import ProducerState
+from dataplane.model.errors import ErrorCode
 from dataplane.transactions.initializing import Initializing
 from dataplane.transactions.outcome import Outcome
 from dataplane.transactions.shard import TransactionShard
@@ -154,6 +156,12 @@ def answers_as_a_deposed_leader(patch) -> Changes:
     return {"faults": ("pause", "zk_cut", "isolate"), "fault_gap_s": 1.5, "chaos_s": 25.0}
 
 
+def takes_commits_of_old_generations(patch) -> Changes:
+    """Whoever was a member once may commit, whoever owns the partition by now."""
+    patch.setattr(Offsets, "_check_member_commit", lambda self, group, request: ErrorCode.NONE)
+    return {"members": 3, "faults": ("reset",), "fault_gap_s": 2.0, "chaos_s": 15.0}
+
+
 CASES: list[tuple[Any, ...]] = [
     (lists_no_aborted, ABORTED),
     (shows_what_is_open, ABORTED),
@@ -171,6 +179,7 @@ CASES: list[tuple[Any, ...]] = [
     (acknowledges_unreplicated_offsets, OFFSETS),
     (reads_half_its_log, OFFSETS),
     (answers_as_a_deposed_leader, OFFSETS),
+    (takes_commits_of_old_generations, OFFSETS),
 ]
 
 
@@ -191,6 +200,7 @@ def catch(sabotage, wanted: str, monkeypatch, first: int = FIRST_SEED) -> int:
             "chaos_s": 8.0,
             "chain_move_gap_s": 0.0,
             "marker_fault_gap_s": 0.0,
+            "members": 0,
             "admin_gap_s": NEVER_S,
             "fleeting_gap_s": NEVER_S,
         }

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from dataplane.broker.coordinator_log import shard_host, writer
+from dataplane.broker.coordinator_log import shard_host
+from dataplane.broker.coordinator_log.writer import CoordinatorWriter
 from dataplane.broker.groups.group_coordinator import GroupCoordinator
 from dataplane.broker.groups.shard_host import GroupShardHost
 from dataplane.broker.transactions.marker_sender import MarkerSender
@@ -26,7 +27,7 @@ from dataplane.transactions.outcome import Outcome
 from dataplane.transactions.shard import TransactionShard
 from dataplane.transactions.transaction import TransactionImage
 from tests.simulation.plan import NEVER_S, Plan
-from tests.simulation.test_broken_brokers import Broken
+from tests.simulation.test_broken_brokers import Broken, alter
 
 SEEDS_MAX = 25
 FIRST_SEED = 30_000
@@ -71,14 +72,16 @@ def forgets_decisions(patch) -> Changes:
 
 def fences_nobody(patch) -> Changes:
     """A successor gets the epoch that its predecessor has."""
-    bump = vars(Initializing)["_emptied"]
 
-    def same_epoch(self, image: TransactionImage, request, **changes):
-        if "producer_id" not in changes:
-            changes["producer_epoch"] = image.producer_epoch
-        return bump(self, image, request, **changes)
+    def unbumped(bump):
+        def same_epoch(self, image: TransactionImage, request, **changes):
+            if "producer_id" not in changes:
+                changes["producer_epoch"] = image.producer_epoch
+            return bump(self, image, request, **changes)
 
-    patch.setattr(Initializing, "_emptied", same_epoch)
+        return same_epoch
+
+    alter(patch, Initializing, "_emptied", unbumped)
     patch.setattr(ProducerEntry, "check_sequence", lambda self, epoch, sequence: None)
     patch.setattr(ProducerState, "find_duplicate", lambda self, batch: None)
     return {}
@@ -113,15 +116,17 @@ def drops_offsets_of_transactions(patch) -> Changes:
 
 def acknowledges_unreplicated_offsets(patch) -> Changes:
     """A coordinator answers when it has written, not when its followers have."""
-    append = vars(writer.CoordinatorWriter)["_append"]
 
-    def at_once(self, writes):
-        append(self, writes)
-        for batch in list(self._in_flight):
-            if not batch.is_late:
-                self._on_committed(True)
+    def impatient(append):
+        def at_once(self, writes):
+            append(self, writes)
+            for batch in list(self._in_flight):
+                if not batch.is_late:
+                    self._on_committed(True)
 
-    patch.setattr(writer.CoordinatorWriter, "_append", at_once)
+        return at_once
+
+    alter(patch, CoordinatorWriter, "_append", impatient)
     return {"faults": ("kill_unfenced", "isolate"), "fault_gap_s": 1.5, "chaos_s": 25.0}
 
 

@@ -63,7 +63,8 @@ class MarkerSender:
     def __init__(
         self, peers: PeerPool, metadata_cache: MetadataCache, metrics: Metrics, clock: Clock
     ) -> None:
-        self._peers = peers
+        self.peers = peers
+        """The way to other brokers; the simulator puts a worse one in its place."""
         self._metadata_cache = metadata_cache
         self._clock = clock
         self._queue = MarkerQueue()
@@ -184,7 +185,7 @@ class MarkerSender:
         """One request after the other, while anything waits for this broker."""
         while taken := self._queue.take(broker_id, MARKERS_PER_REQUEST_MAX):
             try:
-                response = await self._peers.request(
+                response = await self.peers.request(
                     broker_id,
                     _request(taken),
                     VERSION,

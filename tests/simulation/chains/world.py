@@ -251,7 +251,7 @@ class Chains:
         """Its markers pass through our hands from here on."""
         if self.sim.plan.marker_fault_gap_s and self.count:
             sender = process.broker.components.handlers.transaction_coordinator.sender
-            vars(sender)["_peers"] = UnreliablePeers(vars(sender)["_peers"], self.marker_faults)
+            sender.peers = UnreliablePeers(sender.peers, self.marker_faults)
 
     def was_read(self, partition: int, offset: int, output: Output) -> None:
         for invariant in self.sim.invariants:

@@ -58,6 +58,8 @@ class ShardHost(Generic[S, O]):
         self.is_loaded = False
         self.load_ms = 0
         """How long reading its log took."""
+        self.loaded_to = 0
+        """The end of what was read. Above the high watermark it may be lost with this leader."""
         self._partition = partition
         self._clock = clock
         self._writer: CoordinatorWriter[Any] = CoordinatorWriter(
@@ -99,6 +101,7 @@ class ShardHost(Generic[S, O]):
         started_ms = self._clock.monotonic_ms()
         try:
             count = await load(self._partition, self.replay, self)
+            self.loaded_to = self._partition.log.log_end_offset
             await self._settled()
         except (KafkaError, OSError):
             # Left as "loading": clients keep asking, and the next leader may read its own copy.

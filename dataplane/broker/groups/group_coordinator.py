@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from dataplane.broker.coordinator_log.leadership_proof import LeadershipProof
     from dataplane.broker.metadata.config_store import ConfigStore
     from dataplane.broker.metadata.metadata_cache import MetadataCache
+    from dataplane.broker.replicas.partition import Partition
     from dataplane.broker.replicas.replica_manager import ReplicaManager
     from dataplane.cluster.image import ClusterImage
     from dataplane.config.broker_config import BrokerConfig
@@ -239,13 +240,21 @@ class GroupCoordinator:
         for group_id in group_ids:
             asked.setdefault(self.partition_of(group_id), []).append(group_id)
         led = [each for each in map(self._replica_manager.get, asked) if each is not None]
-        answers = await asyncio.gather(*map(self._proof.ask, led))
+        answers = await asyncio.gather(*map(self._doubt, led))
         return {
             group_id: error
             for partition, error in zip(led, answers, strict=True)
             if error is not ErrorCode.NONE
             for group_id in asked[partition.topic_partition]
         }
+
+    async def _doubt(self, partition: Partition) -> ErrorCode:
+        error = await self._proof.ask(partition)
+        host = self._shards.get(partition.topic_partition.partition)
+        if error is not ErrorCode.NONE or host is None:
+            return error
+        is_committed = partition.high_watermark >= host.loaded_to
+        return ErrorCode.NONE if is_committed else ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
 
     def fetch_offsets(
         self,

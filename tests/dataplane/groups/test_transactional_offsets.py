@@ -352,3 +352,22 @@ async def test_stable_offsets_are_read_by_who_leads_for_sure(started, doubt):
     answer = await hosted.call(ApiKey.OFFSET_FETCH, 7, group_id=GROUP, require_stable=True)
     assert (answer.error_code, answer.topics) == (doubt, [])
     assert await fetched(hosted) == (42, E.NONE), "as Kafka, who did not ask for it is answered"
+
+
+async def test_stable_offsets_are_committed_ones_also_after_a_change_of_leaders(started):
+    """What a new coordinator has read above the high watermark may be lost with it."""
+    hosted = await started(replicas=(1, 2))
+    place = hosted.group_coordinator.partition_of(GROUP)
+    committing = asyncio.create_task(put(hosted, 42))
+    log = hosted.replica_manager.leader(place).log
+    while not log.log_end_offset:
+        await asyncio.sleep(0)
+    hosted.follow(place)
+    hosted.lead(place)
+    await hosted.loaded()
+    answer = await hosted.call(ApiKey.OFFSET_FETCH, 7, group_id=GROUP, require_stable=True)
+    assert answer.error_code == E.COORDINATOR_LOAD_IN_PROGRESS
+    hosted.replicate()
+    answer = await hosted.call(ApiKey.OFFSET_FETCH, 7, group_id=GROUP, require_stable=True)
+    assert answer.error_code == E.NONE
+    assert await committing == E.NOT_COORDINATOR

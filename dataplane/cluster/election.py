@@ -63,6 +63,15 @@ def elect_offline(
     return None
 
 
+def is_unclean(before: PartitionState, after: PartitionState) -> bool:
+    """Whether `after` came by an election of a leader that may lack records."""
+    return (
+        after.leader_recovery_state == RECOVERING
+        and after.leader != NO_LEADER
+        and after.leader not in before.isr
+    )
+
+
 def elect_preferred(state: PartitionState, live: Container[int]) -> PartitionState | None:
     """The head of the assignment, if it is live, in sync and does not lead already."""
     preferred = state.preferred_leader

@@ -28,7 +28,7 @@ from dataplane.broker.metrics import Metrics
 from dataplane.broker.networking.peer_client import PeerPool
 from dataplane.broker.networking.peer_login import PeerCredentials
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint
-from dataplane.compose import coordinator_gauges, gauges, quota_gauges
+from dataplane.compose import alert_gauges, coordinator_gauges, gauges, quota_gauges
 from dataplane.compose.components import build_components
 from dataplane.compose.environment import of_this_machine
 from dataplane.compose.listeners import Listeners
@@ -161,6 +161,11 @@ class BrokerProcess:
         coordinator_gauges.register_transactions(self._metrics, transactions)
         coordinator_gauges.register_verifications(self._metrics, verifier)
         quota_gauges.register(self._metrics, components.handlers.quotas)
+        alert_gauges.register_producers(
+            self._metrics, components.replica_manager, components.configs, self._environment.clock
+        )
+        alert_gauges.register_controller(self._metrics, components.controller)
+        alert_gauges.register_audit(self._metrics)
         housekeeping = Housekeeping()
         self._start_chores(components, housekeeping)
         undo.push_async_callback(housekeeping.stop)

@@ -7,6 +7,7 @@ import contextlib
 import gc
 from typing import TYPE_CHECKING
 
+from dataplane.compose.alert_gauges import register_disks
 from dataplane.compose.gauges import register_storage
 from dataplane.config import ConfigError
 from dataplane.log.cleaner.driver import CleanerSettings
@@ -65,6 +66,7 @@ async def open_logs(
     )
     apply_dynamic(logs, config)
     register_storage(metrics, logs)
+    register_disks(metrics, logs)
     try:
         # Recovery may read gigabytes; nothing else touches the logs before it ends.
         with _no_collection():

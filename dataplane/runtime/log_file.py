@@ -135,9 +135,18 @@ class AppendedLog(logging.FileHandler):
         super().__init__(log_file.path, encoding="utf-8")
         self.setFormatter(logging.Formatter("%(message)s"))
         self._log_file = log_file
+        self.failures = 0
+        """Lines that could not be written, and full files that could not be put aside."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        self.failures += 1
+        super().handleError(record)
 
     def emit(self, record: logging.LogRecord) -> None:
+        failures = self.failures
         super().emit(record)
+        if self.failures > failures:
+            return  # to ask how full the file is would only fail once more
         try:
             if self.stream is not None and self.stream.tell() > self._log_file.bytes_max:
                 self.close()

@@ -3,6 +3,7 @@ must fire on the series made for it and be silent on those beside it.
 """
 
 import json
+import re
 import shutil
 import subprocess
 
@@ -12,8 +13,13 @@ import yaml
 from deploy.local.config import REPOSITORY
 
 PROMETHEUS = REPOSITORY / "deploy" / "prometheus"
-RULES = PROMETHEUS / "controlplane.yml"
-(GROUP,) = yaml.safe_load(RULES.read_text())["groups"]
+RULE_FILES = [PROMETHEUS / name for name in ("controlplane.yml", "brokers.yml")]
+RULES = {
+    rule["alert"]: (file, rule)
+    for file in RULE_FILES
+    for group in yaml.safe_load(file.read_text())["groups"]
+    for rule in group["rules"]
+}
 HOURS = 4
 pytestmark = pytest.mark.skipif(
     shutil.which("promtool") is None, reason="promtool is not installed (Debian: prometheus)"
@@ -51,6 +57,41 @@ def durations(quick, all_of_them):
     }
 
 
+BROKER = 'job="penstock-brokers",instance="b1"'
+CONTROLLER = "kafka_controller_kafkacontroller"
+REPLICAS = "kafka_server_replicamanager"
+
+
+def brokers(name, fires, silent, of=steady):
+    """As `one`, of two brokers of a cluster."""
+    return tuple(
+        {
+            f'{name}{{job="penstock-brokers",instance="b{number}"}}': of(value)
+            for number, value in enumerate(values)
+        }
+        for values in (fires, silent)
+    )
+
+
+def requests(bound_ms, within, all_of_them):
+    """Produce requests per minute, and how many of them took at most so long."""
+    name = f'kafka_network_requestmetrics_totaltimems_bucket{{{BROKER},request="Produce",le="%s"}}'
+    return {
+        name % bound_ms: rising(within),
+        name % "2500": rising(all_of_them),
+        name % "+Inf": rising(all_of_them),
+    }
+
+
+def disk(usable):
+    """Of 100 bytes."""
+    labels = f'{BROKER},dir="/data"'
+    return {
+        f"penstock_log_dir_usable_bytes{{{labels}}}": steady(usable),
+        f"penstock_log_dir_total_bytes{{{labels}}}": steady(100),
+    }
+
+
 DAY_S = 86_400
 OLDEST, CERTIFICATE = "penstock_oldest_due_operation_seconds", "penstock_certificate_left_seconds"
 # Series on which it fires, series on which it is silent.
@@ -77,7 +118,47 @@ CASES = {
     "PenstockPasswordOverlapOverdue": one(
         "penstock_password_overlaps_overdue", 1, 0, 'state="held"'
     ),
+    "PenstockBrokerPageAway": one("up", 0, 1, BROKER),
+    "PenstockNoActiveController": brokers(f"{CONTROLLER}_activecontrollercount", (0, 0), (0, 1)),
+    "PenstockManyControllers": brokers(f"{CONTROLLER}_activecontrollercount", (1, 1), (0, 1)),
+    "PenstockOfflinePartitions": brokers(f"{CONTROLLER}_offlinepartitionscount", (0, 1), (0, 0)),
+    "PenstockUnderMinIsr": brokers(f"{REPLICAS}_underminisrpartitioncount", (0, 1), (0, 0)),
+    "PenstockUncleanElections": brokers(
+        "kafka_controller_controllerstats_uncleanleaderelections_total", (0, 1), (0, 0), of=rising
+    ),
+    "PenstockUnderReplicated": one(f"{REPLICAS}_underreplicatedpartitions", 1, 0, BROKER),
+    "PenstockIsrShrinks": brokers(f"{REPLICAS}_isrshrinks_total", (0, 1), (0, 0), of=rising),
+    "PenstockRequestsSlow": (requests("1000", 90, 100), requests("1000", 100, 100)),
+    "PenstockRequestsFail": one("penstock_failed_requests_total", 1, 0, BROKER, of=rising),
+    "PenstockDiskFilling": (disk(14), disk(16)),
+    "PenstockDiskFull": (disk(4), disk(6)),
+    "PenstockLogDirectoryFailed": one(
+        "kafka_log_logmanager_offlinelogdirectorycount", 1, 0, BROKER
+    ),
+    "PenstockLateTransactions": one(
+        f"{REPLICAS}_partitionswithlatetransactionscount", 1, 0, BROKER
+    ),
+    # Time begins at 0 in promtool's tests.
+    "PenstockBrokerCertificateEnds": one(
+        "penstock_tls_certificate_expiry_timestamp_seconds",
+        7 * DAY_S,
+        8 * DAY_S,
+        f'{BROKER},listener="SSL"',
+    ),
+    "PenstockAuditLogFails": one("penstock_audit_write_failures_total", 1, 0, BROKER, of=rising),
+    "PenstockAuditLinesHeldBack": one(
+        "penstock_audit_lines_suppressed_total", 1, 0, BROKER, of=rising
+    ),
 }
+
+
+def kept_labels(expression):
+    """The labels of what an alert is about: those that it goes by, or those of its series."""
+    if expression.startswith("up{"):
+        return ("job", "instance")
+    outermost = re.search(r"by \((.*?)\)", expression)
+    by = outermost[1] if outermost else ""
+    return tuple(name for name in re.findall(r"\w+", by) if name != "le")
 
 
 def promtool(*arguments):
@@ -98,22 +179,22 @@ def test_the_scrape_configuration_and_its_rules_are_prometheuss(tmp_path):
     here = tmp_path / "token"
     here.write_text("secret")
     (tmp_path / "prometheus.yml").write_text(written.replace(token, str(here)))
-    shutil.copy(RULES, tmp_path)
+    for file in RULE_FILES:
+        shutil.copy(file, tmp_path)
     promtool("check", "config", tmp_path / "prometheus.yml")
 
 
 def test_every_alert_has_its_series():
-    assert CASES.keys() == {rule["alert"] for rule in GROUP["rules"]}
+    assert CASES.keys() == RULES.keys()
 
 
 @pytest.mark.parametrize("alert", CASES)
 def test_an_alert_fires_on_what_it_is_for_and_on_nothing_beside_it(alert, tmp_path):
-    (rule,) = [rule for rule in GROUP["rules"] if rule["alert"] == alert]
+    file, rule = RULES[alert]
     fires, silent = CASES[alert]
     kept = {"severity": rule["labels"]["severity"]}
-    for label in ("cluster", "queue", "source"):
-        if f"by ({label})" in rule["expr"] or f"by ({label}," in rule["expr"]:
-            kept[label] = next(iter(fires)).partition(f'{label}="')[2].partition('"')[0]
+    for label in kept_labels(rule["expr"]):
+        kept[label] = next(iter(fires)).partition(f'{label}="')[2].partition('"')[0]
     labels = ", ".join(
         f'{name}="{value}"'
         for name, value in {"alertname": alert, "alertstate": "firing", **kept}.items()
@@ -135,9 +216,9 @@ def test_an_alert_fires_on_what_it_is_for_and_on_nothing_beside_it(alert, tmp_pa
         }
         for series, is_firing in ((fires, True), (silent, False))
     ]
-    file = tmp_path / "tests.yml"
+    written = tmp_path / "tests.yml"
     # What is JSON is YAML.
-    file.write_text(
-        json.dumps({"rule_files": [str(RULES)], "evaluation_interval": "1m", "tests": tests})
+    written.write_text(
+        json.dumps({"rule_files": [str(file)], "evaluation_interval": "1m", "tests": tests})
     )
-    promtool("test", "rules", file)
+    promtool("test", "rules", written)

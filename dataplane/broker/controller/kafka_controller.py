@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from dataplane.broker.controller.environment import ControllerEnvironment
     from dataplane.cluster.responses import DeletionResults, LeaderAndIsrResult
+    from dataplane.model.ids import TopicPartition
     from dataplane.ports.coordinator import NodeStat, Watch
 
 log = logging.getLogger(__name__)
@@ -62,6 +63,8 @@ class KafkaController:
         self._term_watches: TermWatches | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self.controller_id = -1
+        self.unclean_elections = 0
+        """Leaders elected out of sync in all terms of this broker."""
 
     # -- life -----------------------------------------------------------------------------------
 
@@ -232,6 +235,7 @@ class KafkaController:
             unclean_allowed=lambda topic: environment.configs.topic_config(topic).get_bool(
                 "unclean.leader.election.enable"
             ),
+            on_unclean=self._on_unclean,
             on_deleted=self._on_deleted,
             on_leader_and_isr=self._on_leader_and_isr,
         )
@@ -240,6 +244,10 @@ class KafkaController:
         self._active_epoch = epoch
         await controller.take_over()
         self._term_watches = TermWatches(environment.coordinator, controller.context, self.later)
+
+    def _on_unclean(self, partition: TopicPartition) -> None:
+        self.unclean_elections += 1
+        log.warning("%s is led by a replica that was not in sync: records may be lost", partition)
 
     async def _resign(self) -> None:
         self._active_epoch = None

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dataplane.cluster import znodes
 from dataplane.cluster.context import NEVER_LED
+from dataplane.cluster.election import is_unclean
 from dataplane.cluster.failover import Changes, repair
 from dataplane.cluster.writes import stamped, state_groups
 from dataplane.ports.coordinator import Create
@@ -23,7 +24,8 @@ class PartitionStateMachine:
     """The one place that changes the states of partitions under control.
 
     Its methods raise ControllerMovedError and OutcomeUnknownError; then the context has not
-    changed. `unclean_allowed(topic)`: whether a replica that is not in sync may lead.
+    changed. `unclean_allowed(topic)`: whether a replica that is not in sync may lead;
+    `on_unclean(partition)`: one leads now, and records may be lost.
     """
 
     def __init__(
@@ -33,11 +35,13 @@ class PartitionStateMachine:
         batch: ControllerBrokerRequestBatch,
         *,
         unclean_allowed: Callable[[str], bool],
+        on_unclean: Callable[[TopicPartition], None],
     ) -> None:
         self._context = context
         self._zk = zk
         self._batch = batch
         self._unclean_allowed = unclean_allowed
+        self._on_unclean = on_unclean
 
     async def apply(self, changes: Changes, *, assignments: bool = False) -> Changes:
         """Write new states and take them up; nothing is enqueued yet. Returns them as written.
@@ -48,7 +52,10 @@ class PartitionStateMachine:
         written = stamped(self._context, changes)
         await self._zk.write(state_groups(self._context, written, assignments=assignments))
         for partition, state in written.items():
+            before = self._context.state(partition)
             self._context.put(partition, state)
+            if before is not None and is_unclean(before, state):
+                self._on_unclean(partition)
         return written
 
     async def commit(

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from dataplane.cluster.context import ControllerContext
     from dataplane.cluster.responses import DeletionResults, LeaderAndIsrResult
     from dataplane.config import BrokerConfig
+    from dataplane.model.ids import TopicPartition
     from dataplane.ports.clock import Clock
     from dataplane.ports.coordinator import Coordinator
     from dataplane.ports.entropy import Entropy
@@ -60,6 +61,7 @@ class ControllerTerm:
         entropy: Entropy,
         broker_config: Callable[[], BrokerConfig],
         unclean_allowed: Callable[[str], bool],
+        on_unclean: Callable[[TopicPartition], None],
         on_deleted: Callable[[int, DeletionResults], None],
         on_leader_and_isr: Callable[[int, LeaderAndIsrResult], None],
     ) -> None:
@@ -78,7 +80,9 @@ class ControllerTerm:
         )
         batch = ControllerBrokerRequestBatch(context, channels)
         common = (context, zk, batch)
-        states = PartitionStateMachine(context, zk, batch, unclean_allowed=unclean_allowed)
+        states = PartitionStateMachine(
+            context, zk, batch, unclean_allowed=unclean_allowed, on_unclean=on_unclean
+        )
         self.topic_deletion = TopicDeletionManager(context, zk, batch, replica_states, retries)
         self.reassignment = PartitionReassignment(context, batch, states, self.topic_deletion)
         self.elections = LeaderElections(context, states, broker_config=broker_config)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
 from typing import TYPE_CHECKING
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from dataplane.ports.background import Background, Pacer
     from dataplane.ports.clock import Clock
     from dataplane.ports.entropy import Entropy
-    from dataplane.ports.filesystem import FileSystem
+    from dataplane.ports.filesystem import DiskUsage, FileSystem
 
 __all__ = ["DirectoryReport", "LogManager", "LogManagerSettings", "LogReport"]
 
@@ -456,6 +457,15 @@ class LogManager:
             )
             for directory in self._directories
         ]
+
+    def disk_usage(self) -> dict[str, DiskUsage]:
+        """Of the volumes of the directories that have not failed, by the directory's path."""
+        found = {}
+        for directory in self._directories:
+            if directory.failure is None:
+                with contextlib.suppress(OSError):  # what uses the directory next reports it
+                    found[directory.path] = self._fs.usage(directory.path)
+        return found
 
     # --- stop ---
 

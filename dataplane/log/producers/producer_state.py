@@ -147,6 +147,12 @@ class ProducerState:
         """Where the oldest transaction begins whose end is not replicated yet."""
         return self._undecided.first_offset()
 
+    def oldest_open_written_ms(self) -> int | None:
+        """When the producer of the oldest open transaction wrote last, on the wall clock."""
+        producer_id = self._undecided.oldest_open()
+        entry = None if producer_id is None else self.entries.get(producer_id)
+        return None if entry is None else entry.last_timestamp_ms
+
     def last_stable_offset_after(self, completed: CompletedTransaction) -> int:
         """The last stable offset once `completed`, which was just recorded, is replicated."""
         first_open = self._undecided.first_open_offset()

@@ -65,6 +65,10 @@ class UndecidedTransactions:
         """Where the oldest transaction begins that has no marker yet."""
         return next(iter(self._open.values()), None)
 
+    def oldest_open(self) -> int | None:
+        """The producer of the oldest transaction that has no marker yet."""
+        return next(iter(self._open), None)
+
     def on_high_watermark(self, high_watermark: int) -> None:
         unreplicated = self._unreplicated
         while unreplicated and unreplicated[0].last_offset < high_watermark:

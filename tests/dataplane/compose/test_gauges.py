@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from dataplane.broker.metadata.log_dir_events import report_failure
 from dataplane.broker.networking.receive_budget import ReceiveBudget
 from dataplane.cluster.topic_plans import TopicRequest
-from dataplane.compose import coordinator_gauges, gauges, quota_gauges
+from dataplane.compose import alert_gauges, coordinator_gauges, gauges, quota_gauges
 from dataplane.model.ids import TopicPartition
 from dataplane.quotas.entities import DEFAULT, Entity
 from dataplane.wire.messages.list_groups import ListGroupsRequest
@@ -47,6 +47,11 @@ def register(broker: OneBroker, listeners: Listeners) -> None:
     coordinator_gauges.register_transactions(broker.metrics, broker.transaction_coordinator)
     coordinator_gauges.register_verifications(broker.metrics, broker.handlers.transaction_verifier)
     quota_gauges.register(broker.metrics, broker.handlers.quotas)
+    alert_gauges.register_producers(
+        broker.metrics, broker.replica_manager, broker.configs, broker.clock
+    )
+    alert_gauges.register_controller(broker.metrics, broker.controller)
+    alert_gauges.register_audit(broker.metrics)
 
 
 async def test_waiting_requests_and_isrs() -> None:
@@ -131,6 +136,7 @@ async def test_the_table_lists_what_the_page_shows() -> None:
     broker = OneBroker()
     register(broker, listeners_of(PLAINTEXT=3))
     gauges.register_storage(broker.metrics, broker.logs)
+    alert_gauges.register_disks(broker.metrics, broker.logs)
     broker.topic("led")
     broker.topic("followed", leader=PEER, replicas=(PEER, ME))
     await broker.ask(ListGroupsRequest(), 4)

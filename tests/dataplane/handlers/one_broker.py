@@ -75,6 +75,7 @@ class NoController:
     controller_id = -1
     is_active = False
     context = None
+    unclean_elections = 0
 
 
 class ProofOnPaper:

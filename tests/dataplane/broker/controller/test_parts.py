@@ -77,6 +77,7 @@ async def test_repair_makes_the_parents_that_an_interrupted_creation_lacks(zooke
         ControllerZkClient(zookeeper, 0),
         ControllerBrokerRequestBatch(context, queues),
         unclean_allowed=lambda _topic: False,
+        on_unclean=lambda _partition: None,
     )
     changes = await states.repair([TP])
     data, stat = await zookeeper.get(znodes.state_path("t", 0))
@@ -98,11 +99,35 @@ async def test_a_refused_write_changes_neither_memory_nor_queues(zookeeper):
         ControllerZkClient(zookeeper, 9),
         ControllerBrokerRequestBatch(context, queues),
         unclean_allowed=lambda _topic: False,
+        on_unclean=lambda _partition: None,
     )
     with pytest.raises(ControllerMovedError):
         await states.commit(states.decide_repairs([TP]))
     assert context.state(TP) is before
     assert (queues.sent(), queues.wakes) == ({}, 0)
+
+
+@pytest.mark.parametrize(
+    ("isr", "unclean"), [((1,), [TP]), ((1, 2), [])], ids=["out of sync", "in sync"]
+)
+async def test_an_election_that_may_lose_records_is_told(zookeeper, isr, unclean):
+    before = PartitionState(index=0, leader=1, replicas=(1, 2), isr=isr, leader_epoch=0)
+    for path in ("/brokers/topics/t/partitions", "/brokers/topics/t/partitions/0"):
+        await zookeeper.create(path, b"")
+    told = []
+    await zookeeper.create(znodes.state_path("t", 0), znodes.encode_state(before))
+    states = PartitionStateMachine(
+        context_with(before, live=(2,)),
+        ControllerZkClient(zookeeper, 0),
+        ControllerBrokerRequestBatch(context_with(before, live=(2,)), Queues(2)),
+        unclean_allowed=lambda _topic: True,
+        on_unclean=told.append,
+    )
+    changes = await states.repair([TP])
+    assert changes[TP].leader == 2
+    assert told == unclean
+    assert await states.repair([TP]) == {}
+    assert told == unclean
 
 
 def test_requests_go_to_replicas_and_metadata_to_everybody():

@@ -173,3 +173,32 @@ def test_features_are_described(tool: ClusterTools) -> None:
     # As in Kafka 3.9 with ZooKeeper there are none; the tool lists what there is.
     found = tool.bare("kafka-features", "--bootstrap-server", tool.bootstrap, "describe")
     assert "Feature:" not in found.ok()
+
+
+UPGRADE = ("upgrade", "--feature", "metadata.version=20")
+DOWNGRADE = ("downgrade", "--feature", "metadata.version=7")
+
+
+@pytest.mark.parametrize("dry_run", [(), ("--dry-run",)], ids=["update", "dry run"])
+@pytest.mark.parametrize(
+    ("update", "reason"),
+    [
+        (UPGRADE, "The feature is not supported."),
+        (DOWNGRADE, "The feature is not supported."),
+        ((*DOWNGRADE, "--unsafe"), "The feature is not supported."),
+        (("disable", "--feature", "no.such"), "no such finalized feature"),
+        (("disable", "--feature", "no.such", "--unsafe"), "no such finalized feature"),
+        (("upgrade", "--feature", "one=1", "--feature", "two=2"), "The feature is not supported."),
+    ],
+    ids=["upgrade", "downgrade", "unsafe downgrade", "disable", "unsafe disable", "two"],
+)
+def test_a_feature_cannot_be_updated(
+    tool: ClusterTools, update: tuple[str, ...], reason: str, dry_run: tuple[str, ...]
+) -> None:
+    where = ("--bootstrap-server", tool.bootstrap)
+    answered = tool.bare("kafka-features", *where, *update, *dry_run)
+    answered.refused(reason)
+    for name in (each.partition("=")[0] for each in update if each[0] != "-" and "." in each):
+        assert name in answered.out + answered.err, "which one"
+    described = tool.bare("kafka-features", *where, "describe")
+    assert "Feature:" not in described.ok(), "nothing was changed"

@@ -63,6 +63,23 @@ def register_groups(metrics: Metrics, coordinator: GroupCoordinator) -> None:
         labels=("state",),
     )
     _register_loading(metrics, kind, "__consumer_offsets", coordinator.load_times_ms)
+    tally = coordinator.tally
+    for name, documentation, read in (
+        ("offset_commit", "Offsets that commits have stored.", lambda: tally.commits),
+        ("offset_expiration", "Offsets that have expired.", lambda: tally.expirations),
+        ("offset_deletion", "Offsets that OffsetDelete has deleted.", lambda: tally.deletions),
+        (
+            "group_completed_rebalance",
+            "Generations of classic groups whose assignment was stored.",
+            lambda: tally.completed_rebalances,
+        ),
+        (
+            "consumer_group_rebalance",
+            "New epochs of groups of the consumer protocol.",
+            lambda: tally.consumer_rebalances,
+        ),
+    ):
+        metrics.counters(f"{kind}{name}_total", documentation, read)
 
 
 def _register_loading(

@@ -10,6 +10,7 @@ from dataplane.groups.durable import DurableState
 from dataplane.groups.group import ClassicGroup
 from dataplane.groups.requests import UNKNOWN_MEMBER_ID
 from dataplane.groups.states import GroupState
+from dataplane.groups.tally import GroupTally
 from dataplane.model.errors import ErrorCode
 
 if TYPE_CHECKING:
@@ -78,8 +79,10 @@ class ShardCore:
         clock: Clock,
         entropy: Entropy,
         timings_of: Callable[[str], ConsumerTimings] | None = None,
+        tally: GroupTally | None = None,
     ) -> None:
         self.settings = settings
+        self.tally = tally or GroupTally()
         self.timings_of = timings_of or (lambda _group_id: settings.consumer_timings)
         self.clock = clock
         self.entropy = entropy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 from typing import TYPE_CHECKING
 
 from dataplane.groups.commit_records import commit_record, commit_tombstone
@@ -21,7 +22,7 @@ from dataplane.groups.transactional_offsets import TransactionalOffsets
 from dataplane.model.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from dataplane.groups.consumer.group import ConsumerGroup
     from dataplane.groups.consumer.parts import ConsumerParts
@@ -114,6 +115,7 @@ class Offsets:
                 if self._in_flight[key] <= 0:
                     del self._in_flight[key]
             if error is ErrorCode.NONE:
+                self._core.tally.commits += len(accepted)
                 self._group_of_offsets(group_id)
             answer = offset_write_error(error)
             done.reply(ticket, results | dict.fromkeys(accepted, answer))
@@ -179,6 +181,7 @@ class Offsets:
             if error is not ErrorCode.NONE:
                 done.reply(ticket, (offset_write_error(error), {}))
             else:
+                self._core.tally.deletions += len(removed)
                 done.reply(ticket, (ErrorCode.NONE, errors))
             return done
 
@@ -224,12 +227,14 @@ class Offsets:
                 out.reply(ticket, ErrorCode.NON_EMPTY_GROUP)
             return
         change = self._consumers.departures.end_group(group)
-        change.before += self._tombstones(group.group_id, self._known(group.group_id))
+        removed = self._known(group.group_id)
+        change.before += self._tombstones(group.group_id, removed)
 
         def ended(error: ErrorCode) -> Outcome:
+            if ticket is None:
+                return self._expired(removed, error)
             done = Outcome()
-            if ticket is not None:
-                done.reply(ticket, offset_write_error(error))
+            done.reply(ticket, offset_write_error(error))
             return done
 
         self._core.consumer_groups.submit(change, out, ended)
@@ -249,7 +254,9 @@ class Offsets:
         if not group.members and self._known(group.group_id) == set(removed):
             self._delete_consumer_group(group, None, out)
         elif removed:
-            out.write(self._tombstones(group.group_id, removed), lambda _error: Outcome())
+            out.write(
+                self._tombstones(group.group_id, removed), functools.partial(self._expired, removed)
+            )
 
     def expire(self) -> Outcome:
         """KIP-211: drop offsets that nobody needs any more, and groups that have nothing left."""
@@ -270,8 +277,15 @@ class Offsets:
             if is_unused and self._known(group.group_id) == set(removed):
                 self._end_group(group, removed, None, out)
             elif removed:
-                out.write(self._tombstones(group.group_id, removed), lambda _error: Outcome())
+                stored = functools.partial(self._expired, removed)
+                out.write(self._tombstones(group.group_id, removed), stored)
         return out
+
+    def _expired(self, removed: Collection[TopicPartition], error: ErrorCode) -> Outcome:
+        """What was written has been stored or not; those that are left are tried again."""
+        if error is ErrorCode.NONE:
+            self._core.tally.expirations += len(removed)
+        return Outcome()
 
     def remove_topics(self, topics: frozenset[str]) -> Outcome:
         """Deleted topics take their committed offsets along."""
@@ -332,8 +346,9 @@ class Offsets:
                 del self._core.groups[group.group_id]
                 if error is not ErrorCode.NONE:
                     self._core.restore(group.group_id)
-            if ticket is not None:
-                done.reply(ticket, offset_write_error(error))
+            if ticket is None:
+                return self._expired(removed, error)
+            done.reply(ticket, offset_write_error(error))
             return done
 
         if records:

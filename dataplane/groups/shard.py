@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from dataplane.groups.group import ClassicGroup
     from dataplane.groups.records import CoordinatorRecord
     from dataplane.groups.settings import ConsumerTimings, GroupSettings
+    from dataplane.groups.tally import GroupTally
     from dataplane.ports.clock import Clock
     from dataplane.ports.entropy import Entropy
 
@@ -57,8 +58,9 @@ class GroupShard:
         topics: TopicCatalogue,
         *,
         timings_of: Callable[[str], ConsumerTimings] | None = None,
+        tally: GroupTally | None = None,
     ) -> None:
-        self.core = ShardCore(settings, clock, entropy, timings_of)
+        self.core = ShardCore(settings, clock, entropy, timings_of, tally)
         self._rebalancer = Rebalancer(self.core)
         self.consumers = ConsumerParts(self.core, topics, self._rebalancer)
         classic_members = self.consumers.classic_members

@@ -99,6 +99,7 @@ class Syncing:
         for member in group.members.values():
             member.assignment = assignments.get(member.member_id, b"")
         group.move_to(GroupState.STABLE, now_ms=self._core.clock.realtime_ms())
+        self._core.tally.completed_rebalances += 1
         for member in group.members.values():
             if member.sync_ticket is not None:
                 self._rebalancer.answer_sync(member, self._result(group, member), out)

@@ -48,6 +48,8 @@ class TransactionalOffsets:
             for place in places:
                 if self._in_flight[place] <= 0:
                     del self._in_flight[place]
+            if refusal is ErrorCode.NONE:
+                self._core.tally.commits += len(accepted)
             answer = offset_write_error(refusal)
             done.reply(ticket, results | dict.fromkeys(accepted, answer))
             return done

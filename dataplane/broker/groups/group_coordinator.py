@@ -20,6 +20,7 @@ from dataplane.groups.consumer.assignors import KAFKAS_CLASSES
 from dataplane.groups.consumer.offset_checks import check_fetch
 from dataplane.groups.requests import JoinResult, SyncResult
 from dataplane.groups.settings import ConsumerTimings, GroupSettings, MigrationPolicy
+from dataplane.groups.tally import GroupTally
 from dataplane.model.coordinator_partition import partition_for
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
@@ -99,6 +100,7 @@ class GroupCoordinator:
         self._entropy = entropy
         self._settings = settings_from(configs.broker_config)
         self._topics = MetadataTopics(metadata_cache)
+        self.tally = GroupTally()
         self._shards: dict[int, GroupShardHost] = {}
         self._expiry: asyncio.Task[None] | None = None
         self._is_stopping = False
@@ -330,6 +332,7 @@ class GroupCoordinator:
             self._entropy,
             self._topics,
             timings_of=self._timings_of,
+            tally=self.tally,
             write_timeout_ms=self._configs.broker_config.get_int("offsets.commit.timeout.ms"),
         )
         self._shards[index] = host

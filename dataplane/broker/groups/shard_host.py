@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dataplane.groups.consumer.topics import TopicCatalogue
     from dataplane.groups.outcome import Write
     from dataplane.groups.settings import ConsumerTimings, GroupSettings
+    from dataplane.groups.tally import GroupTally
     from dataplane.ports.clock import Clock
     from dataplane.ports.entropy import Entropy
 
@@ -34,11 +35,12 @@ class GroupShardHost(ShardHost[GroupShard, Outcome]):
         topics: TopicCatalogue,
         *,
         timings_of: Callable[[str], ConsumerTimings],
+        tally: GroupTally,
         write_timeout_ms: int,
     ) -> None:
         super().__init__(
             partition,
-            GroupShard(settings, clock, entropy, topics, timings_of=timings_of),
+            GroupShard(settings, clock, entropy, topics, timings_of=timings_of, tally=tally),
             clock,
             write_timeout_ms=write_timeout_ms,
         )

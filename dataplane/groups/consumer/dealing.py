@@ -42,6 +42,7 @@ class Dealing:
                 has_changed = True
         if has_changed:
             change.set_epoch(group.epoch + 1)
+            self._core.tally.consumer_rebalances += 1
 
     def assign(self, change: Change) -> None:
         """Deal out all partitions, if that has not been done for the group's epoch.

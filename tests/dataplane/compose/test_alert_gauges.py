@@ -85,7 +85,8 @@ def test_a_line_that_the_audit_log_cannot_write_is_counted(
     full.symlink_to("/dev/full")
     handler = AppendedLog(LogFile(full))
     logger = logging.getLogger(LOGGER)
-    monkeypatch.setattr(logger, "level", logging.INFO)
+    level = logger.level
+    logger.setLevel(logging.INFO)
     logger.addHandler(handler)
     try:
         assert sample(metrics, "penstock_audit_write_failures_total") == 0
@@ -93,3 +94,4 @@ def test_a_line_that_the_audit_log_cannot_write_is_counted(
         assert sample(metrics, "penstock_audit_write_failures_total") == 1
     finally:
         logger.removeHandler(handler)
+        logger.setLevel(level)

@@ -46,6 +46,15 @@ def listed(whose: str = BROKER) -> dict[str, Row]:
     }
 
 
+def guide() -> dict[str, list[str]]:
+    """Which metrics the file names for what an operator wants to see."""
+    _, part = TABLE.read_text().split("## What to look at for what\n")
+    rows = [line for line in part.partition("\n## ")[0].splitlines() if "`" in line]
+    return {
+        row.split("|")[1].strip(): re.findall(r"`((?:kafka|penstock)_\w+)`", row) for row in rows
+    }
+
+
 def check_page(page: str) -> None:
     """Names, types and labels; a metric without a sample yet has its labels in the table alone."""
     rows, shown = listed(), {}

@@ -1,16 +1,33 @@
 """A whole broker's metrics page shows what `deploy/METRICS.md` lists, no more and no less."""
 
+import json
 import pathlib
+import re
 import urllib.request
 
 import pytest
+import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
+from deploy.local.config import REPOSITORY
 from tests.local_cluster import local_cluster
-from tests.metrics_table import check_page
+from tests.metrics_table import check_page, guide
 from tests.ports import free_row
 
+DEPLOY = REPOSITORY / "deploy"
 pytestmark = [pytest.mark.conformance, pytest.mark.cluster]
+
+
+METRIC = re.compile(r"\b(?:penstock|kafka)_[a-z_]+")
+PARTS = re.compile(r"_(bucket|sum|count)$")
+
+
+def expressions() -> list[str]:
+    """What the dashboard of brokers and the alert rules for them ask."""
+    panels = json.loads((DEPLOY / "grafana" / "brokers.json").read_text())["panels"]
+    (group,) = yaml.safe_load((DEPLOY / "prometheus" / "brokers.yml").read_text())["groups"]
+    shown = [target["expr"] for panel in panels for target in panel["targets"]]
+    return shown + [rule["expr"] for rule in group["rules"]]
 
 
 def test_a_brokers_page_is_the_table(tmp_path: pathlib.Path) -> None:
@@ -22,6 +39,15 @@ def test_a_brokers_page_is_the_table(tmp_path: pathlib.Path) -> None:
     ):
         page = answer.read().decode()
     check_page(page)
+    shown = set(re.findall(r"^# TYPE (\w+) ", page, re.MULTILINE))
+    wanted = {name for names in guide().values() for name in names}
+    assert len(wanted) > 30
+    assert wanted <= shown
+    asked_for = expressions()
+    assert len(asked_for) > 50
+    for expression in asked_for:
+        for name in METRIC.findall(expression):
+            assert name in shown or PARTS.sub("", name) in shown, expression
     samples = {
         sample.name: sample.value
         for family in text_string_to_metric_families(page)

@@ -130,8 +130,9 @@ class FaultCluster:
             "log.dirs": str(self.log_dir(broker)),
             "zookeeper.connect": self._zookeeper,
             "min.insync.replicas": "2",
-            # Three partitions instead of fifty: only the time to make them depends on it.
+            # Three partitions instead of fifty each: only the time to make them depends on it.
             "offsets.topic.num.partitions": "3",
+            "transaction.state.log.num.partitions": "3",
             "group.initial.rebalance.delay.ms": "0",
             **self._settings,
         }

@@ -115,7 +115,15 @@ class Writer:
 class GroupReader:
     """A member of a consumer group that reads and commits all the time."""
 
-    def __init__(self, bootstrap: str, topic: str) -> None:
+    def __init__(
+        self,
+        bootstrap: str,
+        topic: str,
+        *,
+        group: str = "",
+        settings: Mapping[str, object] | None = None,
+    ) -> None:
+        self.name = group or f"group-{topic}"
         self.seen: list[Read] = []
         self.seen_ids: set[str] = set()
         self.refused_commits = 0
@@ -124,11 +132,12 @@ class GroupReader:
         self._consumer = Consumer(
             {
                 "bootstrap.servers": bootstrap,
-                "group.id": f"group-{topic}",
+                "group.id": self.name,
                 "auto.offset.reset": "earliest",
                 "enable.auto.commit": False,
                 "check.crcs": True,
                 **QUIET,
+                **(settings or {}),
             }
         )
         self._consumer.subscribe([topic])

@@ -127,6 +127,9 @@ class GroupReader:
         self.seen: list[Read] = []
         self.seen_ids: set[str] = set()
         self.refused_commits = 0
+        self.longest_gap_s = 0.0
+        """Between two confirmed commits."""
+        self._committed_at_s = 0.0
         self.committed: dict[int, int] = {}
         """The newest commit by partition that the coordinator has confirmed."""
         self._consumer = Consumer(
@@ -164,6 +167,10 @@ class GroupReader:
         except KafkaException:
             self.refused_commits += 1  # the group starts again from an older commit
             return
+        now_s = time.monotonic()
+        if self._committed_at_s:
+            self.longest_gap_s = max(self.longest_gap_s, now_s - self._committed_at_s)
+        self._committed_at_s = now_s
         for each in answered or []:
             if each.error is None and each.offset >= 0:
                 self.committed[each.partition] = each.offset

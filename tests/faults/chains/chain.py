@@ -20,7 +20,7 @@ from confluent_kafka import (
 from tests.faults.chains.history import Attempt, ChainHistory, Decision, Placed, transform
 from tests.faults.traffic import QUIET
 
-BATCH = 10
+BATCH = 40
 """Records of the feed a transaction takes at most."""
 CALL_S = 10.0
 PATIENCE_S = 90.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import itertools
 import math
 import zlib
 from typing import NamedTuple
@@ -112,3 +113,8 @@ class ChainHistory:
     read_on_the_way: list[Output] = dataclasses.field(default_factory=list)
     committed: list[Output] = dataclasses.field(default_factory=list)
     uncommitted: list[Output] = dataclasses.field(default_factory=list)
+
+    def longest_gap_s(self) -> float:
+        """Between two attempts that were committed, one after the other."""
+        times = sorted(a.closing_s for a in self.attempts if a.decision is Decision.COMMITTED)
+        return max((after - before for before, after in itertools.pairwise(times)), default=0.0)

@@ -253,7 +253,13 @@ class ChainTrial:
         cells = [f"\n{self.name}: {fed} inputs, {looks} looks, {offsets} offsets seen"]
         for chain in self.chains:
             tally = collections.Counter(each.decision.value for each in chain.history.attempts)
-            cells.append(f"{chain.name}: {dict(tally)}, fenced {chain.fenced}")
+            gap_s = f"longest without a commit {chain.history.longest_gap_s():.1f} s"
+            cells.append(f"{chain.name}: {dict(tally)}, fenced {chain.fenced}, {gap_s}")
+        cells += [
+            f"{group.name}: refused commits {group.refused_commits}, "
+            f"longest without a commit {group.longest_gap_s:.1f} s"
+            for group in self.groups
+        ]
         return "\n  ".join(cells)
 
     def _errors(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import threading
 import time
@@ -126,7 +127,8 @@ class GroupReader:
         self.name = group or f"group-{topic}"
         self.seen: list[Read] = []
         self.seen_ids: set[str] = set()
-        self.refused_commits = 0
+        self.refused_commits: collections.Counter[str] = collections.Counter()
+        """By error; that there was nothing new to commit is none."""
         self.longest_gap_s = 0.0
         """Between two confirmed commits."""
         self._committed_at_s = 0.0
@@ -164,8 +166,10 @@ class GroupReader:
     def _commit(self) -> None:
         try:
             answered = self._consumer.commit(asynchronous=False)
-        except KafkaException:
-            self.refused_commits += 1  # the group starts again from an older commit
+        except KafkaException as error:
+            name = error.args[0].name()
+            if name != "_NO_OFFSET":
+                self.refused_commits[name] += 1  # the group starts again from an older commit
             return
         now_s = time.monotonic()
         if self._committed_at_s:

@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from dataplane.model.coordinator_partition import partition_for
 from tests.faults.chains import checker
-from tests.faults.chains.chain import Chain
+from tests.faults.chains.chain import CLIENT, Chain
 from tests.faults.chains.history import Decision, End
 from tests.faults.chains.readers import Follower, read_topic
 from tests.faults.chains.watchers import Asked, Key, Watcher, asking, ends_of
@@ -57,7 +57,7 @@ class ChainTrial:
                 bootstrap,
                 self.feed,
                 group=f"{run}-plain-{protocol}",
-                settings={"group.protocol": protocol},
+                settings={"group.protocol": protocol, **CLIENT},
             )
             for protocol in PROTOCOLS
         ]
@@ -256,7 +256,7 @@ class ChainTrial:
             gap_s = f"longest without a commit {chain.history.longest_gap_s():.1f} s"
             cells.append(f"{chain.name}: {dict(tally)}, fenced {chain.fenced}, {gap_s}")
         cells += [
-            f"{group.name}: refused commits {group.refused_commits}, "
+            f"{group.name}: refused commits {dict(group.refused_commits)}, "
             f"longest without a commit {group.longest_gap_s:.1f} s"
             for group in self.groups
         ]

@@ -134,6 +134,10 @@ class FaultCluster:
             "offsets.topic.num.partitions": "3",
             "transaction.state.log.num.partitions": "3",
             "group.initial.rebalance.delay.ms": "0",
+            # A third of 45 s: librdkafka sends the leave of a KIP-848 member once, and where it
+            # meets a coordinator that has moved, the group waits for the session to end.
+            "group.consumer.session.timeout.ms": "15000",
+            "group.consumer.min.session.timeout.ms": "15000",
             **self._settings,
         }
         config = home / "broker.properties"

@@ -7,18 +7,12 @@ import time
 import pytest
 
 from tests.faults.chains.moves import move_leader
-from tests.faults.chains.trial import ChainTrial, chain_trial
+from tests.faults.chains.trial import PLACES, chain_trial
 from tests.faults.cluster import SESSION_TIMEOUT_S, FaultCluster
 from tests.local_cluster import eventually
 
 pytestmark = [pytest.mark.faults, pytest.mark.cluster]
 SLOW = pytest.mark.slow
-PLACES = {
-    "transactions": ChainTrial.transactions_at,
-    "offsets": ChainTrial.offsets_at,
-    "output": ChainTrial.output_at,
-}
-"""Whose leader the fault meets: the chain's transaction coordinator, its group's, its data's."""
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
+from tests.faults.chains.trial import PLACES, chain_trial
 from tests.faults.cluster import ZOOKEEPER_START_S, FaultCluster, running
 from tests.faults.network import Network, NoNamespacesError
 from tests.faults.trial import trial
+from tests.local_cluster import eventually
 
 pytestmark = [pytest.mark.faults, pytest.mark.cluster]
 PATIENCE_MS = 6000
@@ -172,3 +174,45 @@ def test_a_follower_sits_behind_a_slow_link(cluster: FaultCluster, network: Netw
             network.speed_up(BROKERS[follower])
         run.settle()
         assert run.gap_s() < NOTICED_MAX_S
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("place", list(PLACES))
+def test_what_chains_need_is_cut_from_all_brokers(
+    cluster: FaultCluster, network: Network, place: str
+) -> None:
+    """Clients, watchers and ZooKeeper still reach it: it leads what nobody replicates, until its
+    transactions, offsets or records wait for an ISR that has shrunk below the minimum.
+    """
+    cluster.wait_until_whole()
+    with chain_trial(cluster, f"{place}-cut") as run:
+        victim = cluster.leader_of(*PLACES[place](run))
+        for other in set(cluster.ids) - {victim}:
+            network.cut(BROKERS[victim], BROKERS[other])
+        run.replace_all()
+        time.sleep(NOTICED_MAX_S)  # the ISR has shrunk, transactions have run out of time
+        network.heal()
+        run.wait_for_commits()
+        run.settle()
+
+
+@pytest.mark.slow
+def test_a_coordinator_of_transactions_is_unplugged(
+    cluster: FaultCluster, network: Network
+) -> None:
+    cluster.wait_until_whole()
+    with chain_trial(cluster, "transactions-unplugged") as run:
+        topic, partition = run.transactions_at()
+        victim = cluster.leader_of(topic, partition)
+        asked = (victim + 1) % 3
+        network.unplug(BROKERS[victim])
+        try:
+            for _ in eventually(NOTICED_MAX_S, "another leader"):
+                if cluster.leader_of(topic, partition, asked=asked) not in (victim, -1):
+                    break
+            run.replace_all()
+            run.wait_for_commits()
+        finally:
+            network.plug(BROKERS[victim])
+        run.wait_for_commits()
+        run.settle()

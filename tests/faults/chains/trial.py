@@ -266,6 +266,14 @@ class ChainTrial:
         return "\n".join(error for chain in self.chains for error in chain.errors)
 
 
+PLACES = {
+    "transactions": ChainTrial.transactions_at,
+    "offsets": ChainTrial.offsets_at,
+    "output": ChainTrial.output_at,
+}
+"""Whose leader the fault meets: the chain's transaction coordinator, its group's, its data's."""
+
+
 @contextlib.contextmanager
 def chain_trial(cluster: FaultCluster, name: str) -> Iterator[ChainTrial]:
     """Chains that end with the block, whatever happens in it."""

@@ -33,9 +33,9 @@ class PartitionStateMachine:
         context: ControllerContext,
         zk: ControllerZkClient,
         batch: ControllerBrokerRequestBatch,
+        on_unclean: Callable[[TopicPartition], None],
         *,
         unclean_allowed: Callable[[str], bool],
-        on_unclean: Callable[[TopicPartition], None],
     ) -> None:
         self._context = context
         self._zk = zk

@@ -80,9 +80,7 @@ class ControllerTerm:
         )
         batch = ControllerBrokerRequestBatch(context, channels)
         common = (context, zk, batch)
-        states = PartitionStateMachine(
-            context, zk, batch, unclean_allowed=unclean_allowed, on_unclean=on_unclean
-        )
+        states = PartitionStateMachine(*common, on_unclean, unclean_allowed=unclean_allowed)
         self.topic_deletion = TopicDeletionManager(context, zk, batch, replica_states, retries)
         self.reassignment = PartitionReassignment(context, batch, states, self.topic_deletion)
         self.elections = LeaderElections(context, states, broker_config=broker_config)

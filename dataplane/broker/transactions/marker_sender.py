@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dataplane.broker.metadata.metadata_cache import MetadataCache
     from dataplane.broker.metrics import Metrics
     from dataplane.broker.networking.peer_client import PeerPool
+    from dataplane.cluster.image import ClusterImage
     from dataplane.ports.clock import Clock
     from dataplane.transactions.markers import Markers
     from dataplane.wire.messages.write_txn_markers import WriteTxnMarkersResponse
@@ -69,6 +70,8 @@ class MarkerSender:
         self._clock = clock
         self._queue = MarkerQueue()
         self._sending: dict[int, asyncio.Task[None]] = {}
+        self._patience: dict[int, asyncio.Timeout] = {}
+        metadata_cache.on_change(self._give_up_on_who_left)
         self._timers: set[asyncio.TimerHandle] = set()
         self._warnings: dict[int, RetryWarning] = {}
         self._jobs: set[MarkerJob] = set()
@@ -185,13 +188,7 @@ class MarkerSender:
         """One request after the other, while anything waits for this broker."""
         while taken := self._queue.take(broker_id, MARKERS_PER_REQUEST_MAX):
             try:
-                response = await self.peers.request(
-                    broker_id,
-                    _request(taken),
-                    VERSION,
-                    timeout_ms=REQUEST_TIMEOUT_MS,
-                    channel=CHANNEL,
-                )
+                response = await self._ask(broker_id, _request(taken))
             except Exception as error:  # noqa: BLE001 - whatever it was, the decision stays
                 self._warn(broker_id, error)
                 for job, partitions in taken.items():
@@ -199,6 +196,29 @@ class MarkerSender:
                 continue
             self._warnings.pop(broker_id, None)
             self._take_answer(taken, response)
+
+    async def _ask(
+        self, broker_id: int, request: WriteTxnMarkersRequest
+    ) -> WriteTxnMarkersResponse:
+        """Errors as in `PeerPool.request`; TimeoutError too when the broker leaves the cluster."""
+        try:
+            async with asyncio.timeout(None) as self._patience[broker_id]:
+                response: WriteTxnMarkersResponse = await self.peers.request(
+                    broker_id, request, VERSION, timeout_ms=REQUEST_TIMEOUT_MS, channel=CHANNEL
+                )
+                return response
+        finally:
+            self._patience.pop(broker_id, None)
+
+    def _give_up_on_who_left(self, before: ClusterImage, after: ClusterImage) -> None:
+        """A paused or unplugged broker neither answers nor refuses, and others lead by now.
+
+        Whether it has written the marker is as open as after a timeout; the next leader is asked.
+        """
+        for broker_id in before.brokers.keys() - after.brokers.keys():
+            patience = self._patience.get(broker_id)
+            if patience is not None and not patience.expired():
+                patience.reschedule(asyncio.get_running_loop().time())
 
     def _take_answer(
         self, taken: dict[MarkerJob, set[TopicPartition]], response: WriteTxnMarkersResponse

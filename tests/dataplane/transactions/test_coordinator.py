@@ -19,6 +19,7 @@ from tests.metrics_table import sample
 ID = "transfers"
 T0 = TopicPartition("t", 0)
 T1 = TopicPartition("t", 1)
+PAUSED = 77
 E = ErrorCode
 
 
@@ -326,6 +327,32 @@ async def test_a_partition_without_a_leader_is_waited_for(started):
     hosted.metadata_cache.replace(image)
     await until(lambda: state(hosted) == "CompleteCommit")
     assert hosted.marker_sender.without_leader == 0
+
+
+async def test_a_leader_that_leaves_the_cluster_is_not_waited_for(started):
+    """One that was paused or unplugged answers nothing and refuses nothing, and who leads its
+    partitions now is known long before the request has run out of time.
+    """
+    hosted = await started()
+    one = await producer(hosted)
+    await add(hosted, one, T0)
+    after = hosted.metadata_cache.image
+    paused = dataclasses.replace(after.topics["t"].partitions[0], leader=PAUSED)
+    before = dataclasses.replace(
+        after,
+        brokers={**after.brokers, PAUSED: dataclasses.replace(after.brokers[ME], id=PAUSED)},
+        topics={**after.topics, "t": dataclasses.replace(after.topics["t"], partitions=(paused,))},
+    )
+    hosted.metadata_cache.replace(before)
+    hosted.peers.gate.clear()
+    await end(hosted, one)
+    await until(lambda: hosted.peers.asked)
+    hosted.peers.gate = asyncio.Event()  # of those that answer; the paused one keeps the other
+    hosted.peers.gate.set()
+    hosted.metadata_cache.replace(after)
+    await until(lambda: state(hosted) == "CompleteCommit")
+    assert [broker for broker, _ in hosted.peers.asked] == [PAUSED, ME]
+    assert counted(hosted, "marker_retries") == 1
 
 
 async def test_many_transactions_share_a_request(started):

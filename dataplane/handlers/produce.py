@@ -30,6 +30,7 @@ from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import AclOperation, ResourceType
 from dataplane.timing.purgatory import DelayedOperation
+from dataplane.wire.apis import ApiKey
 from dataplane.wire.errors import WireError
 from dataplane.wire.produce_codec import (
     ProducedPartition,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from dataplane.handlers.verified_produce import Checked
 
 _log = logging.getLogger(__name__)
+_PRODUCE = int(ApiKey.PRODUCE)
 
 _ACKS = frozenset((-1, 0, 1))
 ZSTD = 4
@@ -269,7 +271,7 @@ class _DelayedProduce(DelayedOperation):
         self._topics = topics
         # By identity: a request may name a topic twice.
         self._open: dict[int, _Staged] = {id(item): item for item in pending}
-        self.deferred: Deferred[list[Any]] = Deferred(pipelined=True)
+        self.deferred: Deferred[list[Any]] = Deferred(pipelined=_PRODUCE)
         for item in pending:
             _topic, _place, partition, offset = item
             if partition.when_committed(offset, _Settle(self, item)):

@@ -228,7 +228,7 @@ class Connection(asyncio.BufferedProtocol):
             if frame is None:
                 is_drained = not buffer.wanted_bytes
                 break
-            if (queue and not dispatcher.may_overtake_waiting(frame)) or (
+            if (queue and not dispatcher.may_overtake_waiting(frame, queue[-1].pipelined)) or (
                 len(frame) > LARGE_FROM_BYTES and self._is_put_off(frame)
             ):
                 buffer.push_back(frame)
@@ -279,11 +279,11 @@ class Connection(asyncio.BufferedProtocol):
             if answer.done and not self._queue:
                 self._queue_reply(answer.value)
             else:
-                self._wait_for(answer, exclusive=not answer.pipelined)
+                self._wait_for(answer, exclusive=answer.pipelined is None)
         elif answer is None:
             return
         elif self._queue:
-            self._wait_for(_completed(answer), exclusive=False)
+            self._wait_for(_completed(answer, self._queue[-1].pipelined), exclusive=False)
         else:
             self._writer.add(cast("Reply", answer))
 
@@ -476,7 +476,7 @@ def _end_pause(metrics: Metrics, pause: Deferred[Reply | None]) -> None:
     pause.complete(None)
 
 
-def _completed(reply: Any) -> Deferred[Any]:
-    deferred: Deferred[Any] = Deferred()
+def _completed(reply: Any, pipelined: int | None) -> Deferred[Any]:
+    deferred: Deferred[Any] = Deferred(pipelined=pipelined)
     deferred.complete(reply)
     return deferred

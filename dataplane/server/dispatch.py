@@ -40,6 +40,7 @@ _log = logging.getLogger(__name__)
 
 # Looked up for every request: members of an enumeration are several times as slow as an int.
 _PRODUCE, _FETCH = int(ApiKey.PRODUCE), int(ApiKey.FETCH)
+_OFFSET_COMMIT = int(ApiKey.OFFSET_COMMIT)
 _KEY = struct.Struct(">h")
 _SIZE = struct.Struct(">i")
 _HOT = frozenset(int(key) for key in registry.HOT)
@@ -76,9 +77,12 @@ class Dispatcher:
         self._until_sample = SAMPLE_EVERY
         self._hot: dict[tuple[int, int], Any] = {}  # API key, version: what takes its frames
 
-    def may_overtake_waiting(self, frame: memoryview) -> bool:
-        """Whether work on `frame` may start while earlier Produces wait for their replicas."""
-        return len(frame) >= 2 and _KEY.unpack_from(frame)[0] == _PRODUCE
+    def may_overtake_waiting(self, frame: memoryview, api_key: int | None) -> bool:
+        """Whether work on `frame` may start while the request before it waits for its replicas.
+
+        `api_key`: of what requests that one lets begin, as its `Deferred` says.
+        """
+        return len(frame) >= 2 and _KEY.unpack_from(frame)[0] == api_key
 
     def wait_before(self, connection: Requester, frame: memoryview) -> int:
         """How many milliseconds a large request may not be looked at yet, 0 if it may be now."""
@@ -265,7 +269,12 @@ class Dispatcher:
             request, _end = decode(request_class, header.api_version, frame, header.body_position)
         except WireError as error:
             return self._malformed(context, response_class, error)
-        deferred: Deferred[Reply | None] = Deferred()
+        # Tasks take their first step in the order they were made in, and with it a commit is in the
+        # coordinator's next batch. A metered client may have to wait behind each of its requests.
+        may_follow = header.api_key == _OFFSET_COMMIT and context.metering is None
+        deferred: Deferred[Reply | None] = Deferred(
+            pipelined=_OFFSET_COMMIT if may_follow else None
+        )
         task = asyncio.get_running_loop().create_task(
             self._run(connection, context, registry.handler(key), request, deferred)
         )

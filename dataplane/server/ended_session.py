@@ -28,7 +28,7 @@ class EndedSession:
         self._dispatcher = dispatcher
         self._metrics = metrics
 
-    def may_overtake_waiting(self, _frame: memoryview) -> bool:
+    def may_overtake_waiting(self, _frame: memoryview, _api_key: int | None) -> bool:
         return False
 
     def submit(self, connection: Requester, frame: memoryview) -> Answer:

@@ -57,7 +57,7 @@ class InACircle:
     def wait_before(self, connection, frame: memoryview) -> int:
         return 0
 
-    def may_overtake_waiting(self, frame: memoryview) -> bool:
+    def may_overtake_waiting(self, frame: memoryview, api_key: int | None) -> bool:
         return False
 
     def submit(self, connection: object, frame: memoryview) -> list[object]:

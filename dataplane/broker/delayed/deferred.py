@@ -16,13 +16,13 @@ T = TypeVar("T")
 class Deferred(Generic[T]):
     """Completes exactly once; a second completion is ignored, as in a purgatory.
 
-    `pipelined` says that requests of the same kind behind this one may be worked
-    on already; their answers still leave in order.
+    `pipelined` is the key of the API whose requests behind this one may be worked
+    on already, None if none may; their answers still leave in order.
     """
 
     __slots__ = ("_listener", "done", "on_abandoned", "pipelined", "value")
 
-    def __init__(self, *, pipelined: bool = False) -> None:
+    def __init__(self, *, pipelined: int | None = None) -> None:
         self.done = False
         self.pipelined = pipelined
         self.value: T | None = None

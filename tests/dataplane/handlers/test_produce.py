@@ -10,6 +10,7 @@ from kio.serial import entity_reader
 from dataplane.broker.context import CloseConnection
 from dataplane.broker.delayed.deferred import Deferred
 from dataplane.model.errors import ErrorCode
+from dataplane.wire.apis import ApiKey
 from dataplane.wire.compression import Compression
 from dataplane.wire.messages.produce import (
     PartitionProduceData,
@@ -59,7 +60,7 @@ async def test_acks_all_waits_for_every_in_sync_replica(broker: OneBroker) -> No
     request = produce("t", batch("a", "b"), acks=-1)
     answer = broker.submit(request, 9)
     assert isinstance(answer, Deferred)
-    assert answer.pipelined
+    assert answer.pipelined == ApiKey.PRODUCE
     assert not answer.done
     partition = broker.partition("t")
     partition.on_follower_fetch(PEER, 2)

@@ -39,7 +39,8 @@ class Slice(typing.NamedTuple):
 
 
 class Scripted:
-    """Answers by the frame's first byte: e(cho), w(ait), p(ipelined wait), s(lice), n(othing)."""
+    """Answers by the frame's first byte: e(cho), w(ait), p and q (pipelined waits, each with its kind),
+    s(lice), n(othing)."""
 
     def __init__(self, file: File | None = None) -> None:
         self.waiting: list[Deferred] = []
@@ -50,8 +51,8 @@ class Scripted:
     def wait_before(self, connection, frame: memoryview) -> int:
         return self.waits_ms.pop(0) if self.waits_ms else 0
 
-    def may_overtake_waiting(self, frame: memoryview) -> bool:
-        return bytes(frame[:1]) == b"p"
+    def may_overtake_waiting(self, frame: memoryview, api_key: int | None) -> bool:
+        return frame[0] == api_key
 
     def submit(self, connection, frame: memoryview):
         body = bytes(frame)
@@ -59,8 +60,8 @@ class Scripted:
         match body[:1]:
             case b"e":
                 return [framed(body)]
-            case b"w" | b"p":
-                deferred: Deferred = Deferred(pipelined=body[:1] == b"p")
+            case b"w" | b"p" | b"q":
+                deferred: Deferred = Deferred(pipelined=None if body[:1] == b"w" else body[0])
                 self.waiting.append(deferred)
                 return deferred
             case b"s":
@@ -177,6 +178,21 @@ async def test_pipelined_waits_do_not_hold_each_other_back() -> None:
         script.waiting[2].complete(None)
         script.waiting[0].complete([framed(b"p1")])
         assert [await read_frame(reader) for _ in range(3)] == [b"p1", b"p2", b"e4"]
+
+
+async def test_a_pipelined_wait_lets_only_its_own_kind_begin() -> None:
+    script = Scripted()
+    async with listening(script) as (_, port, _m), connected(port) as (reader, writer):
+        writer.write(framed(b"q1") + framed(b"q2") + framed(b"p3") + framed(b"p4") + framed(b"q5"))
+        await until(lambda: len(script.seen) >= 2)
+        assert script.seen == [b"q1", b"q2"]
+        script.waiting[0].complete([framed(b"q1")])
+        assert await read_frame(reader) == b"q1"
+        assert script.seen == [b"q1", b"q2"], "one of the first kind still waits"
+        script.waiting[1].complete([framed(b"q2")])
+        assert await read_frame(reader) == b"q2"
+        await until(lambda: len(script.seen) >= 4)
+        assert script.seen[2:] == [b"p3", b"p4"]
 
 
 async def test_a_request_without_answer_leaves_no_gap() -> None:

@@ -62,6 +62,8 @@ class ConnectionInfo:
     last_produced: TopicPartition | None = None  # if the last Produce was for it alone
     fetch_route: Any = None  # of Fetches like the last one, owned by their handler
     last_fetched: TopicPartition | None = None  # if the last Fetch was for it alone
+    commit_route: Any = None  # of OffsetCommits like the last one, owned by their handler
+    last_commit_size: int = 0  # in bytes, of an OffsetCommit that was read without a route
     close_after_answer: bool = False  # set by a SASL handler whose answer is a refusal
     client_software_name: str = "unknown"
     client_software_version: str = "unknown"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import logging
 import resource
 import signal
@@ -32,6 +33,10 @@ _log = logging.getLogger("dataplane")
 EXIT_FAILED = 1
 EXIT_BAD_CONFIG = 2
 AUDIT_OLD_FILES = 4
+GARBAGE_AFTER_OBJECTS = 20_000
+"""New objects that are left before garbage is looked for among them. Hundreds of requests in work
+hold thousands: at Python's 700 they are looked through again and again, a fifth of the time that
+an OffsetCommit takes."""
 
 
 def read_config(path: str | None, overrides: Sequence[str]) -> BrokerConfig:
@@ -87,6 +92,7 @@ def main(path: str | None, overrides: Sequence[str], *, check: bool = False) -> 
         sys.stderr.write(f"penstock broker: cannot write the audit log: {error}\n")
         return EXIT_FAILED
     _allow_many_files()
+    gc.set_threshold(GARBAGE_AFTER_OBJECTS)
     return asyncio.run(_serve(config))
 
 

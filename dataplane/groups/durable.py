@@ -12,10 +12,12 @@ from dataplane.groups.consumer.group import ConsumerGroup
 from dataplane.groups.consumer.records import decode
 from dataplane.groups.pending_offsets import PendingOffsets
 from dataplane.groups.records import (
+    CoordinatorRecord,
     GroupMetadataKey,
     GroupMetadataValue,
     OffsetCommitKey,
     OffsetCommitValue,
+    OffsetRecord,
     decode_group_value,
     decode_key,
     decode_offset_value,
@@ -23,7 +25,7 @@ from dataplane.groups.records import (
 from dataplane.model.ids import TopicPartition
 
 if TYPE_CHECKING:
-    from dataplane.groups.records import CoordinatorRecord
+    from dataplane.groups.records import StoredRecord
 
 
 class DurableState:
@@ -35,11 +37,14 @@ class DurableState:
         self.consumer_groups: dict[str, ConsumerGroup] = {}
         self.pending = PendingOffsets()
 
-    def replay(self, record: CoordinatorRecord) -> None:
+    def replay(self, record: StoredRecord) -> None:
         """Apply one record. ValueError when its bytes are not of a version that is known."""
+        if type(record) is OffsetRecord:
+            self._store(record.group_id, record.partition, record.stored)
+            return
         key = decode_key(record.key)
         if key is None:
-            self._replay_consumer_group(record)
+            self._replay_consumer_group(CoordinatorRecord(record.key, record.value))
         elif isinstance(key, OffsetCommitKey):
             self._replay_offset(key, record.value)
         elif isinstance(key, GroupMetadataKey):
@@ -48,7 +53,7 @@ class DurableState:
             else:
                 self.groups[key.group] = decode_group_value(record.value)
 
-    def replay_in_transaction(self, producer_id: int, record: CoordinatorRecord) -> None:
+    def replay_in_transaction(self, producer_id: int, record: StoredRecord) -> None:
         """Keep one record of a transaction until its marker. ValueError as of `replay`."""
         key = decode_key(record.key)
         if isinstance(key, OffsetCommitKey) and record.value is not None:
@@ -64,16 +69,23 @@ class DurableState:
 
     def _replay_offset(self, key: OffsetCommitKey, value: bytes | None) -> None:
         partition = TopicPartition(key.topic, key.partition)
-        self.pending.supersede((key.group, partition))
         if value is not None:
-            self.offsets.setdefault(key.group, {})[partition] = decode_offset_value(value)
+            self._store(key.group, partition, decode_offset_value(value))
             return
+        self.pending.supersede((key.group, partition))
         committed = self.offsets.get(key.group)
         if committed is None:
             return
         committed.pop(partition, None)
         if not committed:
             del self.offsets[key.group]
+
+    def _store(self, group_id: str, partition: TopicPartition, value: OffsetCommitValue) -> None:
+        self.pending.supersede((group_id, partition))
+        committed = self.offsets.get(group_id)
+        if committed is None:
+            committed = self.offsets[group_id] = {}
+        committed[partition] = value
 
     def _replay_consumer_group(self, record: CoordinatorRecord) -> None:
         found = decode(record)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import collections
 import functools
 from typing import TYPE_CHECKING
 
 from dataplane.groups.commit_records import commit_record, commit_tombstone
 from dataplane.groups.consumer.offset_checks import check_commit
 from dataplane.groups.core import offset_write_error
+from dataplane.groups.in_flight import InFlight
 from dataplane.groups.outcome import Outcome
 from dataplane.groups.records import (
     NO_TIMESTAMP,
@@ -44,7 +44,7 @@ class Offsets:
         self._core = core
         self._consumers = consumers
         self.transactional = TransactionalOffsets(core)
-        self._in_flight: collections.Counter[Place] = collections.Counter()
+        self._in_flight = InFlight()
 
     def commit(self, request: CommitRequest, ticket: Ticket) -> Outcome:
         """The reply is a dict from partition to error code."""
@@ -105,20 +105,18 @@ class Offsets:
         out: Outcome,
     ) -> None:
         now_ms = self._core.clock.realtime_ms()
-        keys = [(group_id, partition) for partition in accepted]
-        self._in_flight.update(keys)
+        places = [(group_id, partition) for partition in accepted]
+        self._in_flight.add(places)
 
         def stored(error: ErrorCode) -> Outcome:
             done = Outcome()
-            self._in_flight.subtract(keys)
-            for key in keys:
-                if self._in_flight[key] <= 0:
-                    del self._in_flight[key]
+            self._in_flight.remove(places)
             if error is ErrorCode.NONE:
                 self._core.tally.commits += len(accepted)
                 self._group_of_offsets(group_id)
             answer = offset_write_error(error)
-            done.reply(ticket, results | dict.fromkeys(accepted, answer))
+            answers = dict.fromkeys(accepted, answer)
+            done.reply(ticket, results | answers if results else answers)
             return done
 
         out.write(
@@ -319,7 +317,7 @@ class Offsets:
     def _known(self, group_id: str) -> set[TopicPartition]:
         """Partitions with an offset, stored or on its way."""
         known = set(self._core.durable.offsets.get(group_id, ()))
-        known |= {partition for group, partition in self._in_flight if group == group_id}
+        known |= self._in_flight.partitions_of(group_id)
         return known | self.transactional.partitions_of(group_id)
 
     def _tombstones(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from dataplane.groups.records import CoordinatorRecord
+    from dataplane.groups.records import StoredRecord
     from dataplane.model.errors import ErrorCode
 
 Ticket = int
@@ -17,8 +16,7 @@ Producer = tuple[int, int]
 """Id and epoch of whose transaction a write is part of."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     """Records that belong together, and what to decide once their fate is known.
 
     The host appends writes in the order given, one batch each or several writes to a batch, and
@@ -28,24 +26,26 @@ class Write:
     its records are replayed as such.
     """
 
-    records: Sequence[CoordinatorRecord]
+    records: Sequence[StoredRecord]
     on_done: Callable[[ErrorCode], Outcome]
     producer: Producer | None = None
 
 
-@dataclasses.dataclass(slots=True)
 class Outcome:
     """Answers may be sent at once; each write carries on by itself."""
 
-    replies: list[tuple[Ticket, Any]] = dataclasses.field(default_factory=list)
-    writes: list[Write] = dataclasses.field(default_factory=list)
+    __slots__ = ("replies", "writes")
+
+    def __init__(self) -> None:
+        self.replies: list[tuple[Ticket, Any]] = []
+        self.writes: list[Write] = []
 
     def reply(self, ticket: Ticket, result: Any) -> None:
         self.replies.append((ticket, result))
 
     def write(
         self,
-        records: Sequence[CoordinatorRecord],
+        records: Sequence[StoredRecord],
         on_done: Callable[[ErrorCode], Outcome],
         *,
         producer: Producer | None = None,

@@ -41,7 +41,8 @@ class PendingOffsets:
 
     def supersede(self, place: Place) -> None:
         """Something was stored for the place outside transactions: it is the latest."""
-        self._supersede(place, self._count)
+        if self._by_group:
+            self._supersede(place, self._count)
 
     def end(self, producer_id: int, *, is_commit: bool) -> dict[Place, OffsetCommitValue]:
         """Forget the producer's transaction; what it commits.

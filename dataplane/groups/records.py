@@ -16,12 +16,14 @@ from dataplane.wire.schema import BYTES, INT32, INT64, STRING, Message, array, f
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from dataplane.model.ids import TopicPartition
+
 NO_LEADER_EPOCH: Final = -1
 NO_TIMESTAMP: Final = -1
 
-_OFFSET_KEY_VERSION: Final = 1
+OFFSET_KEY_VERSION: Final = 1
 _GROUP_KEY_VERSION: Final = 2
-_OFFSET_VALUE_VERSION: Final = 3
+OFFSET_VALUE_VERSION: Final = 3
 _EXPIRING_OFFSET_VALUE_VERSION: Final = 1
 _GROUP_VALUE_VERSION: Final = 3
 
@@ -90,6 +92,19 @@ class CoordinatorRecord(NamedTuple):
     value: bytes | None
 
 
+class OffsetRecord(NamedTuple):
+    """One committed offset as it is appended, and what it says: nobody has to decode it again."""
+
+    key: bytes
+    value: bytes | None
+    group_id: str
+    partition: TopicPartition
+    stored: OffsetCommitValue
+
+
+StoredRecord = CoordinatorRecord | OffsetRecord
+
+
 _decode_known_key: Callable[[memoryview | bytes], OffsetCommitKey | GroupMetadataKey] = (
     versioned_decoder(OffsetCommitKey, GroupMetadataKey)
 )
@@ -124,14 +139,14 @@ def decode_group_value(data: bytes | memoryview) -> GroupMetadataValue:
 
 def offset_record(key: OffsetCommitKey, value: OffsetCommitValue) -> CoordinatorRecord:
     expires = value.expire_timestamp_ms != NO_TIMESTAMP
-    version = _EXPIRING_OFFSET_VALUE_VERSION if expires else _OFFSET_VALUE_VERSION
+    version = _EXPIRING_OFFSET_VALUE_VERSION if expires else OFFSET_VALUE_VERSION
     return CoordinatorRecord(
-        encode_versioned(key, _OFFSET_KEY_VERSION), encode_versioned(value, version)
+        encode_versioned(key, OFFSET_KEY_VERSION), encode_versioned(value, version)
     )
 
 
 def offset_tombstone(key: OffsetCommitKey) -> CoordinatorRecord:
-    return CoordinatorRecord(encode_versioned(key, _OFFSET_KEY_VERSION), None)
+    return CoordinatorRecord(encode_versioned(key, OFFSET_KEY_VERSION), None)
 
 
 def group_record(group_id: str, value: GroupMetadataValue) -> CoordinatorRecord:

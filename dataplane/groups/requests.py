@@ -98,8 +98,7 @@ class LeftMember(NamedTuple):
     error: ErrorCode
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class OffsetToCommit:
+class OffsetToCommit(NamedTuple):
     """`commit_timestamp_ms` and `expire_timestamp_ms` are only set by old clients."""
 
     offset: int
@@ -109,8 +108,7 @@ class OffsetToCommit:
     retention_ms: int = -1
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
-class CommitRequest:
+class CommitRequest(NamedTuple):
     """`generation` is the member's epoch in a consumer group, for which the request must be of a
     version that has one (OffsetCommit v9+: `has_member_epoch`).
     """
@@ -126,11 +124,12 @@ class CommitRequest:
         self, metadata_max_bytes: int
     ) -> tuple[dict[TopicPartition, ErrorCode], dict[TopicPartition, OffsetToCommit]]:
         """What is refused for its metadata's size, and what is left."""
-        refused = {
-            partition: ErrorCode.OFFSET_METADATA_TOO_LARGE
-            for partition, asked in self.offsets.items()
-            if len(asked.metadata.encode()) > metadata_max_bytes
-        }
+        refused = {}
+        for partition, asked in self.offsets.items():
+            if asked.metadata and len(asked.metadata.encode()) > metadata_max_bytes:
+                refused[partition] = ErrorCode.OFFSET_METADATA_TOO_LARGE
+        if not refused:
+            return refused, self.offsets
         left = {
             partition: asked
             for partition, asked in self.offsets.items()

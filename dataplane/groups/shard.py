@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from dataplane.groups.consumer.topics import TopicCatalogue
     from dataplane.groups.group import ClassicGroup
-    from dataplane.groups.records import CoordinatorRecord
+    from dataplane.groups.records import StoredRecord
     from dataplane.groups.settings import ConsumerTimings, GroupSettings
     from dataplane.groups.tally import GroupTally
     from dataplane.ports.clock import Clock
@@ -71,11 +71,11 @@ class GroupShard:
 
     # loading and unloading
 
-    def replay(self, record: CoordinatorRecord) -> None:
+    def replay(self, record: StoredRecord) -> None:
         """Apply a committed record to the durable part; ValueError for an unknown version."""
         self.core.durable.replay(record)
 
-    def replay_in_transaction(self, producer_id: int, record: CoordinatorRecord) -> None:
+    def replay_in_transaction(self, producer_id: int, record: StoredRecord) -> None:
         """The same for a record of a transaction, which counts once that is committed."""
         self.core.durable.replay_in_transaction(producer_id, record)
 

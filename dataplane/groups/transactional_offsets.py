@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import collections
 from typing import TYPE_CHECKING
 
 from dataplane.groups.commit_records import commit_record
 from dataplane.groups.consumer.offset_checks import check_commit
 from dataplane.groups.core import offset_write_error
+from dataplane.groups.in_flight import InFlight
 from dataplane.groups.outcome import Outcome
 from dataplane.groups.requests import UNKNOWN_MEMBER_ID
 from dataplane.groups.states import GroupState
@@ -26,7 +26,7 @@ class TransactionalOffsets:
 
     def __init__(self, core: ShardCore) -> None:
         self._core = core
-        self._in_flight: collections.Counter[Place] = collections.Counter()
+        self._in_flight = InFlight()
 
     def commit(self, request: CommitRequest, producer: Producer, ticket: Ticket) -> Outcome:
         """The reply is a dict from partition to error code."""
@@ -40,14 +40,11 @@ class TransactionalOffsets:
             out.reply(ticket, results)
             return out
         places = [(request.group_id, partition) for partition in accepted]
-        self._in_flight.update(places)
+        self._in_flight.add(places)
 
         def stored(refusal: ErrorCode) -> Outcome:
             done = Outcome()
-            self._in_flight.subtract(places)
-            for place in places:
-                if self._in_flight[place] <= 0:
-                    del self._in_flight[place]
+            self._in_flight.remove(places)
             if refusal is ErrorCode.NONE:
                 self._core.tally.commits += len(accepted)
             answer = offset_write_error(refusal)
@@ -89,5 +86,6 @@ class TransactionalOffsets:
 
     def partitions_of(self, group_id: str) -> set[TopicPartition]:
         """Partitions that open transactions have offsets of the group for."""
-        known = {partition for group, partition in self._in_flight if group == group_id}
-        return known | self._core.durable.pending.partitions_of(group_id)
+        return self._in_flight.partitions_of(group_id) | self._core.durable.pending.partitions_of(
+            group_id
+        )

@@ -3,8 +3,8 @@
 Both follow from the one table of APIs, `wire/apis`: every row has a module of its name here.
 
 An ordinary handler is `async def handle(ctx, request) -> response | None`. A hot one (Produce,
-Fetch, Metadata, DeleteRecords) is `def handle_frame(ctx, frame, position) -> Reply`: it parses in
-place, answers without a task where it can, and says so by its place in `HOT`.
+Fetch, Metadata, OffsetCommit, DeleteRecords) is `def handle_frame(ctx, frame, position) -> Reply`:
+it parses in place, answers without a task where it can, and says so by its place in `HOT`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,13 @@ HANDLED: dict[ApiKey, tuple[int, int]] = {
 
 # Answered without a task per request: those with codecs of their own, and what waits by deadline.
 HOT: frozenset[ApiKey] = frozenset(
-    {ApiKey.PRODUCE, ApiKey.FETCH, ApiKey.METADATA, ApiKey.DELETE_RECORDS}
+    {
+        ApiKey.PRODUCE,
+        ApiKey.FETCH,
+        ApiKey.METADATA,
+        ApiKey.OFFSET_COMMIT,
+        ApiKey.DELETE_RECORDS,
+    }
 )
 
 _loaded: dict[ApiKey, Any] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 _INT_SIGN = 1 << 31
 _INT_MASK = (1 << 32) - 1
 
@@ -16,10 +18,15 @@ def java_string_hash(text: str) -> int:
     return value - (1 << 32) if value & _INT_SIGN else value
 
 
+_SHORT = 128
+_hash_of_short = functools.lru_cache(maxsize=4096)(java_string_hash)  # half a MiB at most
+
+
 def partition_for(coordinated_id: str, partition_count: int) -> int:
     """The partition that owns a group or transactional id.
 
     The smallest int hashes to 0, as Kafka's `Utils.abs`.
     """
-    value = java_string_hash(coordinated_id)
+    hash_of = _hash_of_short if len(coordinated_id) <= _SHORT else java_string_hash
+    value = hash_of(coordinated_id)
     return (0 if value == -_INT_SIGN else abs(value)) % partition_count

@@ -86,6 +86,7 @@ class Connection(asyncio.BufferedProtocol):
         "_processing",
         "_queue",
         "_reading_paused",
+        "_resumes",
         "_session_timer",
         "_socket",
         "_staged",
@@ -113,6 +114,7 @@ class Connection(asyncio.BufferedProtocol):
         self._staged: list[StagedAnswer] = []  # empty whenever the loop has control
         self._exclusive = False  # a request is in work that nothing may overtake
         self._processing = False
+        self._resumes = False  # in the loop's next step
         self._reading_paused = False
         self._write_paused = False
         self._low_water = 1
@@ -339,9 +341,14 @@ class Connection(asyncio.BufferedProtocol):
             self._queue_reply(queue.popleft().value)
         if not queue:
             self._exclusive = False
-        if not self._processing:
+        if not (self._processing or self._resumes):
             # Several answers often come due in one step of the loop: one write for all of them.
-            self.loop.call_soon(self._process)
+            self._resumes = True
+            self.loop.call_soon(self._resume)
+
+    def _resume(self) -> None:
+        self._resumes = False
+        self._process()
 
     def _unreadable(self, error: OSError) -> None:
         """Its answer stays unfinished; a consumer that comes again at once may not fill the log."""

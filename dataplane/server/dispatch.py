@@ -40,7 +40,6 @@ _log = logging.getLogger(__name__)
 
 # Looked up for every request: members of an enumeration are several times as slow as an int.
 _PRODUCE, _FETCH = int(ApiKey.PRODUCE), int(ApiKey.FETCH)
-_OFFSET_COMMIT = int(ApiKey.OFFSET_COMMIT)
 _KEY = struct.Struct(">h")
 _SIZE = struct.Struct(">i")
 _HOT = frozenset(int(key) for key in registry.HOT)
@@ -269,12 +268,7 @@ class Dispatcher:
             request, _end = decode(request_class, header.api_version, frame, header.body_position)
         except WireError as error:
             return self._malformed(context, response_class, error)
-        # Tasks take their first step in the order they were made in, and with it a commit is in the
-        # coordinator's next batch. A metered client may have to wait behind each of its requests.
-        may_follow = header.api_key == _OFFSET_COMMIT and context.metering is None
-        deferred: Deferred[Reply | None] = Deferred(
-            pipelined=_OFFSET_COMMIT if may_follow else None
-        )
+        deferred: Deferred[Reply | None] = Deferred()
         task = asyncio.get_running_loop().create_task(
             self._run(connection, context, registry.handler(key), request, deferred)
         )

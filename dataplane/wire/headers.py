@@ -22,6 +22,7 @@ _RESPONSE = struct.Struct(">ii")
 _UNSUPPORTED = struct.Struct(">iibh").pack
 _UNSUPPORTED_BYTES = 7
 _CONTROLLED_SHUTDOWN = int(ApiKey.CONTROLLED_SHUTDOWN)
+_API_VERSIONS = int(ApiKey.API_VERSIONS)
 # Every version of every API, and whether its header has a tag section: one look for each request.
 _IS_FLEXIBLE = {
     (int(key), version): spec.is_flexible(version)
@@ -69,7 +70,7 @@ def parse_request_header(buf: memoryview, pos: int = 0) -> RequestHeader:
 
 def has_flexible_response_header(api_key: int, version: int) -> bool:
     """ApiVersions answers with header v0 always, so that a client of any age can read it."""
-    return api_key != ApiKey.API_VERSIONS and API_TABLE[ApiKey(api_key)].is_flexible(version)
+    return api_key != _API_VERSIONS and _IS_FLEXIBLE[api_key, version]
 
 
 def parse_response_header(buf: memoryview, api_key: int, version: int) -> tuple[int, int]:

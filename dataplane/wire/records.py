@@ -100,25 +100,38 @@ def build_batch(
 
 
 def _write_record(out: bytearray, record: NewRecord, offset_delta: int, time_delta: int) -> None:
-    body = bytearray(1)  # record attributes: unused
-    write_varlong(body, time_delta)
-    write_varlong(body, offset_delta)
-    _write_bytes(body, record.key)
-    _write_bytes(body, record.value)
-    write_varlong(body, len(record.headers))
-    for name, value in record.headers:
-        _write_bytes(body, name.encode())
-        _write_bytes(body, value)
-    write_varlong(out, len(body))
+    key, value, headers, _timestamp_ms = record
+    parts = [
+        b"\0",  # attributes: unused
+        _varlong(time_delta),
+        _varlong(offset_delta),
+        _varlong(-1 if key is None else len(key)),
+        key or b"",
+        _varlong(-1 if value is None else len(value)),
+        value or b"",
+        _varlong(len(headers)),
+    ]
+    for name, content in headers:
+        encoded = name.encode()
+        parts += (_varlong(len(encoded)), encoded)
+        parts += (_varlong(-1 if content is None else len(content)), content or b"")
+    body = b"".join(parts)
+    out += _varlong(len(body))
     out += body
 
 
-def _write_bytes(out: bytearray, value: bytes | None) -> None:
-    if value is None:
-        write_varlong(out, -1)
-    else:
-        write_varlong(out, len(value))
-        out += value
+def _encode_varlong(value: int) -> bytes:
+    out = bytearray()
+    write_varlong(out, value)
+    return bytes(out)
+
+
+_SHORT_VARLONGS = tuple(map(_encode_varlong, range(1024)))
+
+
+def _varlong(value: int) -> bytes:
+    """Nearly every length and delta is a short one."""
+    return _SHORT_VARLONGS[value] if 0 <= value < 1024 else _encode_varlong(value)
 
 
 def iter_records(batch: memoryview | bytes | bytearray, pos: int = 0) -> Iterator[Record]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import logging
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from dataplane.broker.coordinator_log.loader import load
@@ -11,7 +13,7 @@ from dataplane.broker.coordinator_log.writer import CoordinatorWriter
 from dataplane.model.errors import ErrorCode, KafkaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from dataplane.broker.replicas.partition import Partition
     from dataplane.ports.clock import Clock
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 Ticket = int
+Answered = Callable[[Any, "KafkaError | None"], None]
+"""Is called once, with the answer, or with None and why there is none."""
 S = TypeVar("S", bound="Shard[Any]")
 O = TypeVar("O", bound="Outcome")  # noqa: E741 - the outcome of a shard's decision
 O_co = TypeVar("O_co", bound="Outcome", covariant=True)
@@ -70,7 +74,7 @@ class ShardHost(Generic[S, O]):
             settle=self._settle,
             on_late=self._on_late,
         )
-        self._parked: dict[Ticket, asyncio.Future[Any]] = {}
+        self._parked: dict[Ticket, Answered] = {}
         self._next_ticket: Ticket = 0
         self._timer: asyncio.TimerHandle | None = None
         self._loading: asyncio.Task[None] | None = None
@@ -124,10 +128,9 @@ class ShardHost(Generic[S, O]):
         self.is_loaded = False
         self._writer.close(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         self.carry_out(self.shard.unload())
-        for future in self._parked.values():
-            if not future.done():
-                future.set_exception(KafkaError(ErrorCode.NOT_COORDINATOR))
-        self._parked.clear()
+        parked, self._parked = self._parked, {}
+        for answered in parked.values():
+            answered(None, KafkaError(ErrorCode.NOT_COORDINATOR))
 
     # working
 
@@ -136,21 +139,30 @@ class ShardHost(Generic[S, O]):
 
         KafkaError(NOT_COORDINATOR) when the shard is unloaded meanwhile.
         """
-        ticket = self._next_ticket
-        self._next_ticket += 1
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._parked[ticket] = future
+        ticket = self.put(decide, functools.partial(_settle_future, future))
         try:
-            self.carry_out(decide(ticket))
             return await future
         finally:
             self._parked.pop(ticket, None)
 
+    def put(self, decide: Callable[[Ticket], O], answered: Answered) -> Ticket:
+        """As `ask`, for those who do not wait in a task; perhaps they are answered at once."""
+        ticket = self._next_ticket
+        self._next_ticket += 1
+        self._parked[ticket] = answered
+        try:
+            self.carry_out(decide(ticket))
+        except BaseException:
+            self._parked.pop(ticket, None)
+            raise
+        return ticket
+
     def carry_out(self, outcome: O) -> None:
         for ticket, result in outcome.replies:
-            future = self._parked.get(ticket)
-            if future is not None and not future.done():
-                future.set_result(result)
+            answered = self._parked.pop(ticket, None)
+            if answered is not None:
+                answered(result, None)
         if outcome.writes:
             self._writer.submit(list(outcome.writes))
         self.arm_timer()
@@ -188,3 +200,12 @@ class ShardHost(Generic[S, O]):
     def _on_timer(self) -> None:
         self._timer = None
         self.carry_out(self.shard.tick())
+
+
+def _settle_future(future: asyncio.Future[Any], result: Any, refusal: KafkaError | None) -> None:
+    if future.done():
+        return
+    if refusal is None:
+        future.set_result(result)
+    else:
+        future.set_exception(refusal)

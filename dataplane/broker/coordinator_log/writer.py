@@ -126,7 +126,7 @@ class CoordinatorWriter(Generic[W]):
     def _append(self, writes: list[W]) -> None:
         now_ms = self._clock.realtime_ms()
         records = [
-            NewRecord(record.key, record.value, timestamp_ms=now_ms)
+            NewRecord(record.key, record.value, (), now_ms)
             for write in writes
             for record in write.records
         ]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from dataplane.broker.coordinator_log.leadership_proof import LeadershipProof
+    from dataplane.broker.coordinator_log.shard_host import Answered
     from dataplane.broker.metadata.config_store import ConfigStore
     from dataplane.broker.metadata.metadata_cache import MetadataCache
     from dataplane.broker.replicas.partition import Partition
@@ -203,10 +204,10 @@ class GroupCoordinator:
 
     # offsets
 
-    async def commit(self, request: CommitRequest) -> dict[TopicPartition, ErrorCode]:
+    def commit(self, request: CommitRequest, answered: Answered) -> None:
+        """`answered` gets a dict from partition to error code, perhaps at once."""
         host = self._host(request.group_id, may_be_blank=True)
-        reply = await host.ask(lambda ticket: host.shard.offsets.commit(request, ticket))
-        return cast("dict[TopicPartition, ErrorCode]", reply)
+        host.put(lambda ticket: host.shard.offsets.commit(request, ticket), answered)
 
     async def commit_in_transaction(
         self, request: CommitRequest, producer: Producer

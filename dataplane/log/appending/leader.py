@@ -140,7 +140,7 @@ class LeaderAppends:
         if isinstance(records, bytes) or (isinstance(records, memoryview) and records.readonly):
             records = bytearray(records)
         if config.reworks and not attributes & CONTROL_FLAG:
-            records = rework(records, config, now_ms)
+            records = rework(records, config, now_ms, is_own=origin == "coordinator")
             if config.stamps_append_time:
                 max_ts = now_ms
                 batch = batch and batch._replace(max_timestamp_ms=now_ms)

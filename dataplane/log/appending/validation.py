@@ -104,15 +104,18 @@ def check_unusual(records: Buffer, attributes: int, origin: str, producer_id: in
 
 
 def rework(
-    records: bytearray | memoryview, config: LogConfig, now_ms: int
+    records: bytearray | memoryview, config: LogConfig, now_ms: int, *, is_own: bool = False
 ) -> bytearray | memoryview:
     """Apply the settings that need the records: keys, time bounds, codec, append time.
 
+    `is_own`: a coordinator has just made them, each with a key and the time of this clock.
     Returns the batch, in place or rebuilt, with a valid CRC. KafkaError on refusal.
     """
     attributes = ATTRIBUTES.unpack_from(records, ATTRIBUTES_AT)[0]
     try:
-        if config.compacts or (config.bounds_timestamps and not config.stamps_append_time):
+        if not is_own and (
+            config.compacts or (config.bounds_timestamps and not config.stamps_append_time)
+        ):
             _check_records(records, config, now_ms)
         if config.compression_type != "producer":
             wanted = _CODECS[config.compression_type]

@@ -26,7 +26,7 @@ from dataplane.broker.transactions.verifier import TransactionVerifier
 from dataplane.cluster.image import BrokerInfo, ClusterImage, Endpoint, TopicImage
 from dataplane.cluster.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from dataplane.config.broker_config import BrokerConfig
-from dataplane.handlers.registry import HANDLED, handler
+from dataplane.handlers.registry import HANDLED, HOT, handler, handler_module
 from dataplane.log.config import LogConfig
 from dataplane.log.opening import LogEnvironment
 from dataplane.log.partition_log import PartitionLog
@@ -42,14 +42,19 @@ from dataplane.security.principal import ANONYMOUS
 from dataplane.wire import apis
 from dataplane.wire.apis import ApiKey
 from dataplane.wire.codec import decode, encode
-from dataplane.wire.headers import RequestHeader
+from dataplane.wire.headers import RequestHeader, parse_response_header
 from dataplane.wire.messages.write_txn_markers import (
     WritableTxnMarkerPartitionResult,
     WritableTxnMarkerResult,
     WritableTxnMarkerTopicResult,
     WriteTxnMarkersResponse,
 )
-from tests.dataplane.handlers.one_broker import ControllerOnPaper, NoController, ProofOnPaper
+from tests.dataplane.handlers.one_broker import (
+    ControllerOnPaper,
+    NoController,
+    ProofOnPaper,
+    settled,
+)
 from tests.dataplane.transaction_answers import verified
 
 ME, OTHER = 1, 2
@@ -102,6 +107,20 @@ class MarkersOnPaper:
         if self.answer is not None:
             return self.answer(broker_id, message)
         return markers_answer(message)
+
+
+async def committed(coordinator, request):
+    """What the coordinator answers to a commit, once it does. KafkaError when it refuses."""
+    answer = asyncio.get_running_loop().create_future()
+
+    def answered(result, refusal):
+        if refusal is None:
+            answer.set_result(result)
+        else:
+            answer.set_exception(refusal)
+
+    coordinator.commit(request, answered)
+    return await answer
 
 
 def markers_answer(message, error=ErrorCode.NONE):
@@ -292,9 +311,13 @@ class Hosted:
         request, end = decode(request_class, version, memoryview(sent))
         assert end == len(sent)
         header = RequestHeader(api, version, 1, "client", 0)
-        response = await handler(api)(
-            RequestContext(self.handlers, self.connection, header), request
-        )
+        context = RequestContext(self.handlers, self.connection, header)
+        if api in HOT:
+            reply = handler_module(api).handle_frame(context, memoryview(sent), 0)
+            frame = memoryview(b"".join(await settled(reply)))[4:]
+            _correlation_id, start = parse_response_header(frame, api, version)
+            return decode(response_class, version, frame, start)[0]
+        response = await handler(api)(context, request)
         received = encode(response, version)
         answer, end = decode(response_class, version, memoryview(received))
         assert end == len(received)

@@ -9,7 +9,7 @@ from dataplane.cluster.topic_names import OFFSETS_TOPIC
 from dataplane.groups.requests import CommitRequest, JoinRequest, OffsetToCommit, Protocol
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
-from tests.dataplane.groups.hosted import Hosted
+from tests.dataplane.groups.hosted import Hosted, committed
 
 WHERE = TopicPartition("t", 0)
 
@@ -64,7 +64,7 @@ def offset_of(hosted: Hosted, group: str = "g") -> int:
 
 async def test_a_commit_is_answered_once_the_replicas_have_it(started):
     hosted = await started(replicas=(1, 2))
-    asked = asyncio.create_task(hosted.group_coordinator.commit(commit(7)))
+    asked = asyncio.create_task(committed(hosted.group_coordinator, commit(7)))
     await settle()
     assert not asked.done()
     assert offset_of(hosted) == -1
@@ -75,7 +75,9 @@ async def test_a_commit_is_answered_once_the_replicas_have_it(started):
 
 async def test_commits_of_one_step_share_a_batch(started):
     hosted = await started(partition_count=1)
-    await asyncio.gather(*(hosted.group_coordinator.commit(commit(n, f"g{n}")) for n in range(50)))
+    await asyncio.gather(
+        *(committed(hosted.group_coordinator, commit(n, f"g{n}")) for n in range(50))
+    )
     log = hosted.replica_manager.get(TopicPartition(OFFSETS_TOPIC, 0)).log
     assert log.log_end_offset == 50
     slice_ = log.read(0, 1 << 20, log.log_end_offset)
@@ -87,7 +89,9 @@ async def test_commits_of_one_step_share_a_batch(started):
 
 async def test_a_timed_out_commit_is_unknown_and_served_once_it_is_committed(started):
     hosted = await started(replicas=(1, 2), offsets_commit_timeout_ms="20")
-    assert await hosted.group_coordinator.commit(commit(7)) == {WHERE: ErrorCode.REQUEST_TIMED_OUT}
+    assert await committed(hosted.group_coordinator, commit(7)) == {
+        WHERE: ErrorCode.REQUEST_TIMED_OUT
+    }
     assert offset_of(hosted) == -1
     hosted.replicate()
     assert offset_of(hosted) == 7
@@ -97,7 +101,7 @@ async def test_losing_leadership_sends_everybody_elsewhere(started):
     hosted = await started(replicas=(1, 2), group_initial_rebalance_delay_ms="3000")
     home = hosted.group_coordinator.partition_of("g")
     waiting = [
-        asyncio.create_task(hosted.group_coordinator.commit(commit(7))),
+        asyncio.create_task(committed(hosted.group_coordinator, commit(7))),
         asyncio.create_task(hosted.group_coordinator.join(join())),
     ]
     await settle()
@@ -112,7 +116,7 @@ async def test_losing_leadership_sends_everybody_elsewhere(started):
 
 async def test_what_was_committed_is_read_back_by_the_next_leader(started):
     hosted = await started()
-    await hosted.group_coordinator.commit(commit(7))
+    await committed(hosted.group_coordinator, commit(7))
     home = hosted.group_coordinator.partition_of("g")
     hosted.follow(home)
     hosted.lead(home)
@@ -133,7 +137,7 @@ async def test_a_new_epoch_of_the_same_leader_keeps_the_groups(started):
 
 async def test_a_damaged_record_does_not_stop_the_loading(started):
     hosted = await started(partition_count=1)
-    await hosted.group_coordinator.commit(commit(7))
+    await committed(hosted.group_coordinator, commit(7))
     home = TopicPartition(OFFSETS_TOPIC, 0)
     from dataplane.wire.record_batch import NewRecord, build_batch
 
@@ -147,7 +151,7 @@ async def test_a_damaged_record_does_not_stop_the_loading(started):
 
 async def test_offsets_of_deleted_topics_go(started):
     hosted = await started()
-    await hosted.group_coordinator.commit(commit(7))
+    await committed(hosted.group_coordinator, commit(7))
     image = hosted.metadata_cache.image
     topics = {name: topic for name, topic in image.topics.items() if name != "t"}
     hosted.metadata_cache.replace(ClusterImage(topics=topics, version=2))
@@ -157,7 +161,7 @@ async def test_offsets_of_deleted_topics_go(started):
 
 async def test_an_oversized_commit_is_refused_by_the_log(started):
     hosted = await started(offset_metadata_max_bytes="3000000")
-    answer = await hosted.group_coordinator.commit(commit(1, metadata="x" * 30_000))
+    answer = await committed(hosted.group_coordinator, commit(1, metadata="x" * 30_000))
     assert answer == {WHERE: ErrorCode.NONE}
     many = CommitRequest(
         group_id="g",
@@ -169,7 +173,7 @@ async def test_an_oversized_commit_is_refused_by_the_log(started):
             for n in range(60)
         },
     )
-    assert set((await hosted.group_coordinator.commit(many)).values()) == {
+    assert set((await committed(hosted.group_coordinator, many)).values()) == {
         ErrorCode.INVALID_COMMIT_OFFSET_SIZE
     }
 
@@ -179,7 +183,7 @@ async def test_group_ids(started):
     with pytest.raises(KafkaError) as refused:
         await hosted.group_coordinator.join(join(""))
     assert refused.value.code is ErrorCode.INVALID_GROUP_ID
-    assert await hosted.group_coordinator.commit(commit(3, "")) == {WHERE: ErrorCode.NONE}
+    assert await committed(hosted.group_coordinator, commit(3, "")) == {WHERE: ErrorCode.NONE}
     assert offset_of(hosted, "") == 3
 
 
@@ -187,6 +191,6 @@ async def test_after_stop_nothing_is_coordinated(started):
     hosted = await started()
     await hosted.group_coordinator.stop()
     with pytest.raises(KafkaError) as refused:
-        await hosted.group_coordinator.commit(commit(1))
+        await committed(hosted.group_coordinator, commit(1))
     assert refused.value.code is ErrorCode.COORDINATOR_NOT_AVAILABLE
     assert hosted.group_coordinator.list_groups() == (ErrorCode.COORDINATOR_NOT_AVAILABLE, [])

@@ -9,7 +9,7 @@ from dataplane.model.errors import ErrorCode as E
 from dataplane.model.ids import TopicPartition
 from tests.dataplane.groups.consumer.members import World
 from tests.dataplane.groups.driver import GROUP, Driver, subscription
-from tests.dataplane.groups.hosted import Hosted
+from tests.dataplane.groups.hosted import Hosted, committed
 from tests.metrics_table import sample
 
 WEEK_MS = 7 * 24 * 3_600_000
@@ -112,7 +112,7 @@ async def test_shards_of_a_broker_count_together() -> None:
         request = CommitRequest(
             group_id=group, member_id="", group_instance_id=None, generation=-1, offsets=offsets
         )
-        assert set((await coordinator.commit(request)).values()) == {E.NONE}
+        assert set((await committed(coordinator, request)).values()) == {E.NONE}
     name = "kafka_server_group_coordinator_metrics_offset_commit_total"
     assert sample(metrics, name) == 4
     hosted.follow(coordinator.partition_of("a"))

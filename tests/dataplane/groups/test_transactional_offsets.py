@@ -26,7 +26,7 @@ from dataplane.wire.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
 )
-from tests.dataplane.groups.hosted import Hosted
+from tests.dataplane.groups.hosted import Hosted, committed
 
 GROUP, PRODUCER = "g", 7
 ALICE = Principal.user("alice")
@@ -139,7 +139,7 @@ async def test_of_several_commits_the_one_that_was_stored_last_wins(started, is_
         generation=-1,
         offsets={WHERE: OffsetToCommit(offset=50)},
     )
-    assert await hosted.group_coordinator.commit(plain) == {WHERE: E.NONE}
+    assert await committed(hosted.group_coordinator, plain) == {WHERE: E.NONE}
     assert await fetched(hosted, stable=True) == (-1, E.UNSTABLE_OFFSET_COMMIT)
     await end(hosted, commits=True)
     if is_reloaded:

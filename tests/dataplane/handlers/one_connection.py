@@ -44,7 +44,7 @@ class _Pipe(asyncio.Transport):
 
 
 class OneConnection:
-    """`routes` off: every Produce takes the long way."""
+    """`routes` off: every Produce and OffsetCommit takes the long way."""
 
     def __init__(self, broker: OneBroker, *, routes: bool = True) -> None:
         self.listener = listener = Listener(
@@ -71,7 +71,8 @@ class OneConnection:
         """`data` arrives at once, as far as there is space for it."""
         while data and not self.is_over:
             if not self._routes:
-                self.info.produce_route = None
+                self.info.produce_route = self.info.commit_route = None
+                self.info.last_commit_size = 0
             buffer = self.protocol.get_buffer(-1)
             count = min(len(buffer), len(data))
             buffer[:count] = data[:count]

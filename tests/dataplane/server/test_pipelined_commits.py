@@ -2,8 +2,11 @@
 
 import pytest
 
+from dataplane.broker.metadata.registration import ensure_layout
 from dataplane.cluster.topic_names import OFFSETS_TOPIC
 from dataplane.model.ids import TopicPartition
+from dataplane.quotas.entities import Entity
+from dataplane.quotas.overrides import Change
 from dataplane.wire.apis import ApiKey
 from dataplane.wire.headers import encode_request_frame
 from dataplane.wire.messages.offset_commit import (
@@ -12,6 +15,7 @@ from dataplane.wire.messages.offset_commit import (
     OffsetCommitRequestTopic,
 )
 from dataplane.wire.messages.produce import ProduceRequest
+from dataplane.wire.record_batch import iter_batches
 from tests.dataplane.handlers.one_broker import ME, PEER, OneBroker, read_answer, settled
 from tests.waiting import turns, until
 
@@ -56,6 +60,8 @@ async def test_commits_behind_each_other_share_an_append_and_the_last_one_counts
     await turns()
     log = coordinator.partition(OFFSETS_TOPIC)
     assert log.log.log_end_offset == 3
+    batches = list(iter_batches(log.log.read(0, 1 << 20, 3).read()))
+    assert [header.record_count for _position, header in batches] == [3], "one append for all"
     assert not any(answer.done for answer in answers), "its follower has not got them"
     assert groups.fetch_offsets("g", [place])[place].offset == -1
     log.on_follower_fetch(PEER, 3)
@@ -80,20 +86,14 @@ async def test_only_another_commit_begins_behind_one(coordinator: OneBroker) -> 
 
 async def test_a_metered_client_commits_one_at_a_time(coordinator: OneBroker) -> None:
     """It may have to wait behind each answer, as its quota says."""
-    coordinator.handlers.quotas.is_active = True
-    coordinator.handlers.quotas.metering = lambda *_who: _Free()
+    await ensure_layout(coordinator.coordinator)
+    await coordinator.configs.start()
+    generous = [Change("request_percentage", 1_000_000.0)]
+    quotas = coordinator.handlers.client_quotas
+    await quotas.alter(Entity(client_id="test"), generous, validate_only=False)
     answer = coordinator.submit(commit(1), VERSION)
     assert answer.pipelined is None
     await turns()
     coordinator.partition(OFFSETS_TOPIC).on_follower_fetch(PEER, 1)
     await settled(answer)
-
-
-class _Free:
-    """Counts for nothing."""
-
-    throttle_ms = 0
-
-    def spend(self, _seconds: float) -> None: ...
-
-    def spent_before(self) -> None: ...
+    await coordinator.configs.stop()

@@ -18,11 +18,18 @@ from dataplane.wire.fetch_codec import (
     parse_fetch,
 )
 from dataplane.wire.fetch_request import FetchParts
-from dataplane.wire.headers import parse_response_header
+from dataplane.wire.headers import encode_response_frame, parse_response_header
 from dataplane.wire.messages.fetch import FetchRequest, FetchResponse
 from dataplane.wire.messages.metadata import MetadataResponse
+from dataplane.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+)
 from dataplane.wire.messages.produce import ProduceRequest, ProduceResponse
 from dataplane.wire.metadata_codec import MetadataBroker, encode_metadata_response, encode_topic
+from dataplane.wire.offset_commit_codec import encode_offset_commit_response, offset_places
 from dataplane.wire.produce_codec import (
     ProducedPartition,
     ProduceParts,
@@ -314,3 +321,51 @@ def test_a_null_cluster_id_may_be_a_varint_of_two_bytes() -> None:
     body = bytes(25) + b"\1\1\1\1\0\2\x80\0"
     assert decode(FetchRequest, 12, body)[0].cluster_id is None
     assert parse_fetch(12, memoryview(body)).cluster_id is None
+
+
+@pytest.mark.parametrize("version", range(10))
+def test_offset_commit_responses_are_written_as_the_schema_says(version: int) -> None:
+    @QUICK
+    @given(instances(OffsetCommitResponse, version), st.integers(-(2**31), 2**31 - 1))
+    def check(response: OffsetCommitResponse, correlation_id: int) -> None:
+        topics = [
+            (t.name, [(p.partition_index, p.error_code) for p in t.partitions])
+            for t in response.topics
+        ]
+        written = encode_offset_commit_response(
+            version, correlation_id, topics, throttle_time_ms=response.throttle_time_ms
+        )
+        assert written == encode_response_frame(response, version, correlation_id)
+
+    check()
+
+
+@pytest.mark.parametrize("version", range(10))
+def test_the_offsets_of_a_commit_are_found_where_the_schema_puts_them(version: int) -> None:
+    @QUICK
+    @given(instances(OffsetCommitRequest, version), st.integers(0, 5))
+    def check(request: OffsetCommitRequest, position: int) -> None:
+        frame = bytearray(bytes(position) + encode(request, version))
+        places = offset_places(version, memoryview(frame), position, request)
+        partitions = [p for topic in request.topics for p in topic.partitions]
+        assert len(places) == (len(partitions) if version >= 2 else 0)
+        for number, place in enumerate(places):
+            frame[place : place + 8] = number.to_bytes(8, "big")
+            partitions[number].committed_offset = number
+        changed, end = decode(OffsetCommitRequest, version, frame, position)
+        assert (changed, end) == (request, len(frame))
+
+    check()
+
+
+def test_offsets_are_not_looked_for_beside_what_is_not_known() -> None:
+    partition = OffsetCommitRequestPartition(partition_index=1, committed_offset=7)
+    topic = OffsetCommitRequestTopic(name="t", partitions=[partition])
+    request = OffsetCommitRequest(group_id="g", topics=[topic])
+    frame = bytearray(encode(request, 9))
+    assert frame[-1] == 0
+    assert offset_places(9, memoryview(frame), 0, request)
+    frame[-1:] = b"\x01\x63\x01!"  # one tagged field that nobody knows
+    assert decode(OffsetCommitRequest, 9, frame)[0] == request
+    assert offset_places(9, memoryview(frame), 0, request) == []
+    assert offset_places(9, memoryview(bytes(frame) + b"more"), 0, request) == []

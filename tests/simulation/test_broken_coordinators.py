@@ -183,7 +183,7 @@ CASES: list[tuple[Any, ...]] = [
     (drops_offsets_of_transactions, ONCE),
     (acknowledges_unreplicated_offsets, OFFSETS),
     (reads_half_its_log, OFFSETS),
-    (answers_as_a_deposed_leader, OFFSETS),
+    (answers_as_a_deposed_leader, OFFSETS, 30_020),
     (takes_commits_of_old_generations, OFFSETS),
 ]
 

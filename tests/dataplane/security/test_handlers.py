@@ -138,11 +138,15 @@ async def test_groups_and_topics_need_grants(hosted):
         (ApiKey.SYNC_GROUP, {}),
         (ApiKey.HEARTBEAT, {}),
         (ApiKey.LEAVE_GROUP, {}),
-        (ApiKey.OFFSET_COMMIT, {}),
     ):
         with pytest.raises(KafkaError) as refused:
             await hosted.call(api, HANDLED[api][1], group_id="g", **fields)
         assert refused.value.code is E.GROUP_AUTHORIZATION_FAILED
+    partition = struct(ApiKey.OFFSET_COMMIT, "OffsetCommitRequestPartition")
+    topic = struct(ApiKey.OFFSET_COMMIT, "OffsetCommitRequestTopic")
+    topics = [topic(name="t", partitions=[partition(partition_index=0, committed_offset=1)])]
+    committed = await hosted.call(ApiKey.OFFSET_COMMIT, 9, group_id="g", topics=topics)
+    assert committed.topics[0].partitions[0].error_code == E.GROUP_AUTHORIZATION_FAILED
     described = await hosted.call(ApiKey.DESCRIBE_GROUPS, 5, groups=["g"])
     assert described.groups[0].error_code == E.GROUP_AUTHORIZATION_FAILED
     deleted = await hosted.call(ApiKey.DELETE_GROUPS, 2, groups_names=["g"])

@@ -66,6 +66,7 @@ class LeaderCore:
         self._epoch_start_offset = log_end_offset
         self._proposed: tuple[int, ...] | None = None
         self._must_repeat = False
+        self._is_refused = False
         self._seen_ms = now_ms
         self._followers: dict[int, Replica] = {}
         self._take_replicas(replicas, now_ms)
@@ -154,18 +155,25 @@ class LeaderCore:
             self._proposed = None
             self._must_repeat = False
             self._refresh()
-        elif error not in _SUPERSEDED:
+        elif error in _SUPERSEDED:
+            self._is_refused = True
+        else:
             self._must_repeat = True
         return _NOTHING
 
     def on_state(self, state: PartitionState, *, now_ms: int) -> Sequence[Effect]:
-        """The controller's state of replicas and ISR within our leader epoch."""
+        """The controller's state of replicas and ISR within our leader epoch.
+
+        A controller that is new says again what we know. It may still take a proposal of ours that
+        nobody has answered, which goes by the partition epoch: so that keeps counting.
+        """
         if state.leader_epoch != self.leader_epoch or state.partition_epoch < self.partition_epoch:
             return _NOTHING
+        if state.partition_epoch > self.partition_epoch or self._is_refused:
+            self._proposed = None
+            self._must_repeat = False
         self.isr = state.isr
         self.partition_epoch = state.partition_epoch
-        self._proposed = None
-        self._must_repeat = False
         self._take_replicas(state.replicas, now_ms)
         self._refresh()
         return self._advance(now_ms)
@@ -224,6 +232,7 @@ class LeaderCore:
 
     def _propose(self, isr: tuple[int, ...]) -> Sequence[Effect]:
         self._proposed = isr
+        self._is_refused = False
         self._refresh()
         return (ProposeIsr(isr, self.partition_epoch),)
 

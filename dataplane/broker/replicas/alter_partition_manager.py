@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.retry_warning import RetryWarning
@@ -43,6 +43,15 @@ RETRY_MS_MIN, RETRY_MS_MAX = 50, 1_000
 NAMED_MAX = 3
 
 
+class _Proposal(NamedTuple):
+    """With the lives of its members when the leader decided (KIP-903): one that has begun another
+    since may lack what it had, and the controller refuses it.
+    """
+
+    isr: ProposeIsr
+    epochs: tuple[int, ...]
+
+
 class AlterPartitionManager:
     """The queue of proposals and the task that carries it."""
 
@@ -57,14 +66,16 @@ class AlterPartitionManager:
         self._metadata_cache = metadata_cache
         self._metrics = metrics
         self._lifecycle = lifecycle
-        self._queue: dict[Partition, ProposeIsr] = {}
+        self._queue: dict[Partition, _Proposal] = {}
         self._task: asyncio.Task[None] | None = None
         self._retry_ms = RETRY_MS_MIN
         self._failures = RetryWarning()
 
     def propose(self, partition: Partition, proposal: ProposeIsr) -> None:
         """A later proposal of the same partition replaces one that has not left yet."""
-        self._queue[partition] = proposal
+        brokers = self._metadata_cache.image.brokers
+        epochs = (brokers[each].epoch if each in brokers else -1 for each in proposal.new_isr)
+        self._queue[partition] = _Proposal(proposal, tuple(epochs))
         if self._task is None or self._task.done():
             self._task = asyncio.get_running_loop().create_task(self._run())
 
@@ -90,7 +101,7 @@ class AlterPartitionManager:
             self._failures.reset()
             self._apply(batch, response)
 
-    async def _requeue(self, batch: dict[Partition, ProposeIsr], reason: str) -> None:
+    async def _requeue(self, batch: dict[Partition, _Proposal], reason: str) -> None:
         """Ask again, ever more rarely; a warning once, when it lasts."""
         self._metrics.failed_isr_updates.inc(len(batch))
         is_due = self._failures.is_due(int(asyncio.get_running_loop().time() * 1000))
@@ -102,27 +113,22 @@ class AlterPartitionManager:
             if partition.is_leader:
                 self._queue.setdefault(partition, proposal)
 
-    def _request(self, batch: dict[Partition, ProposeIsr]) -> AlterPartitionRequest:
+    def _request(self, batch: dict[Partition, _Proposal]) -> AlterPartitionRequest:
         topics: dict[uuid.UUID, TopicData] = {}
-        brokers = self._metadata_cache.image.brokers
-        for partition, proposal in batch.items():
+        for partition, (proposal, epochs) in batch.items():
             topic = topics.get(partition.topic_id)
             if topic is None:
                 topic = topics[partition.topic_id] = TopicData(
                     topic_name=partition.topic_partition.topic, topic_id=partition.topic_id
                 )
-            isr = list(proposal.new_isr)
             topic.partitions.append(
                 PartitionData(
                     partition_index=partition.topic_partition.partition,
                     leader_epoch=partition.leader_epoch,
-                    new_isr=isr,
+                    new_isr=list(proposal.new_isr),
                     new_isr_with_epochs=[
-                        BrokerState(
-                            broker_id=broker_id,
-                            broker_epoch=brokers[broker_id].epoch if broker_id in brokers else -1,
-                        )
-                        for broker_id in isr
+                        BrokerState(broker_id=broker_id, broker_epoch=epoch)
+                        for broker_id, epoch in zip(proposal.new_isr, epochs, strict=True)
                     ],
                     partition_epoch=proposal.partition_epoch,
                 )
@@ -133,7 +139,7 @@ class AlterPartitionManager:
             topics=list(topics.values()),
         )
 
-    def _apply(self, batch: dict[Partition, ProposeIsr], response: AlterPartitionResponse) -> None:
+    def _apply(self, batch: dict[Partition, _Proposal], response: AlterPartitionResponse) -> None:
         answers = {
             (topic.topic_id, partition.partition_index): partition
             for topic in response.topics

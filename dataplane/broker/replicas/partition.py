@@ -253,6 +253,11 @@ class Partition:
         """
         if self.core is None:
             return
+        idle = self._idle.get(replica_id)
+        if idle is not None:
+            # By another of its sessions: perhaps a request that was long on its way and says less
+            # than is known. The session in which it idles says again where it is.
+            idle.wake(at_once=False)
         if self._follower_starts.get(replica_id, -1) != log_start_offset:
             self._follower_starts[replica_id] = log_start_offset
             self._followed.check()

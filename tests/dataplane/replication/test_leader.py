@@ -160,6 +160,33 @@ def test_when_the_controller_knows_better_its_word_is_awaited():
     assert fetch(core, 3, 100, 100) == [ProposeIsr((1, 2, 3), 12)]
 
 
+def test_a_state_that_says_nothing_new_leaves_an_open_proposal_counting():
+    """A new controller sends it to every leader, and may still take the proposal (seed 402388)."""
+    core = leader(isr=(1, 2))
+    fetch(core, 3, 100, 100)
+    known = PartitionState(
+        index=0, leader=1, leader_epoch=4, partition_epoch=10, replicas=(1, 2, 3), isr=(1, 2)
+    )
+    core.on_state(known, now_ms=LAG_MS * 2)
+    assert core.maximal_isr == {1, 2, 3}
+    core.on_append(120, LAG_MS * 2)
+    assert fetch(core, 2, 120, 120, LAG_MS * 2) == [AdvanceHighWatermark(100)]
+    assert list(core.on_isr_committed((1, 2, 3), 11)) == []
+    assert core.high_watermark == 100, "broker 3 has no more"
+
+
+def test_a_state_that_says_nothing_new_ends_a_proposal_that_was_refused():
+    core = leader(isr=(1, 2))
+    fetch(core, 3, 100, 100)
+    core.on_isr_rejected(ErrorCode.INVALID_REQUEST)
+    known = PartitionState(
+        index=0, leader=1, leader_epoch=4, partition_epoch=10, replicas=(1, 2, 3), isr=(1, 2)
+    )
+    core.on_state(known, now_ms=6)
+    assert core.maximal_isr == {1, 2}
+    assert fetch(core, 3, 100, 100) == [ProposeIsr((1, 2, 3), 10)]
+
+
 def test_stale_answers_and_states_are_ignored():
     core = leader()
     assert core.on_isr_committed((1,), 9) == ()

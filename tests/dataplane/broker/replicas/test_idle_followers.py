@@ -140,6 +140,24 @@ async def test_a_lost_leadership_wakes_and_is_reported(broker) -> None:
     assert not follower.session.idle
 
 
+async def test_a_late_fetch_of_an_earlier_session_does_not_put_an_idle_follower_back(
+    broker,
+) -> None:
+    """It was sent before a connection was lost, and came after the one that followed (seed 400932)."""
+    follower = await Follower(broker, partitions=1).open()
+    partition = broker.partition("t")
+    follower.write()
+    await follower.ask()
+    await follower.ask({0: 1})
+    await follower.ask()  # is told of the high watermark
+    assert follower.session.idle
+    late = fetch(follower.topic_id, 0, indexes=(0,), replica=PEER, wait_ms=60_000)
+    await broker.ask(late, VERSION)
+    assert partition.core.follower(PEER).log_end_offset == 0
+    await follower.ask()
+    assert partition.core.follower(PEER).log_end_offset == 1
+
+
 async def test_who_is_not_in_sync_is_never_idle(broker) -> None:
     """Each of its fetches may let it join."""
     follower = await Follower(broker, isr=(ME,)).open()

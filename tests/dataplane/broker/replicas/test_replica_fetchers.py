@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import functools
 
 from dataplane.broker.metadata.registration import ensure_layout
@@ -192,4 +193,38 @@ async def test_an_isr_that_changes_is_counted_once_however_many_replicas_it_is_a
         await until(lambda isr=isr: partition.isr == isr)
         counted.append((metrics.isr_shrinks.value, metrics.isr_expands.value))
     assert counted == [(1, 0), (1, 1), (1, 2)]
+    await broker.stop()
+
+
+async def test_a_proposal_names_the_lives_that_the_leader_saw_however_often_it_is_sent() -> None:
+    """A member that has begun another since may have less than it had when it was proposed."""
+    broker = OneBroker()
+    broker.topic(TOPIC, replicas=(ME, PEER))
+    image = broker.metadata_cache.image
+    seen: list[list[int]] = []
+
+    def begins_another_life(epoch: int) -> None:
+        peer = dataclasses.replace(image.brokers[PEER], epoch=epoch)
+        brokers = {**broker.metadata_cache.image.brokers, PEER: peer}
+        broker.metadata_cache.replace(
+            dataclasses.replace(broker.metadata_cache.image, brokers=brokers)
+        )
+
+    def fails_first(message):
+        ((topic,),) = (message.topics,)
+        ((asked,),) = (topic.partitions,)
+        seen.append([state.broker_epoch for state in asked.new_isr_with_epochs])
+        begins_another_life(9)
+        if len(seen) == 1:
+            raise ConnectionError("the controller is gone")
+        refusal = PartitionData(partition_index=0, error_code=ErrorCode.INELIGIBLE_REPLICA)
+        topics = [TopicData(topic_id=topic.topic_id, partitions=[refusal])]
+        return AlterPartitionResponse(topics=topics)
+
+    begins_another_life(5)
+    broker.controller_client.answer = fails_first
+    proposal = ProposeIsr((PEER,), 0)
+    broker.replica_manager.alter_partition_manager.propose(broker.partition(TOPIC), proposal)
+    await until(lambda: broker.metrics.failed_isr_updates.value == 2)
+    assert seen == [[5], [5]]
     await broker.stop()

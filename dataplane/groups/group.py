@@ -83,6 +83,14 @@ class ClassicGroup:
         group.refresh_subscriptions()
         return group
 
+    def empty_copy(self) -> ClassicGroup:
+        """Another empty group in the same generation, empty since the same moment."""
+        group = ClassicGroup(self.group_id, now_ms=self.state_timestamp_ms)
+        group.protocol_type = self.protocol_type
+        group.generation = self.generation
+        group.refresh_subscriptions()
+        return group
+
     def to_value(self, assignments: Mapping[str, bytes]) -> GroupMetadataValue:
         """What is stored for this generation, with the assignment that is about to hold."""
         return GroupMetadataValue(

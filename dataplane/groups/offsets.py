@@ -164,7 +164,7 @@ class Offsets:
             return out
         errors = {
             partition: ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
-            if partition.topic in subscribed
+            if subscribed is None or partition.topic in subscribed
             else ErrorCode.NONE
             for partition in partitions
         }
@@ -186,8 +186,11 @@ class Offsets:
         out.write(self._tombstones(group_id, removed), deleted)
         return out
 
-    def _check_delete(self, group_id: str) -> tuple[ErrorCode, frozenset[str]]:
-        """Whether offsets of the group may be deleted, and of which topics they may not."""
+    def _check_delete(self, group_id: str) -> tuple[ErrorCode, frozenset[str] | None]:
+        """Whether offsets of the group may be deleted, and of which topics they may not.
+
+        None: of no topic, because what the members read is not known.
+        """
         group = self._core.find(group_id)
         if group is None:
             consumers = self._core.consumer_groups.find(group_id)
@@ -200,7 +203,7 @@ class Offsets:
             return ErrorCode.NONE, frozenset()
         if not group.is_consumer_group:
             return ErrorCode.NON_EMPTY_GROUP, frozenset()
-        return ErrorCode.NONE, group.subscribed_topics or frozenset()
+        return ErrorCode.NONE, group.subscribed_topics
 
     def delete_group(self, group_id: str, ticket: Ticket) -> Outcome:
         """DeleteGroups: everything of an empty group. The reply is an error code."""
@@ -336,6 +339,8 @@ class Offsets:
         records = self._tombstones(group.group_id, removed)
         if group.generation > 0 or group.group_id in self._core.durable.groups:
             records.append(group_tombstone(group.group_id))
+        # What is stored may say otherwise: that it became empty may have been refused too.
+        still_empty = group.empty_copy()
         group.move_to(GroupState.DEAD, now_ms=self._core.clock.realtime_ms())
 
         def ended(error: ErrorCode) -> Outcome:
@@ -343,7 +348,7 @@ class Offsets:
             if self._core.find(group.group_id) is group:
                 del self._core.groups[group.group_id]
                 if error is not ErrorCode.NONE:
-                    self._core.restore(group.group_id)
+                    self._core.groups[group.group_id] = still_empty
             if ticket is None:
                 return self._expired(removed, error)
             done.reply(ticket, offset_write_error(error))

@@ -76,7 +76,11 @@ class Rebalancer:
             return
         if not group.pending_sync:
             return
+        gone = JoinResult(error=ErrorCode.UNKNOWN_MEMBER_ID, member_id=UNKNOWN_MEMBER_ID)
         for member_id in sorted(group.pending_sync):
+            # Who takes a static member's place may wait for that to be stored.
+            if member_id in group.members:
+                self.answer_join(group, group.members[member_id], gone, out)
             self.forget_member(group, member_id)
         self.maybe_prepare(group, out)
 

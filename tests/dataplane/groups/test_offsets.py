@@ -136,6 +136,30 @@ def test_nobody_joins_a_group_that_is_being_deleted_and_a_failed_deletion_restor
     assert driver.state == "Empty"
 
 
+def test_a_group_whose_deletion_is_refused_is_still_empty_whatever_was_stored_of_it_last():
+    """The log refused both: that it became empty, and that it is deleted."""
+    driver = Driver()
+    (leader,) = driver.stable_group(1)
+    driver.commit(5, member_id=leader, generation=1)
+    driver.hold_writes = True
+    driver.leave(leader)
+    driver.fail_writes(E.NOT_ENOUGH_REPLICAS)
+    became_empty_ms = driver.group.state_timestamp_ms
+    driver.advance(1000)
+    ticket = driver.ticket()
+    driver.take(driver.shard.offsets.delete_group(GROUP, ticket))
+    driver.fail_writes(E.NOT_ENOUGH_REPLICAS)
+    assert driver.answers[ticket] is E.COORDINATOR_NOT_AVAILABLE
+    assert (driver.state, driver.group.members) == ("Empty", {})
+    assert (driver.group.generation, driver.group.protocol_type) == (2, "consumer")
+    assert driver.group.state_timestamp_ms == became_empty_ms  # its offsets expire from then on
+    driver.hold_writes = False
+    again = driver.ticket()
+    driver.take(driver.shard.offsets.delete_group(GROUP, again))
+    assert driver.answers[again] is E.NONE
+    assert driver.reloaded().core.durable.groups == {}
+
+
 def test_deleting_a_group_takes_commits_along_that_are_still_under_way():
     driver = Driver()
     driver.hold_writes = True
@@ -164,6 +188,29 @@ def test_offset_delete_refuses_subscribed_topics():
     assert error is E.NONE
     assert list(errors.values()) == [E.GROUP_SUBSCRIBED_TO_TOPIC, E.NONE]
     assert (driver.fetch(), driver.fetch("old")) == (5, -1)
+
+
+def test_offset_delete_touches_nothing_of_a_group_whose_subscriptions_are_not_known():
+    driver = Driver(initial_rebalance_delay_ms=3000)
+    driver.commit(5)
+    ticket = driver.join(protocols=(Protocol("range", subscription("t")),))
+    where = TopicPartition("t", 0)
+    # Its first members are still gathering: nobody knows yet what they will read.
+    assert driver.state == "PreparingRebalance"
+    assert delete_offsets(driver, where) == (E.NONE, {where: E.GROUP_SUBSCRIBED_TO_TOPIC})
+    driver.advance(3000)
+    member_id = driver.joined(ticket).member_id
+    driver.sync(member_id, 1, {member_id: b""})
+    driver.leave(member_id)
+    ticket = driver.join()  # its metadata is nothing that can be read
+    driver.advance(3000)
+    leader = driver.joined(ticket).member_id
+    driver.sync(leader, driver.group.generation, {leader: b""})
+    assert (driver.state, driver.group.subscribed_topics) == ("Stable", None)
+    assert delete_offsets(driver, where) == (E.NONE, {where: E.GROUP_SUBSCRIBED_TO_TOPIC})
+    assert driver.fetch() == 5
+    driver.leave(leader)
+    assert delete_offsets(driver, where) == (E.NONE, {where: E.NONE})
 
 
 def test_offset_delete_of_other_groups():

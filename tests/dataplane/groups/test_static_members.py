@@ -192,3 +192,21 @@ def test_static_membership_survives_a_move_of_the_coordinator():
     result = driver.joined(driver.join(instance="b"))
     assert result.generation == 2
     assert driver.synced(driver.sync(result.member_id, 2, instance="b")).assignment == b"B"
+
+
+def test_a_replacement_that_is_being_stored_is_answered_when_its_place_is_given_up():
+    """The process before it joined and died: its place ends with the time to sync."""
+    driver = Driver()
+    first = driver.join(instance="a", session_ms=1_000_000, rebalance_ms=60_000)
+    driver.advance(0)
+    leader = driver.joined(first).member_id
+    driver.join(instance="b", session_ms=1_000_000, rebalance_ms=60_000)
+    driver.join(leader, instance="a", session_ms=1_000_000, rebalance_ms=60_000)
+    driver.sync(leader, 2, {leader: b"A"}, instance="a")
+    assert driver.state == "Stable"
+    driver.advance(59_999)
+    driver.hold_writes = True
+    ticket = driver.join(instance="b")
+    driver.advance(1)
+    assert driver.joined(ticket).error is E.UNKNOWN_MEMBER_ID
+    assert driver.state == "PreparingRebalance"

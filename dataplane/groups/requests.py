@@ -120,6 +120,12 @@ class CommitRequest(NamedTuple):
     offsets: dict[TopicPartition, OffsetToCommit]
     has_member_epoch: bool = True
 
+    @property
+    def names_nobody(self) -> bool:
+        """Whether it does not say which member commits."""
+        says_id = self.member_id != UNKNOWN_MEMBER_ID or self.group_instance_id is not None
+        return self.generation < 0 and not says_id
+
     def split(
         self, metadata_max_bytes: int
     ) -> tuple[dict[TopicPartition, ErrorCode], dict[TopicPartition, OffsetToCommit]]:

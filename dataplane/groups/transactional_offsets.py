@@ -9,7 +9,6 @@ from dataplane.groups.consumer.offset_checks import check_commit
 from dataplane.groups.core import offset_write_error
 from dataplane.groups.in_flight import InFlight
 from dataplane.groups.outcome import Outcome
-from dataplane.groups.requests import UNKNOWN_MEMBER_ID
 from dataplane.groups.states import GroupState
 from dataplane.model.errors import ErrorCode
 
@@ -60,20 +59,25 @@ class TransactionalOffsets:
         return out
 
     def _check(self, request: CommitRequest) -> ErrorCode:
-        """Who says which member it is must be that one; who says nothing (v0-2) may be anybody."""
+        """Who says which member it is must be that one; who says nothing may be anybody.
+
+        All versions may say nothing: the API was there before its fields for members.
+        """
+        names_nobody = request.names_nobody
         group = self._core.find(request.group_id)
-        has_generation = request.generation >= 0
         if group is None:
             consumers = self._core.consumer_groups.find(request.group_id)
             if consumers is not None:
-                return check_commit(consumers, request)
+                error = ErrorCode.NONE if names_nobody else check_commit(consumers, request)
+                # Producers know the code of generations: they abort, and go on.
+                is_stale = error is ErrorCode.STALE_MEMBER_EPOCH
+                return ErrorCode.ILLEGAL_GENERATION if is_stale else error
+            has_generation = request.generation >= 0
             return ErrorCode.ILLEGAL_GENERATION if has_generation else ErrorCode.NONE
         if group.state is GroupState.DEAD:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
-        names_member = (
-            request.member_id != UNKNOWN_MEMBER_ID or request.group_instance_id is not None
-        )
-        if not has_generation and (group.state is GroupState.EMPTY or not names_member):
+        is_simple = request.generation < 0 and group.state is GroupState.EMPTY
+        if is_simple or names_nobody:
             return ErrorCode.NONE
         error = self._core.check_member(group, request.member_id, request.group_instance_id)
         if error is ErrorCode.NONE and request.generation != group.generation:

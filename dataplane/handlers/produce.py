@@ -10,7 +10,8 @@ timeout says REQUEST_TIMED_OUT: the outcome is unknown, not failed.
 Version notes: 0-2 carry message sets of the formats before the batch, which become one batch of
 magic 2 (`old_produce`); 3 and later carry batches alone; 7 allows zstd, 8 has error messages per
 partition and says which records of a batch are at fault (KIP-467; at most 1,000 of them), 9 is
-flexible, 10 hints at the new leader (KIP-951), 11 is the same on the wire.
+flexible, 10 hints at the new leader (KIP-951), 11 is the same on the wire, and has
+TRANSACTION_ABORTABLE for a partition that the transaction lacks (before: INVALID_TXN_STATE).
 """
 
 from __future__ import annotations

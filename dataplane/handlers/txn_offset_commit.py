@@ -5,13 +5,15 @@ topic gets UNKNOWN_TOPIC_OR_PARTITION. A transaction's first offsets in a partit
 `__consumer_offsets` are written once the transaction coordinator has it among the transaction's
 (KIP-890). Answered once the records are committed by the in-sync replicas; the offsets count when
 the transaction does, by its marker on `__consumer_offsets`.
-Version notes: 2 leader epochs; 3 member, generation and instance of the consumer (KIP-447), which
-are looked at if they are given; 4 is the same on the wire.
+Version notes: 0-1 get COORDINATOR_NOT_AVAILABLE for COORDINATOR_LOAD_IN_PROGRESS, which their
+clients do not survive; 2 leader epochs; 3 member, generation and instance of the consumer
+(KIP-447), which are looked at if they are given; 4 is the same on the wire, and has
+TRANSACTION_ABORTABLE for offsets that the transaction lacks (before: INVALID_TXN_STATE).
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from dataplane.broker.transactions.verifier import AGAIN
 from dataplane.groups.requests import CommitRequest, OffsetToCommit
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from dataplane.groups.outcome import Producer
 
 
+LOADING_SINCE: Final = 2
+ABORTABLE_SINCE: Final = 4
 _ANSWERS = {
     # Clients of before the verification try again on it, and do not look for the coordinator.
     AGAIN: ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
@@ -76,7 +80,7 @@ async def handle(
             has_member_epoch=context.header.api_version >= 3,
         )
         producer = (request.producer_id, request.producer_epoch)
-        errors |= await _commit(context, request.transactional_id, commit, producer)
+        errors |= await _commit_known(context, request.transactional_id, commit, producer)
     return TxnOffsetCommitResponse(
         topics=[
             TxnOffsetCommitResponseTopic(
@@ -92,6 +96,20 @@ async def handle(
             for topic in request.topics
         ]
     )
+
+
+async def _commit_known(
+    context: RequestContext, transactional_id: str, request: CommitRequest, producer: Producer
+) -> dict[TopicPartition, ErrorCode]:
+    """The answers in codes that clients of the request's version survive (KAFKA-7296)."""
+    if context.header.api_version >= LOADING_SINCE:
+        return await _commit(context, transactional_id, request, producer)
+    loading, known = ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.COORDINATOR_NOT_AVAILABLE
+    try:
+        errors = await _commit(context, transactional_id, request, producer)
+    except KafkaError as error:
+        errors = dict.fromkeys(request.offsets, error.code)
+    return {where: known if code is loading else code for where, code in errors.items()}
 
 
 async def _commit(
@@ -116,5 +134,6 @@ async def _commit(
             producer,
             [partition],
             lambda errors: commit_unless(errors.get(partition, ErrorCode.NONE)),
+            knows_abortable=context.header.api_version >= ABORTABLE_SINCE,
         )
     )

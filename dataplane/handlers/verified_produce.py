@@ -7,7 +7,7 @@ request waits too, so that the order of a producer's batches stays.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from dataplane.broker.context import CloseConnection
 from dataplane.broker.delayed.deferred import Deferred
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     Asked = Iterable[tuple[str, Iterable[tuple[int, memoryview | None]]]]
 
 _log = logging.getLogger(__name__)
+
+ABORTABLE_SINCE: Final = 11
+"""The version whose clients abort at TRANSACTION_ABORTABLE and go on."""
 
 
 class Checked(NamedTuple):
@@ -112,7 +115,9 @@ def verify_then(
     async def work() -> None:
         try:
             answer = await verifier.verified(
-                *writes, lambda refused: produce(copied, refused).finish()
+                *writes,
+                lambda refused: produce(copied, refused).finish(),
+                knows_abortable=context.header.api_version >= ABORTABLE_SINCE,
             )
         except Exception:  # noqa: BLE001 - logged, counted; who waits shall have an answer
             _log.exception("PRODUCE failed")

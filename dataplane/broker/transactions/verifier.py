@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-VERSION: Final = 4
+VERSION: Final = 5
 CHANNEL: Final = "verification"
 TIMEOUT_MS: Final = 10_000
 AGAIN: Final = ErrorCode.NOT_ENOUGH_REPLICAS
@@ -131,9 +131,13 @@ class TransactionVerifier:
         producer: tuple[int, int],
         partitions: Collection[TopicPartition],
         then: Callable[[Errors], T],
+        *,
+        knows_abortable: bool,
     ) -> T:
         """What `then` returns, called with the partitions that may not be written, and why.
 
+        `knows_abortable`: who writes has a use for TRANSACTION_ABORTABLE; else it is told
+        INVALID_TXN_STATE.
         `then` has to append at once: nothing may come between the look at the question and that.
         `producer` is its id and epoch.
         """
@@ -149,6 +153,8 @@ class TransactionVerifier:
             writer = Writer(transactional_id, producer[1])
             for partition, write in writes.items():
                 code = found[partition] or write.error()
+                if code is ErrorCode.TRANSACTION_ABORTABLE and not knows_abortable:
+                    code = ErrorCode.INVALID_TXN_STATE
                 if code is ErrorCode.NONE:
                     write.admit(writer)
                 else:
@@ -225,4 +231,7 @@ class TransactionVerifier:
 
 
 def _answer(code: ErrorCode) -> ErrorCode:
+    """The coordinator's code in words of a partition, as producers expect them from one."""
+    if code is ErrorCode.PRODUCER_FENCED:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
     return AGAIN if code in _NOT_NOW else code

@@ -186,6 +186,49 @@ async def test_who_says_which_member_it_is_must_be_that_one(started):
     assert await fetched(hosted) == (4, E.NONE)
 
 
+@pytest.mark.parametrize("version", range(5))
+async def test_who_does_not_name_a_member_may_commit_for_a_consumer_group(started, version):
+    """KAFKA-18060: `new ConsumerGroupMetadata("g")`, and all producers of before KIP-447."""
+    hosted = await started()
+    joined = await hosted.call(
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+        0,
+        group_id=GROUP,
+        member_id="",
+        member_epoch=0,
+        rebalance_timeout_ms=10_000,
+        subscribed_topic_names=["t"],
+        topic_partitions=[],
+    )
+    assert joined.error_code == E.NONE
+    assert await put(hosted, 5, version) == E.NONE
+    if version >= 3:
+        member = {"member_id": joined.member_id, "generation_id": joined.member_epoch}
+        assert await put(hosted, 6, version, **member) == E.NONE
+        stale = member | {"generation_id": joined.member_epoch + 1}
+        assert await put(hosted, 7, version, **stale) == E.ILLEGAL_GENERATION
+        unnamed = {"generation_id": joined.member_epoch}
+        assert await put(hosted, 8, version, **unnamed) == E.UNKNOWN_MEMBER_ID
+    assert await end(hosted, commits=True) == E.NONE
+    assert await fetched(hosted, stable=True) == (5 if version < 3 else 6, E.NONE)
+
+
+@pytest.mark.parametrize("version", range(5))
+async def test_who_cannot_know_of_loading_is_told_that_nobody_is_there_yet(started, version):
+    """Producers of before 2.0 stop for good at COORDINATOR_LOAD_IN_PROGRESS (KAFKA-7296)."""
+    hosted = await started()
+    known = E.COORDINATOR_LOAD_IN_PROGRESS if version >= 2 else E.COORDINATOR_NOT_AVAILABLE
+    hosted.peers.verification = E.CONCURRENT_TRANSACTIONS
+    assert await put(hosted, 5, version) == known
+    place = hosted.group_coordinator.partition_of(GROUP)
+    hosted.follow(place)
+    hosted.lead(place)
+    if version < 2:
+        assert await put(hosted, 5, version) == known
+    else:
+        assert await refusal(put(hosted, 5, version)) is known
+
+
 async def test_a_marker_is_answered_once_the_replicas_have_it(started):
     hosted = await started(replicas=(1, 2))
     putting = asyncio.create_task(put(hosted, 42))
@@ -279,7 +322,7 @@ async def test_the_first_offsets_of_a_transaction_are_asked_about_and_no_others(
     [
         (E.INVALID_TXN_STATE, E.INVALID_TXN_STATE),
         (E.INVALID_PRODUCER_ID_MAPPING, E.INVALID_PRODUCER_ID_MAPPING),
-        (E.PRODUCER_FENCED, E.PRODUCER_FENCED),
+        (E.PRODUCER_FENCED, E.INVALID_PRODUCER_EPOCH),
         (E.CONCURRENT_TRANSACTIONS, E.COORDINATOR_LOAD_IN_PROGRESS),
         (E.NOT_COORDINATOR, E.COORDINATOR_LOAD_IN_PROGRESS),
     ],
@@ -294,6 +337,15 @@ async def test_offsets_that_the_transaction_does_not_have_are_not_stored(started
     log = hosted.replica_manager.leader(place).log
     assert log.log_end_offset == 0
     assert not log.producers.verifications
+
+
+@pytest.mark.parametrize("version", range(5))
+async def test_newer_producers_are_told_that_aborting_is_enough(started, version):
+    """INVALID_TXN_STATE is the end of a Java producer here."""
+    hosted = await started()
+    hosted.peers.verification = E.TRANSACTION_ABORTABLE
+    known = E.TRANSACTION_ABORTABLE if version >= 4 else E.INVALID_TXN_STATE
+    assert await put(hosted, 42, version) == known
 
 
 @pytest.mark.parametrize(("transactional_id", "epoch"), [("another", 0), ("another", 1), ("x", 1)])

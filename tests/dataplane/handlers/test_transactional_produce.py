@@ -33,11 +33,13 @@ class Coordinator:
     def __init__(self, error=E.NONE) -> None:
         self.error = error
         self.asked = []
+        self.versions = []
         self.gate = asyncio.Event()
         self.gate.set()
 
     async def request(self, broker_id, message, version, *, timeout_ms, channel):
         self.asked.append(message)
+        self.versions.append(version)
         await self.gate.wait()
         if isinstance(self.error, Exception):
             raise self.error
@@ -80,8 +82,8 @@ def end(broker: OneBroker) -> None:
     broker.partition("t").append_now(data, 1, origin="coordinator")
 
 
-async def error_of(broker: OneBroker, request) -> int:
-    return only(await broker.ask(request, 9)).error_code
+async def error_of(broker: OneBroker, request, version: int = 9) -> int:
+    return only(await broker.ask(request, version)).error_code
 
 
 async def test_the_first_batch_of_a_transaction_is_asked_about_and_no_other(broker, coordinator):
@@ -104,7 +106,7 @@ async def test_the_first_batch_of_a_transaction_is_asked_about_and_no_other(brok
     ("said", "answered"),
     [
         (E.INVALID_TXN_STATE, E.INVALID_TXN_STATE),
-        (E.PRODUCER_FENCED, E.PRODUCER_FENCED),
+        (E.PRODUCER_FENCED, E.INVALID_PRODUCER_EPOCH),
         (E.INVALID_PRODUCER_ID_MAPPING, E.INVALID_PRODUCER_ID_MAPPING),
         (E.CONCURRENT_TRANSACTIONS, E.NOT_ENOUGH_REPLICAS),
         (E.NOT_COORDINATOR, E.NOT_ENOUGH_REPLICAS),
@@ -122,6 +124,14 @@ async def test_what_the_coordinator_refuses_is_not_written(broker, coordinator, 
     assert not log.producers.verifications
     coordinator.error = E.NONE
     assert await error_of(broker, inside()) == E.NONE
+
+
+@pytest.mark.parametrize("version", [3, 10, 11])
+async def test_newer_producers_are_told_that_aborting_is_enough(broker, coordinator, version):
+    coordinator.error = E.TRANSACTION_ABORTABLE
+    known = E.TRANSACTION_ABORTABLE if version >= 11 else E.INVALID_TXN_STATE
+    assert await error_of(broker, inside(), version) == known
+    assert coordinator.versions == [5], "the first in which the coordinator says so"
 
 
 async def test_a_marker_that_comes_meanwhile_ends_the_transaction(broker, coordinator):

@@ -186,8 +186,10 @@ class GroupCoordinator:
     def heartbeat(
         self, group_id: str, member_id: str, group_instance_id: str | None, generation: int
     ) -> ErrorCode:
-        shard = self._host(group_id).shard
-        return shard.membership.heartbeat(group_id, member_id, group_instance_id, generation)
+        host = self._host(group_id)
+        error = host.shard.membership.heartbeat(group_id, member_id, group_instance_id, generation)
+        host.arm_timer()  # it may have told the member to join again within some time
+        return error
 
     def leave(
         self, group_id: str, members: list[LeavingMember]

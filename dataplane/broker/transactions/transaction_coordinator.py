@@ -47,6 +47,9 @@ _log = logging.getLogger(__name__)
 WRITE_TIMEOUT_MS: Final = 15_000
 """How long a producer waits for a record to be committed: half of clients' own default."""
 
+EXPIRY_PAUSE_S: Final = 5.0
+"""Between rounds that forget idle ids, while one shard has more of them than a round takes."""
+
 
 def settings_from(config: BrokerConfig) -> TransactionSettings:
     return TransactionSettings(
@@ -95,7 +98,11 @@ class TransactionCoordinator:
                 name="abort of transactions",
             ),
             loop.create_task(
-                self._every(expire_ms, lambda shard: shard.expire()),
+                self._every(
+                    expire_ms,
+                    lambda shard: shard.expire(),
+                    writes_max=self._settings.expired_per_round_max,
+                ),
                 name="expiry of transactional ids",
             ),
         ]
@@ -239,11 +246,24 @@ class TransactionCoordinator:
         self._shards[index] = host
         host.start_loading()
 
-    async def _every(self, interval_ms: int, decide: Callable[[TransactionShard], Outcome]) -> None:
+    async def _every(
+        self,
+        interval_ms: int,
+        decide: Callable[[TransactionShard], Outcome],
+        *,
+        writes_max: int | None = None,
+    ) -> None:
+        """`writes_max`: a round with so many was cut short, and another one follows soon."""
+        pause_s = interval_ms / 1000
         while True:
-            await asyncio.sleep(interval_ms / 1000)
+            await asyncio.sleep(pause_s)
+            pause_s = interval_ms / 1000
             for host in self._loaded():
                 try:
-                    host.carry_out(decide(host.shard))
+                    outcome = decide(host.shard)
+                    host.carry_out(outcome)
                 except Exception:  # noqa: BLE001 - the other shards and the next round go on
                     _log.exception("a chore of the transaction coordinator failed")
+                    continue
+                if writes_max is not None and len(outcome.writes) >= writes_max:
+                    pause_s = min(pause_s, EXPIRY_PAUSE_S)

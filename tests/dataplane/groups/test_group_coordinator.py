@@ -1,14 +1,23 @@
 """The coordinator's host: loading, unloading, waiting for replicas, running out of patience."""
 
 import asyncio
+import dataclasses
 
 import pytest
 
 from dataplane.cluster.image import ClusterImage
 from dataplane.cluster.topic_names import OFFSETS_TOPIC
-from dataplane.groups.requests import CommitRequest, JoinRequest, OffsetToCommit, Protocol
+from dataplane.groups.requests import (
+    CommitRequest,
+    JoinRequest,
+    OffsetToCommit,
+    Protocol,
+    SyncRequest,
+)
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
+from dataplane.wire.apis import ApiKey
+from tests.dataplane.groups.driver import subscription
 from tests.dataplane.groups.hosted import Hosted, committed
 
 WHERE = TopicPartition("t", 0)
@@ -40,6 +49,21 @@ def commit(offset: int, group: str = "g", **offsets) -> CommitRequest:
         group_instance_id=None,
         generation=-1,
         offsets={WHERE: OffsetToCommit(offset=offset, **offsets)},
+    )
+
+
+async def beat(hosted: Hosted, member_id: str = "", epoch: int = 0, **fields):
+    """A heartbeat of a member of the new protocol."""
+    return await hosted.call(
+        ApiKey.CONSUMER_GROUP_HEARTBEAT,
+        0,
+        group_id="g",
+        member_id=member_id,
+        member_epoch=epoch,
+        rebalance_timeout_ms=60_000,
+        subscribed_topic_names=["t"],
+        topic_partitions=[],
+        **fields,
     )
 
 
@@ -194,3 +218,33 @@ async def test_after_stop_nothing_is_coordinated(started):
         await committed(hosted.group_coordinator, commit(1))
     assert refused.value.code is ErrorCode.COORDINATOR_NOT_AVAILABLE
     assert hosted.group_coordinator.list_groups() == (ErrorCode.COORDINATOR_NOT_AVAILABLE, [])
+
+
+async def test_a_classic_member_that_does_not_join_again_in_time_goes_at_that_time(started):
+    """A heartbeat told it to: no other request may come that has the coordinator look again."""
+    hosted = await started()
+    await beat(hosted)
+    protocols = (Protocol("range", subscription("t")),)
+    request = dataclasses.replace(join(), rebalance_timeout_ms=20, protocols=protocols)
+    joined = await hosted.group_coordinator.join(request)
+    synced = await hosted.group_coordinator.sync(
+        SyncRequest(
+            group_id="g",
+            member_id=joined.member_id,
+            group_instance_id=None,
+            generation=joined.generation,
+            protocol_type=None,
+            protocol_name=None,
+            assignments={},
+        )
+    )
+    assert (joined.error, synced.error) == (ErrorCode.NONE, ErrorCode.NONE)
+    await beat(hosted)  # another member: everybody has to join again
+    await asyncio.sleep(0.05)  # the timer for its SyncGroup has run out
+    member = ("g", joined.member_id, None, joined.generation)
+    assert hosted.group_coordinator.heartbeat(*member) is ErrorCode.REBALANCE_IN_PROGRESS
+    hosted.clock.advance(20)
+    async with asyncio.timeout(2):
+        while len(hosted.group_coordinator.describe_consumer_group("g").members) > 2:
+            await asyncio.sleep(0.005)
+    assert hosted.group_coordinator.heartbeat(*member) is ErrorCode.UNKNOWN_MEMBER_ID

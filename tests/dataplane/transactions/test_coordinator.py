@@ -438,6 +438,33 @@ async def test_idle_ids_expire_by_the_clock(started):
     )
 
 
+async def test_more_ids_than_one_round_forgets_do_not_wait_for_the_next_interval(
+    started, monkeypatch
+):
+    """Else whoever makes new ids faster than that fills the memory: rounds are an hour apart."""
+    configured = transaction_coordinator.settings_from
+    monkeypatch.setattr(
+        transaction_coordinator,
+        "settings_from",
+        lambda config: dataclasses.replace(configured(config), expired_per_round_max=3),
+    )
+    monkeypatch.setattr(transaction_coordinator, "EXPIRY_PAUSE_S", 0.001, raising=False)
+    interval = "transaction.remove.expired.transaction.cleanup.interval.ms"
+    hosted = await started(
+        partition_count=1,
+        **{interval.replace(".", "_"): "200", "transactional_id_expiration_ms": "1000"},
+    )
+    for number in range(20):
+        await init(hosted, transactional_id=f"job-{number}")
+    hosted.clock.advance(1001)
+    listed = hosted.transaction_coordinator.list_transactions
+    assert len(listed()[1]) == 20
+    await until(lambda: len(listed()[1]) < 20)
+    async with asyncio.timeout(0.15):
+        while listed()[1]:
+            await asyncio.sleep(0.001)
+
+
 async def test_a_list_is_whole_or_an_error(started):
     hosted = await started()
     await producer(hosted)

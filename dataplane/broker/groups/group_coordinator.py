@@ -369,5 +369,9 @@ class GroupCoordinator:
         while True:
             await asyncio.sleep(interval_ms / 1000)
             for host in list(self._shards.values()):
-                if host.is_loaded:
+                if not host.is_loaded:
+                    continue
+                try:
                     host.carry_out(host.shard.offsets.expire())
+                except Exception:  # noqa: BLE001 - the other shards and the next round go on
+                    _log.exception("the expiry of offsets failed")

@@ -7,6 +7,7 @@ import pytest
 
 from dataplane.cluster.image import ClusterImage
 from dataplane.cluster.topic_names import OFFSETS_TOPIC
+from dataplane.groups.offsets import Offsets
 from dataplane.groups.requests import (
     CommitRequest,
     JoinRequest,
@@ -248,3 +249,21 @@ async def test_a_classic_member_that_does_not_join_again_in_time_goes_at_that_ti
         while len(hosted.group_coordinator.describe_consumer_group("g").members) > 2:
             await asyncio.sleep(0.005)
     assert hosted.group_coordinator.heartbeat(*member) is ErrorCode.UNKNOWN_MEMBER_ID
+
+
+async def test_offsets_go_on_expiring_after_a_round_of_one_shard_has_failed(started, monkeypatch):
+    hosted = await started(offsets_retention_check_interval_ms="5", offsets_retention_minutes="1")
+    await committed(hosted.group_coordinator, commit(1))
+    expire, rounds = Offsets.expire, []
+
+    def fail_at_first(offsets):
+        rounds.append(offsets)
+        if len(rounds) == 1:
+            raise RuntimeError("a bug")
+        return expire(offsets)
+
+    monkeypatch.setattr(Offsets, "expire", fail_at_first)
+    hosted.clock.advance(60_000)
+    async with asyncio.timeout(2):
+        while hosted.group_coordinator.fetch_offsets("g", [WHERE])[WHERE].offset >= 0:
+            await asyncio.sleep(0.005)

@@ -74,7 +74,10 @@ def show(result: dict[str, Any]) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", default="", help="names, with commas between")
-    parser.add_argument("--cases", default="", help="names; then nothing is written")
+    parser.add_argument(
+        "--cases", default="", help="names; then nothing is written, unless --merge"
+    )
+    parser.add_argument("--merge", action="store_true", help="put those cases into the results")
     options = parser.parse_args()
     names = [name for name in options.clients.split(",") if name]
     known = {client.name: client for client in CLIENTS}
@@ -82,10 +85,12 @@ def main() -> int:
         parser.error(f"no such client: {', '.join(sorted(unknown))}; there are: {', '.join(known)}")
     only = [name for name in options.cases.split(",") if name]
     results = run_all([known[name] for name in names or known], only)
-    if not only:
+    if options.merge or not only:
         matrix.RESULTS.mkdir(exist_ok=True)
         for result in results:
             path = matrix.RESULTS / f"{result['client']}.json"
+            if only:
+                result = matrix.merged(json.loads(path.read_text()), result, only)
             path.write_text(json.dumps(result, indent=1) + "\n")
         matrix.PAGE.write_text(matrix.render(matrix.read_results()))
         print(f"written: {matrix.PAGE.relative_to(matrix.ROOT)}")

@@ -33,6 +33,11 @@ CASES = (
         "A member of the new protocol vanishes; another goes on",
         ("ConsumerGroupHeartbeat",),
     ),
+    Case(
+        "group.migration",
+        "A group is rolled to the new protocol and back, with members of both in between; no record is left out",
+        ("ConsumerGroupHeartbeat",),
+    ),
     Case("group.static", "A static member restarts and has its partitions back; nobody rebalances"),
     Case("admin.topics", "Create, list, grow, delete topics"),
     Case("admin.configs", "Read and change configurations"),

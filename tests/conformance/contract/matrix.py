@@ -29,6 +29,14 @@ def read_results(directory: Path = RESULTS) -> list[dict[str, Any]]:
     return [json.loads(path.read_text()) for path in sorted(directory.glob("*.json"))]
 
 
+def merged(before: dict[str, Any], run: dict[str, Any], names: list[str]) -> dict[str, Any]:
+    """Results of before, with those cases from a run of them alone. ValueError if the client is another one now."""
+    if run["version"] != before["version"]:
+        raise ValueError(f"{run['client']} is {run['version']} now: run the whole contract")
+    kept = before["cases"] | {name: run["cases"][name] for name in names}
+    return before | {"cases": {case.name: kept[case.name] for case in CASES if case.name in kept}}
+
+
 def render(results: list[dict[str, Any]]) -> str:
     """The page. ValueError for a result that is not of the contract."""
     for result in results:

@@ -71,3 +71,15 @@ def test_results_of_another_contract_are_refused() -> None:
     del old["cases"][NAMES[0]]
     with pytest.raises(ValueError, match="run it again"):
         matrix.render([old])
+
+
+def test_a_run_of_some_cases_leaves_the_others_as_they_were() -> None:
+    before = result([line(NAMES[0]), line(NAMES[1], "failed", "E: why"), '{"done": true}'])
+    del before["cases"][NAMES[2]]  # new in the contract
+    run = result([line(NAMES[2]), '{"done": true}'])
+    whole = matrix.merged(before, run, [NAMES[2]])
+    assert tuple(whole["cases"]) == NAMES
+    statuses = [whole["cases"][name]["status"] for name in NAMES[:4]]
+    assert statuses == ["passed", "failed", "passed", "absent"]
+    with pytest.raises(ValueError, match="run the whole contract"):
+        matrix.merged(before, run | {"version": "2"}, [NAMES[2]])

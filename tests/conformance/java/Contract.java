@@ -52,6 +52,7 @@ public class Contract {
         cases.put("group.crash", () -> crash(arguments[0], "classic"));
         cases.put("group.consumer_protocol", () -> joinsAndLeaves("new", Map.of("group.protocol", "consumer")));
         cases.put("group.consumer_crash", () -> crash(arguments[0], "consumer"));
+        cases.put("group.migration", MoreCases::migration);
         cases.put("group.static", MoreCases::staticMembers);
         cases.put("admin.topics", Contract::topics);
         cases.put("admin.configs", Contract::configs);

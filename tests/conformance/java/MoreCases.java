@@ -3,11 +3,13 @@ import java.util.*;
 import org.apache.kafka.clients.admin.*;
 import org.apache.kafka.clients.consumer.*;
 import org.apache.kafka.clients.producer.*;
+import org.apache.kafka.common.GroupType;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.acl.*;
 import org.apache.kafka.common.errors.*;
 import org.apache.kafka.common.resource.*;
 import org.apache.kafka.common.security.token.delegation.DelegationToken;
+import org.apache.kafka.common.serialization.StringDeserializer;
 
 class MoreCases {
     static final String OAUTH = "org.apache.kafka.common.security.oauthbearer.";
@@ -39,6 +41,66 @@ class MoreCases {
         } finally {
             one.close();
         }
+    }
+
+    static void migration() throws Exception {
+        String topic = Contract.run + "-migration";
+        Contract.create(topic, 4, Contract.plain);
+        Set<String> found = new HashSet<>();
+        var one = speaker(topic, "classic");
+        var two = speaker(topic, "classic");
+        share(topic, "before", GroupType.CLASSIC, found, one, two);
+        var three = speaker(topic, "consumer");
+        share(topic, "begun", GroupType.CONSUMER, found, one, two, three);
+        one.close();
+        share(topic, "half", GroupType.CONSUMER, found, two, three);
+        two.close();
+        share(topic, "rolled", GroupType.CONSUMER, found, three);
+        var four = speaker(topic, "classic");
+        share(topic, "back", GroupType.CONSUMER, found, three, four);
+        three.close();
+        share(topic, "after", GroupType.CLASSIC, found, four);
+        four.close();
+    }
+
+    static KafkaConsumer<String, String> speaker(String topic, String protocol) {
+        Map<String, Object> config = Contract.with(Contract.plain, "group.protocol", protocol, "enable.auto.commit", true);
+        if (protocol.equals("classic")) {
+            config.put("session.timeout.ms", 6000);
+            config.put("heartbeat.interval.ms", 500);
+        }
+        Map<String, Object> all = Contract.with(config, "group.id", topic, "auto.offset.reset", "earliest");
+        var made = new KafkaConsumer<>(all, new StringDeserializer(), new StringDeserializer());
+        made.subscribe(List.of(topic));
+        return made;
+    }
+
+    // Every partition has one reader, every member some, and all that is written is read.
+    @SafeVarargs
+    static void share(
+            String topic, String label, GroupType type, Set<String> found, KafkaConsumer<String, String>... members)
+            throws Exception {
+        Contract.Check shared = () -> {
+            List<TopicPartition> held = new ArrayList<>();
+            boolean everyone = true;
+            for (var each : members) {
+                each.poll(Contract.TICK).forEach(record -> found.add(record.value()));
+                everyone &= !each.assignment().isEmpty();
+                held.addAll(each.assignment());
+            }
+            return everyone && held.size() == 4 && new HashSet<>(held).size() == 4;
+        };
+        Contract.eventually(shared, label + ": the partitions are shared");
+        try (Admin admin = Admin.create(Contract.plain)) {
+            for (var each : admin.listConsumerGroups().all().get()) {
+                if (each.groupId().equals(topic)) {
+                    Contract.same(each.type(), Optional.of(type));
+                }
+            }
+        }
+        Contract.produce(topic, Contract.values(label), Contract.plain);
+        Contract.eventually(
+            () -> shared.holds() && found.containsAll(Contract.values(label)), label + ": its records");
     }
 
     static KafkaConsumer<String, String> member(String topic, String instance) {

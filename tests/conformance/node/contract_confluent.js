@@ -118,6 +118,40 @@ const crash = (protocol, config) => async () => {
   assert.deepEqual((await readAll(topic, RECORDS - 20, kafka, config)).slice(0, 40), values("c").slice(20));
 };
 
+const migration = async () => {
+  const topic = `${run}-migration`;
+  await create(topic, 4);
+  const found = new Set();
+  const joins = (config) => {
+    const eachMessage = () => async ({ message }) => void found.add(message.value.toString());
+    return member(topic, topic, kafka, config, { eachMessage });
+  };
+  const classic = { ...CLASSIC, "heartbeat.interval.ms": 500 };
+  // Every partition has one reader, every member some, and all that is written is read.
+  const share = async (label, ...members) => {
+    const shared = () => {
+      const parts = members.map((each) => each.partitions());
+      return parts.every((each) => each.length) && parts.flat().sort().join() === "0,1,2,3";
+    };
+    await eventually(shared, `${label}: the partitions are shared`);
+    await produce(topic, values(label));
+    await eventually(() => shared() && values(label).every((value) => found.has(value)), `${label}: its records`);
+  };
+  const [one, two] = [await joins(classic), await joins(classic)];
+  await share("before", one, two);
+  const three = await joins(CONSUMER);
+  await share("begun", one, two, three);
+  await one.consumer.disconnect();
+  await share("half", two, three);
+  await two.consumer.disconnect();
+  await share("rolled", three);
+  const four = await joins(classic);
+  await share("back", three, four);
+  await three.consumer.disconnect();
+  await share("after", four);
+  await four.consumer.disconnect();
+};
+
 const logsIn = async (client) => {
   try {
     await withAdmin((admin) => admin.listTopics(), client);
@@ -159,6 +193,7 @@ const cases = {
   "group.consumer_protocol": joinsAndLeaves("new", CONSUMER),
   "group.crash": crash("classic", CLASSIC),
   "group.consumer_crash": crash("consumer", CONSUMER),
+  "group.migration": migration,
   "group.static": async () => {
     const topic = `${run}-static`;
     await create(topic, 4);

@@ -436,6 +436,7 @@ func main() {
 		{"group.crash", func() { crash(os.Args[1], "classic") }},
 		{"group.consumer_protocol", func() { joinsAndLeaves("new", kgo.ServerSideBalancer()) }},
 		{"group.consumer_crash", func() { crash(os.Args[1], "consumer") }},
+		{"group.migration", migration},
 		{"group.static", staticMembers},
 		{"admin.topics", topics},
 		{"admin.configs", configs},

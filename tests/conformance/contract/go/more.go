@@ -37,6 +37,87 @@ func oauthbearer() {
 	check(err != nil && strings.Contains(err.Error(), "oauth"), "a token for another service: %v", err)
 }
 
+// speaker is a member of a group that is rolled from one protocol to the other, and what it has.
+type speaker struct {
+	*kgo.Client
+	has *int
+}
+
+func speaks(protocol, topic string) speaker {
+	has := 0
+	change := func(sign int) func(context.Context, *kgo.Client, map[string][]int32) {
+		return func(_ context.Context, _ *kgo.Client, partitions map[string][]int32) {
+			has += sign * len(partitions[topic])
+		}
+	}
+	made := client(append([]kgo.Opt{
+		kgo.ConsumerGroup(topic), kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.SessionTimeout(6 * time.Second), kgo.HeartbeatInterval(500 * time.Millisecond),
+		kgo.OnPartitionsAssigned(change(1)), kgo.OnPartitionsRevoked(change(-1)), kgo.OnPartitionsLost(change(-1)),
+	}, of(protocol)...)...)
+	return speaker{made, &has}
+}
+
+// protocolOf asks every broker: the administrator's part of the client does not say it.
+func protocolOf(group string) string {
+	asker := client()
+	defer asker.Close()
+	ctx, cancel := within(10)
+	defer cancel()
+	found := ""
+	for _, shard := range asker.RequestSharded(ctx, kmsg.NewPtrListGroupsRequest()) {
+		must(shard.Err)
+		for _, each := range shard.Resp.(*kmsg.ListGroupsResponse).Groups {
+			if each.Group == group {
+				found = each.GroupType
+			}
+		}
+	}
+	return found
+}
+
+func migration() {
+	topic := settings.Run + "-migration"
+	must(create(topic, 4))
+	found := map[string]bool{}
+	// Every partition has one reader, every member some, and all that is written is read.
+	share := func(label, protocol string, members ...speaker) {
+		shared := func() bool {
+			sum, everyone := 0, true
+			for _, each := range members {
+				for _, value := range poll(each.Client) {
+					found[value] = true
+				}
+				sum, everyone = sum+*each.has, everyone && *each.has > 0
+			}
+			return everyone && sum == 4
+		}
+		eventually(shared, label+": the partitions are shared")
+		check(protocolOf(topic) == protocol, "%s: %s is not %s", label, protocolOf(topic), protocol)
+		must(produce(topic, values(label)))
+		eventually(func() bool {
+			whole := shared()
+			for _, value := range values(label) {
+				whole = whole && found[value]
+			}
+			return whole
+		}, label+": its records")
+	}
+	one, two := speaks("classic", topic), speaks("classic", topic)
+	share("before", "classic", one, two)
+	three := speaks("consumer", topic)
+	share("begun", "consumer", one, two, three)
+	one.Close()
+	share("half", "consumer", two, three)
+	two.Close()
+	share("rolled", "consumer", three)
+	four := speaks("classic", topic)
+	share("back", "consumer", three, four)
+	three.Close()
+	share("after", "classic", four)
+	four.Close()
+}
+
 // partitionsOf is what a static member has, kept by its callbacks.
 type partitionsOf map[int32]bool
 

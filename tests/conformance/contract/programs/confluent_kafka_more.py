@@ -47,6 +47,51 @@ def static_members() -> None:
     two.close()
 
 
+def migration() -> None:
+    topic, client = f"{RUN}-migration", admin()
+    create(topic, 4)
+    found: list[str] = []
+
+    def member(protocol: str) -> ck.Consumer:
+        known = {"group.protocol": protocol, "enable.auto.commit": True}
+        if protocol == "classic":
+            known |= {"session.timeout.ms": 6000, "heartbeat.interval.ms": 500}
+        made = consumer(topic, **known)
+        made.subscribe([topic])
+        return made
+
+    def share(label: str, kind: ck.ConsumerGroupType, *members: ck.Consumer) -> None:
+        """Every partition has one reader, every member some, and all that is written is read."""
+
+        def shared() -> bool:
+            for each in members:
+                given = each.consume(RECORDS, 0.1)
+                found.extend(item.value().decode() for item in given if not item.error())
+            parts = [[part.partition for part in each.assignment()] for each in members]
+            return all(parts) and sorted(part for held in parts for part in held) == [0, 1, 2, 3]
+
+        eventually(shared, f"{label}: the partitions are shared")
+        listed = client.list_consumer_groups().result(20).valid
+        assert {each.type for each in listed if each.group_id == topic} == {kind}, label
+        produce(topic, values(label))
+        eventually(lambda: shared() and {*values(label)} <= {*found}, f"{label}: its records")
+
+    classic, new = ck.ConsumerGroupType.CLASSIC, ck.ConsumerGroupType.CONSUMER
+    one, two = member("classic"), member("classic")
+    share("before", classic, one, two)
+    three = member("consumer")
+    share("begun", new, one, two, three)
+    one.close()
+    share("half", new, two, three)
+    two.close()
+    share("rolled", new, three)
+    four = member("classic")
+    share("back", new, three, four)
+    three.close()
+    share("after", classic, four)
+    four.close()
+
+
 def bearer(name: str) -> dict[str, Any]:
     login = secure("admin", "OAUTHBEARER")
     del login["sasl.username"], login["sasl.password"]
@@ -145,6 +190,7 @@ def transaction_offsets() -> None:
 
 MORE: dict[str, Callable[[], None]] = {
     "group.static": static_members,
+    "group.migration": migration,
     "sasl.oauthbearer": oauthbearer,
     "acl.groups": group_rules,
     "acl.transactional_ids": transactional_id_rules,

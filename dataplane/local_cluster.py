@@ -40,6 +40,8 @@ HOST = "127.0.0.1"
 PORT_MAX = 65_535
 READY_TIMEOUT_S = 60.0
 POLL_S = 0.02
+LAST_WORDS = 20
+"""Lines of a broker's log that are shown when it does not serve."""
 METADATA_VERSION = 1
 EXIT_BAD_CONFIG = 2
 _BROKER_ID = re.compile("0|[1-9][0-9]{0,9}")
@@ -50,7 +52,10 @@ class LocalClusterError(Exception):
 
 
 class Plan(NamedTuple):
-    """One broker to run: its id, its properties file, where clients reach it."""
+    """One broker to run: its id, its properties file, where clients reach it.
+
+    `logged_bytes`: what earlier runs have left in its log file.
+    """
 
     broker_id: int
     config: Path
@@ -58,6 +63,7 @@ class Plan(NamedTuple):
     log_file: Path
     bootstrap: str
     listeners: Mapping[str, tuple[str, int]]  # name: host, port
+    logged_bytes: int
 
     @property
     def pid_file(self) -> Path:
@@ -207,7 +213,9 @@ def _plan(
     config.touch(mode=0o600)
     config.write_text(format_properties(settings), encoding="ascii")
     host, port = listeners["PLAINTEXT"]
-    return Plan(broker_id, config, log_dir, home / "broker.log", f"{host}:{port}", listeners)
+    log = home / "broker.log"
+    logged_bytes = log.stat().st_size if log.exists() else 0
+    return Plan(broker_id, config, log_dir, log, f"{host}:{port}", listeners, logged_bytes)
 
 
 def _listener(text: str) -> tuple[str, str, int]:
@@ -242,19 +250,31 @@ async def _until_ready(
         async with asyncio.timeout(READY_TIMEOUT_S):
             for plan in plans:
                 while not stop.is_set() and not await _known_brokers(plan.bootstrap) >= wanted:
-                    for supervisor in supervisors:
-                        _refuse_ended(supervisor)
+                    for each, supervisor in zip(plans, supervisors, strict=True):
+                        _refuse_ended(each, supervisor)
                     await asyncio.sleep(POLL_S)
     except TimeoutError:
-        raise LocalClusterError(f"not every broker serves after {READY_TIMEOUT_S:.0f} s") from None
+        said = "\n".join(f"broker {each.broker_id}:\n{_last_words(each)}" for each in plans)
+        raise LocalClusterError(
+            f"not every broker serves after {READY_TIMEOUT_S:.0f} s\n{said}"
+        ) from None
 
 
-def _refuse_ended(supervisor: Supervisor) -> None:
+def _refuse_ended(plan: Plan, supervisor: Supervisor) -> None:
     report = supervisor.report
     if report.exit_code is not None or report.state is BrokerState.FAILED:
-        tail = "\n".join(supervisor.log_tail())
         what = f"exited with {report.exit_code}" if report.exit_code else "failed"
-        raise LocalClusterError(f"broker {supervisor.spec.broker_id} {what}\n{tail}")
+        raise LocalClusterError(f"broker {plan.broker_id} {what}\n{_last_words(plan)}")
+
+
+def _last_words(plan: Plan) -> str:
+    """The end of what the broker has logged in this run: what it said before may be mended."""
+    try:
+        data = plan.log_file.read_bytes()
+    except OSError as error:
+        return f"{plan.log_file}: {error.strerror}"
+    new = data[plan.logged_bytes :] if len(data) >= plan.logged_bytes else data  # rotated
+    return "\n".join(new.decode(errors="replace").splitlines()[-LAST_WORDS:])
 
 
 async def _known_brokers(bootstrap: str) -> set[int]:

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+_DENIED = (
+    "; the brokers' own user on inter.broker.listener.name has to be one of super.users, or be"
+    " granted ClusterAction (User:ANONYMOUS on a listener without a login)"
+)
+
 REQUEST_TIMEOUT_MS = 30_000
 RETRY_MS_MIN, RETRY_MS_MAX = 20, 1_000
 
@@ -161,10 +166,13 @@ class ControllerChannel:
             else:
                 break
         if response.error_code != ErrorCode.NONE:
+            code = ErrorCode.of(response.error_code)
+            is_denied = code is ErrorCode.CLUSTER_AUTHORIZATION_FAILED
             log.warning(
-                "broker %d refused %s: %s",
+                "broker %d refused %s: %s%s",
                 self.broker.id,
                 type(message).__name__,
                 error_name(response.error_code),
+                _DENIED if is_denied else "",
             )
         return response

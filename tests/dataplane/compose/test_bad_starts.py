@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+from dataplane import local_cluster
 from dataplane.__main__ import main
 from dataplane.runtime.embedded_zookeeper import EmbeddedZooKeeper
 
@@ -250,6 +251,33 @@ def test_a_number_that_is_none(
         main(["local-cluster", *arguments])
     assert stopped.value.code == 2
     said = capsys.readouterr().err
+    assert all(word in said for word in words), said
+
+
+def test_local_cluster_shows_what_a_broker_says_now_and_not_what_it_said_before(
+    tmp_path: pathlib.Path,
+) -> None:
+    common = ["local-cluster", "--port", "0", "--data-dir", str(tmp_path)]
+    common += ["--listener", "SASL_SSL://127.0.0.1:0"]
+    first = run(*common)
+    assert (first.returncode, "GSSAPI" in first.stderr) == (1, True)
+    second = run(*common, *settings(sasl_enabled_mechanisms="SCRAM-SHA-256"))
+    assert (second.returncode, "ssl.keystore.type" in second.stderr) == (1, True)
+    assert "GSSAPI" not in second.stderr, "that was mended"
+
+
+def test_brokers_that_may_not_talk_to_each_other_say_who_has_to_be_allowed(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(local_cluster, "READY_TIMEOUT_S", 4.0)
+    values = {
+        "authorizer_class_name": "kafka.security.authorizer.AclAuthorizer",
+        "super_users": "User:admin",
+    }
+    common = ["local-cluster", "--port", "0", "--data-dir", str(tmp_path)]
+    assert main([*common, *settings(**values)]) == 1
+    said = capsys.readouterr().err
+    words = ("not every broker serves", "refused UpdateMetadataRequest", "super.users", "ANONYMOUS")
     assert all(word in said for word in words), said
 
 

@@ -18,6 +18,7 @@ from dataplane.groups.membership import Membership
 from dataplane.groups.offsets import Offsets
 from dataplane.groups.outcome import Outcome
 from dataplane.groups.rebalance import Rebalancer
+from dataplane.groups.records import decode_key
 from dataplane.groups.requests import (
     CLASSIC,
     CONSUMER,
@@ -32,7 +33,7 @@ from dataplane.groups.syncing import Syncing
 from dataplane.model.errors import ErrorCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from dataplane.groups.consumer.topics import TopicCatalogue
     from dataplane.groups.group import ClassicGroup
@@ -84,19 +85,32 @@ class GroupShard:
         out = Outcome()
         self.consumers.load()
         for group_id in [*self.core.durable.groups, *self.core.durable.offsets]:
-            if group_id in self.core.groups:
-                continue
-            group = self.core.restore(group_id)
-            if group is None:
-                continue
-            for member in group.members.values():
-                self.core.touch(group, member)
-            # Nobody leads a group whose migration from the consumer protocol was cut short.
-            if group.members and (
-                group.leader is None or len(group.members) > self.core.settings.max_size
-            ):
-                self._rebalancer.maybe_prepare(group, out)
+            self._take_up_stored(group_id, out)
         return out
+
+    def stored_late(self, records: Iterable[StoredRecord]) -> Outcome:
+        """Nobody waited for these any more when they were replayed: their groups may have been
+        forgotten meanwhile, as empty ones of which nothing is stored.
+        """
+        out = Outcome()
+        for record in records:
+            key = decode_key(record.key)
+            if key is not None and self.core.consumer_groups.find(key.group) is None:
+                self._take_up_stored(key.group, out)
+        return out
+
+    def _take_up_stored(self, group_id: str, out: Outcome) -> None:
+        """A classic group of which the log has something, unless it is known here."""
+        group = None if group_id in self.core.groups else self.core.restore(group_id)
+        if group is None:
+            return
+        for member in group.members.values():
+            self.core.touch(group, member)
+        # Nobody leads a group whose migration from the consumer protocol was cut short.
+        if group.members and (
+            group.leader is None or len(group.members) > self.core.settings.max_size
+        ):
+            self._rebalancer.maybe_prepare(group, out)
 
     def unload(self) -> Outcome:
         """The partition is led elsewhere now: everyone who waits has to look for it."""

@@ -75,3 +75,7 @@ class GroupShardHost(ShardHost[GroupShard, Outcome]):
                 self.shard.replay(record)
             else:
                 self.shard.replay_in_transaction(write.producer[0], record)
+
+    def _on_late(self, write: Write) -> None:
+        """Committed after it was reported as timed out: it is what the log says all the same."""
+        self.carry_out(self.shard.stored_late(write.records))

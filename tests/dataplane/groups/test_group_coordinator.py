@@ -267,3 +267,22 @@ async def test_offsets_go_on_expiring_after_a_round_of_one_shard_has_failed(star
     async with asyncio.timeout(2):
         while hosted.group_coordinator.fetch_offsets("g", [WHERE])[WHERE].offset >= 0:
             await asyncio.sleep(0.005)
+
+
+async def test_offsets_that_are_stored_late_have_a_group_that_can_be_found(started):
+    """Nobody waited any more, and the empty group had been forgotten: it is there again."""
+    settings = {"offsets_commit_timeout_ms": "10", "offsets_retention_check_interval_ms": "5"}
+    hosted = await started(replicas=(1, 2), **settings)
+    answers = await committed(hosted.group_coordinator, commit(1))
+    assert answers == {WHERE: ErrorCode.REQUEST_TIMED_OUT}
+    async with asyncio.timeout(2):
+        while hosted.group_coordinator.list_groups()[1]:
+            await asyncio.sleep(0.005)
+    hosted.replicate()
+    assert hosted.group_coordinator.fetch_offsets("g", [WHERE])[WHERE].offset == 1
+    _, listed = hosted.group_coordinator.list_groups()
+    assert [each.group_id for each in listed] == ["g"]
+    deleting = asyncio.create_task(hosted.group_coordinator.delete_group("g"))
+    await settle()
+    hosted.replicate()
+    assert await deleting is ErrorCode.NONE

@@ -149,6 +149,8 @@ class CoordinatorWriter(Generic[W]):
         if self._partition.when_committed(log.log_end_offset, self._on_committed):
             self._on_committed(True)
             return
+        if self._is_closed:
+            return  # leadership was lost by the append: its writes have failed already
         loop = asyncio.get_running_loop()
         appended.timer = loop.call_later(self._timeout_ms / 1000, self._on_timeout, appended)
 

@@ -117,3 +117,29 @@ async def test_what_is_in_the_log_in_spite_of_an_error_is_waited_for(hosted, mon
     monkeypatch.setattr(type(partition), "append_now", lambda _self, *a, **o: badly(*a, **o))
     outcomes, sizes = await written(hosted, [write("written", 10)], 5_000)
     assert (outcomes, len(sizes)) == ({"written": E.NONE}, 1)
+
+
+async def test_what_is_lost_with_the_leadership_fails_once(monkeypatch) -> None:
+    """The append itself may end it, as where a disk fails behind the write (seed 501327)."""
+    hosted = await Hosted(partition_count=1, replicas=(1, 2)).start()
+    await hosted.loaded()
+    partition = hosted.replica_manager.by_name[PLACE]
+    append = partition.append_now
+
+    def lose(*arguments, **options):
+        append(*arguments, **options)
+        hosted.follow(PLACE)
+
+    monkeypatch.setattr(type(partition), "append_now", lambda _self, *a, **o: lose(*a, **o))
+    settled: list[E] = []
+    writer: CoordinatorWriter[Write] = CoordinatorWriter(
+        partition,
+        hosted.clock,
+        timeout_ms=5,
+        replay=lambda _write: None,
+        settle=lambda _write, error: settled.append(error),
+    )
+    writer.submit([write("lost", 10)])
+    await asyncio.sleep(0.05)
+    assert settled == [E.NOT_LEADER_OR_FOLLOWER]
+    await hosted.stop()

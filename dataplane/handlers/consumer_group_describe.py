@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from dataplane.groups.consumer.id_partition import by_topic
 from dataplane.handlers.authorized_operations import authorized_operations
 from dataplane.handlers.group_access import may_use_group, require_consumer_protocol
+from dataplane.handlers.turns import in_turns
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import AclOperation, ResourceType
 from dataplane.wire.messages.consumer_group_describe import (
@@ -41,7 +42,7 @@ async def handle(
     return ConsumerGroupDescribeResponse(
         groups=[
             _group(context, group_id, with_operations=request.include_authorized_operations)
-            for group_id in request.group_ids
+            async for group_id in in_turns(request.group_ids)
         ]
     )
 

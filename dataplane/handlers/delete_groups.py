@@ -10,6 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from dataplane.handlers.group_access import may_use_group
+from dataplane.handlers.turns import TURN_ITEMS
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import AclOperation
 from dataplane.wire.messages.delete_groups import (
@@ -24,13 +25,17 @@ if TYPE_CHECKING:
 
 async def handle(context: RequestContext, request: DeleteGroupsRequest) -> DeleteGroupsResponse:
     group_ids = list(dict.fromkeys(request.groups_names))
-    errors = await asyncio.gather(*(_delete(context, group_id) for group_id in group_ids))
-    return DeleteGroupsResponse(
-        results=[
+    results = []
+    # Those of one turn are deleted together.
+    for begin in range(0, len(group_ids), TURN_ITEMS):
+        turn = group_ids[begin : begin + TURN_ITEMS]
+        errors = await asyncio.gather(*(_delete(context, group_id) for group_id in turn))
+        results += [
             DeletableGroupResult(group_id=group_id, error_code=error)
-            for group_id, error in zip(group_ids, errors, strict=True)
+            for group_id, error in zip(turn, errors, strict=True)
         ]
-    )
+        await asyncio.sleep(0)
+    return DeleteGroupsResponse(results=results)
 
 
 async def _delete(context: RequestContext, group_id: str) -> ErrorCode:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from dataplane.groups.requests import GroupDescription
 from dataplane.handlers.authorized_operations import authorized_operations
 from dataplane.handlers.group_access import may_use_group
+from dataplane.handlers.turns import in_turns
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import AclOperation, ResourceType
 from dataplane.wire.messages.describe_groups import (
@@ -32,7 +33,7 @@ async def handle(context: RequestContext, request: DescribeGroupsRequest) -> Des
     return DescribeGroupsResponse(
         groups=[
             _describe(context, group_id, with_operations=request.include_authorized_operations)
-            for group_id in request.groups
+            async for group_id in in_turns(request.groups)
         ]
     )
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from dataplane.cluster.topic_names import INTERNAL_TOPICS
 from dataplane.handlers.authorized_operations import authorized_operations
 from dataplane.handlers.metadata import partitions_of
+from dataplane.handlers.turns import in_turns
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import AclOperation, ResourceType
 from dataplane.wire.messages.describe_topic_partitions import (
@@ -43,7 +44,7 @@ async def handle(
     first = "" if cursor is None else cursor.topic_name
     response = DescribeTopicPartitionsResponse()
     left = _partitions_max(context, request)
-    for name in sorted(name for name in named if name >= first):
+    async for name in in_turns(sorted(name for name in named if name >= first)):
         if not context.authorize(AclOperation.DESCRIBE, ResourceType.TOPIC, name):
             if not wants_all:
                 response.topics.append(_refused(name, ErrorCode.TOPIC_AUTHORIZATION_FAILED))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from dataplane.cluster.topic_names import OFFSETS_TOPIC, TRANSACTIONS_TOPIC
 from dataplane.handlers.group_access import may_use_group
 from dataplane.handlers.transaction_access import may_use_transactional_id
+from dataplane.handlers.turns import in_turns
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.security.acl import AclOperation
 from dataplane.wire.messages.find_coordinator import (
@@ -38,7 +39,7 @@ async def handle(
 ) -> FindCoordinatorResponse:
     if context.header.api_version >= BATCHED_SINCE:
         keys = request.coordinator_keys
-        found = [await _find(context, request.key_type, key) for key in keys]
+        found = [await _find(context, request.key_type, key) async for key in in_turns(keys)]
         return FindCoordinatorResponse(coordinators=found)
     one = await _find(context, request.key_type, request.key)
     response = FindCoordinatorResponse(

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from dataplane.handlers.turns import in_turns
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.model.integers import INT64_MAX
@@ -41,10 +42,10 @@ DEBUGGING_CONSUMER = -2
 async def handle(context: RequestContext, request: ListOffsetsRequest) -> ListOffsetsResponse:
     response = ListOffsetsResponse()
     find = _find_before if context.header.api_version == 0 else _find
-    for topic in request.topics:
+    async for topic in in_turns(request.topics):
         allowed = context.authorize(AclOperation.DESCRIBE, ResourceType.TOPIC, topic.name)
         answer = ListOffsetsTopicResponse(name=topic.name)
-        for wanted in topic.partitions:
+        async for wanted in in_turns(topic.partitions):
             try:
                 if not allowed:
                     raise KafkaError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)

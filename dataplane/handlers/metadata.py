@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dataplane.cluster.topic_names import INTERNAL_TOPICS
 from dataplane.handlers.authorized_operations import authorized_operations
+from dataplane.handlers.turns import TURN_ITEMS, answer_in_turns
 from dataplane.model.errors import ErrorCode
 from dataplane.model.ids import NO_LEADER
 from dataplane.security.acl import CLUSTER_NAME, AclOperation, ResourceType
@@ -42,21 +43,38 @@ def handle_frame(context: RequestContext, frame: memoryview, position: int) -> A
     header = context.header
     version = header.api_version
     request, _end = decode(MetadataRequest, version, frame, position)
+    if request.topics is None or (version == 0 and not request.topics):
+        return _answer(context, request, _all_topics(context, request))
+    # Once each, as in Kafka.
+    named = list({(topic.name, topic.topic_id): topic for topic in request.topics}.values())
+    if len(named) <= TURN_ITEMS:
+        topics = [_named_topic(context, request, topic) for topic in named]
+        return _answer(context, request, topics)
+    found: list[bytes] = []
+    return answer_in_turns(
+        context,
+        named,
+        lambda topic: found.append(_named_topic(context, request, topic)),
+        lambda: _answer(context, request, found),
+        lambda: _answer(context, request, [_failed(version, topic) for topic in named]),
+    )
+
+
+def _failed(version: int, wanted: MetadataRequestTopic) -> bytes:
+    return encode_topic(version, ErrorCode.UNKNOWN_SERVER_ERROR, wanted.name, wanted.topic_id)
+
+
+def _answer(context: RequestContext, request: MetadataRequest, topics: list[bytes]) -> list[Any]:
+    header = context.header
     here = context.broker
     listener = context.connection.listener_name
-    wants_all = request.topics is None or (version == 0 and not request.topics)
-    topics = (
-        _all_topics(context, request)
-        if wants_all
-        else [_named_topic(context, request, topic) for topic in request.topics or ()]
-    )
     operations = NO_OPERATIONS
     if request.include_cluster_authorized_operations:
         allowed = context.sees(AclOperation.DESCRIBE, ResourceType.CLUSTER, CLUSTER_NAME)
         operations = authorized_operations(context, ResourceType.CLUSTER) if allowed else 0
     return [
         encode_metadata_response(
-            version,
+            header.api_version,
             header.correlation_id,
             brokers=[
                 MetadataBroker(broker.id, endpoint.host, endpoint.port, broker.rack)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from dataplane.groups.requests import CommittedOffset
 from dataplane.handlers.group_access import require_group, topic_errors
+from dataplane.handlers.turns import in_turns
 from dataplane.model.errors import ErrorCode, KafkaError
 from dataplane.model.ids import TopicPartition
 from dataplane.security.acl import AclOperation, ResourceType
@@ -48,7 +49,7 @@ async def handle(context: RequestContext, request: OffsetFetchRequest) -> Offset
         doubts = await context.broker.group_coordinator.doubts(asked)
     if context.header.api_version >= 8:
         groups = []
-        for group in request.groups:
+        async for group in in_turns(request.groups):
             wanted = (
                 None
                 if group.topics is None

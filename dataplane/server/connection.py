@@ -42,6 +42,8 @@ PIPELINE_MAX = 64
 UNAUTHENTICATED_FRAME_BYTES_MAX = 512 * 1024
 # Whatever is not a Produce is decoded into objects that take many times its bytes.
 REQUEST_BYTES_MAX = 8 * 1024 * 1024
+# Nor may what is little else than a list of names, of which a megabyte holds tens of thousands.
+LIST_BYTES_MAX = 1024 * 1024
 # Above this a partly arrived frame wakes the loop only when a good piece of it is there.
 LOW_WATER_FROM_BYTES = 512 * 1024
 
@@ -397,6 +399,7 @@ class Connection(asyncio.BufferedProtocol):
         """SASL succeeded: requests of the full size are allowed from here on."""
         self._buffer.frame_bytes_max = self._listener.frame_bytes_max
         self._buffer.other_bytes_max = min(REQUEST_BYTES_MAX, self._listener.frame_bytes_max)
+        self._buffer.list_bytes_max = min(LIST_BYTES_MAX, self._listener.frame_bytes_max)
 
     def session_lasts(self, lifetime_ms: int | None) -> None:
         """SASL succeeded, perhaps again: the session ends after so long, None is never."""

@@ -9,9 +9,33 @@ from __future__ import annotations
 import struct
 from typing import Protocol
 
+from dataplane.wire.apis import ApiKey
+
 _SIZE = struct.Struct(">i")
 _SIZE_AND_KEY = struct.Struct(">ih")
 _PRODUCE = 0
+_LISTS = frozenset(
+    int(key)
+    for key in (
+        ApiKey.LIST_OFFSETS,
+        ApiKey.METADATA,
+        ApiKey.OFFSET_FETCH,
+        ApiKey.FIND_COORDINATOR,
+        ApiKey.DESCRIBE_GROUPS,
+        ApiKey.DELETE_TOPICS,
+        ApiKey.OFFSET_FOR_LEADER_EPOCH,
+        ApiKey.DESCRIBE_CONFIGS,
+        ApiKey.DESCRIBE_LOG_DIRS,
+        ApiKey.DELETE_GROUPS,
+        ApiKey.OFFSET_DELETE,
+        ApiKey.DESCRIBE_PRODUCERS,
+        ApiKey.DESCRIBE_TRANSACTIONS,
+        ApiKey.LIST_TRANSACTIONS,
+        ApiKey.CONSUMER_GROUP_DESCRIBE,
+        ApiKey.DESCRIBE_TOPIC_PARTITIONS,
+    )
+)
+"""Requests that are little else than names, numbers or ids: a megabyte holds tens of thousands."""
 
 INITIAL_BYTES = 16 * 1024
 # From this size on a read is cut at the frame's end, so that the next frame starts at the
@@ -88,8 +112,9 @@ _NOBODY = _Nobody()
 class FrameBuffer:
     """Bytes in, whole frames out.
 
-    `frame_bytes_max` bounds Produce, `other_bytes_max` every other request. Answers of peers have
-    no API key in front: their buffer is made without the second bound. With a budget there is an
+    `frame_bytes_max` bounds Produce, `list_bytes_max` requests that are lists of names,
+    `other_bytes_max` every other one. Answers of peers have no API key in front: their buffer is
+    made without the other bounds. With a budget there is an
     owner too, who reads no more while `is_starved`: then there may be no space to read into.
     """
 
@@ -102,6 +127,7 @@ class FrameBuffer:
         "_view",
         "asked_bytes",
         "frame_bytes_max",
+        "list_bytes_max",
         "other_bytes_max",
         "owner",
         "wanted_bytes",
@@ -115,6 +141,7 @@ class FrameBuffer:
     ) -> None:
         self.frame_bytes_max = frame_bytes_max
         self.other_bytes_max = frame_bytes_max
+        self.list_bytes_max = frame_bytes_max
         self._budget = budget
         self.owner = owner
         self.asked_bytes = 0  # by which it shall grow once the budget has space
@@ -176,7 +203,7 @@ class FrameBuffer:
         (size,) = _SIZE.unpack_from(self._data, start)
         if size < 0 or size > self.frame_bytes_max:
             raise FrameError(f"frame of {size} bytes; 0 to {self.frame_bytes_max} are allowed")
-        if size > self.other_bytes_max and available >= _SIZE_AND_KEY.size:
+        if size > self.list_bytes_max and available >= _SIZE_AND_KEY.size:
             self._check_key(start)
         wanted = size + 4
         if available < wanted:
@@ -224,10 +251,9 @@ class FrameBuffer:
 
     def _check_key(self, start: int) -> None:
         size, key = _SIZE_AND_KEY.unpack_from(self._data, start)
-        if key != _PRODUCE:
-            raise FrameError(
-                f"request of {size} bytes with API key {key}; {self.other_bytes_max} are allowed"
-            )
+        allowed = self.list_bytes_max if key in _LISTS else self.other_bytes_max
+        if key != _PRODUCE and size > allowed:
+            raise FrameError(f"request of {size} bytes with API key {key}; {allowed} are allowed")
 
     def _grow_towards(self, wanted: int) -> None:
         """Grow as bytes arrive: to four times the present size at most, once that is full."""

@@ -126,17 +126,16 @@ def test_an_announced_size_takes_nothing_from_the_budget() -> None:
     assert budget.used_bytes == 0
 
 
-def test_only_produce_may_be_large() -> None:
-    buffer = FrameBuffer(100 << 20)
-    buffer.other_bytes_max = 1 << 20
-    half_sent(buffer, 50 << 20, 10, key=0)
-    buffer = FrameBuffer(100 << 20)
-    buffer.other_bytes_max = 1 << 20
-    with pytest.raises(FrameError, match="API key 3"):
-        half_sent(buffer, (1 << 20) + 1, 10, key=3)
-    buffer = FrameBuffer(100 << 20)
-    buffer.other_bytes_max = 1 << 20
-    half_sent(buffer, 1 << 20, 10, key=3)
+@pytest.mark.parametrize(("key", "most"), [(0, 50 << 20), (14, 4 << 20), (3, 1 << 20)])
+def test_only_produce_may_be_large_and_lists_of_names_the_least(key: int, most: int) -> None:
+    def bounded() -> FrameBuffer:
+        buffer = FrameBuffer(50 << 20)
+        buffer.other_bytes_max, buffer.list_bytes_max = 4 << 20, 1 << 20
+        return buffer
+
+    half_sent(bounded(), most, 10, key=key)
+    with pytest.raises(FrameError, match=f"API key {key}" if key else "frame of"):
+        half_sent(bounded(), most + 1, 10, key=key)
 
 
 def drain(buffer: FrameBuffer) -> int:

@@ -398,8 +398,9 @@ class Connection(asyncio.BufferedProtocol):
     def authenticated(self) -> None:
         """SASL succeeded: requests of the full size are allowed from here on."""
         self._buffer.frame_bytes_max = self._listener.frame_bytes_max
-        self._buffer.other_bytes_max = min(REQUEST_BYTES_MAX, self._listener.frame_bytes_max)
-        self._buffer.list_bytes_max = min(LIST_BYTES_MAX, self._listener.frame_bytes_max)
+        self._buffer.bound_requests(
+            other_bytes_max=REQUEST_BYTES_MAX, list_bytes_max=LIST_BYTES_MAX
+        )
 
     def session_lasts(self, lifetime_ms: int | None) -> None:
         """SASL succeeded, perhaps again: the session ends after so long, None is never."""

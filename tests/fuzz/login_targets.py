@@ -12,7 +12,7 @@ from typing import Any
 
 from dataplane.broker.context import CloseConnection, ConnectionInfo
 from dataplane.broker.delayed.deferred import Deferred
-from dataplane.broker.networking.frame_buffer import FrameBuffer, FrameError
+from dataplane.broker.networking.frame_buffer import REQUESTS_OF_LISTS, FrameBuffer, FrameError
 from dataplane.broker.networking.peer_login import PeerCredentials, ScramClient
 from dataplane.config.sasl import PLAIN_MODULE
 from dataplane.model.errors import ErrorCode, KafkaError
@@ -26,6 +26,7 @@ from dataplane.security.sasl_exchange import Identity, SaslExchange
 from dataplane.security.scram import ScramCredential, ScramMechanism
 from dataplane.security.scram_exchange import ScramExchange
 from dataplane.security.unsecured_tokens import identity_of_unsecured
+from dataplane.wire.apis import ApiKey
 from dataplane.wire.headers import encode_request_frame
 from dataplane.wire.messages.api_versions import ApiVersionsRequest
 from dataplane.wire.messages.metadata import MetadataRequest
@@ -36,12 +37,15 @@ from tests.fuzz.target import Finding, Target
 
 FRAME_BYTES_MAX = 4096
 OTHER_BYTES_MAX = 1024
+LIST_BYTES_MAX = 256
 PIECES_MAX = 300
 USER, PASSWORD = "alice", "secret"
 UNSIGNED = "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbGljZSIsImV4cCI6OX0."
 """A token with `sub` alice and `exp` 9."""
 MIB = 1 << 20
 _SIZE = struct.Struct(">i")
+_KEY = struct.Struct(">h")
+_BYTES_MAX = {ApiKey.PRODUCE: FRAME_BYTES_MAX, **dict.fromkeys(REQUESTS_OF_LISTS, LIST_BYTES_MAX)}
 _REFUSALS = {
     ErrorCode.SASL_AUTHENTICATION_FAILED,
     ErrorCode.ILLEGAL_SASL_STATE,
@@ -69,7 +73,7 @@ def _take_frames(data: bytes) -> bool:
     piece = 1 + data[0]
     stream = data[1 : 1 + piece * PIECES_MAX]
     buffer = FrameBuffer(FRAME_BYTES_MAX)
-    buffer.other_bytes_max = OTHER_BYTES_MAX
+    buffer.bound_requests(other_bytes_max=OTHER_BYTES_MAX, list_bytes_max=LIST_BYTES_MAX)
     expected, refused = _plain_frames(stream)
     found: list[bytes] = []
     try:
@@ -100,10 +104,11 @@ def _plain_frames(stream: bytes) -> tuple[list[bytes], bool]:
         (size,) = _SIZE.unpack_from(stream, at)
         if not 0 <= size <= FRAME_BYTES_MAX:
             return frames, True
-        if size > OTHER_BYTES_MAX:
+        if size > LIST_BYTES_MAX:
             if at + 6 > len(stream):
                 break
-            if stream[at + 4 : at + 6] != b"\0\0":
+            (key,) = _KEY.unpack_from(stream, at + 4)
+            if size > _BYTES_MAX.get(key, OTHER_BYTES_MAX):
                 return frames, True
         if at + 4 + size > len(stream):
             break
@@ -114,9 +119,12 @@ def _plain_frames(stream: bytes) -> tuple[list[bytes], bool]:
 
 def _frames() -> list[bytes]:
     few = _SIZE.pack(3) + b"abc" + _SIZE.pack(0) + _SIZE.pack(1) + b"x"
+    names = _SIZE.pack(300) + _KEY.pack(ApiKey.METADATA) + bytes(298)
     large = _SIZE.pack(2000) + bytes(2000) + _SIZE.pack(2**31 - 1) + bytes(6)
     return [
-        bytes([piece]) + stream for piece in (0, 5, 255) for stream in (few, large, few + large)
+        bytes([piece]) + stream
+        for piece in (0, 5, 255)
+        for stream in (few, large, few + large, few + names)
     ]
 
 

@@ -14,7 +14,7 @@ from dataplane.wire.apis import ApiKey
 _SIZE = struct.Struct(">i")
 _SIZE_AND_KEY = struct.Struct(">ih")
 _PRODUCE = 0
-_LISTS = frozenset(
+REQUESTS_OF_LISTS = frozenset(
     int(key)
     for key in (
         ApiKey.LIST_OFFSETS,
@@ -112,10 +112,10 @@ _NOBODY = _Nobody()
 class FrameBuffer:
     """Bytes in, whole frames out.
 
-    `frame_bytes_max` bounds Produce, `list_bytes_max` requests that are lists of names,
-    `other_bytes_max` every other one. Answers of peers have no API key in front: their buffer is
-    made without the other bounds. With a budget there is an
-    owner too, who reads no more while `is_starved`: then there may be no space to read into.
+    `frame_bytes_max` bounds every frame; `bound_requests` bounds all requests but Produce further.
+    Answers of peers have no API key in front: their buffer has that one bound alone. With a
+    budget there is an owner too, who reads no more while `is_starved`: then there may be no space
+    to read into.
     """
 
     __slots__ = (
@@ -123,12 +123,12 @@ class FrameBuffer:
         "_budget",
         "_data",
         "_end",
+        "_list_bytes_max",
+        "_other_bytes_max",
         "_start",
         "_view",
         "asked_bytes",
         "frame_bytes_max",
-        "list_bytes_max",
-        "other_bytes_max",
         "owner",
         "wanted_bytes",
     )
@@ -140,8 +140,8 @@ class FrameBuffer:
         owner: BufferOwner = _NOBODY,
     ) -> None:
         self.frame_bytes_max = frame_bytes_max
-        self.other_bytes_max = frame_bytes_max
-        self.list_bytes_max = frame_bytes_max
+        self._other_bytes_max = frame_bytes_max
+        self._list_bytes_max = frame_bytes_max
         self._budget = budget
         self.owner = owner
         self.asked_bytes = 0  # by which it shall grow once the budget has space
@@ -151,6 +151,11 @@ class FrameBuffer:
         self._end = 0
         self.wanted_bytes = 0  # size with prefix of the frame at `_start`, 0 = not known yet
         self._aligned_bytes = 0  # size of the last large frame; its successors are often alike
+
+    def bound_requests(self, *, other_bytes_max: int, list_bytes_max: int) -> None:
+        """Bound requests that are little else than lists of names, and all others but Produce."""
+        self._other_bytes_max = min(other_bytes_max, self.frame_bytes_max)
+        self._list_bytes_max = min(list_bytes_max, self._other_bytes_max)
 
     @property
     def buffered_bytes(self) -> int:
@@ -203,7 +208,7 @@ class FrameBuffer:
         (size,) = _SIZE.unpack_from(self._data, start)
         if size < 0 or size > self.frame_bytes_max:
             raise FrameError(f"frame of {size} bytes; 0 to {self.frame_bytes_max} are allowed")
-        if size > self.list_bytes_max and available >= _SIZE_AND_KEY.size:
+        if size > self._list_bytes_max and available >= _SIZE_AND_KEY.size:
             self._check_key(start)
         wanted = size + 4
         if available < wanted:
@@ -251,7 +256,7 @@ class FrameBuffer:
 
     def _check_key(self, start: int) -> None:
         size, key = _SIZE_AND_KEY.unpack_from(self._data, start)
-        allowed = self.list_bytes_max if key in _LISTS else self.other_bytes_max
+        allowed = self._list_bytes_max if key in REQUESTS_OF_LISTS else self._other_bytes_max
         if key != _PRODUCE and size > allowed:
             raise FrameError(f"request of {size} bytes with API key {key}; {allowed} are allowed")
 

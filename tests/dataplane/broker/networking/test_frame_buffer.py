@@ -130,7 +130,7 @@ def test_an_announced_size_takes_nothing_from_the_budget() -> None:
 def test_only_produce_may_be_large_and_lists_of_names_the_least(key: int, most: int) -> None:
     def bounded() -> FrameBuffer:
         buffer = FrameBuffer(50 << 20)
-        buffer.other_bytes_max, buffer.list_bytes_max = 4 << 20, 1 << 20
+        buffer.bound_requests(other_bytes_max=4 << 20, list_bytes_max=1 << 20)
         return buffer
 
     half_sent(bounded(), most, 10, key=key)

@@ -247,9 +247,14 @@ class _Stranger:
 
     def speak(self, data: bytes) -> bool:
         if self._loop is None:
-            logging.getLogger("dataplane").setLevel(logging.CRITICAL)
             self._loop = asyncio.new_event_loop()
-        return self._loop.run_until_complete(self._speak(_split(data)))
+        log = logging.getLogger("dataplane")
+        level = log.level
+        log.setLevel(logging.CRITICAL)
+        try:
+            return self._loop.run_until_complete(self._speak(_split(data)))
+        finally:
+            log.setLevel(level)
 
     async def _speak(self, frames: list[bytes]) -> bool:
         if self._broker is None:

@@ -266,7 +266,9 @@ def test_a_reset_group_reads_again_from_there_and_undo_puts_it_back(service, clu
     refused = service.finish(operation)
     leave()
     assert (refused["state"], refused["error"]["code"]) == ("failed", "group-active"), refused
-    assert committed(service, "readers") == {0: 510, 1: 500}
+    for _ in eventually(LISTED_S, "what the failed operation left is seen"):
+        if committed(service, "readers") == {0: 510, 1: 500}:
+            break
 
     plan = service.plan("offset.reset", group="readers", strategy="offset", value=100)
     rows = {row["partition"]: row for row in plan["diff"]["partitions"]}

@@ -19,6 +19,7 @@ _LAG = {
     Status.STALLED: "is stalled: members are there, but nothing is committed",
     Status.FALLING_BEHIND: "is falling behind: {records} records unread",
     Status.DATA_LOST: "has lost records that expired unread",
+    Status.NOT_COMMITTING: "has members, but commits nothing for partitions that hold records",
     Status.REWOUND: "went back to earlier offsets",
 }
 _EXPIRY = {

@@ -33,4 +33,9 @@ EXPIRY = all_but(GROUP_EXPIRY, "cluster_id", "ts_ms", "topic")
 
 def shown(row: Model, columns: Sequence[Column]) -> dict[str, Any]:
     """The values of those columns, by name."""
-    return {column.name: getattr(row, column.name) for column in columns}
+    return {column.name: _value(row, column) for column in columns}
+
+
+def _value(row: Model, column: Column) -> Any:
+    value = getattr(row, column.name)
+    return [word for word in value.split(",") if word] if column.several else value

@@ -112,6 +112,8 @@ class GoldGroupLag(models.Model):
     sampled_ms = models.BigIntegerField()
     partitions = models.IntegerField()
     lag_records = models.BigIntegerField(null=True)
+    uncommitted_partitions = models.IntegerField(null=True)
+    uncommitted_records = models.BigIntegerField(null=True)
     lag_seconds = models.FloatField(null=True)
     lag_seconds_at_least = models.FloatField(null=True)
     method = models.CharField(max_length=20, null=True)  # noqa: DJ001 - null is "unknown", as in the contract
@@ -124,6 +126,7 @@ class GoldGroupLag(models.Model):
     members = models.IntegerField(null=True)
     state = models.CharField(max_length=40, null=True)  # noqa: DJ001 - see method
     status = models.CharField(max_length=20)
+    reasons = models.CharField(max_length=22, blank=True, default="")
     run_id = models.CharField(max_length=40)
 
     class Meta:

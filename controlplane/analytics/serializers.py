@@ -29,6 +29,8 @@ def _shape(name: str, columns: Sequence[Column], **more: AnyField) -> type[Shape
 def _field(column: Column) -> AnyField:
     if column.choices:
         choices = [(choice.value, choice.value) for choice in column.choices]
+        if column.several:
+            return serializers.ListField(child=serializers.ChoiceField(choices))
         return serializers.ChoiceField(choices, allow_null=column.null)
     return _FIELDS[column.type](allow_null=column.null)
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from spark_analytics.contracts.statuses import Method, Risk, Status, Trend
+from spark_analytics.contracts.statuses import Method, Reason, Risk, Status, Trend
 
-FORMULA_VERSION: Final = 3
+FORMULA_VERSION: Final = 4
 """Changes when the same input would give other gold rows; stored with every run."""
 
 
@@ -35,7 +35,7 @@ class Column:
     """One column of a gold table; its unit is the last word of its name.
 
     `null`: the value may be unknown. A string holds one of `choices`, when there are any, and at
-    most `length_max` characters.
+    most `length_max` characters; `several`: any number of the choices, with commas between.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Column:
     null: bool = False
     choices: tuple[StrEnum, ...] = ()
     length_max: int | None = None
+    several: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +76,13 @@ def _choice(name: str, choices: type[StrEnum], *, null: bool = False) -> Column:
     )
 
 
+def _several(name: str, choices: type[StrEnum]) -> Column:
+    length_max = len(",".join(choices))
+    return Column(
+        name, ColumnType.STRING, choices=tuple(choices), length_max=length_max, several=True
+    )
+
+
 _CLUSTER = _text("cluster_id", 40)
 _TOPIC = _text("topic", 249)
 _GROUP = _text("group", 255)
@@ -93,6 +101,8 @@ GROUP_LAG: Final = GoldTable(
         _SAMPLED,
         _PARTITIONS,
         Column("lag_records", ColumnType.LONG, null=True),
+        Column("uncommitted_partitions", ColumnType.INT, null=True),
+        Column("uncommitted_records", ColumnType.LONG, null=True),
         Column("lag_seconds", ColumnType.DOUBLE, null=True),
         Column("lag_seconds_at_least", ColumnType.DOUBLE, null=True),
         _choice("method", Method, null=True),
@@ -105,6 +115,7 @@ GROUP_LAG: Final = GoldTable(
         Column("members", ColumnType.INT, null=True),
         _text("state", 40, null=True),
         _choice("status", Status),
+        _several("reasons", Reason),
     ),
 )
 TOPIC_RETENTION: Final = GoldTable(

@@ -18,18 +18,29 @@ class Severity(StrEnum):
 
 
 class Status(StrEnum):
-    """How a group does on a topic, from the best to the worst: the worst topic speaks for it."""
+    """How a group does on a topic, from the best to the worst harm.
+
+    Of all that hold the worst is the status, and the worst topic speaks for its group.
+    """
 
     CAUGHT_UP = "CAUGHT_UP"
     NO_COMMIT = "NO_COMMIT"
     UNKNOWN = "UNKNOWN"
     CATCHING_UP = "CATCHING_UP"
+    NOT_COMMITTING = "NOT_COMMITTING"
     LAGGING = "LAGGING"
     REWOUND = "REWOUND"
     FALLING_BEHIND = "FALLING_BEHIND"
     STALLED = "STALLED"
     STOPPED = "STOPPED"
     DATA_LOST = "DATA_LOST"
+
+
+class Reason(StrEnum):
+    """What is true of a group beside its status, and explains it."""
+
+    PARTIAL_COMMIT = "PARTIAL_COMMIT"
+    REWOUND = "REWOUND"
 
 
 class Trend(StrEnum):
@@ -66,6 +77,7 @@ STATUS_SEVERITY: Final[Mapping[Status, Severity]] = {
     Status.NO_COMMIT: Severity.UNKNOWN,
     Status.UNKNOWN: Severity.UNKNOWN,
     Status.CATCHING_UP: Severity.RECOVERING,
+    Status.NOT_COMMITTING: Severity.WARNING,
     Status.LAGGING: Severity.WARNING,
     Status.REWOUND: Severity.WARNING,
     Status.FALLING_BEHIND: Severity.WARNING,

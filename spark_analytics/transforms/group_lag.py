@@ -8,7 +8,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics import schemas
-from spark_analytics.contracts.statuses import Method, Status, Trend
+from spark_analytics.contracts.statuses import Method, Reason, Status, Trend
 from spark_analytics.contracts.telemetry import NO_OFFSET
 from spark_analytics.transforms.slopes import point, theil_sen
 
@@ -24,17 +24,18 @@ def group_lag(positions: DataFrame, rules: Rules) -> DataFrame:
     """`transforms.positions` → `schemas.GROUP_LAG`, one row per group, topic and window.
 
     A sum or maximum over partitions of which one is unknown is null: partial is not a number.
+    `lag_records` is over the committed partitions; `uncommitted_records` is what the others hold,
+    which is the most that can be unread there.
     """
     rolled = _rolled(positions)
     trended = _with_trend(rolled, rules)
-    return trended.withColumn("status", status(rules)).select(
-        *(field.name for field in schemas.GROUP_LAG.fields)
-    )
+    judged = trended.withColumn("status", status(rules)).withColumn("reasons", _reasons())
+    return judged.select(*(field.name for field in schemas.GROUP_LAG.fields))
 
 
 def _rolled(positions: DataFrame) -> DataFrame:
     committed = F.col("committed_offset") > NO_OFFSET
-    has_data = F.col("log_end_offset") > F.col("log_start_offset")
+    held = F.col("log_end_offset") - F.col("log_start_offset")
     unread = F.col("lag_records") > 0
     untimed = committed & unread & F.col("time_lag_s").isNull()
     slowest = F.max_by("method", F.when(unread, F.col("time_lag_s")))
@@ -47,7 +48,10 @@ def _rolled(positions: DataFrame) -> DataFrame:
             F.count(F.lit(1)).cast("int").alias("partitions"),
             F.count_if(committed).alias("committed_count"),
             F.count_if(committed & F.col("lag_records").isNull()).alias("unknown_count"),
-            F.count_if(~committed & has_data).alias("no_commit_count"),
+            F.count_if(~committed).cast("int").alias("uncommitted_partitions"),
+            F.count_if(~committed & held.isNull()).alias("held_unknown_count"),
+            F.sum(F.when(~committed, held)).alias("held_known"),
+            F.max("uncommitted_s").alias("uncommitted_s"),
             F.count_if(untimed).alias("untimed_count"),
             F.count_if(F.col("behind")).alias("behind_count"),
             F.count_if(F.col("behind") & F.col("eta_s").isNull()).alias("no_eta_count"),
@@ -64,6 +68,10 @@ def _rolled(positions: DataFrame) -> DataFrame:
         )
         .withColumn("ts_ms", F.col("window_ms"))
         .withColumn("lag_records", F.when(_all_known(), F.col("lag_known")))
+        .withColumn(
+            "uncommitted_records",
+            F.when(F.col("held_unknown_count") == 0, F.coalesce("held_known", F.lit(0))),
+        )
         .withColumn(
             "lag_seconds",
             F.when(_all_known() & (F.col("untimed_count") == 0), F.col("time_lag_max_s")),
@@ -127,19 +135,47 @@ def _enough(rules: Rules) -> Column:
 
 
 def status(rules: Rules) -> Column:
-    """The first that holds, in this order, which is not that of `statuses.Status`."""
-    deserted = F.col("members") == 0
+    """The worst that holds, in the order of `statuses.Status`."""
+    holding = _holding(rules)
+    worst_first = list(reversed(Status))
+    found = F.when(holding[worst_first[0]], worst_first[0].value)
+    for one in worst_first[1:]:
+        found = found.when(holding[one], one.value)
+    return found
+
+
+def _holding(rules: Rules) -> dict[Status, Column]:
+    """When each status is true of a row; of every row one is at least."""
+    deserted = F.coalesce(F.col("members") == 0, F.lit(False))
     growing = F.col("trend") == Trend.GROWING.value
-    long_stuck = F.col("stuck_s") >= rules.quiet_s
-    return (
-        F.when(F.col("no_commit_count") > 0, Status.NO_COMMIT.value)
-        .when(F.col("lost_records") > 0, Status.DATA_LOST.value)
-        .when(F.col("lag_records").isNull() | ~F.col("enough"), Status.UNKNOWN.value)
-        .when(F.col("behind_count") == 0, Status.CAUGHT_UP.value)
-        .when(deserted & (growing | long_stuck), Status.STOPPED.value)
-        .when(~deserted & long_stuck, Status.STALLED.value)
-        .when(F.col("went_back"), Status.REWOUND.value)
-        .when(growing, Status.FALLING_BEHIND.value)
-        .when(F.col("trend") == Trend.SHRINKING.value, Status.CATCHING_UP.value)
-        .otherwise(Status.LAGGING.value)
+    shrinking = F.col("trend") == Trend.SHRINKING.value
+    long_stuck = F.coalesce(F.col("stuck_s") >= rules.quiet_s, F.lit(False))
+    long_uncommitted = F.coalesce(F.col("uncommitted_s") >= rules.quiet_s, F.lit(False))
+    any_committed = F.col("committed_count") > 0
+    judged = F.col("lag_records").isNotNull() & F.col("enough")
+    behind = judged & (F.col("behind_count") > 0)
+    went_back = F.col("went_back")
+    return {
+        Status.DATA_LOST: F.coalesce(F.col("lost_records") > 0, F.lit(False)),
+        # A lag that grew at once, because the offset was set back, says nothing of the pace.
+        Status.STOPPED: behind & deserted & (long_stuck | (growing & ~went_back)),
+        Status.STALLED: behind & ~deserted & long_stuck,
+        Status.FALLING_BEHIND: behind & growing & ~went_back,
+        Status.REWOUND: behind & went_back,
+        Status.LAGGING: behind & ~shrinking,
+        # Telemetry knows of members, not which of them owns the partition.
+        Status.NOT_COMMITTING: long_uncommitted & ~deserted,
+        Status.CATCHING_UP: behind & shrinking,
+        Status.UNKNOWN: any_committed & ~judged,
+        Status.NO_COMMIT: ~any_committed,
+        Status.CAUGHT_UP: judged,
+    }
+
+
+def _reasons() -> Column:
+    partial = (F.col("committed_count") > 0) & (F.col("uncommitted_partitions") > 0)
+    return F.concat_ws(
+        ",",
+        F.when(partial, Reason.PARTIAL_COMMIT.value),
+        F.when(F.col("went_back"), Reason.REWOUND.value),
     )

@@ -12,7 +12,7 @@ from spark_analytics.transforms.slopes import point, theil_sen
 from spark_analytics.transforms.time_lag import with_first_unread
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame, WindowSpec
 
     from spark_analytics.contracts.rules import Rules
 
@@ -30,7 +30,8 @@ def positions(
     `retention_bytes` (null when that window has no topic sample); `first_unread_ms`, `method`,
     `there_by_ms`; `lag_records`, `lost_records`, `time_lag_s`, `time_lag_at_least_s`;
     `produce_rps`, `consume_rps` (robust, over the trend window), `unchanged_s` (the committed
-    offset stands still), `went_back` (it fell within the trend window), `eta_s`, `behind`.
+    offset stands still), `uncommitted_s` (records are there and nothing is committed; else null),
+    `went_back` (it fell within the trend window), `eta_s`, `behind`.
     """
     of_topic = topics.select(*_PARTITION, "window_ms", *_OF_TOPIC)
     joined = groups.join(of_topic, on=[*_PARTITION, "window_ms"], how="left")
@@ -74,6 +75,7 @@ def _with_history(rows: DataFrame, rules: Rules) -> DataFrame:
         .withColumn("changed_ms", F.when(F.coalesce("step", F.lit(1)) != 0, F.col("ts_ms")))
         .withColumn("changed_ms", F.last("changed_ms", ignorenulls=True).over(so_far))
         .withColumn("unchanged_s", (F.col("ts_ms") - F.col("changed_ms")) / 1000)
+        .withColumn("uncommitted_s", _uncommitted_s(so_far))
         .withColumn("went_back", F.coalesce(F.min("step").over(trend) < 0, F.lit(False)))
         .withColumn("ends", F.collect_list(point("ts_ms", "log_end_offset")).over(trend))
         .withColumn("commits", F.collect_list(point("ts_ms", "committed_offset")).over(trend))
@@ -81,6 +83,15 @@ def _with_history(rows: DataFrame, rules: Rules) -> DataFrame:
         .withColumn("consume_rps", theil_sen("commits"))
         .drop("step", "changed_ms", "ends", "commits")
     )
+
+
+def _uncommitted_s(so_far: WindowSpec) -> Column:
+    """For how long the partition has held records without a commit, as far as is known."""
+    holds = F.col("log_end_offset") > F.col("log_start_offset")
+    waits = F.coalesce((F.col("committed_offset") < 0) & holds, F.lit(False))
+    otherwise_ms = F.last(F.when(~waits, F.col("ts_ms")), ignorenulls=True).over(so_far)
+    since_ms = F.coalesce(otherwise_ms, F.first("ts_ms").over(so_far))
+    return F.when(waits, (F.col("ts_ms") - since_ms) / 1000)
 
 
 def _judged(rows: DataFrame, rules: Rules) -> DataFrame:

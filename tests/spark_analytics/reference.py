@@ -124,7 +124,7 @@ def judge(part: list[Row], topics: list[Row], all_samples, rules: Rules) -> list
                 "retention_bytes": one["retention_bytes"],
             }
     nothing = dict.fromkeys(("size_bytes", "oldest_ts_ms", "retention_ms", "retention_bytes"))
-    changed_ms = None
+    changed_ms = waiting_ms = None
     for i, q in enumerate(part):
         key = (q["cluster_id"], q["topic"], q["partition"])
         q.update(of_topic.get((*key, q["window_ms"]), nothing))
@@ -150,6 +150,12 @@ def judge(part: list[Row], topics: list[Row], all_samples, rules: Rules) -> list
         if i == 0 or q["committed"] != part[i - 1]["committed"]:
             changed_ms = q["ts_ms"]
         q["unchanged"] = (q["ts_ms"] - changed_ms) / 1000
+        if not (q["committed"] < 0 and q["end"] is not None and q["end"] > q["start"]):
+            waiting_ms = None
+        elif waiting_ms is None:
+            # The time before is its own: the commit was still there, or nothing is known.
+            waiting_ms = part[max(i - 1, 0)]["ts_ms"]
+        q["waiting"] = None if waiting_ms is None else (q["ts_ms"] - waiting_ms) / 1000
         first = part.index(trail[0])
         steps = [
             part[j]["committed"] - part[j - 1]["committed"] for j in range(max(first, 1), i + 1)
@@ -231,10 +237,22 @@ def group_lag(stands: list[Row], rules: Rules) -> list[Row]:
                 "lost_records": total(q["lost"] for q in parts),
                 "members": parts[0]["members"],
                 "state": parts[0]["state"],
-                "_no_commit": any(
-                    q["committed"] < 0 and q["end"] is not None and q["end"] > q["start"]
+                "uncommitted_partitions": len(parts) - len(committed),
+                "uncommitted_records": total_of_all(
+                    None if q["end"] is None else q["end"] - q["start"]
                     for q in parts
+                    if q["committed"] < 0
                 ),
+                "reasons": ",".join(
+                    word
+                    for word, holds in (
+                        ("PARTIAL_COMMIT", 0 < len(committed) < len(parts)),
+                        ("REWOUND", any(q["went_back"] for q in parts)),
+                    )
+                    if holds
+                ),
+                "_committed": len(committed),
+                "_waiting": biggest(q["waiting"] for q in parts),
                 "_behind": len(behind),
                 "_stuck": biggest(q["unchanged"] for q in behind),
                 "_back": any(q["went_back"] for q in parts),
@@ -276,24 +294,32 @@ def methods_at(value: float, parts: list[Row], of) -> set[str | None]:
 
 def status(row: Row, enough: bool, rules: Rules) -> str:  # noqa: PLR0911 - one return a rule
     stuck = row["_stuck"] is not None and row["_stuck"] >= rules.quiet_s
-    if row["_no_commit"]:
-        return "NO_COMMIT"
+    waiting = row["_waiting"] is not None and row["_waiting"] >= rules.quiet_s and row["members"]
+    behind = row["_behind"] and row["lag_records"] is not None and enough
+    jumped = row["trend"] == "growing" and not row["_back"]
     if row["lost_records"]:
         return "DATA_LOST"
-    if row["lag_records"] is None or not enough:
-        return "UNKNOWN"
-    if not row["_behind"]:
-        return "CAUGHT_UP"
-    if row["members"] == 0 and (row["trend"] == "growing" or stuck):
+    if behind and row["members"] == 0 and (stuck or jumped):
         return "STOPPED"
-    if row["members"] and stuck:
+    if behind and row["members"] and stuck:
         return "STALLED"
-    if row["_back"]:
+    if behind and jumped:
+        return "FALLING_BEHIND"
+    if behind and row["_back"]:
         return "REWOUND"
-    return {"growing": "FALLING_BEHIND", "shrinking": "CATCHING_UP"}.get(row["trend"], "LAGGING")
+    if behind and row["trend"] != "shrinking":
+        return "LAGGING"
+    if waiting:
+        return "NOT_COMMITTING"
+    if behind:
+        return "CATCHING_UP"
+    if not row["_committed"]:
+        return "NO_COMMIT"
+    return "CAUGHT_UP" if row["lag_records"] is not None and enough else "UNKNOWN"
 
 
 def total_of_all(values):
+    values = list(values)
     return None if None in values else sum(values)
 
 

@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from spark_analytics import schemas
 from spark_analytics.contracts.errors import ContractError
-from spark_analytics.contracts.gold import CHOICE_LENGTH_MAX, GOLD_TABLES, ColumnType
+from spark_analytics.contracts.gold import CHOICE_LENGTH_MAX, GOLD_TABLES, GROUP_LAG, ColumnType
 from spark_analytics.contracts.rules import Rules
 from spark_analytics.contracts.runs import ClusterInput, ClusterResult, RunConfig, RunResult
 from spark_analytics.contracts.statuses import (
     RISK_SEVERITY,
     STATUS_SEVERITY,
     Method,
+    Reason,
     Risk,
     Severity,
     Status,
@@ -107,6 +108,11 @@ def test_no_choice_is_longer_than_its_column():
     words = [word for choices in (Status, Trend, Method, Risk) for word in choices]
     assert len(words) > 20
     assert max(len(word) for word in words) <= CHOICE_LENGTH_MAX
+
+
+def test_all_reasons_together_fit_their_column():
+    assert GROUP_LAG.column("reasons").length_max == len(",".join(Reason))
+    assert not any("," in word for word in Reason)
 
 
 @pytest.mark.parametrize("name", GOLD_TABLES)

@@ -131,6 +131,32 @@ CASES = {
     ],
     "end-unknown": [topic_slice(0, None), group_slice(0, 5, None)],
     "no-commit": [topic_slice(0, 50), group_slice(0, -1, 50)],
+    "never-commits": [
+        one for m in range(11) for one in (topic_slice(m, 50), group_slice(m, -1, 50))
+    ],
+    # Of two partitions one is committed and lost records, the other was never committed.
+    "lost-and-uncommitted": [
+        one
+        for m in range(11)
+        for one in (
+            topic_slice(m, 0, **{**TWO, "log_start_offset": [500, 0]}, log_end_offset=[900, 50]),
+            group_slice(
+                *(m, 0, 0),
+                **{**PAIR, "log_start_offset": [500, 0]},
+                committed_offset=[200, -1],
+                log_end_offset=[900, 50],
+            ),
+        )
+    ],
+    # Nobody is there, and at minute 8 the offsets are set back; nobody comes.
+    "deserted-and-rewound": [
+        one
+        for m in range(14)
+        for one in (
+            topic_slice(m, 1000),
+            group_slice(m, 1000 if m < 8 else 100, 1000, members=0, state="Empty"),
+        )
+    ],
     # Deleted and created again at minute 5: offsets begin again, the group's are gone with the old.
     "recreated": [
         *(topic_slice(m, 100 * m + 1000) for m in range(5)),
@@ -227,6 +253,8 @@ def test_a_column_holds_what_the_contract_allows(both, table):
     for column in table.columns:
         values = {row[column.name] for row in rows}
         assert column.null or None not in values, column.name
+        if column.several:
+            values = {word for value in values for word in value.split(",") if word}
         if column.choices:
             assert values <= {None, *map(str, column.choices)}, column.name
 
@@ -293,6 +321,33 @@ def test_an_unknown_log_end_leaves_no_number(both):
 def test_a_partition_without_commit_is_not_lag_zero(both):
     row = last(both, "group_lag", "no-commit")
     assert (row["lag_records"], row["method"], row["status"]) == (None, "no_commit", "NO_COMMIT")
+    assert (row["uncommitted_partitions"], row["uncommitted_records"]) == (1, 50)
+    assert row["reasons"] == ""
+
+
+def test_members_that_never_commit_are_warned_of(both):
+    statuses = [
+        row["status"]
+        for row in sorted(both[0]["group_lag"], key=lambda row: row["ts_ms"])
+        if row["cluster_id"] == "never-commits"
+    ]
+    assert statuses == ["NO_COMMIT"] * 5 + ["NOT_COMMITTING"] * 6
+
+
+def test_lost_records_come_before_everything(both):
+    row = last(both, "group_lag", "lost-and-uncommitted")
+    assert (row["lost_records"], row["status"]) == (300, "DATA_LOST")
+    assert (row["lag_records"], row["uncommitted_records"]) == (700, 50)
+    assert row["reasons"] == "PARTIAL_COMMIT"
+
+
+def test_a_deserted_group_that_was_set_back_says_so(both):
+    rows = sorted(
+        (row for row in both[0]["group_lag"] if row["cluster_id"] == "deserted-and-rewound"),
+        key=lambda row: row["ts_ms"],
+    )
+    assert [row["status"] for row in rows[4:]] == ["CAUGHT_UP"] * 4 + ["REWOUND"] * 5 + ["STOPPED"]
+    assert {row["reasons"] for row in rows[8:]} == {"REWOUND"}
 
 
 def test_a_recreated_topic_begins_its_history_again(both):
@@ -309,9 +364,11 @@ def test_a_deleted_group_has_no_more_rows(both):
     assert last(both, "topic_retention", "group-deleted")["sampled_ms"] > minutes
 
 
-def test_a_partition_added_in_the_middle_is_said_to_be_unread(both):
+def test_a_partition_added_in_the_middle_is_counted_beside_the_lag(both):
     row = last(both, "group_lag", "partition-added")
-    assert (row["partitions"], row["lag_records"], row["status"]) == (2, 0, "NO_COMMIT")
+    assert (row["partitions"], row["lag_records"], row["status"]) == (2, 0, "NOT_COMMITTING")
+    assert (row["uncommitted_partitions"], row["uncommitted_records"]) == (1, 10)
+    assert row["reasons"] == "PARTIAL_COMMIT"
     assert last(both, "topic_retention", "partition-added")["records"] == 1010
 
 

@@ -16,6 +16,9 @@ describe("states in words", () => {
     [<LagStatus key="e" status="DATA_LOST" />, "Data lost"],
     [<LagStatus key="f" status="SOME_NEW" />, "some new"],
     [<LagStatus key="g" status={null} />, "–"],
+    [<LagStatus key="j" status="STOPPED" reasons={["REWOUND"]} />, "Stopped, rewound"],
+    [<LagStatus key="k" status="REWOUND" reasons={["REWOUND", "ODD"]} />, "Rewound"],
+    [<LagStatus key="l" status="CAUGHT_UP" reasons={["PARTIAL_COMMIT"]} />, "Caught up, some partitions not started"],
     [<OperationStatus key="h" state="succeeded" />, "Verified"],
     [<OperationStatus key="i" state="odd" />, "odd"],
   ])("%# is never colour alone", (element, label) => {

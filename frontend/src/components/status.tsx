@@ -58,6 +58,7 @@ const LAG: Record<keyof typeof SEVERITY, [label: string, hint: string]> = {
   CAUGHT_UP: ["Caught up", "Reads keep pace with writes."],
   CATCHING_UP: ["Catching up", "Lag is above its norm and shrinking."],
   FALLING_BEHIND: ["Falling behind", "Lag grows."],
+  NOT_COMMITTING: ["Not committing", "Members are present, but partitions that hold records have no commit."],
   LAGGING: ["Lagging", "Lag is above its norm and steady."],
   STALLED: ["Stalled", "Members are present but the committed offset does not move."],
   STOPPED: ["Stopped", "Nobody consumes while records arrive."],
@@ -73,12 +74,32 @@ const LAG: Record<keyof typeof SEVERITY, [label: string, hint: string]> = {
 
 const isLag = (status: string): status is keyof typeof SEVERITY => status in SEVERITY;
 
+const REASONS: Record<string, [label: string, hint: string]> = {
+  PARTIAL_COMMIT: ["some partitions not started", "Some partitions have no commit; the state is that of the others."],
+  REWOUND: ["rewound", "The committed offset went back."],
+};
+
+interface LagStatusProps {
+  status: string | null | undefined;
+  /** What is true beside the status. */
+  reasons?: readonly string[];
+}
+
 /** A status that this console does not know yet is shown as the service writes it. */
-export function LagStatus({ status }: { status: string | null | undefined }) {
+export function LagStatus({ status, reasons = [] }: LagStatusProps) {
   if (!status) return <span className="ps-muted">–</span>;
   if (!isLag(status)) return <Status tone="muted" label={status.toLowerCase().replaceAll("_", " ")} />;
   const [label, hint] = LAG[status];
-  return <Status tone={TONES[SEVERITY[status]]} label={label} hint={hint} />;
+  const more = reasons
+    .filter((reason) => reason !== status)
+    .flatMap((reason) => (REASONS[reason] ? [REASONS[reason]] : []));
+  return (
+    <Status
+      tone={TONES[SEVERITY[status]]}
+      label={[label, ...more.map(([words]) => words)].join(", ")}
+      hint={[hint, ...more.map(([, sentence]) => sentence)].join(" ")}
+    />
+  );
 }
 
 const OPERATION: Record<string, [Tone, string]> = {

@@ -2512,6 +2512,7 @@ export interface components {
             partitions: number;
             /** Format: double */
             produce_records_per_s: number | null;
+            reasons: components["schemas"]["ReasonsEnum"][];
             state: string | null;
             status: components["schemas"]["LagPointStatusEnum"];
             topic: string;
@@ -2520,9 +2521,11 @@ export interface components {
             trend_records_per_s: number | null;
             /** Format: date-time */
             ts: string;
+            uncommitted_partitions: number | null;
+            uncommitted_records: number | null;
         };
         /** @enum {string} */
-        LagPointStatusEnum: "CAUGHT_UP" | "NO_COMMIT" | "UNKNOWN" | "CATCHING_UP" | "LAGGING" | "REWOUND" | "FALLING_BEHIND" | "STALLED" | "STOPPED" | "DATA_LOST";
+        LagPointStatusEnum: "CAUGHT_UP" | "NO_COMMIT" | "UNKNOWN" | "CATCHING_UP" | "NOT_COMMITTING" | "LAGGING" | "REWOUND" | "FALLING_BEHIND" | "STALLED" | "STOPPED" | "DATA_LOST";
         /** @enum {string} */
         LeadsToEnum: "tenant" | "password";
         Limit: {
@@ -3150,6 +3153,8 @@ export interface components {
             total: number;
             unit: string;
         };
+        /** @enum {string} */
+        ReasonsEnum: "PARTIAL_COMMIT" | "REWOUND";
         Reassignment: {
             adding: number[];
             /** @description null: not known */

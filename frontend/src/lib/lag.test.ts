@@ -10,6 +10,7 @@ import {
   newest,
   seriesByTopic,
   totalByGroup,
+  unread,
   worstByGroup,
 } from "./lag";
 
@@ -106,6 +107,17 @@ describe("expiry", () => {
       expect(worstByGroup([worse, better]).get("readers")).toEqual(worse);
       expect(worstByGroup([better, worse]).get("readers")).toEqual(worse);
     });
+  });
+
+  it("says what partitions without a commit hold, as a bound", () => {
+    const partial = { uncommitted_partitions: 2, uncommitted_records: 4175 };
+    expect(unread(point({ lag_records: 1721 }))).toBe("1,721");
+    expect(unread(point({ lag_records: 1721, ...partial }))).toBe("1,721 + up to 4,175 not started");
+    expect(unread(point({ lag_records: null, ...partial }))).toBe("up to 4,175 not started");
+    expect(unread(point({ lag_records: 5, ...partial, uncommitted_records: null }))).toBe(
+      "5 + an unknown number not started",
+    );
+    expect(unread(point({ lag_records: 5, ...partial, uncommitted_records: 0 }))).toBe("5");
   });
 
   it("counts those in trouble that fall behind, stand still or lost records", () => {

@@ -1,6 +1,6 @@
 /** Pure helpers over Spark's lag rows. */
 import { LAG_STATUSES, RISK_SEVERITY, RISKS } from "@/generated/constants";
-import { formatDuration } from "./format";
+import { formatDuration, formatInteger } from "./format";
 import type { LagPoint, TopicRetention } from "./types";
 
 /** How bad a status is; the worst topic speaks for its group. */
@@ -91,6 +91,14 @@ export function lossIn(row: Expiry): string {
 export function leastBehind(points: LagPoint[]): number | null {
   const known = newest(points).flatMap((point) => point.lag_seconds_at_least ?? []);
   return known.length > 0 ? Math.max(...known) : null;
+}
+
+/** Unread records; those of partitions without a commit beside them, as the bound that they are. */
+export function unread(point: LagPoint): string {
+  const { lag_records: lag, uncommitted_partitions: partitions, uncommitted_records: most } = point;
+  if (!partitions || most === 0) return formatInteger(lag);
+  const rest = most === null ? "an unknown number not started" : `up to ${formatInteger(most)} not started`;
+  return lag === null ? rest : `${formatInteger(lag)} + ${rest}`;
 }
 
 /** How far behind the slowest group is; "≥" when only a lower bound is known. */

@@ -170,6 +170,8 @@ export const lagPoint = over<LagPoint>({
   ts: AT,
   partitions: 1,
   lag_records: 40,
+  uncommitted_partitions: 0,
+  uncommitted_records: 0,
   lag_seconds: 12,
   lag_seconds_at_least: null,
   method: "exact",
@@ -182,6 +184,7 @@ export const lagPoint = over<LagPoint>({
   members: 2,
   state: "Stable",
   status: "FALLING_BEHIND",
+  reasons: [],
 });
 export const expiry = over<Expiry>({
   group: "readers",

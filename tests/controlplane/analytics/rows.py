@@ -37,12 +37,15 @@ def lag_row(cluster_id: str, ts_ms: int, **more: Any) -> dict[str, Any]:
         "partitions": 1,
         "trend": "steady",
         "lag_records": 10,
+        "uncommitted_partitions": 0,
+        "uncommitted_records": 0,
         "lag_seconds": 1.5,
         "method": "interpolated",
         "status": "CAUGHT_UP",
         "state": "Stable",
         "members": 1,
         "lost_records": 0,
+        "reasons": "",
     }
     return gold_row(GROUP_LAG, **{**values, "cluster_id": cluster_id, "ts_ms": ts_ms, **more})
 

@@ -11,7 +11,7 @@ from rest_framework.test import APIClient
 
 from controlplane.analytics import selectors
 from controlplane.analytics.load import load_result
-from controlplane.analytics.models import AnalyticsRun, CollectorState
+from controlplane.analytics.models import AnalyticsRun, CollectorState, GoldGroupLag
 from controlplane.analytics.schedule import TICK
 from controlplane.common.grants import EVERYTHING
 from controlplane.operations.states import CANCELLED, FAILED, QUEUED, RUNNING, SUCCEEDED
@@ -58,6 +58,8 @@ def test_lag_as_the_contract_says(world, loaded):
         "ts": None,
         "partitions": 1,
         "lag_records": 10,
+        "uncommitted_partitions": 0,
+        "uncommitted_records": 0,
         "lag_seconds": 1.5,
         "lag_seconds_at_least": None,
         "method": "interpolated",
@@ -70,7 +72,16 @@ def test_lag_as_the_contract_says(world, loaded):
         "members": 1,
         "state": "Stable",
         "status": "CAUGHT_UP",
+        "reasons": [],
     }
+
+
+def test_the_reasons_of_a_status_are_a_list(world, loaded):
+    GoldGroupLag.objects.update(reasons="PARTIAL_COMMIT,REWOUND", uncommitted_records=None)
+    path = f"/clusters/{world.cluster.id}/analytics/lag"
+    (point,) = get(world, path, latest="true").json()["data"]
+    assert point["reasons"] == ["PARTIAL_COMMIT", "REWOUND"]
+    assert point["uncommitted_records"] is None
 
 
 def test_lag_latest_and_ranges(world, loaded):

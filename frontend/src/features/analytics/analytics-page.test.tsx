@@ -47,6 +47,9 @@ describe("lag and retention", () => {
           lagPoint({
             topic: "c",
             lag_records: null,
+            uncommitted_partitions: 2,
+            uncommitted_records: 4175,
+            reasons: ["PARTIAL_COMMIT"],
             lag_seconds: null,
             trend: "unknown",
             trend_records_per_s: null,
@@ -56,9 +59,9 @@ describe("lag and retention", () => {
       ),
     });
     expect(await rowsOf("Lag by group and topic")).toEqual([
+      ["readers", "c", "Unknown, some partitions not started", "up to 4,175 not started", "–", "unknown", "–"],
       ["readers", "sales", "Falling behind", "40", "12s", "+2.5/s", "–"],
       ["readers", "b", "Catching up", "3", "≥ 1m", "−120/s", "30s"],
-      ["readers", "c", "Unknown", "–", "–", "unknown", "–"],
     ]);
     expect([
       figure("Groups followed"),

@@ -4,7 +4,7 @@ import { Empty } from "@/components/empty";
 import { GroupLink } from "@/components/group-link";
 import { LagStatus } from "@/components/status";
 import { formatDuration, formatInteger } from "@/lib/format";
-import { newest } from "@/lib/lag";
+import { newest, unread } from "@/lib/lag";
 import type { Lag, LagPoint } from "@/lib/types";
 
 const METHODS: Record<string, string> = {
@@ -26,12 +26,15 @@ const columns = (clusterId: string) => [
     meta: { hideBelow: "sm" },
     cell: (cell) => <span className="ps-mono">{cell.getValue()}</span>,
   }),
-  column.accessor("status", { header: "State", cell: (cell) => <LagStatus status={cell.getValue()} /> }),
-  column.accessor((row) => row.lag_records ?? -1, {
+  column.accessor("status", {
+    header: "State",
+    cell: ({ row }) => <LagStatus status={row.original.status} reasons={row.original.reasons} />,
+  }),
+  column.accessor((row) => (row.lag_records ?? -1) + (row.uncommitted_records ?? 0), {
     id: "records",
     header: "Unread",
     meta: { align: "right" },
-    cell: ({ row }) => formatInteger(row.original.lag_records),
+    cell: ({ row }) => unread(row.original),
   }),
   column.accessor((row) => row.lag_seconds ?? row.lag_seconds_at_least ?? -1, {
     id: "seconds",

@@ -119,7 +119,7 @@ function figures(group: GroupDetail, verdict: LagPoint | undefined, expiry: numb
       label: "Behind by",
       value:
         verdict?.lag_seconds !== null && verdict?.lag_seconds !== undefined ? formatDuration(verdict.lag_seconds) : "–",
-      note: verdict ? <LagStatus status={verdict.status} /> : "after the first analytics run",
+      note: verdict ? <LagStatus status={verdict.status} reasons={verdict.reasons} /> : "after the first analytics run",
     },
     {
       label: "Today's oldest unread expires",

@@ -36,7 +36,7 @@ const columns = (clusterId: string, top: number) => [
   column.accessor((row) => row.verdict?.status ?? "", {
     id: "verdict",
     header: "Trend",
-    cell: ({ row }) => <LagStatus status={row.original.verdict?.status} />,
+    cell: ({ row }) => <LagStatus status={row.original.verdict?.status} reasons={row.original.verdict?.reasons} />,
   }),
   column.accessor("members", {
     header: "Members",

@@ -99,7 +99,7 @@ fix: ## Format and mend what can be mended by machine
 	@cd frontend && npm run --silent format
 
 ##@ Measure it
-.PHONY: bench-startup bench-dataplane bench-timing bench-controlplane
+.PHONY: bench-startup bench-dataplane bench-timing bench-controlplane bench-spark
 bench-startup: ## Start-up, memory and failover, as a table
 	@deploy/local/setup.sh test
 	@$(PY) -m tests.bench.startup
@@ -111,6 +111,9 @@ bench-timing: ## The timing wheel beside asyncio.call_later at 10k, 100k and 1M 
 	@$(PY) -m tests.bench.bench_timing
 bench-controlplane: ## A large rebalance plan, a topic beside clusters that never answer, observed state at size, ONLY=figure
 	@$(PY) -m tests.bench.controlplane $(if $(ONLY),--only $(ONLY))
+bench-spark: ## CPU and time of Spark runs over 1,000 partitions × 2 groups, ONLY=figure,…
+	@deploy/local/setup.sh test
+	@$(PY) -m tests.bench.spark $(if $(ONLY),--only $(ONLY))
 
 ##@ Maintain it
 .PHONY: lock openapi

@@ -32,11 +32,14 @@ def write_gold(
     """Write every gold table of [from, to); rows by table."""
     topics = read_silver(lake, config, "topic_snapshot")
     groups = read_silver(lake, config, "group_snapshot")
-    stands = positions(groups, topics, offset_samples(topics), config.rules).persist()
+    from_ms = config.from_ts_ms
+    knots = offset_samples(topics)
+    stands = positions(groups, topics, knots, config.rules, from_ms=from_ms).persist()
+    recent = stands.filter(F.col("window_ms") >= from_ms)
     tables = {
-        GROUP_LAG: group_lag(stands, config.rules),
-        TOPIC_RETENTION: topic_retention(topics),
-        GROUP_EXPIRY: group_expiry(stands, config.rules),
+        GROUP_LAG: group_lag(stands, config.rules, from_ms=from_ms),
+        TOPIC_RETENTION: topic_retention(topics.filter(F.col("window_ms") >= from_ms)),
+        GROUP_EXPIRY: group_expiry(recent, config.rules),
     }
     counts = {}
     try:

@@ -10,25 +10,26 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpa
 from spark_analytics import schemas
 from spark_analytics.contracts.statuses import Method, Reason, Status, Trend
 from spark_analytics.contracts.telemetry import NO_OFFSET
-from spark_analytics.transforms.slopes import point, theil_sen
+from spark_analytics.transforms.slopes import with_slopes
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, WindowSpec
 
     from spark_analytics.contracts.rules import Rules
 
 _KEY = ("cluster_id", "group", "topic")
 
 
-def group_lag(positions: DataFrame, rules: Rules) -> DataFrame:
-    """`transforms.positions` → `schemas.GROUP_LAG`, one row per group, topic and window.
+def group_lag(positions: DataFrame, rules: Rules, *, from_ms: int = 0) -> DataFrame:
+    """`transforms.positions` → `schemas.GROUP_LAG`, one row per group, topic and window from
+    `from_ms` on; `positions` reaches back as far as trends look.
 
     A sum or maximum over partitions of which one is unknown is null: partial is not a number.
     `lag_records` is over the committed partitions; `uncommitted_records` is what the others hold,
     which is the most that can be unread there.
     """
     rolled = _rolled(positions)
-    trended = _with_trend(rolled, rules)
+    trended = _with_trend(rolled, rules, from_ms).filter(F.col("window_ms") >= from_ms)
     judged = trended.withColumn("status", status(rules)).withColumn("reasons", _reasons())
     return judged.select(*(field.name for field in schemas.GROUP_LAG.fields))
 
@@ -102,7 +103,7 @@ def _eta() -> Column:
     )
 
 
-def _with_trend(rolled: DataFrame, rules: Rules) -> DataFrame:
+def _with_trend(rolled: DataFrame, rules: Rules, from_ms: int) -> DataFrame:
     trend = (
         Window.partitionBy(*_KEY)
         .orderBy("window_ms")
@@ -112,25 +113,34 @@ def _with_trend(rolled: DataFrame, rules: Rules) -> DataFrame:
         F.lit(rules.steady_records_per_s),
         F.coalesce("produce_records_per_s", F.lit(0.0)) * 0.02,
     )
-    slope = F.col("trend_records_per_s")
+    growth = F.col("trend_records_per_s")
     return (
-        rolled.withColumn("lags", F.collect_list(point("sampled_ms", "lag_records")).over(trend))
-        .withColumn("enough", _enough(rules))
-        .withColumn("trend_records_per_s", F.when(F.col("enough"), theil_sen("lags")))
+        with_slopes(
+            rolled.withColumn("enough", _enough(trend, rules)),
+            _KEY,
+            "sampled_ms",
+            {"slope": "lag_records"},
+            trend_s=rules.trend_s,
+            from_ms=from_ms,
+        )
+        .withColumn("trend_records_per_s", F.when(F.col("enough"), F.col("slope")))
         .withColumn(
             "trend",
-            F.when(slope.isNull(), Trend.UNKNOWN.value)
-            .when(slope > steady_rps, Trend.GROWING.value)
-            .when(slope < -steady_rps, Trend.SHRINKING.value)
+            F.when(growth.isNull(), Trend.UNKNOWN.value)
+            .when(growth > steady_rps, Trend.GROWING.value)
+            .when(growth < -steady_rps, Trend.SHRINKING.value)
             .otherwise(Trend.STEADY.value),
         )
     )
 
 
-def _enough(rules: Rules) -> Column:
-    span_s = F.element_at("lags", -1)["at_s"] - F.element_at("lags", 1)["at_s"]
-    return F.when(F.size("lags") >= rules.samples_min, span_s >= rules.span_min_s).otherwise(
-        F.lit(False)
+def _enough(trend: WindowSpec, rules: Rules) -> Column:
+    known_ms = F.when(F.col("lag_records").isNotNull(), F.col("sampled_ms"))
+    first, last = (found(known_ms, ignorenulls=True).over(trend) for found in (F.first, F.last))
+    return F.coalesce(
+        (F.count(known_ms).over(trend) >= rules.samples_min)
+        & (last - first >= rules.span_min_s * 1000),
+        F.lit(False),
     )
 
 

@@ -8,7 +8,7 @@ from pyspark.sql import Window
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics.contracts.telemetry import SAMPLE_INTERVAL_S
-from spark_analytics.transforms.slopes import point, theil_sen
+from spark_analytics.transforms.slopes import with_slopes
 from spark_analytics.transforms.time_lag import with_first_unread
 
 if TYPE_CHECKING:
@@ -22,7 +22,12 @@ _OF_TOPIC = ("size_bytes", "oldest_ts_ms", "retention_ms", "retention_bytes")
 
 
 def positions(
-    groups: DataFrame, topics: DataFrame, offset_samples: DataFrame, rules: Rules
+    groups: DataFrame,
+    topics: DataFrame,
+    offset_samples: DataFrame,
+    rules: Rules,
+    *,
+    from_ms: int = 0,
 ) -> DataFrame:
     """Silver → one row per group, partition and window.
 
@@ -32,11 +37,13 @@ def positions(
     `produce_rps`, `consume_rps` (robust, over the trend window), `unchanged_s` (the committed
     offset stands still), `uncommitted_s` (records are there and nothing is committed; else null),
     `went_back` (it fell within the trend window), `eta_s`, `behind`.
+    Rows of windows before `from_ms` are there for trends and have no rates, the costly part.
     """
     of_topic = topics.select(*_PARTITION, "window_ms", *_OF_TOPIC)
     joined = groups.join(of_topic, on=[*_PARTITION, "window_ms"], how="left")
     return _judged(
-        _with_history(_with_lags(with_first_unread(joined, offset_samples, rules)), rules), rules
+        _with_history(_with_lags(with_first_unread(joined, offset_samples, rules)), rules, from_ms),
+        rules,
     )
 
 
@@ -64,12 +71,12 @@ def _with_lags(rows: DataFrame) -> DataFrame:
     )
 
 
-def _with_history(rows: DataFrame, rules: Rules) -> DataFrame:
+def _with_history(rows: DataFrame, rules: Rules, from_ms: int) -> DataFrame:
     in_time = Window.partitionBy(*_SERIES).orderBy("window_ms")
     trend = in_time.rangeBetween(-rules.trend_s * 1000, Window.currentRow)
     so_far = in_time.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     step = F.col("committed_offset") - F.lag("committed_offset").over(in_time)
-    return (
+    followed = (
         rows.withColumn("step", step)
         # A series begins with a "change": nothing is known of the time before.
         .withColumn("changed_ms", F.when(F.coalesce("step", F.lit(1)) != 0, F.col("ts_ms")))
@@ -77,11 +84,15 @@ def _with_history(rows: DataFrame, rules: Rules) -> DataFrame:
         .withColumn("unchanged_s", (F.col("ts_ms") - F.col("changed_ms")) / 1000)
         .withColumn("uncommitted_s", _uncommitted_s(so_far))
         .withColumn("went_back", F.coalesce(F.min("step").over(trend) < 0, F.lit(False)))
-        .withColumn("ends", F.collect_list(point("ts_ms", "log_end_offset")).over(trend))
-        .withColumn("commits", F.collect_list(point("ts_ms", "committed_offset")).over(trend))
-        .withColumn("produce_rps", theil_sen("ends"))
-        .withColumn("consume_rps", theil_sen("commits"))
-        .drop("step", "changed_ms", "ends", "commits")
+        .drop("step", "changed_ms")
+    )
+    return with_slopes(
+        followed,
+        _SERIES,
+        "ts_ms",
+        {"produce_rps": "log_end_offset", "consume_rps": "committed_offset"},
+        trend_s=rules.trend_s,
+        from_ms=from_ms,
     )
 
 

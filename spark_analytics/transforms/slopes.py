@@ -1,49 +1,72 @@
-"""Robust rates: the median of all pairwise slopes (Theil-Sen), inside the JVM.
+"""Robust rates of Spark's rows: what `theil_sen` computes, over Arrow batches of whole series.
 
-One odd sample moves a difference quotient or a regression; it does not move this median. With a
-window of 30 s and a trend of 600 s there are 21 points, 210 pairs.
+A frame that slides over a series would be collected again for each of its rows: here each series
+is collected once, and numpy takes the frames out of it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
+from pyspark import cloudpickle
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
+from pyspark.sql.types import ArrayType, DoubleType
+
+from spark_analytics.transforms import theil_sen as kernel
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column
+    from collections.abc import Mapping, Sequence
+
+    from pyspark.sql import DataFrame
+
+# Executors need numpy and pandas, but no copy of this package.
+cloudpickle.register_pickle_by_value(kernel)
 
 
-def point(at_ms: str, value: str) -> Column:
-    """A point for `theil_sen`; null when the value is unknown, which collect_list leaves out."""
-    return F.when(
-        F.col(value).isNotNull(),
-        F.struct((F.col(at_ms) / 1000).alias("at_s"), F.col(value).cast("double").alias("value")),
+def with_slopes(
+    rows: DataFrame,
+    series: Sequence[str],
+    at_ms: str,
+    slopes: Mapping[str, str],
+    *,
+    trend_s: int,
+    from_ms: int,
+) -> DataFrame:
+    """The rows, and by each name of `slopes` the units per second of its column.
+
+    `series` are the columns that name one; `window_ms` orders it and `at_ms` is when a row was
+    sampled. The slope of a row is over the windows of the last `trend_s` seconds, unknown
+    values left out; null below two points of distinct times, and in windows before `from_ms`.
+    """
+    others = [name for name in rows.columns if name not in series]
+    whole = rows.groupBy(*series).agg(F.collect_list(F.struct(*others)).alias("rows"))
+    for name, value in slopes.items():
+        arrays = (F.col(f"rows.{column}").cast("array<double>") for column in (at_ms, value))
+        whole = whole.withColumn(
+            name,
+            _frame_slopes(
+                F.col("rows.window_ms"), *arrays, F.lit(trend_s * 1000), F.lit(int(from_ms))
+            ),
+        )
+    return whole.select(*series, F.inline(F.arrays_zip("rows", *slopes))).select(
+        *series,
+        "rows.*",
+        # A missing number is NaN in numpy.
+        *(F.when(~F.isnan(name), F.col(name)).alias(name) for name in slopes),
     )
 
 
-def theil_sen(points: str) -> Column:
-    """Units per second over an array of `point`s; null below two points of distinct times."""
-
-    def slopes_from(first: Column, index: Column) -> Column:
-        later = F.slice(F.col(points), index + 2, F.size(points))
-        apart = F.filter(later, lambda other: other["at_s"] != first["at_s"])
-        return F.transform(
-            apart,
-            lambda other: (other["value"] - first["value"]) / (other["at_s"] - first["at_s"]),
-        )
-
-    return F.when(F.size(points) >= 2, median(F.flatten(F.transform(points, slopes_from))))
+def _slopes(
+    windows: pd.Series, times: pd.Series, values: pd.Series, trend: pd.Series, start: pd.Series
+) -> pd.Series:
+    """One array of slopes a series, per second, of arrays in milliseconds."""
+    if windows.empty:
+        return pd.Series([], dtype=object)
+    found = kernel.frame_slopes(
+        windows.tolist(), times.tolist(), values.tolist(), trend.iloc[0], start.iloc[0]
+    )
+    return pd.Series([slopes * 1000 for slopes in found])
 
 
-def median(values: Column) -> Column:
-    """The middle of an array, the mean of the two middle ones when even, null when empty."""
-
-    def middle(ordered: Column) -> Column:
-        size = F.size(ordered)
-        low = F.try_element_at(ordered, F.floor((size + 1) / 2).cast("int"))
-        high = F.try_element_at(ordered, F.floor(size / 2 + 1).cast("int"))
-        return F.when(size > 0, (low + high) / 2)
-
-    # The lambda gives the sorted array a name; written out it would be computed at each mention.
-    return F.transform(F.array(F.sort_array(values)), middle)[0]
+_frame_slopes = F.pandas_udf(_slopes, ArrayType(DoubleType()))

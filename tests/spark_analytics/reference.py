@@ -96,6 +96,11 @@ def theil_sen(points: list[tuple[float, float]]) -> float | None:
     return statistics.median(slopes) if slopes else None
 
 
+def per_s(slope: float | None) -> float | None:
+    """Of a slope by milliseconds; as seconds since 1970 they would lose digits."""
+    return None if slope is None else slope * 1000
+
+
 def by_series(groups: list[Row]) -> dict[tuple, list[Row]]:
     series = defaultdict(list)
     for one in groups:
@@ -145,8 +150,8 @@ def judge(part: list[Row], topics: list[Row], all_samples, rules: Rules) -> list
         trail = [
             r for r in part[: i + 1] if r["window_ms"] >= q["window_ms"] - rules.trend_s * 1000
         ]
-        q["p"] = theil_sen([(r["ts_ms"] / 1000, r["end"]) for r in trail if r["end"] is not None])
-        q["c"] = theil_sen([(r["ts_ms"] / 1000, r["committed"]) for r in trail])
+        q["p"] = per_s(theil_sen([(r["ts_ms"], r["end"]) for r in trail if r["end"] is not None]))
+        q["c"] = per_s(theil_sen([(r["ts_ms"], r["committed"]) for r in trail]))
         if i == 0 or q["committed"] != part[i - 1]["committed"]:
             changed_ms = q["ts_ms"]
         q["unchanged"] = (q["ts_ms"] - changed_ms) / 1000
@@ -267,11 +272,12 @@ def group_lag(stands: list[Row], rules: Rules) -> list[Row]:
             and row["ts_ms"] - rules.trend_s * 1000 <= r["ts_ms"] <= row["ts_ms"]
             and r["lag_records"] is not None
         ]
-        points = [(r["sampled_ms"] / 1000, r["lag_records"]) for r in same]
+        points = [(r["sampled_ms"], r["lag_records"]) for r in same]
         enough = (
-            len(points) >= rules.samples_min and points[-1][0] - points[0][0] >= rules.span_min_s
+            len(points) >= rules.samples_min
+            and points[-1][0] - points[0][0] >= rules.span_min_s * 1000
         )
-        slope = theil_sen(points) if enough else None
+        slope = per_s(theil_sen(points)) if enough else None
         steady = max(rules.steady_records_per_s, (row["produce_records_per_s"] or 0.0) * 0.02)
         row["trend_records_per_s"] = slope
         row["trend"] = (

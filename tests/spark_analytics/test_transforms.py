@@ -276,6 +276,30 @@ def test_twice_the_same_input_counts_once(both, table):
     assert keyed(once) == keyed(of_cluster("cl_7", twice))
 
 
+def test_a_range_gives_the_same_rows_as_all_windows(spark, both):
+    """Rates are computed of the windows in range alone; trends look back before it."""
+    slices = [one for seed in (3, 7) for one in world.slices(seed)]
+    from_ms = world.START_MS + 8 * 60_000
+    topics = topic_snapshots(bronze(spark, slices, "topic"), RULES.window_s).persist()
+    groups = group_snapshots(bronze(spark, slices, "group"), RULES.window_s)
+    stands = positions(groups, topics, offset_samples(topics), RULES, from_ms=from_ms).persist()
+    recent = stands.filter(F.col("window_ms") >= from_ms)
+    found = {
+        "group_lag": group_lag(stands, RULES, from_ms=from_ms),
+        "group_expiry": group_expiry(recent, RULES),
+    }
+    for name, frame in found.items():
+        rows = keyed(row.asDict() for row in frame.collect())
+        assert len(rows) > 20
+        assert rows == keyed(
+            row
+            for row in both[0][name]
+            if row["cluster_id"] in {"cl_3", "cl_7"} and row["ts_ms"] >= from_ms
+        )
+    stands.unpersist()
+    topics.unpersist()
+
+
 def test_a_group_behind_by_known_minutes(both):
     row = last(both, "group_lag", "behind")
     assert row["lag_records"] == 450

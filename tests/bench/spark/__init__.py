@@ -1,0 +1,1 @@
+"""What a Spark run costs, on synthetic telemetry."""

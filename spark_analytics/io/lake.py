@@ -4,6 +4,7 @@
 bronze/cluster=…/batch=…/part={topic|group|rejected}/dt=…   appended by the ingest
 silver/{topic_snapshot|group_snapshot}/run=…                one run's, rewritten
 checkpoints/<cluster>                                       Spark's own, of the ingest
+quarantine/cluster=…/batch=…/…                              bronze files that could not be read
 ```
 """
 
@@ -16,11 +17,13 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
 from spark_analytics import schemas
+from spark_analytics.contracts.errors import ContractError
 from spark_analytics.contracts.runs import ClusterInput
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from py4j.protocol import Py4JJavaError
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
@@ -82,6 +85,33 @@ class Lake:
         where = self._path(path)
         self._file_system(where).delete(where, True)
 
+    def quarantine(self, path: str) -> str:
+        """Move a bronze file to where no run reads it; its name below the lake.
+
+        Raises:
+            ContractError: it could not be moved, so a next run would meet it again.
+        """
+        name = path.partition("/bronze/")[2]
+        target = self._path(f"{self.uri}/quarantine/{name}")
+        system = self._file_system(target)
+        system.mkdirs(target.getParent())
+        if not name or not system.rename(self._path(path), target):
+            raise ContractError(f"{path} cannot be read, and not be moved out of the way either")
+        return name
+
+    def unreadable_file(self, error: Py4JJavaError) -> str | None:
+        """The bronze file that a job could not read, if that is what the error or a cause says."""
+        jvm: Any = self.spark._jvm  # noqa: SLF001 - see _path
+        cause: Any = error.java_exception
+        while cause is not None:
+            if jvm.py4j.reflection.TypeUtil.isInstanceOf("org.apache.spark.SparkThrowable", cause):
+                path = cause.getMessageParameters().get("path")
+                is_read = (cause.getCondition() or "").startswith("FAILED_READ_FILE")
+                if is_read and path and "/bronze/cluster=" in path:
+                    return str(path)
+            cause = cause.getCause()
+        return None
+
     def _path(self, path: str) -> Any:
         jvm: Any = self.spark._jvm  # noqa: SLF001 - PySpark's one way to Hadoop's file systems
         return jvm.org.apache.hadoop.fs.Path(path)
@@ -89,6 +119,11 @@ class Lake:
     def _file_system(self, where: Any) -> Any:
         session: Any = self.spark._jsparkSession  # noqa: SLF001 - see _path
         return where.getFileSystem(session.sessionState().newHadoopConf())
+
+
+def cluster_of(bronze_file: str) -> str:
+    """The cluster whose file it is."""
+    return bronze_file.partition("/bronze/cluster=")[2].partition("/")[0]
 
 
 def sampled(bronze: DataFrame, kind: str, from_ts_ms: int, to_ts_ms: int) -> DataFrame:

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
 from spark_analytics import session
@@ -15,7 +16,7 @@ from spark_analytics.contracts.gold import FORMULA_VERSION, GOLD_TABLES
 from spark_analytics.contracts.runs import ClusterResult, RunResult
 from spark_analytics.io import run_files, watchdog
 from spark_analytics.io.jars import jar_paths
-from spark_analytics.io.lake import Lake
+from spark_analytics.io.lake import Lake, cluster_of
 from spark_analytics.io.telemetry_source import ingest
 from spark_analytics.jobs.gold import write_gold
 from spark_analytics.jobs.intake import intake
@@ -45,7 +46,7 @@ def run(config: RunConfig) -> RunResult:
         secrets = run_files.take_secrets(config.secrets_path)
         progress.enter("session", message=f"starting Spark on {config.master}")
         spark = session.start(config, jar_paths(Path(config.jars_dir)) if config.jars_dir else [])
-        result = _run(spark, config, secrets, progress)
+        result = run_in(spark, config, secrets, progress)
     except Exception as error:  # noqa: BLE001 - whatever it was, the supervisor is to read it
         result = _result(config, ok=False, error=one_line(error))
     finally:
@@ -62,12 +63,13 @@ def run(config: RunConfig) -> RunResult:
     return result
 
 
-def _run(
+def run_in(
     spark: SparkSession,
     config: RunConfig,
     secrets: Mapping[str, Mapping[str, str]],
     progress: run_files.Progress,
 ) -> RunResult:
+    """The run in a session that is there."""
     lake = Lake(spark, config.data_uri.rstrip("/"))
     progress.enter("ingest", total=len(config.clusters))
     errors: dict[str, str] = {}
@@ -76,15 +78,12 @@ def _run(
         error = _ingest(spark, lake, config, cluster, secrets.get(cluster.cluster_id, {}))
         if error is not None:
             errors[cluster.cluster_id] = error
-    readable = [cluster for cluster in config.clusters if cluster.cluster_id not in errors]
     progress.enter("silver")
-    bronze = read_bronze(lake, config, readable)
-    build_silver(lake, config, bronze)
+    readable, found = _silver(lake, config, errors)
     tables = len(GOLD_TABLES)
     progress.enter("gold", total=tables)
     rows = write_gold(lake, config, on_table=lambda done, name: progress.step(done, tables, name))
     progress.enter("tidy")
-    found = intake(bronze, readable)
     tidy(lake, config)
     results = [
         found.get(cluster.cluster_id)
@@ -94,6 +93,29 @@ def _run(
     ok = bool(readable) or not config.clusters
     first_error = next(iter(errors.values()), None)
     return _result(config, ok=ok, clusters=results, rows=rows, error=None if ok else first_error)
+
+
+def _silver(
+    lake: Lake, config: RunConfig, errors: dict[str, str]
+) -> tuple[list[ClusterInput], dict[str, ClusterResult]]:
+    """Silver of all clusters without an error, and what was taken in of each.
+
+    A bronze file that cannot be read goes to quarantine and leaves its cluster out of this run,
+    with the reason in `errors`; the next run goes on without the file. Each round leaves out a
+    cluster more, so there are no more rounds than clusters.
+    """
+    while True:
+        readable = [cluster for cluster in config.clusters if cluster.cluster_id not in errors]
+        bronze = read_bronze(lake, config, readable)
+        try:
+            build_silver(lake, config, bronze)
+            return readable, intake(bronze, readable)
+        except Py4JJavaError as error:
+            file = lake.unreadable_file(error)
+            if file is None or cluster_of(file) in errors:
+                raise
+            name = lake.quarantine(file)
+            errors[cluster_of(file)] = f"telemetry of {name} cannot be read; it is in quarantine"
 
 
 def _ingest(

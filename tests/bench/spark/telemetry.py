@@ -25,7 +25,10 @@ BATCH_S = 300
 class Telemetry:
     """`partitions` in topics of 100, each read by `groups` groups; every partition has its pace."""
 
-    def __init__(self, partitions: int, groups: int, *, seed: int) -> None:
+    def __init__(
+        self, partitions: int, groups: int, *, seed: int, cluster_id: str = CLUSTER
+    ) -> None:
+        self._cluster_id = cluster_id
         dice = np.random.default_rng(seed)
         self._topics = partitions // TOPIC_PARTITIONS
         self._groups = groups
@@ -39,7 +42,7 @@ class Telemetry:
         for number, start_ms in enumerate(range(from_ms, to_ms, BATCH_S * 1000)):
             end_ms = min(start_ms + BATCH_S * 1000, to_ms)
             day = datetime.fromtimestamp(start_ms / 1000, UTC).strftime("%Y-%m-%d")
-            batch = root / f"cluster={CLUSTER}" / f"batch={number:010d}"
+            batch = root / f"cluster={self._cluster_id}" / f"batch={number:010d}"
             samples += self._part(
                 batch / "part=topic" / f"dt={day}", self._of_topics(start_ms, end_ms)
             )
@@ -86,7 +89,7 @@ class Telemetry:
             "v": 1,
             "kind": kind,
             "ts_ms": at_ms,
-            "cluster_id": CLUSTER,
+            "cluster_id": self._cluster_id,
             "topic": f"t{topic}",
             "partition": np.arange(TOPIC_PARTITIONS, dtype=np.int32),
             "log_start_offset": np.zeros(TOPIC_PARTITIONS, np.int64),

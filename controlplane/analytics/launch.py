@@ -80,6 +80,7 @@ def run_config(
                 kafka_options={"kafka.security.protocol": way.spec.security_protocol},
                 hosts=way.hosts,
                 refusal=way.refusal or None,
+                from_ts_ms=run.starts_ms.get(cluster_id),
             )
             for cluster_id, way in ways.items()
         ),

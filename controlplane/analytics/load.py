@@ -78,13 +78,18 @@ def _load(run: AnalyticsRun, result: RunResult) -> bool:
                 records_rejected=cluster.records_rejected,
                 error=(cluster.error or "")[:400],
             )
-        computed = {cluster.cluster_id for cluster in result.clusters if cluster.error is None}
+        computed = {
+            cluster.cluster_id: result.from_ts_ms
+            if cluster.from_ts_ms is None
+            else cluster.from_ts_ms
+            for cluster in result.clusters
+            if cluster.error is None
+        }
         for table, model in MODELS.items():
-            model._default_manager.filter(  # noqa: SLF001 - Django's documented name
-                cluster_id__in=computed,
-                ts_ms__gte=result.from_ts_ms,
-                ts_ms__lt=result.to_ts_ms,
-            ).delete()
+            for cluster_id, from_ms in computed.items():
+                model._default_manager.filter(  # noqa: SLF001 - Django's documented name
+                    cluster_id=cluster_id, ts_ms__gte=from_ms, ts_ms__lt=result.to_ts_ms
+                ).delete()
             rows = _rows(Path(run.work_dir) / f"{table}.jsonl", table, result, computed)
             count = _insert(
                 model, (*GOLD_TABLES[table].column_names, "run_id"), ((*r, run.pk) for r in rows)
@@ -104,14 +109,16 @@ def _partial(result: RunResult) -> str:
     ]
 
 
-def _rows(path: Path, table: str, result: RunResult, computed: set[str]) -> Iterator[list[Any]]:
+def _rows(
+    path: Path, table: str, result: RunResult, computed: Mapping[str, int]
+) -> Iterator[list[Any]]:
     columns = GOLD_TABLES[table].column_names
     try:
         with path.open(encoding="utf-8") as file:
             for line in file:
                 row = json.loads(line)
-                inside = result.from_ts_ms <= row["ts_ms"] < result.to_ts_ms
-                if not inside or row["cluster_id"] not in computed:
+                from_ms = computed.get(row["cluster_id"])
+                if from_ms is None or not from_ms <= row["ts_ms"] < result.to_ts_ms:
                     raise LoadError(f"{path.name}: a row outside the run's range: {line[:120]}")
                 yield [row[column] for column in columns]
     except (OSError, ValueError, KeyError) as error:

@@ -50,6 +50,8 @@ class AnalyticsRun(Stateful, Leased):
     requested_by = models.CharField(max_length=200, blank=True)
     from_ts_ms = models.BigIntegerField()
     to_ts_ms = models.BigIntegerField()
+    # Where each cluster's windows begin, not before from_ts_ms.
+    starts_ms = models.JSONField(default=dict)
     attempt = models.PositiveSmallIntegerField(default=0)
     host = models.CharField(max_length=200, blank=True)
     work_dir = models.TextField(blank=True)

@@ -49,6 +49,16 @@ def run_is_due(
     return any(moment <= now_ms and (last_ms is None or last_ms < moment) for moment in moments)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRange:
+    """What a run computes: of each cluster the whole windows of [start, to)."""
+
+    starts_ms: Mapping[str, int]
+    to_ms: int
+    from_ms: int
+    """The earliest start."""
+
+
 def run_range(
     *,
     now_ms: int,
@@ -56,8 +66,8 @@ def run_range(
     done_until_ms: Mapping[str, int],
     range_max_s: int,
     rules: Rules,
-) -> tuple[int, int]:
-    """[from, to) in whole windows: from where the cluster that is furthest behind was computed.
+) -> RunRange:
+    """Each cluster from where it was computed: what one has missed is no work for another.
 
     A cluster that was never computed, or not for long, starts `range_max_s` back. The window that
     is still open is included; the next run computes it again.
@@ -65,9 +75,19 @@ def run_range(
     window_ms = rules.window_s * 1000
     to_ms = (now_ms // window_ms + 1) * window_ms
     oldest_ms = to_ms - range_max_s * 1000
-    starts = [
-        done_until_ms[cluster_id] - OVERLAP_S * 1000 if cluster_id in done_until_ms else oldest_ms
-        for cluster_id in cluster_ids
-    ]
-    from_ms = max(oldest_ms, min(starts, default=oldest_ms))
-    return min(from_ms, to_ms - window_ms) // window_ms * window_ms, to_ms
+    starts_ms = {}
+    for cluster_id in cluster_ids:
+        done_ms = done_until_ms.get(cluster_id, oldest_ms)
+        start_ms = min(max(oldest_ms, done_ms - OVERLAP_S * 1000), to_ms - window_ms)
+        starts_ms[cluster_id] = start_ms // window_ms * window_ms
+    from_ms = min(starts_ms.values(), default=to_ms - window_ms)
+    return RunRange(starts_ms=starts_ms, from_ms=from_ms, to_ms=to_ms)
+
+
+def range_max_after(failures: int, range_max_s: int) -> int:
+    """How far back a run may reach after so many failed ones in a row, in seconds.
+
+    Half as far each time, an eighth at least: a range that takes longer than the deadline is not
+    tried again for ever. What is left out has no rows.
+    """
+    return range_max_s >> min(failures, 3)

@@ -25,10 +25,11 @@ from controlplane.audit.services import Actor, audit_record
 from controlplane.clusters.models import Cluster
 from controlplane.common.problems import Conflict
 from controlplane.operations import outbox
-from controlplane.operations.states import ANALYTICS_RUN_ACTIVE_STATES, SUCCEEDED
+from controlplane.operations.states import ANALYTICS_RUN_ACTIVE_STATES, FAILED, SUCCEEDED
 from controlplane.tenants.models import Tenant
 from spark_analytics.contracts.rules import Rules
 
+FAILURES_SEEN = 10
 RUNS_KEPT = timedelta(days=30)
 
 
@@ -115,20 +116,31 @@ def _queue(
     conf: AnalyticsConf, cluster_ids: list[str], *, trigger: str, requested_by: str
 ) -> AnalyticsRun | None:
     """None when another run is active (the database decides, not a look beforehand)."""
-    from_ms, to_ms = rules.run_range(
+    wanted = rules.run_range(
         now_ms=_ms(timezone.now()),
         cluster_ids=cluster_ids,
         done_until_ms=_done_until(cluster_ids),
-        range_max_s=conf.range_max_s,
+        range_max_s=rules.range_max_after(_failures_in_a_row(), conf.range_max_s),
         rules=Rules(),
     )
     try:
         with transaction.atomic():
             return AnalyticsRun.objects.create(
-                trigger=trigger, requested_by=requested_by, from_ts_ms=from_ms, to_ts_ms=to_ms
+                trigger=trigger,
+                requested_by=requested_by,
+                from_ts_ms=wanted.from_ms,
+                to_ts_ms=wanted.to_ms,
+                starts_ms=dict(wanted.starts_ms),
             )
     except IntegrityError:
         return None
+
+
+def _failures_in_a_row() -> int:
+    """Runs that failed since the last one that did not; only the last few are looked at."""
+    states = AnalyticsRun.objects.filter(state__in=(FAILED, SUCCEEDED)).order_by("-created_at")
+    last = list(states.values_list("state", flat=True)[:FAILURES_SEEN])
+    return next((at for at, state in enumerate(last) if state == SUCCEEDED), len(last))
 
 
 def _done_until(cluster_ids: list[str]) -> dict[str, int]:

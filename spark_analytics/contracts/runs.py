@@ -27,7 +27,8 @@ class ClusterInput:
     id in the secrets file. `offsets_end` bounds the input for a repeatable re-run: no ingest
     happens then, and of each telemetry partition only offsets below the bound count. `hosts` are
     the addresses of every name by which the cluster is reached, by name; None where the run is to
-    resolve them itself. `refusal` says why the cluster must not be read.
+    resolve them itself. `refusal` says why the cluster must not be read. `from_ts_ms` is where its
+    windows begin; None where the run's begin.
     """
 
     cluster_id: str
@@ -36,6 +37,7 @@ class ClusterInput:
     offsets_end: Mapping[str, int] | None = None
     hosts: Mapping[str, Sequence[str]] | None = None
     refusal: str | None = None
+    from_ts_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +73,18 @@ class RunConfig:
             raise ContractError("from_ts_ms and to_ts_ms must be multiples of the window")
         if self.to_ts_ms <= self.from_ts_ms:
             raise ContractError("to_ts_ms must be after from_ts_ms")
+        for cluster in self.clusters:
+            start_ms = self.start_of(cluster)
+            if start_ms % window_ms or not self.from_ts_ms <= start_ms < self.to_ts_ms:
+                raise ContractError(
+                    f"{cluster.cluster_id}: from_ts_ms must be a window's start in the run's range"
+                )
         if "://" not in self.data_uri and not self.data_uri.startswith("file:/"):
             raise ContractError(f"data_uri must have a scheme: {self.data_uri!r}")
+
+    def start_of(self, cluster: ClusterInput) -> int:
+        """Where the cluster's windows begin, in milliseconds."""
+        return self.from_ts_ms if cluster.from_ts_ms is None else cluster.from_ts_ms
 
     def to_json(self) -> str:
         return _written(self)
@@ -93,13 +105,17 @@ class RunConfig:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterResult:
-    """How one cluster fared. `error` is one line; its gold rows are absent then."""
+    """How one cluster fared. `error` is one line; its gold rows are absent then.
+
+    `from_ts_ms` is that of its input.
+    """
 
     cluster_id: str
     offsets_end: Mapping[str, int] = field(default_factory=dict)
     records_in: int = 0
     records_rejected: int = 0
     error: str | None = None
+    from_ts_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from py4j.protocol import Py4JJavaError
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
 SILVER: dict[str, StructType] = {
@@ -126,7 +126,7 @@ def cluster_of(bronze_file: str) -> str:
     return bronze_file.partition("/bronze/cluster=")[2].partition("/")[0]
 
 
-def sampled(bronze: DataFrame, kind: str, from_ts_ms: int, to_ts_ms: int) -> DataFrame:
+def sampled(bronze: DataFrame, kind: str, from_ts_ms: Column, to_ts_ms: int) -> DataFrame:
     """The accepted slices of one kind, sampled in [from, to)."""
     within = (F.col("ts_ms") >= from_ts_ms) & (F.col("ts_ms") < to_ts_ms)
     return bronze.filter((F.col("part") == kind) & within)

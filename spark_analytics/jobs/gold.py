@@ -8,6 +8,7 @@ from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpa
 
 from spark_analytics.contracts.gold import GROUP_EXPIRY, GROUP_LAG, TOPIC_RETENTION
 from spark_analytics.io import run_files
+from spark_analytics.jobs.ranges import start_ms
 from spark_analytics.jobs.silver import read_silver
 from spark_analytics.transforms.group_expiry import group_expiry
 from spark_analytics.transforms.group_lag import group_lag
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
     from spark_analytics.contracts.gold import GoldTable
     from spark_analytics.contracts.runs import RunConfig
@@ -32,7 +33,7 @@ def write_gold(
     """Write every gold table of [from, to); rows by table."""
     topics = read_silver(lake, config, "topic_snapshot")
     groups = read_silver(lake, config, "group_snapshot")
-    from_ms = config.from_ts_ms
+    from_ms = start_ms(config)
     knots = offset_samples(topics)
     stands = positions(groups, topics, knots, config.rules, from_ms=from_ms).persist()
     recent = stands.filter(F.col("window_ms") >= from_ms)
@@ -46,7 +47,7 @@ def write_gold(
         for done, (table, rows) in enumerate(tables.items()):
             on_table(done, table.name)
             counts[table.name] = run_files.write_rows(
-                config.work_dir, table.name, _rows(rows, table, config.from_ts_ms, config.to_ts_ms)
+                config.work_dir, table.name, _rows(rows, table, from_ms, config.to_ts_ms)
             )
     finally:
         stands.unpersist()
@@ -54,7 +55,7 @@ def write_gold(
 
 
 def _rows(
-    rows: DataFrame, table: GoldTable, from_ms: int, to_ms: int
+    rows: DataFrame, table: GoldTable, from_ms: Column, to_ms: int
 ) -> Iterator[Mapping[str, Any]]:
     in_range = (F.col("ts_ms") >= from_ms) & (F.col("ts_ms") < to_ms)
     # Ordered, so that the same input gives the same bytes; in one task, for one short job.

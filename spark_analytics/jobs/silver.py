@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from spark_analytics.contracts.telemetry import KIND_GROUP, KIND_TOPIC
 from spark_analytics.io import lake as lakes
+from spark_analytics.jobs.ranges import start_ms
 from spark_analytics.transforms.snapshots import group_snapshots, topic_snapshots
 
 if TYPE_CHECKING:
@@ -29,11 +30,12 @@ def read_bronze(lake: Lake, config: RunConfig, clusters: Sequence[ClusterInput])
 
 
 def build_silver(lake: Lake, config: RunConfig, bronze: DataFrame) -> None:
-    """Topics as far back as offset samples are wanted, groups as far back as trends look."""
+    """Of each cluster topics as far back as offset samples are wanted, groups as trends look."""
     rules = config.rules
-    samples_from_ms = config.from_ts_ms - rules.offset_samples_lookback_s * 1000
+    from_ms = start_ms(config)
+    samples_from_ms = from_ms - rules.offset_samples_lookback_s * 1000
     trend_back_s = max(rules.trend_s, rules.quiet_s) * 2
-    groups_from_ms = config.from_ts_ms - trend_back_s * 1000
+    groups_from_ms = from_ms - trend_back_s * 1000
     topics = lakes.sampled(bronze, KIND_TOPIC, samples_from_ms, config.to_ts_ms)
     groups = lakes.sampled(bronze, KIND_GROUP, groups_from_ms, config.to_ts_ms)
     _write(lake, config, "topic_snapshot", topic_snapshots(topics, rules.window_s))

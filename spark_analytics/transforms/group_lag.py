@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _KEY = ("cluster_id", "group", "topic")
 
 
-def group_lag(positions: DataFrame, rules: Rules, *, from_ms: int = 0) -> DataFrame:
+def group_lag(positions: DataFrame, rules: Rules, *, from_ms: Column) -> DataFrame:
     """`transforms.positions` → `schemas.GROUP_LAG`, one row per group, topic and window from
     `from_ms` on; `positions` reaches back as far as trends look.
 
@@ -103,7 +103,7 @@ def _eta() -> Column:
     )
 
 
-def _with_trend(rolled: DataFrame, rules: Rules, from_ms: int) -> DataFrame:
+def _with_trend(rolled: DataFrame, rules: Rules, from_ms: Column) -> DataFrame:
     trend = (
         Window.partitionBy(*_KEY)
         .orderBy("window_ms")

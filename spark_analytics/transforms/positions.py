@@ -27,7 +27,7 @@ def positions(
     offset_samples: DataFrame,
     rules: Rules,
     *,
-    from_ms: int = 0,
+    from_ms: Column,
 ) -> DataFrame:
     """Silver → one row per group, partition and window.
 
@@ -37,7 +37,8 @@ def positions(
     `produce_rps`, `consume_rps` (robust, over the trend window), `unchanged_s` (the committed
     offset stands still), `uncommitted_s` (records are there and nothing is committed; else null),
     `went_back` (it fell within the trend window), `eta_s`, `behind`.
-    Rows of windows before `from_ms` are there for trends and have no rates, the costly part.
+    Rows of windows before `from_ms`, an expression over `cluster_id`, are there for trends and
+    have no rates, the costly part.
     """
     of_topic = topics.select(*_PARTITION, "window_ms", *_OF_TOPIC)
     joined = groups.join(of_topic, on=[*_PARTITION, "window_ms"], how="left")
@@ -71,7 +72,7 @@ def _with_lags(rows: DataFrame) -> DataFrame:
     )
 
 
-def _with_history(rows: DataFrame, rules: Rules, from_ms: int) -> DataFrame:
+def _with_history(rows: DataFrame, rules: Rules, from_ms: Column) -> DataFrame:
     in_time = Window.partitionBy(*_SERIES).orderBy("window_ms")
     trend = in_time.rangeBetween(-rules.trend_s * 1000, Window.currentRow)
     so_far = in_time.rowsBetween(Window.unboundedPreceding, Window.currentRow)

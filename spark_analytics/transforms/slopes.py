@@ -18,7 +18,7 @@ from spark_analytics.transforms import theil_sen as kernel
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 # Executors need numpy and pandas, but no copy of this package.
 cloudpickle.register_pickle_by_value(kernel)
@@ -31,13 +31,14 @@ def with_slopes(
     slopes: Mapping[str, str],
     *,
     trend_s: int,
-    from_ms: int,
+    from_ms: Column,
 ) -> DataFrame:
     """The rows, and by each name of `slopes` the units per second of its column.
 
     `series` are the columns that name one; `window_ms` orders it and `at_ms` is when a row was
     sampled. The slope of a row is over the windows of the last `trend_s` seconds, unknown
-    values left out; null below two points of distinct times, and in windows before `from_ms`.
+    values left out; null below two points of distinct times, and in windows before
+    `from_ms`, an expression over `series`.
     """
     others = [name for name in rows.columns if name not in series]
     whole = rows.groupBy(*series).agg(F.collect_list(F.struct(*others)).alias("rows"))
@@ -46,7 +47,7 @@ def with_slopes(
         whole = whole.withColumn(
             name,
             _frame_slopes(
-                F.col("rows.window_ms"), *arrays, F.lit(trend_s * 1000), F.lit(int(from_ms))
+                F.col("rows.window_ms"), *arrays, F.lit(trend_s * 1000), from_ms.cast("bigint")
             ),
         )
     return whole.select(*series, F.inline(F.arrays_zip("rows", *slopes))).select(
@@ -64,7 +65,7 @@ def _slopes(
     if windows.empty:
         return pd.Series([], dtype=object)
     found = kernel.frame_slopes(
-        windows.tolist(), times.tolist(), values.tolist(), trend.iloc[0], start.iloc[0]
+        windows.tolist(), times.tolist(), values.tolist(), trend.iloc[0], start.tolist()
     )
     return pd.Series([slopes * 1000 for slopes in found])
 

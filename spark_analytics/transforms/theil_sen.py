@@ -46,17 +46,18 @@ def frame_slopes(
     times: Sequence[Floats],
     values: Sequence[Floats],
     trend: int,
-    start: int,
+    starts: Sequence[int],
 ) -> list[Floats]:
     """Slopes of each series at each of its windows, over the points of [window - trend, window].
 
     The arrays of a series have equal lengths, in any order; points whose value is NaN are left out.
-    NaN in windows before `start`.
+    NaN in windows before the series' start.
     """
     found = [np.full(len(series), np.nan) for series in windows]
     frames: list[tuple[Floats, Floats]] = []
     places: list[tuple[int, int]] = []
-    for number, (at, when, value) in enumerate(zip(windows, times, values, strict=True)):
+    series_of = zip(windows, times, values, starts, strict=True)
+    for number, (at, when, value, start) in enumerate(series_of):
         order = np.argsort(at, kind="stable")
         known = order[~np.isnan(value[order])]
         ends = np.searchsorted(at[known], at, side="right")

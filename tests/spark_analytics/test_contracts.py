@@ -36,6 +36,7 @@ USUAL = {
     "deadline_s": 10.0,
     "clusters": (),
 }
+ONE = {"cluster_id": "a", "bootstrap_servers": "-"}
 names = st.text(min_size=1, max_size=20)
 clusters = st.builds(
     ClusterInput,
@@ -77,6 +78,9 @@ def test_a_result_survives_its_file():
         ({"unknown": 1}, "unknown"),
         ({"clusters": [{"cluster_id": "a"}]}, "bootstrap_servers"),
         ({"clusters": 5}, "not iterable"),
+        ({"clusters": [{**ONE, "from_ts_ms": 1}]}, "a window's start"),
+        ({"clusters": [{**ONE, "from_ts_ms": 60_000}]}, "in the run's range"),
+        ({"clusters": [{**ONE, "from_ts_ms": -30_000}]}, "in the run's range"),
     ],
 )
 def test_a_bad_configuration_is_one_line(change, said):

@@ -48,7 +48,9 @@ def test_each_frame_of_a_series_has_the_slope_of_its_points(series, trend, start
         [np.array([point[at] for point in one], kind) for one in series]
         for at, kind in ((0, int), (0, float), (1, float))
     ]
-    for one, found in zip(series, frame_slopes(*columns, trend, start), strict=True):
+    for one, found in zip(
+        series, frame_slopes(*columns, trend, [start] * len(series)), strict=True
+    ):
         for (window, _), slope in zip(one, found, strict=True):
             frame = [
                 (at, value)

@@ -38,9 +38,9 @@ def bronze(spark, slices, kind):
 def spark_gold(spark, slices, rules=RULES):
     topics = topic_snapshots(bronze(spark, slices, "topic"), rules.window_s).persist()
     groups = group_snapshots(bronze(spark, slices, "group"), rules.window_s)
-    stands = positions(groups, topics, offset_samples(topics), rules).persist()
+    stands = positions(groups, topics, offset_samples(topics), rules, from_ms=F.lit(0)).persist()
     found = {
-        GROUP_LAG: group_lag(stands, rules),
+        GROUP_LAG: group_lag(stands, rules, from_ms=F.lit(0)),
         TOPIC_RETENTION: topic_retention(topics),
         GROUP_EXPIRY: group_expiry(stands, rules),
     }
@@ -279,7 +279,10 @@ def test_twice_the_same_input_counts_once(both, table):
 def test_a_range_gives_the_same_rows_as_all_windows(spark, both):
     """Rates are computed of the windows in range alone; trends look back before it."""
     slices = [one for seed in (3, 7) for one in world.slices(seed)]
-    from_ms = world.START_MS + 8 * 60_000
+    start_ms = world.START_MS + 8 * 60_000
+    # The other cluster begins later.
+    starts_ms = {"cl_3": start_ms, "cl_7": start_ms + 120_000}
+    from_ms = F.when(F.col("cluster_id") == "cl_7", starts_ms["cl_7"]).otherwise(start_ms)
     topics = topic_snapshots(bronze(spark, slices, "topic"), RULES.window_s).persist()
     groups = group_snapshots(bronze(spark, slices, "group"), RULES.window_s)
     stands = positions(groups, topics, offset_samples(topics), RULES, from_ms=from_ms).persist()
@@ -294,7 +297,7 @@ def test_a_range_gives_the_same_rows_as_all_windows(spark, both):
         assert rows == keyed(
             row
             for row in both[0][name]
-            if row["cluster_id"] in {"cl_3", "cl_7"} and row["ts_ms"] >= from_ms
+            if row["ts_ms"] >= starts_ms.get(row["cluster_id"], row["ts_ms"] + 1)
         )
     stands.unpersist()
     topics.unpersist()
@@ -428,8 +431,9 @@ def test_no_data_gives_no_rows(spark):
         snapshots(bronze(spark, some, kind).filter("false"), RULES.window_s)
         for snapshots, kind in ((topic_snapshots, "topic"), (group_snapshots, "group"))
     )
-    found = positions(groups, topics, offset_samples(topics), RULES)
-    assert group_lag(found, RULES).collect() == group_expiry(found, RULES).collect() == []
+    found = positions(groups, topics, offset_samples(topics), RULES, from_ms=F.lit(0))
+    assert group_lag(found, RULES, from_ms=F.lit(0)).collect() == []
+    assert group_expiry(found, RULES).collect() == []
     assert topic_retention(topics).collect() == []
 
 

@@ -59,6 +59,28 @@ def test_the_same_range_again_replaces_and_leaves_the_rest(tmp_path):
     assert GoldTopicRetention.objects.count() == 2
 
 
+def test_each_cluster_is_replaced_from_its_own_start(tmp_path):
+    both = {
+        table: rows.whole_range("a")[table] + rows.whole_range("b")[table]
+        for table in rows.whole_range("a")
+    }
+    load(tmp_path, "one", both, done("a"), done("b"))
+    late_ms = rows.T0_MS + 3 * rows.WINDOW_MS
+    late = ClusterResult(cluster_id="b", from_ts_ms=late_ms)
+    fresh = {**rows.whole_range("a"), "group_lag": [rows.lag_row("b", late_ms, lag_records=99)]}
+    load(tmp_path, "two", fresh, done("a"), late)
+    assert GoldGroupLag.objects.filter(cluster_id="a").count() == 0
+    found = GoldGroupLag.objects.filter(cluster_id="b").order_by("ts_ms")
+    assert list(found.values_list("lag_records", flat=True)) == [10, 10, 10, 99]
+
+
+def test_a_row_before_its_cluster_s_start_is_refused(tmp_path):
+    late = ClusterResult(cluster_id="a", from_ts_ms=rows.T0_MS + rows.WINDOW_MS)
+    run = rows.running(tmp_path / "one")
+    with pytest.raises(LoadError, match="outside the run's range"):
+        load_result(run, rows.finished(run, rows.whole_range("a"), late))
+
+
 def test_a_cluster_that_failed_keeps_what_it_had(tmp_path):
     both = {
         table: rows.whole_range("a")[table] + rows.whole_range("b")[table]

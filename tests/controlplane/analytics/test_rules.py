@@ -59,19 +59,48 @@ backs = st.dictionaries(st.sampled_from("abc"), st.integers(0, 10 * 3_600_000), 
 @given(now_ms=moments, back=backs, range_max_s=st.integers(60, 6 * 3600))
 def test_a_range_is_whole_windows_and_misses_nothing(now_ms, back, range_max_s):
     done = {name: now_ms - ago for name, ago in back.items()}
-    from_ms, to_ms = rules.run_range(
+    found = rules.run_range(
         now_ms=now_ms,
         cluster_ids=["a", "b"],
         done_until_ms=done,
         range_max_s=range_max_s,
         rules=RULES,
     )
-    assert from_ms % WINDOW_MS == to_ms % WINDOW_MS == 0
-    assert from_ms < to_ms
-    assert to_ms - WINDOW_MS <= now_ms < to_ms
-    assert to_ms - from_ms <= range_max_s * 1000 + WINDOW_MS
+    assert found.to_ms % WINDOW_MS == 0
+    assert found.to_ms - WINDOW_MS <= now_ms < found.to_ms
+    assert found.from_ms == min(found.starts_ms.values())
     for name in ("a", "b"):
+        start_ms = found.starts_ms[name]
+        assert start_ms % WINDOW_MS == 0
+        assert start_ms < found.to_ms
+        assert found.to_ms - start_ms <= range_max_s * 1000 + WINDOW_MS
         if name not in done:
-            assert from_ms <= to_ms - range_max_s * 1000 or to_ms - from_ms == WINDOW_MS
-        elif done[name] > to_ms - range_max_s * 1000:
-            assert from_ms <= done[name]
+            assert start_ms <= found.to_ms - range_max_s * 1000 or (
+                found.to_ms - start_ms == WINDOW_MS
+            )
+        elif done[name] > found.to_ms - range_max_s * 1000:
+            assert start_ms <= done[name]
+
+
+def test_what_one_cluster_missed_is_no_work_for_another():
+    found = rules.run_range(
+        now_ms=NOW_MS,
+        cluster_ids=["new", "away", "fine"],
+        done_until_ms={"away": NOW_MS - 3_600_000, "fine": NOW_MS - 300_000},
+        range_max_s=6 * 3600,
+        rules=RULES,
+    )
+    spans_s = {name: (found.to_ms - start) / 1000 for name, start in found.starts_ms.items()}
+    assert spans_s["fine"] < 300 + rules.OVERLAP_S + 2 * RULES.window_s
+    assert 3_600 < spans_s["away"] < 3_600 + rules.OVERLAP_S + 2 * RULES.window_s
+    assert spans_s["new"] == 6 * 3600
+
+
+def test_a_range_shrinks_while_runs_fail():
+    assert [rules.range_max_after(failures, 800) for failures in (0, 1, 2, 3, 9)] == [
+        800,
+        400,
+        200,
+        100,
+        100,
+    ]

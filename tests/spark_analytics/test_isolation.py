@@ -1,11 +1,13 @@
-"""A bronze file that cannot be read costs its own cluster one run, and the others nothing."""
+"""One cluster's trouble is its own: its range, and a bronze file of it that cannot be read."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from spark_analytics.contracts.gold import GOLD_TABLES
 from spark_analytics.contracts.runs import ClusterInput, RunConfig
 from spark_analytics.io.run_files import Progress
 from spark_analytics.jobs.run import run_in
@@ -27,7 +29,7 @@ def lake_path(tmp_path) -> Path:
     return tmp_path
 
 
-def run(spark, path: Path, *clusters: str):
+def run(spark, path: Path, *clusters: str, starts_ms: dict[str, int] | None = None):
     work = path / "work"
     work.mkdir(exist_ok=True)
     config = RunConfig(
@@ -39,7 +41,12 @@ def run(spark, path: Path, *clusters: str):
         to_ts_ms=TO_MS,
         deadline_s=600,
         clusters=tuple(
-            ClusterInput(cluster_id=cluster, bootstrap_servers="-", offsets_end=BOUNDED)
+            ClusterInput(
+                cluster_id=cluster,
+                bootstrap_servers="-",
+                offsets_end=BOUNDED,
+                from_ts_ms=(starts_ms or {}).get(cluster),
+            )
             for cluster in clusters
         ),
     )
@@ -80,3 +87,19 @@ def test_when_every_cluster_has_such_a_file_the_run_fails_with_the_reason(spark,
     assert not result.ok
     assert "it is in quarantine" in (result.error or "")
     assert all(cluster.error for cluster in result.clusters)
+
+
+def gold_rows(path: Path, table: str) -> list[dict]:
+    return [json.loads(line) for line in (path / "work" / f"{table}.jsonl").open()]
+
+
+def test_each_cluster_is_computed_from_its_own_start(spark, lake_path):
+    run(spark, lake_path, "kc_a", "kc_b")
+    whole = {table: gold_rows(lake_path, table) for table in GOLD_TABLES}
+    late_ms = FROM_MS + 60_000
+    result = run(spark, lake_path, "kc_a", "kc_b", starts_ms={"kc_b": late_ms})
+    assert [cluster.from_ts_ms for cluster in result.clusters] == [FROM_MS, late_ms]
+    for table, rows in whole.items():
+        expected = [row for row in rows if row["cluster_id"] == "kc_a" or row["ts_ms"] >= late_ms]
+        assert 0 < len(expected) < len(rows)
+        assert gold_rows(lake_path, table) == expected

@@ -12,8 +12,8 @@ from controlplane.gateway.probe import probe
 PROBE_S_MAX = 2.0
 
 
-def check_way_in(spec: ConnectionSpec) -> None:
-    """Pass as soon as one of the addresses lets us in.
+def way_in(spec: ConnectionSpec) -> str:
+    """The first of the addresses that lets us in.
 
     Raises:
         GatewayError: why none does: what does not pass by itself, where there is such a reason.
@@ -26,7 +26,7 @@ def check_way_in(spec: ConnectionSpec) -> None:
         limit_s = min(PROBE_S_MAX, spec.timeout_s / 4, whole.left_s())
         result = probe(address, spec, timeout_s=limit_s)
         if result.ok:
-            return
+            return address
         if not result.retriable:
             raise result.as_error()
         found.append(result.as_error())

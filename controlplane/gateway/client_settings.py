@@ -6,16 +6,22 @@ from controlplane.gateway.connection_spec import OAUTHBEARER, ConnectionSpec
 from controlplane.gateway.egress_hook import proxy_url
 from controlplane.gateway.oauth import TokenProvider
 from controlplane.gateway.tls import broker_context
+from controlplane.gateway.tls_transport import bound_handshakes
+
+bound_handshakes()
 
 
-def client_settings(spec: ConnectionSpec) -> dict[str, Any]:
+def client_settings(spec: ConnectionSpec, address: str) -> dict[str, Any]:
     """kafka-python's names; every connection passes `spec.egress`.
+
+    It begins at `address`, which let us in: the library chooses one of several by chance and gives
+    it all of its time, though another one would have answered.
 
     Raises:
         GatewayError: `bad-certificates`.
     """
     found: dict[str, Any] = {
-        "bootstrap_servers": list(spec.bootstrap_servers),
+        "bootstrap_servers": [address],
         "security_protocol": spec.security_protocol,
         "proxy_url": proxy_url(spec.egress),
         **login_settings(spec),

@@ -11,6 +11,7 @@ from dataclasses import replace
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.fake_broker import FakeBroker
 from controlplane.gateway.fake_state import (
+    DISK,
     TOPIC_DEFAULTS,
     FakePartition,
     FakeTopic,
@@ -30,6 +31,7 @@ from controlplane.gateway.types import (
     GroupDescription,
     GroupListing,
     GroupMember,
+    LogDirSpace,
     NewTopic,
     OffsetAt,
     OngoingReassignment,
@@ -58,6 +60,7 @@ class FakeGateway:
         self.calls: list[str] = []
         self.failures: dict[str, list[GatewayError]] = {}
         self.offline = False
+        self.disks: dict[int, tuple[int, int] | None] = dict.fromkeys(self.brokers, DISK)
         self.silent: set[int] = set()
         self.probes: dict[str, ProbeResult] = {}
         self.kafka_id = "fake"
@@ -407,6 +410,16 @@ class FakeGateway:
             for index, part in enumerate(topic.partitions)
             for broker in dict.fromkeys((*part.replicas, *(part.target or ())))
             if broker in asked
+        ]
+
+    def log_dir_space(self, brokers: Collection[int]) -> list[LogDirSpace]:
+        self._called("log_dir_space")
+        for broker in brokers:
+            self._answers(broker)
+        return [
+            LogDirSpace(broker=broker, log_dir="/data", total_bytes=total, usable_bytes=usable)
+            for broker in sorted(brokers)
+            for total, usable in [self.disks.get(broker) or (None, None)]
         ]
 
     def reassign(self, moves: Mapping[TP, Sequence[int] | None]) -> None:

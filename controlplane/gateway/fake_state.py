@@ -17,6 +17,8 @@ TOPIC_DEFAULTS = {
     "leader.replication.throttled.replicas": "",
 }
 BYTES_PER_RECORD = 100
+DISK = (1_000_000_000_000, 600_000_000_000)
+"""Bytes of the volume that a broker has, and those that are free."""
 
 
 @dataclass(slots=True)

@@ -27,6 +27,7 @@ from controlplane.gateway.types import (
     ConfigEntry,
     GroupDescription,
     GroupListing,
+    LogDirSpace,
     NewTopic,
     OffsetAt,
     OngoingReassignment,
@@ -332,6 +333,25 @@ class KafkaGateway(KafkaAccessMixin):
                 ]
         return sizes
 
+    def log_dir_space(self, brokers: Collection[int]) -> list[LogDirSpace]:
+        asked = sorted(brokers)
+        found = self._link.call(
+            # No topic is asked for: the directories are said all the same.
+            lambda admin: admin.describe_log_dirs({}, brokers=asked),
+            what="log dirs",
+        )
+        return [
+            LogDirSpace(
+                broker=broker["broker"],
+                log_dir=directory["log_dir"],
+                total_bytes=_known_size(directory.get("total_bytes")),
+                usable_bytes=_known_size(directory.get("usable_bytes")),
+            )
+            for broker in found
+            for directory in broker["log_dirs"]
+            if not directory["error_code"]
+        ]
+
     def reassign(self, moves: Mapping[TP, Sequence[int] | None]) -> None:
         wanted = {
             TopicPartition(*tp): None if replicas is None else list(replicas)
@@ -384,3 +404,8 @@ def _refusal_from_text(text: str, what: str) -> GatewayError:
         if word.isdigit():
             return refusal(kafka.errors.for_code(int(word)), f"{what}: {text}")
     return GatewayError("UNKNOWN_SERVER_ERROR", f"{what}: {text}")
+
+
+def _known_size(size: int | None) -> int | None:
+    """Kafka says -1 where it does not know."""
+    return None if size is None or size < 0 else size

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from kafka.admin import KafkaAdminClient
 from kafka.errors import BrokerResponseError, KafkaError, UnsupportedVersionError, for_code
 
-from controlplane.gateway.authentication import check_way_in
+from controlplane.gateway.authentication import way_in
 from controlplane.gateway.client_settings import client_settings
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import UNREACHABLE, GatewayError, timed_out, unreachable
@@ -42,6 +42,7 @@ class KafkaLink:
         self._spec = spec
         self._lock = threading.Lock()
         self._client: Any = None
+        self._is_closed = False
         self._pool = concurrent.futures.ThreadPoolExecutor(CALLS_AT_ONCE, "gateway")
 
     def call(
@@ -118,6 +119,8 @@ class KafkaLink:
         return BrokerLink(self, broker, timeout_s)
 
     def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
         self._drop()
         self._pool.shutdown(wait=False, cancel_futures=True)
 
@@ -125,18 +128,33 @@ class KafkaLink:
         return work(self._connected())
 
     def _connected(self) -> Any:
+        """The client, made here when there is none.
+
+        Nobody waits for another's connecting: that may hang until its deadline.
+        """
         with self._lock:
-            if self._client is None:
-                self._client = self._connect()
-            return self._client
+            client = self._client
+        return client or self._adopted(self._connect())
+
+    def _adopted(self, made: Any) -> Any:
+        """This new client, or the one that somebody else has made meanwhile."""
+        with self._lock:
+            if self._client is None and not self._is_closed:
+                self._client = made
+            kept = self._client
+        if kept is not made:
+            _close_apart(made)
+        if kept is None:
+            raise unreachable("the connection was closed")
+        return kept
 
     def _connect(self) -> Any:
         spec = self._spec
-        check_way_in(spec)
+        address = way_in(spec)
         timeout_ms = int(spec.timeout_s * 1000)
         try:
             return KafkaAdminClient(
-                **client_settings(spec),
+                **client_settings(spec, address),
                 client_id="penstock-control",
                 request_timeout_ms=timeout_ms,
                 bootstrap_timeout_ms=timeout_ms,
@@ -150,7 +168,7 @@ class KafkaLink:
         with self._lock:
             client, self._client = self._client, None
         if client is not None:
-            threading.Thread(target=_close_quietly, args=(client,), daemon=True).start()
+            _close_apart(client)
 
 
 def _keep() -> None:
@@ -204,6 +222,10 @@ def _at_broker(admin: Any, broker: int) -> Any:
     pinned = copy.copy(admin)
     pinned._manager = _OneBroker(admin._manager, broker)  # noqa: SLF001 - it picks the broker there
     return pinned
+
+
+def _close_apart(client: Any) -> None:
+    threading.Thread(target=_close_quietly, args=(client,), daemon=True).start()
 
 
 def _close_quietly(client: Any) -> None:

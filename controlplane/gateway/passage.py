@@ -41,6 +41,7 @@ OF_CERTAIN_BROKERS = frozenset(
         "delete_group_offsets",
         "delete_group",
         "offsets",
+        "log_dir_space",
         "log_dirs",
         "broker_configs",
         "alter_broker_configs",

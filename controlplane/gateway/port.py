@@ -13,6 +13,7 @@ from controlplane.gateway.types import (
     ConfigEntry,
     GroupDescription,
     GroupListing,
+    LogDirSpace,
     NewTopic,
     OffsetAt,
     OngoingReassignment,
@@ -111,6 +112,10 @@ class ClusterGateway(Protocol):
         """Every replica (of `topics`) on `brokers`, or all live ones; one that fails fails all."""
         ...
 
+    def log_dir_space(self, brokers: Collection[int]) -> list[LogDirSpace]:
+        """Every log directory of these brokers that works, with the room on its volume."""
+        ...
+
     def reassign(self, moves: Mapping[TP, Sequence[int] | None]) -> None:
         """New replica lists; None cancels a reassignment that is under way."""
         ...
@@ -136,6 +141,7 @@ READS = frozenset(
         "list_reassignments",
         "list_topics",
         "list_users",
+        "log_dir_space",
         "log_dirs",
         "offsets",
         "probe",

@@ -3,6 +3,7 @@
 A broker that is away costs one deadline: the same reader does not ask it again.
 """
 
+import time
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -58,9 +59,16 @@ class GroupUse:
 
 
 class ClusterReader:
+    """Questions to one broker after the other.
+
+    Attributes:
+        silent_s: how long those were waited for that did not answer.
+    """
+
     def __init__(self, gateway: ClusterGateway) -> None:
         self._gateway = gateway
         self._away: dict[int, Gap] = {}
+        self.silent_s = 0.0
 
     def log_bounds(
         self, topics: Collection[TopicDescription], only: Collection[TP] | None = None
@@ -73,6 +81,17 @@ class ClusterReader:
             return {tp: (starts[tp].offset, ends[tp].offset) for tp in ends if tp in starts}
 
         return self._of_leaders(topics, ask, only)
+
+    def offsets_at(
+        self, topics: Collection[TopicDescription], timestamp_ms: int
+    ) -> Reading[dict[TP, int]]:
+        """The first offset at or after this time, by partition; -1: there is none."""
+
+        def ask(partitions: list[TP], _broker: int) -> dict[TP, int]:
+            found = self._gateway.offsets(dict.fromkeys(partitions, timestamp_ms))
+            return {tp: at.offset for tp, at in found.items()}
+
+        return self._of_leaders(topics, ask)
 
     def records(self, topics: Collection[TopicDescription]) -> Reading[dict[TP, int]]:
         """Records between log start and log end, by partition."""
@@ -137,11 +156,13 @@ class ClusterReader:
         """One broker's answer, or why there is none."""
         if broker in self._away:
             return self._away[broker]
+        began_s = time.monotonic()
         try:
             return question()
         except GatewayError as error:
             if error.code not in AWAY:
                 return Gap(f"broker {broker} refused ({error.code})", (broker,))
+            self.silent_s += time.monotonic() - began_s
             self._away[broker] = Gap(f"broker {broker} did not answer", (broker,))
             return self._away[broker]
 

@@ -9,7 +9,7 @@ from typing import Any
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.errors import KafkaError
 
-from controlplane.gateway.authentication import check_way_in
+from controlplane.gateway.authentication import way_in
 from controlplane.gateway.client_settings import client_settings
 from controlplane.gateway.connection_spec import ConnectionSpec
 from controlplane.gateway.errors import GatewayError
@@ -59,8 +59,9 @@ class RecordProducer:
     def _sent(self, topic: str, records: Sequence[tuple[bytes, bytes]]) -> list[str]:
         """What became of the records that were not acknowledged."""
         if self._producer is None:
-            check_way_in(self._spec)
-            self._producer = KafkaProducer(**client_settings(self._spec), **self._settings)
+            self._producer = KafkaProducer(
+                **client_settings(self._spec, way_in(self._spec)), **self._settings
+            )
         waiting = [self._producer.send(topic, key=key, value=value) for key, value in records]
         with contextlib.suppress(KafkaError):  # what is late is seen below
             self._producer.flush(self._timeout_s + 1)
@@ -94,9 +95,8 @@ def values_since(
         GatewayError: `not-read`; the brokers refused, or did not deliver within `timeout_s`.
     """
     try:
-        check_way_in(spec)
         consumer = KafkaConsumer(
-            **client_settings(spec),
+            **client_settings(spec, way_in(spec)),
             client_id="penstock-reader",
             group_id=None,
             enable_auto_commit=False,

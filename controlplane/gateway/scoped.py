@@ -17,6 +17,7 @@ from controlplane.gateway.types import (
     ConfigEntry,
     GroupDescription,
     GroupListing,
+    LogDirSpace,
     NewTopic,
     OffsetAt,
     OngoingReassignment,
@@ -170,6 +171,10 @@ class ScopedGateway(_ReadOnly):
     ) -> list[ReplicaSize]:
         rows = self.whole.log_dirs(topics, brokers=brokers)
         return [row for row in rows if self.topic(row.tp.topic)]
+
+    def log_dir_space(self, brokers: Collection[int]) -> list[LogDirSpace]:
+        del brokers
+        raise Forbidden("The disks of brokers are seen with a role on the whole cluster.")
 
     def list_reassignments(
         self, partitions: Collection[TP] | None = None

@@ -185,6 +185,16 @@ class ReplicaSize:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LogDirSpace:
+    """The volume that a log directory is on; None: the broker does not say (before Kafka 3.3)."""
+
+    broker: int
+    log_dir: str
+    total_bytes: int | None
+    usable_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OngoingReassignment:
     tp: TP
     replicas: tuple[int, ...]

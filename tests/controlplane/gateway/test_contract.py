@@ -348,6 +348,16 @@ def test_log_directories_name_every_replica(gateway, clients, name):
     assert {row.broker for row in found} <= brokers
     assert name in {row.tp.topic for row in gateway.log_dirs()}
     assert gateway.log_dirs([name + ".no"]) == []
+    spaces = gateway.log_dir_space(brokers)
+    assert {(row.broker, row.log_dir) for row in found} <= {
+        (row.broker, row.log_dir) for row in spaces
+    }
+    for row in spaces:
+        assert row.total_bytes is not None
+        assert row.usable_bytes is not None
+        assert 0 < row.usable_bytes < row.total_bytes
+    (one,) = {row.broker for row in gateway.log_dir_space([min(brokers)])}
+    assert one == min(brokers)
 
 
 def test_a_partition_moves_and_a_move_is_taken_back(gateway, clients, name):

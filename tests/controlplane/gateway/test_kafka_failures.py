@@ -3,6 +3,7 @@
 import os
 import signal
 import socket
+import threading
 import time
 
 import pytest
@@ -168,7 +169,7 @@ class _Links:
 
     def __init__(self, monkeypatch):
         self.made = 0
-        monkeypatch.setattr(kafka_link, "check_way_in", lambda _: None)
+        monkeypatch.setattr(kafka_link, "way_in", lambda _: "a:1")
         monkeypatch.setattr(kafka_link, "KafkaAdminClient", self.client)
 
     def client(self, **_):
@@ -195,6 +196,55 @@ def test_a_read_whose_broker_went_away_is_asked_once_more(monkeypatch):
     assert link.call(failing_once(asked), what="read") == "answer"
     assert (clients.made, len(asked)) == (2, 2)
     link.close()
+
+
+def test_nobody_waits_for_a_connection_that_hangs(monkeypatch):
+    """Neither who gives it up nor who asks next; a late one is closed, for there is another."""
+    clients, hangs = _Links(monkeypatch), threading.Event()
+    late, closed = [], threading.Event()
+
+    class Late:
+        def close(self):
+            closed.set()
+
+    def connect(**settings):
+        if not late:
+            late.append(Late())
+            hangs.wait(30)
+            return late[0]
+        return clients.client(**settings)
+
+    monkeypatch.setattr(kafka_link, "KafkaAdminClient", connect)
+    link = KafkaLink(ConnectionSpec(bootstrap_servers=("a:1",), timeout_s=0.2))
+    with pytest.raises(GatewayError) as caught:
+        link.call(lambda _: "answer", what="read")
+    assert caught.value.retriable
+    assert link.call(lambda client: client is clients, what="read") is True
+    hangs.set()
+    assert closed.wait(10)
+    assert link.call(lambda client: client is clients, what="read") is True
+    link.close()
+
+
+def test_a_connection_that_comes_after_the_end_is_closed(monkeypatch):
+    _Links(monkeypatch)
+    hangs, closed = threading.Event(), threading.Event()
+
+    class Late:
+        def close(self):
+            closed.set()
+
+    def connect(**_):
+        hangs.wait(30)
+        return Late()
+
+    monkeypatch.setattr(kafka_link, "KafkaAdminClient", connect)
+    link = KafkaLink(ConnectionSpec(bootstrap_servers=("a:1",), timeout_s=0.2))
+    with pytest.raises(GatewayError):
+        link.call(lambda _: "answer", what="read")
+    link.close()
+    hangs.set()
+    assert closed.wait(10)
 
 
 def test_a_write_is_not_asked_again_and_its_outcome_is_unknown(monkeypatch):

@@ -6,6 +6,7 @@ is away costs one deadline.
 """
 
 import contextlib
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -107,14 +108,22 @@ class SectionReader:
     def __post_init__(self) -> None:
         self._reader = ClusterReader(self.gateway)
         self._asked: dict[str, Any] = {}
+        self._silent_s = 0.0
+
+    @property
+    def silent_s(self) -> float:
+        """How long answers were waited for that did not come."""
+        return self._silent_s + self._reader.silent_s
 
     def _once(self, name: str, question: Callable[[], T]) -> T:
         """The answer of the first time, a refusal too: who is away is not asked again."""
         if name not in self._asked:
             self.pause()
+            began_s = time.monotonic()
             try:
                 self._asked[name] = question()
             except GatewayError as error:
+                self._silent_s += time.monotonic() - began_s
                 self._asked[name] = error
         answer: T | GatewayError = self._asked[name]
         if isinstance(answer, GatewayError):
@@ -288,9 +297,11 @@ class SectionReader:
         found: dict[str, list[ConfigEntry]] = {}
         for batch in in_batches(sorted(names), CONFIGS_A_QUESTION):
             self.pause()
+            began_s = time.monotonic()
             try:
                 found |= self.gateway.topic_configs(batch)
             except GatewayError as error:
+                self._silent_s += time.monotonic() - began_s
                 if error.retriable:
                     break  # the next batch would wait as long for nothing
         return found

@@ -10,7 +10,7 @@ from controlplane.observed.sections import DEGRADED, HEALTHY, UNKNOWN, UNREACHAB
 BACKOFF_MAX_S = 300.0
 """Longest time between two attempts at a cluster that does not answer."""
 SHARE_OF_TIME = 10
-"""A pass is followed by this many times its own length without one."""
+"""A pass is followed by this many times its own length without one, what it only waited aside."""
 STALE_AFTER_INTERVALS = 4
 OF_PARTITIONS = frozenset({"offline-partitions", "under-replicated"})
 OF_THE_CLUSTER = frozenset(
@@ -171,11 +171,17 @@ def _reason(code: str, text: str) -> dict[str, str]:
     return {"code": code, "text": text}
 
 
-def next_pass_in_s(interval_s: float, *, took_s: float, failures: int) -> float:
-    """Large clusters are read less often, and those that do not answer less and less."""
+def next_pass_in_s(
+    interval_s: float, *, took_s: float, failures: int, silent_s: float = 0.0
+) -> float:
+    """Large clusters are read less often, and those that do not answer less and less.
+
+    `silent_s` of `took_s` was spent on brokers that did not answer. That costs them nothing, and
+    just then what became of them must be seen soon.
+    """
     if failures:
         return min(interval_s * 2.0 ** min(failures, 16), max(BACKOFF_MAX_S, interval_s))
-    return max(interval_s, took_s * SHARE_OF_TIME)
+    return max(interval_s, (took_s - silent_s) * SHARE_OF_TIME)
 
 
 def is_overdue(now: datetime, due_at: datetime, interval_s: float) -> bool:

@@ -99,7 +99,10 @@ def _pass(cluster_id: str, token: str, gateway: ClusterGateway) -> None:
             _judge(row, reader, placed)
         took_s = time.monotonic() - started_s
         pause_s = rules.next_pass_in_s(
-            settings.OBSERVE_INTERVAL_S, took_s=took_s, failures=row.failures
+            settings.OBSERVE_INTERVAL_S,
+            took_s=took_s,
+            failures=row.failures,
+            silent_s=reader.silent_s,
         )
         row.due_at = timezone.now() + timedelta(seconds=pause_s)
         row.took_ms = round(took_s * 1000)

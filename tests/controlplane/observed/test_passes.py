@@ -1,5 +1,6 @@
 """A pass over the fake cluster: what the tables then hold, also when parts of it do not answer."""
 
+import types
 from datetime import timedelta
 
 import pytest
@@ -9,9 +10,10 @@ from django.utils import timezone
 from controlplane.clusters.models import RUNNING, Cluster
 from controlplane.clusters.operations_base import mark_deleted
 from controlplane.common import leases
+from controlplane.gateway import readings
 from controlplane.gateway.errors import GatewayError, unreachable
 from controlplane.gateway.types import TP
-from controlplane.observed import services
+from controlplane.observed import reading, services
 from controlplane.observed.models import ObservedCluster, ObservedTopic
 from controlplane.observed.sections import ACLS, BROKERS, GROUPS, TOPICS, USERS
 from controlplane.observed.selectors import MODELS, cluster_views, rows_of, section
@@ -276,6 +278,26 @@ def test_a_cluster_that_is_away_is_asked_less_and_less(full):
         found = ObservedCluster.objects.get(pk=full.cluster.id)
         waits.append(round((found.due_at - timezone.now()).total_seconds()))
     assert waits == [30, 60, 15]
+
+
+def test_a_broker_that_stands_still_does_not_make_the_next_pass_late(full, monkeypatch):
+    """Just then it matters what becomes of it."""
+    clock = types.SimpleNamespace(now_s=0.0)
+    clock.monotonic = lambda: clock.now_s
+    for module in (services, reading, readings):
+        monkeypatch.setattr(module, "time", clock)
+    list_groups = full.gateway.list_groups
+
+    def slow(brokers=None):
+        clock.now_s += 10.0 if brokers == [2] else 0.1
+        return list_groups(brokers)
+
+    monkeypatch.setattr(full.gateway, "list_groups", slow)
+    full.gateway.silent = {2}
+    observed(full)
+    found = ObservedCluster.objects.get(pk=full.cluster.id)
+    assert found.took_ms >= 10_000
+    assert round((found.due_at - timezone.now()).total_seconds()) == 15
 
 
 def test_a_cluster_that_is_let_go_leaves_no_rows(full):

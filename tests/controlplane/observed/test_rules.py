@@ -96,6 +96,7 @@ def test_a_clusters_health_has_its_reasons(facts, expected):
 def test_a_large_cluster_is_read_less_often():
     assert next_pass_in_s(15, took_s=0.1, failures=0) == 15
     assert next_pass_in_s(15, took_s=6, failures=0) == 60
+    assert next_pass_in_s(15, took_s=16, failures=0, silent_s=10) == 60
 
 
 def test_a_cluster_that_does_not_answer_is_asked_less_and_less():

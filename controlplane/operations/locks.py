@@ -39,6 +39,11 @@ SHARED, EXCLUSIVE = Mode.SHARED, Mode.EXCLUSIVE
 
 _NEW_CLUSTER = {Resource.CLUSTER_NAME: EXCLUSIVE, Resource.CLUSTER: EXCLUSIVE}
 _WHOLE_TOPIC = {Resource.CLUSTER: SHARED, Resource.TOPIC: EXCLUSIVE}
+_TOPIC_CONFIG = {
+    Resource.CLUSTER: SHARED,
+    Resource.TOPIC: SHARED,
+    Resource.TOPIC_CONFIG: EXCLUSIVE,
+}
 _USER = {Resource.CLUSTER: SHARED, Resource.USER: EXCLUSIVE}
 _ACLS = {Resource.CLUSTER: SHARED, Resource.USER: SHARED, Resource.ACL: EXCLUSIVE}
 _OFFSETS = {Resource.CLUSTER: SHARED, Resource.GROUP: EXCLUSIVE, Resource.TOPIC: SHARED}
@@ -49,11 +54,9 @@ LOCKS: Mapping[str, Mapping[Resource, Mode]] = {
     "cluster.credentials": {Resource.CLUSTER: EXCLUSIVE},
     "cluster.delete": {Resource.CLUSTER: EXCLUSIVE},
     "topic.create": _WHOLE_TOPIC,
-    "topic.update": {
-        Resource.CLUSTER: SHARED,
-        Resource.TOPIC: SHARED,
-        Resource.TOPIC_CONFIG: EXCLUSIVE,
-    },
+    "topic.update": _TOPIC_CONFIG,
+    "topic.retention_lease": _TOPIC_CONFIG,
+    "topic.retention_restore": _TOPIC_CONFIG,
     "topic.partitions": _WHOLE_TOPIC,
     "topic.delete": _WHOLE_TOPIC,
     "reassignment": {

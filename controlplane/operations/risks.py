@@ -13,6 +13,7 @@ class Risk(StrEnum):
     LOSES_ACCESS = "loses-access"
     OPENS_ACCESS = "opens-access"
     SKIPS_RECORDS = "skips-records"
+    FILLS_DISK = "fills-disk"
 
 
 STAYS = {
@@ -23,6 +24,7 @@ STAYS = {
         "What consumers read or skip before the undo stays so, and records that expire before it"
         " are gone."
     ),
+    Risk.FILLS_DISK: "What a full disk has refused or lost before the undo stays so.",
 }
 """What undoing does not put right: it restores the setting, not what came of it."""
 

@@ -1,4 +1,4 @@
-"""`/clusters/{id}/topics`."""
+"""`/clusters/{id}/topics` and `/retention-leases`."""
 
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,7 +10,11 @@ from controlplane.observed.api import observed_list
 from controlplane.observed.sections import TOPICS
 from controlplane.tenants.views import TenantView
 from controlplane.topics import selectors
-from controlplane.topics.serializers import TopicRowPageSerializer, TopicSerializer
+from controlplane.topics.serializers import (
+    RetentionLeaseListSerializer,
+    TopicRowPageSerializer,
+    TopicSerializer,
+)
 
 TAG = "topics"
 
@@ -40,3 +44,17 @@ class TopicView(TenantView):
     def get(self, request: Request, cluster_id: str, name: str) -> Response:
         cluster = seen_cluster(self.tenant, self.scope, cluster_id)
         return Response(selectors.topic_detail(reader_of(cluster, self.scope), name))
+
+
+class RetentionLeasesView(TenantView):
+    area = Area.TOPIC
+
+    @documented(
+        "retention_lease_list",
+        answers={200: RetentionLeaseListSerializer},
+        tag=TAG,
+        summary="Topics whose records are kept longer for a set time, and until when",
+    )
+    def get(self, request: Request, cluster_id: str) -> Response:
+        cluster = seen_cluster(self.tenant, self.scope, cluster_id)
+        return Response({"data": selectors.lease_list(cluster, self.scope)})

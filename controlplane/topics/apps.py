@@ -6,6 +6,7 @@ class TopicsConfig(AppConfig):
     label = "topics"
 
     def ready(self) -> None:
+        from controlplane.clusters.unfinished import use_unfinished
         from controlplane.operations.operations import register
         from controlplane.topics.operations import (
             TopicCreate,
@@ -13,6 +14,13 @@ class TopicsConfig(AppConfig):
             TopicPartitions,
             TopicUpdate,
         )
+        from controlplane.topics.retention import (
+            RetentionLeaseBegin,
+            RetentionRestore,
+            leases_left,
+        )
 
-        for kind in (TopicCreate(), TopicUpdate(), TopicPartitions(), TopicDelete()):
+        topics = (TopicCreate(), TopicUpdate(), TopicPartitions(), TopicDelete())
+        for kind in (*topics, RetentionLeaseBegin(), RetentionRestore()):
             register(kind)
+        use_unfinished(leases_left)

@@ -36,5 +36,39 @@ class TopicPartitionsInputs(Shape):
     partitions = serializers.IntegerField(min_value=1, max_value=PARTITIONS_MAX)
 
 
+LEASE_S_MIN, LEASE_S_MAX = 10, 90 * 86_400
+RETENTION_MS_MAX = 3_650 * 86_400_000
+
+
+class RetentionLeaseInputs(Shape):
+    name = name_field()
+    retention_ms = serializers.IntegerField(
+        min_value=1,
+        max_value=RETENTION_MS_MAX,
+        help_text="How long records are kept under the lease; longer than now.",
+    )
+    for_s = serializers.IntegerField(
+        min_value=LEASE_S_MIN,
+        max_value=LEASE_S_MAX,
+        help_text="After so many seconds retention.ms goes back by itself.",
+    )
+    disk_bound_bytes = serializers.IntegerField(
+        min_value=1,
+        max_value=1 << 60,
+        required=False,
+        help_text="What the topic may hold at most in one log directory when the lease ends.",
+    )
+    reason = serializers.CharField(max_length=300, allow_blank=True, default="")
+
+
+class RetentionRestoreInputs(Shape):
+    name = name_field()
+    lease = serializers.CharField(
+        max_length=40,
+        required=False,
+        help_text="The operation that began the lease or extended it; with it no later one ends.",
+    )
+
+
 class TopicDeleteInputs(Shape):
     name = name_field()

@@ -1,20 +1,16 @@
 """topic.create, topic.update, topic.partitions, topic.delete."""
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from controlplane.clusters.operations_base import ClusterOperationKind, Touched
 from controlplane.common.kafka_configs import check_topic_settings
-from controlplane.common.problems import Conflict, Unavailable, field_problem
+from controlplane.common.problems import Conflict, field_problem
 from controlplane.common.words import counted
 from controlplane.gateway.errors import AcceptedRefusals
 from controlplane.gateway.port import BrokerView, ClusterGateway
 from controlplane.gateway.types import LATEST, SET_ON_TOPIC, TP, NewTopic, TopicDescription
-from controlplane.observed.sections import TOPICS
 from controlplane.operations.blast_radius import Extent
-from controlplane.operations.locks import Resource
-from controlplane.operations.models import Plan
+from controlplane.operations.models import Operation, Plan
 from controlplane.operations.operations import (
     Done,
     Phase,
@@ -29,6 +25,7 @@ from controlplane.operations.operations import (
 from controlplane.operations.reach import require_reach
 from controlplane.operations.read_back import read_back, read_back_everywhere, verified_by
 from controlplane.operations.risks import Risk
+from controlplane.operations.states import SUCCEEDED
 from controlplane.topics import rules
 from controlplane.topics.inputs import (
     TopicCreateInputs,
@@ -36,6 +33,8 @@ from controlplane.topics.inputs import (
     TopicPartitionsInputs,
     TopicUpdateInputs,
 )
+from controlplane.topics.models import SUPERSEDED
+from controlplane.topics.operations_base import TopicKind, not_seen, topic_settings
 from controlplane.topics.refusals import fields_named
 from controlplane.topics.rules import is_dangerous, refuse_internal, refuse_reserved
 from controlplane.topics.selectors import (
@@ -43,25 +42,17 @@ from controlplane.topics.selectors import (
     deletion_extents,
     described_topic,
     held_extents,
+    leased_until,
     reading_groups,
 )
 from controlplane.topics.serializers import ConfigDiffSerializer
+from controlplane.topics.services import lease_end
 
 WHOLE = "Every partition has a leader and all its replicas"
 WHOLE_DEADLINE_S = 60.0
 
 
-class _TopicKind(ClusterOperationKind):
-    def lock_names(self, resource: Resource, plan: Plan) -> Iterable[str]:
-        if resource in {Resource.TOPIC, Resource.TOPIC_CONFIG}:
-            return [plan.inputs["name"]]
-        return super().lock_names(resource, plan)
-
-    def touched(self, plan: Plan) -> Touched:
-        return {TOPICS: [plan.inputs["name"]]}
-
-
-class TopicCreate(_TopicKind):
+class TopicCreate(TopicKind):
     name = "topic.create"
     restores = "the topic is deleted, with all that was written to it"
     inputs = TopicCreateInputs
@@ -166,7 +157,7 @@ class TopicCreate(_TopicKind):
     )
 
 
-class TopicUpdate(_TopicKind):
+class TopicUpdate(TopicKind):
     """Change settings; null puts a key back to its default. Other keys stay."""
 
     name = "topic.update"
@@ -180,7 +171,7 @@ class TopicUpdate(_TopicKind):
         if not inputs["configs"]:
             raise field_problem("/inputs/configs", "Name at least one setting.", "required")
         check_topic_settings(inputs["configs"], "inputs", "configs")
-        own, effective, defaults = _settings(gateway, topic.name)
+        own, effective, defaults = topic_settings(gateway, topic.name)
         changes = rules.config_changes(own, inputs["configs"])
         if not changes:
             raise Conflict("Every setting has this value already.", code="nothing-to-do")
@@ -191,6 +182,8 @@ class TopicUpdate(_TopicKind):
         warnings = rules.update_warnings(
             before=effective, after=after, replication_factor=topic.replication_factor
         ) + rules.unknown_default_warnings(changes, after)
+        if rules.RETENTION_MS in changes:
+            warnings += rules.leased_warnings(leased_until(context.cluster_id, topic.name))
         if is_dangerous(changes, after, warnings):
             refuse_internal(
                 topic.name, "this change could lose what it holds", flagged=topic.internal
@@ -219,7 +212,7 @@ class TopicUpdate(_TopicKind):
 
     def preconditions_now(self, context: PlanContext, plan: Plan) -> dict[str, Any]:
         gateway = self.gateway(context)
-        own, _, _ = _settings(gateway, plan.inputs["name"])
+        own, _, _ = topic_settings(gateway, plan.inputs["name"])
         topic = described_topic(gateway, plan.inputs["name"])
         keys = plan.preconditions["configs"]
         return {"configs": {key: own.get(key) for key in keys}, "topic_id": topic.topic_id}
@@ -237,7 +230,7 @@ class TopicUpdate(_TopicKind):
             if entries is None:
                 return f"does not give the settings of {name}"
             own = config_values(entry for entry in entries if entry.source in SET_ON_TOPIC)
-            return _not_seen(wanted, own)
+            return not_seen(wanted, own)
 
         return read_back_everywhere(context, self.gateway(context), differing)
 
@@ -248,7 +241,7 @@ class TopicUpdate(_TopicKind):
         if topic is None or topic.topic_id != context.preconditions["topic_id"]:
             return Done(detail="the topic is gone")
         before, made = context.diff["before"]["configs"], context.diff["after"]["configs"]
-        own, _, _ = _settings(gateway, name)
+        own, _, _ = topic_settings(gateway, name)
         ours = {key: before[key] for key in made if own.get(key) == made[key] != before[key]}
         if not ours:
             return Done(detail="as before")
@@ -272,7 +265,7 @@ class TopicUpdate(_TopicKind):
     )
 
 
-class TopicPartitions(_TopicKind):
+class TopicPartitions(TopicKind):
     name = "topic.partitions"
     final = "partitions can be added, never removed"
     inputs = TopicPartitionsInputs
@@ -294,7 +287,7 @@ class TopicPartitions(_TopicKind):
             )
         with fields_named():
             gateway.create_partitions(topic.name, want, validate_only=True)
-        _, effective, _ = _settings(gateway, topic.name)
+        _, effective, _ = topic_settings(gateway, topic.name)
         groups = reading_groups(gateway, topic.name)
         return PlanDraft(
             resource=f"topic/{topic.name}",
@@ -348,7 +341,7 @@ class TopicPartitions(_TopicKind):
     )
 
 
-class TopicDelete(_TopicKind):
+class TopicDelete(TopicKind):
     name = "topic.delete"
     risks = frozenset({Risk.LOSES_DATA})
     final = "the records are gone with the topic"
@@ -421,6 +414,12 @@ class TopicDelete(_TopicKind):
             return Done(detail="it is being deleted", remains=(what,))
         return Done(detail="it is there as before")
 
+    def show(self, operation: Operation, state: str) -> None:
+        super().show(operation, state)
+        if state == SUCCEEDED:
+            name = operation.plan.inputs["name"]
+            lease_end(operation.cluster_id, name, SUPERSEDED, "the topic was deleted")
+
     steps = (
         StepSpec(
             name="delete",
@@ -457,34 +456,17 @@ def verify_topic(
         if not configs:
             return None
         entries = view.topic_configs([name]).get(name)
-        return _not_seen(configs, config_values(entries or ()))
+        return not_seen(configs, config_values(entries or ()))
 
     outcome = read_back_everywhere(context, gateway, differing)
     progress = Progress(done=fewest, total=partitions, unit="partitions")
     return replace(outcome, progress=progress)
 
 
-def _not_seen(wanted: Mapping[str, str | None], seen: Mapping[str, str | None]) -> str | None:
-    """The settings that do not have their planned value, in words; None when all have it."""
-    differing = sorted(key for key, value in wanted.items() if seen.get(key) != value)
-    return f"not seen yet: {', '.join(differing)}" if differing else None
-
-
 def _ready_partitions(topic: TopicDescription) -> int:
     return sum(
         part.leader is not None and set(part.isr) == set(part.replicas) for part in topic.partitions
     )
-
-
-def _settings(
-    gateway: ClusterGateway, name: str
-) -> tuple[dict[str, str | None], dict[str, str | None], dict[str, str | None]]:
-    """(settings made on the topic itself, effective values, what holds without the own ones)."""
-    entries = gateway.topic_configs([name]).get(name)
-    if entries is None:
-        raise Unavailable(f"The brokers do not give the settings of {name} now.")
-    own = config_values(entry for entry in entries if entry.source in SET_ON_TOPIC)
-    return own, config_values(entries), {entry.name: entry.default for entry in entries}
 
 
 def _new_topic(inputs: dict[str, Any]) -> NewTopic:

@@ -2,14 +2,19 @@
 
 from collections.abc import Mapping
 
-from controlplane.common.problems import Conflict, field_problem
+from controlplane.common.problems import Conflict, Unavailable, field_problem
 from controlplane.common.words import counted, lasting
-from controlplane.gateway.types import INTERNAL_TOPICS
+from controlplane.gateway.types import INTERNAL_TOPICS, SET_ON_TOPIC
 from controlplane.operations.blast_radius import Extent
 from controlplane.operations.operations import warning
 from controlplane.operations.risks import Risk
 
 OWN_PREFIX = "__penstock"
+RETENTION_MS = "retention.ms"
+RETENTION_BYTES = "retention.bytes"
+OWN_SOURCES = SET_ON_TOPIC
+RETRY_FIRST_S, RETRY_MAX_S = 180.0, 3600.0
+"""How long after a try the end of a lease is tried again: longer than its operation may take."""
 PRODUCER_BATCH_BYTES = 16_384
 """What Kafka's producers batch up to when nothing else is set (batch.size)."""
 SEGMENT_BYTES_SMALL = 1_048_576
@@ -120,7 +125,7 @@ def _retention_warnings(before: Settings, after: Settings) -> Warnings:
         return []  # pure compaction keeps the last value of a key whatever its age
     found = []
     for key, said in (("retention.ms", lasting), ("retention.bytes", _bytes)):
-        old, new = _number(before.get(key)), _number(after.get(key))
+        old, new = number_in(before.get(key)), number_in(after.get(key))
         if new is not None and new >= 0 and (old is None or old < 0 or new < old):
             found.append(
                 warning(
@@ -134,7 +139,7 @@ def _retention_warnings(before: Settings, after: Settings) -> Warnings:
 
 
 def _min_isr_warnings(before: Settings, after: Settings, replication_factor: int) -> Warnings:
-    old, new = (_number(side.get("min.insync.replicas")) for side in (before, after))
+    old, new = (number_in(side.get("min.insync.replicas")) for side in (before, after))
     if new is None or new == old:
         return []
     if new > replication_factor:
@@ -198,7 +203,7 @@ def _setting_warnings(before: Settings, after: Settings) -> Warnings:
             "every partition becomes many small files, each of them open on its brokers",
         ),
     ):
-        old, new = _number(before.get(key)), _number(after.get(key))
+        old, new = number_in(before.get(key)), number_in(after.get(key))
         if new is not None and new < least and new != old:
             found.append(warning(code, f"{key} {new}: {text}.", "warning"))
     return found + _keeping_warnings(before, after)
@@ -211,8 +216,8 @@ def _keeping_warnings(before: Settings, after: Settings) -> Warnings:
         ("retention.ms", "segment.ms", lasting),
         ("retention.bytes", "segment.bytes", _bytes),
     ):
-        kept, rolled = _number(after.get(kept_key)), _number(after.get(rolled_key))
-        was = (_number(before.get(kept_key)), _number(before.get(rolled_key)))
+        kept, rolled = number_in(after.get(kept_key)), number_in(after.get(rolled_key))
+        was = (number_in(before.get(kept_key)), number_in(before.get(rolled_key)))
         if kept is None or rolled is None or (kept, rolled) == was or not 0 <= kept < rolled:
             continue
         found.append(
@@ -262,6 +267,54 @@ def delete_warnings(extents: Mapping[str, Extent]) -> Warnings:
     return found
 
 
+def check_lease(effective: Settings, retention_ms: int, *, is_extension: bool) -> None:
+    """Whether a longer `retention.ms` would keep anything longer.
+
+    Raises:
+        Conflict: the topic deletes nothing by its age, or keeps it as long already.
+    """
+    if "delete" not in (effective.get("cleanup.policy") or "delete"):
+        raise Conflict(
+            "The topic is compacted and deletes nothing by its age: a longer retention.ms keeps"
+            " nothing.",
+            code="not-deleted-by-age",
+        )
+    now_ms = number_in(effective.get(RETENTION_MS))
+    if now_ms is None:
+        raise Unavailable("The brokers do not say what retention.ms of the topic is now.")
+    if now_ms < 0 or retention_ms < now_ms or (retention_ms == now_ms and not is_extension):
+        raise field_problem(
+            "/inputs/retention_ms",
+            f"A lease keeps records longer than now; retention.ms is {now_ms}"
+            f" ({kept_for(now_ms)}).",
+            "min_value",
+        )
+
+
+def kept_for(retention_ms: int | None) -> str:
+    """`7 days`, `for ever`, `its default`."""
+    if retention_ms is None:
+        return "its default"
+    return "for ever" if retention_ms < 0 else lasting(retention_ms)
+
+
+def retry_after_s(tries: int) -> float:
+    return float(min(RETRY_FIRST_S * 2 ** min(tries, 10), RETRY_MAX_S))
+
+
+def leased_warnings(until: str | None) -> Warnings:
+    """Of a change of retention.ms by hand; `until`: when the topic's lease ends, if it has one."""
+    if until is None:
+        return []
+    return [
+        warning(
+            "ends-lease",
+            f"retention.ms is held by a lease until {until}. What is set now stays: the lease does"
+            " not put back what was there before it.",
+        )
+    ]
+
+
 def _begun(extent: Extent) -> str:
     text = extent.said()
     return text[0].upper() + text[1:]
@@ -271,7 +324,7 @@ def _bytes(number: int) -> str:
     return counted(number, "byte")
 
 
-def _number(text: str | None) -> int | None:
+def number_in(text: str | None) -> int | None:
     try:
         return int(text) if text is not None else None
     except ValueError:

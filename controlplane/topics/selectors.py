@@ -6,7 +6,12 @@ What a plan reads is a handful of bulk calls whatever the number of topics.
 from collections.abc import Iterable
 from typing import Any
 
+from django.db.models import QuerySet
+
+from controlplane.clusters.models import Cluster
+from controlplane.common.grants import Area, Scope
 from controlplane.common.problems import NotFound
+from controlplane.common.times import iso
 from controlplane.gateway.port import ClusterGateway
 from controlplane.gateway.readings import ALIVE_STATES, ClusterReader, total
 from controlplane.gateway.types import ConfigEntry, TopicDescription
@@ -25,9 +30,12 @@ from controlplane.observed.services import observed_row
 from controlplane.operations.blast_radius import Extent, amount, listed
 from controlplane.operations.selectors import verified
 from controlplane.topics.drift import Desired, Verified, desired_topics, drift_of
-from controlplane.topics.rules import is_internal
+from controlplane.topics.models import OPEN_STATES, RetentionLease
+from controlplane.topics.rules import RETENTION_MS, is_internal
 
 TOPIC_KINDS = ("topic.create", "topic.update", "topic.partitions", "topic.delete")
+LEASES_SHOWN = 100
+"""Of those that have ended."""
 
 
 def topic_row(row: ObservedRow, at: Section) -> dict[str, Any]:
@@ -40,10 +48,21 @@ def with_drift(reader: Reader, rows: list[dict[str, Any]]) -> list[dict[str, Any
     """Rows of the list with their `drift`, in a fixed number of statements."""
     desired = _desired(reader.cluster_id, [row["name"] for row in rows])
     own = own_settings(reader, desired)
+    held = dict(
+        open_leases(reader.cluster_id).filter(topic__in=desired).values_list("topic", "held_ms")
+    )
     for row in rows:
-        wanted = desired.get(row["name"])
-        row["drift"] = [] if wanted is None else drift_of(wanted, row, own.get(row["name"]))
+        name = row["name"]
+        wanted = desired.get(name)
+        found = [] if wanted is None else drift_of(wanted, row, own.get(name))
+        row["drift"] = [each for each in found if not _is_leased(each, held.get(name))]
     return rows
+
+
+def _is_leased(drift: dict[str, Any], held_ms: int | None) -> bool:
+    """Whether it differs because a lease holds it so."""
+    is_held = held_ms is not None and drift["observed"] == str(held_ms)
+    return is_held and drift["field"] == RETENTION_MS
 
 
 def _desired(cluster_id: str, names: list[str]) -> dict[str, Desired]:
@@ -76,6 +95,65 @@ def topic_detail(reader: Reader, name: str) -> dict[str, Any]:
     return {key: listed_row[key] for key in kept} | {
         "partitions": partition_rows(row.detail),
         "configs": config_rows(row.detail, topic_defaults(reader.cluster_id)),
+        "lease": _lease_of(reader.cluster_id, name, listed_row["topic_id"]),
+    }
+
+
+def open_leases(cluster_id: str | None) -> QuerySet[RetentionLease]:
+    return RetentionLease.objects.filter(cluster_id=cluster_id, state__in=OPEN_STATES)
+
+
+def leased_row(cluster_id: str | None, name: str, topic_id: str) -> RetentionLease | None:
+    """The lease of this very topic, not of an earlier one of its name."""
+    row = open_leases(cluster_id).filter(topic=name).first()
+    return row if row is not None and row.topic_id == topic_id else None
+
+
+def leased_until(cluster_id: str | None, name: str) -> str | None:
+    row = open_leases(cluster_id).filter(topic=name).first()
+    return iso(row.ends_at) if row is not None else None
+
+
+def lease_list(cluster: Cluster, scope: Scope) -> list[dict[str, Any]]:
+    """Those that are open, and of the others the last ones; newest first, of the topics seen."""
+    rows = RetentionLease.objects.filter(cluster=cluster)
+    open_first = [*rows.filter(state__in=OPEN_STATES).order_by("-pk")]
+    ended = rows.exclude(state__in=OPEN_STATES).order_by("-pk")[:LEASES_SHOWN]
+    return [
+        _lease_dict(row)
+        for row in (*open_first, *ended)
+        if scope.sees(Area.TOPIC, cluster.name, row.topic)
+    ]
+
+
+def _lease_dict(row: RetentionLease) -> dict[str, Any]:
+    return {
+        "topic": row.topic,
+        "state": row.state,
+        "operation_id": row.operation_id,
+        "held_ms": row.held_ms,
+        "before_ms": row.before_ms,
+        "reason": row.reason,
+        "created_at": iso(row.created_at),
+        "ends_at": iso(row.ends_at),
+        "ended_at": iso(row.ended_at),
+        "how_ended": row.how_ended,
+        "tries": row.tries,
+        "problem": row.problem,
+    }
+
+
+def _lease_of(cluster_id: str, name: str, topic_id: str) -> dict[str, Any] | None:
+    row = leased_row(cluster_id, name, topic_id)
+    if row is None:
+        return None
+    return {
+        "until": iso(row.ends_at),
+        "from_ms": row.before_ms,
+        "to_ms": row.held_ms,
+        "state": row.state,
+        "operation_id": row.operation_id,
+        "problem": row.problem,
     }
 
 

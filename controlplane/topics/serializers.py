@@ -3,6 +3,7 @@ from rest_framework import serializers
 from controlplane.common.serializers import Shape
 from controlplane.observed.serializers import ObservedRowSerializer, observed_page
 from controlplane.operations.diffs import ChangeDiffSerializer
+from controlplane.topics.models import LEASE_MOVES
 
 
 class DriftSerializer(Shape):
@@ -52,6 +53,15 @@ class ConfigEntrySerializer(Shape):
     doc = serializers.CharField(allow_blank=True)
 
 
+class TopicLeaseSerializer(Shape):
+    until = serializers.DateTimeField()
+    from_ms = serializers.IntegerField(allow_null=True, help_text="What it goes back to.")
+    to_ms = serializers.IntegerField()
+    state = serializers.CharField()
+    operation_id = serializers.CharField()
+    problem = serializers.CharField(allow_blank=True)
+
+
 class TopicSerializer(ObservedRowSerializer):
     name = serializers.CharField()
     internal = serializers.BooleanField()
@@ -62,6 +72,30 @@ class TopicSerializer(ObservedRowSerializer):
     )
     size_bytes = serializers.IntegerField(allow_null=True)
     drift = DriftSerializer(many=True)
+    lease = TopicLeaseSerializer(
+        allow_null=True, help_text="A longer retention that ends by itself; null: there is none."
+    )
+
+
+class RetentionLeaseSerializer(Shape):
+    topic = serializers.CharField()
+    state = serializers.ChoiceField(LEASE_MOVES.choices)
+    operation_id = serializers.CharField(help_text="The one that began it or extended it last.")
+    held_ms = serializers.IntegerField(help_text="retention.ms under the lease.")
+    before_ms = serializers.IntegerField(
+        allow_null=True, help_text="What it goes back to; -1: for ever; null: the default."
+    )
+    reason = serializers.CharField(allow_blank=True)
+    created_at = serializers.DateTimeField()
+    ends_at = serializers.DateTimeField()
+    ended_at = serializers.DateTimeField(allow_null=True)
+    how_ended = serializers.CharField(allow_blank=True)
+    tries = serializers.IntegerField(help_text="How often its end was tried.")
+    problem = serializers.CharField(allow_blank=True, help_text="Why its end is tried again.")
+
+
+class RetentionLeaseListSerializer(Shape):
+    data = RetentionLeaseSerializer(many=True)  # type: ignore[assignment] # a field
 
 
 class ConfigDiffSerializer(ChangeDiffSerializer):
@@ -69,3 +103,22 @@ class ConfigDiffSerializer(ChangeDiffSerializer):
 
     effective_before = serializers.DictField(child=serializers.CharField(allow_null=True))
     effective_after = serializers.DictField(child=serializers.CharField(allow_null=True))
+
+
+class DiskRowSerializer(Shape):
+    broker = serializers.IntegerField()
+    log_dir = serializers.CharField()
+    held_bytes = serializers.IntegerField(help_text="Of the topic, now.")
+    bytes_at_end = serializers.IntegerField(allow_null=True, help_text="At most; null: not known.")
+    total_bytes = serializers.IntegerField(allow_null=True)
+    usable_bytes = serializers.IntegerField(allow_null=True)
+    usable_at_end = serializers.IntegerField(allow_null=True)
+    fits = serializers.BooleanField(allow_null=True, help_text="null: nobody can say.")
+
+
+class RetentionLeaseDiffSerializer(ConfigDiffSerializer):
+    restores_to = serializers.CharField(allow_null=True, help_text="null: its default.")
+    restores_to_ms = serializers.IntegerField(allow_null=True)
+    for_s = serializers.IntegerField()
+    extends = serializers.BooleanField()
+    disk = DiskRowSerializer(many=True)

@@ -3,6 +3,7 @@ from django.urls import path
 from controlplane.topics import api
 
 urlpatterns = [
+    path("clusters/<str:cluster_id>/retention-leases", api.RetentionLeasesView.as_view()),
     path("clusters/<str:cluster_id>/topics", api.TopicsView.as_view()),
     path("clusters/<str:cluster_id>/topics/<str:name>", api.TopicView.as_view()),
 ]

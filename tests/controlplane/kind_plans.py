@@ -4,6 +4,7 @@ from typing import Any
 
 from controlplane.access.inputs import bindings_of
 from controlplane.gateway.types import TP
+from controlplane.topics.selectors import open_leases
 from tests.controlplane.support import World
 
 MECHANISM, SECOND = "SCRAM-SHA-512", "SCRAM-SHA-256"
@@ -29,6 +30,10 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
     gateway.users.pop((user, SECOND), None)
     if kind == "user.retire":
         gateway.users[user, SECOND] = "older"
+    if kind == "topic.retention_restore" and not open_leases(world.cluster.pk).filter(topic=topic):
+        lease = {"name": topic, "retention_ms": 1_209_600_000, "for_s": 3600}
+        made = world.run("topic.retention_lease", **lease)
+        assert made.state == "succeeded", made.error
     if kind == "cluster.credentials":
         type(world.cluster).objects.filter(pk=world.cluster.pk).update(kind="registered")
     rule = {
@@ -54,6 +59,8 @@ def plan_of(world: World, kind: str, number: int = 1) -> Any:
         "topic.update": {"name": topic, "configs": {"retention.ms": "1000"}},
         "topic.partitions": {"name": topic, "partitions": 5},
         "topic.delete": {"name": topic},
+        "topic.retention_lease": {"name": topic, "retention_ms": 1_209_600_000, "for_s": 3600},
+        "topic.retention_restore": {"name": topic},
         "reassignment": {"topics": [topic], "target_brokers": [2, 3]},
         "offset.reset": {"group": group, "strategy": "earliest"},
         "offset.restore": {

@@ -29,6 +29,7 @@ ACL = {
     "permission": "ALLOW",
     "host": "*",
 }
+LEASE = {"retention_ms": 1_209_600_000, "for_s": 3600}
 # `conftest.cluster` and `test_verbs`; `offset.restore` is the undo of the offsets' kinds; a cluster's
 # deletion is tried by `test_tls`, other credentials of one by `clusters/test_registering`.
 ELSEWHERE = {
@@ -45,7 +46,8 @@ ELSEWHERE = {
 class Case:
     """`inputs` may hold {n}, the case's own name; `stays`: cancelling cannot bring it back.
 
-    `of`: which of several cases of the kind; `second`: the user has an old and a new password.
+    `of`: which of several cases of the kind; `second`: the user has an old and a new password;
+    `leased`: the topic has a retention lease.
     """
 
     kind: str
@@ -56,6 +58,7 @@ class Case:
     second: bool = False
     acl: bool = False
     group: bool = False
+    leased: bool = False
     stays: bool = False
     undo: bool = True
     also: dict[str, Any] = field(default_factory=dict)
@@ -79,6 +82,15 @@ CASES = (
         undo=False,
     ),
     Case(kind="topic.delete", topic=True, inputs={"name": "{n}"}, stays=True, undo=False),
+    Case(kind="topic.retention_lease", topic=True, inputs={"name": "{n}", **LEASE}),
+    Case(
+        kind="topic.retention_restore",
+        topic=True,
+        leased=True,
+        inputs={"name": "{n}"},
+        stays=True,
+        undo=False,
+    ),
     Case(kind="user.create", inputs={"username": "{n}"}),
     Case(kind="user.rotate", user=True, inputs={"username": "{n}"}, stays=True, undo=False),
     Case(
@@ -126,6 +138,8 @@ def named(value: Any, name: str) -> Any:
 def prepare(service, clients, case, name):
     if case.topic:
         service.run("topic.create", name=name, partitions=2, replication_factor=3)
+    if case.leased:
+        service.run("topic.retention_lease", name=name, **LEASE)
     if case.user:
         service.run("user.create", username=name)
     if case.second:

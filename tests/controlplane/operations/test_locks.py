@@ -26,13 +26,14 @@ WHOLE_TOPIC = {"topic.create", "topic.partitions", "topic.delete"}
 OFFSETS = {"offset.reset", "offset.restore"}
 USERS = {"user.create", "user.rotate", "user.retire", "user.delete"}
 ACLS = {"acl.create", "acl.delete"}
-NEEDS_THE_TOPIC = {"topic.update", "reassignment", *OFFSETS}
+TOPIC_CONFIG = {"topic.update", "topic.retention_lease", "topic.retention_restore"}
+NEEDS_THE_TOPIC = {*TOPIC_CONFIG, "reassignment", *OFFSETS}
 
 # Kind → what is refused while it is under way on the same things, beside what locks the cluster.
 REFUSED: dict[str, set[str]] = {
     **dict.fromkeys(NEW, NEW),
     **dict.fromkeys(WHOLE_TOPIC, WHOLE_TOPIC | NEEDS_THE_TOPIC),
-    "topic.update": WHOLE_TOPIC | {"topic.update"},
+    **dict.fromkeys(TOPIC_CONFIG, WHOLE_TOPIC | TOPIC_CONFIG),
     "reassignment": WHOLE_TOPIC | {"reassignment"},
     **dict.fromkeys(OFFSETS, WHOLE_TOPIC | OFFSETS | {"group.delete"}),
     "group.delete": OFFSETS | {"group.delete"},

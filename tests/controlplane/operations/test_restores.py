@@ -61,6 +61,7 @@ RESTORING = [
 NO_WAY_BACK = {
     "topic.partitions",
     "topic.delete",
+    "topic.retention_restore",
     "user.delete",
     "user.rotate",
     "user.retire",

@@ -11,6 +11,7 @@ import controlplane
 from controlplane.access.models import OVERLAP_MOVES, PasswordOverlap
 from controlplane.analytics.models import AnalyticsRun
 from controlplane.common.transitions import IllegalTransitionError
+from controlplane.notifications.models import DELIVERY_MOVES, Delivery, Destination
 from controlplane.operations.models import Operation, Plan, Step
 from controlplane.operations.states import (
     ACTIVE_STATES,
@@ -30,6 +31,7 @@ MODELS = {
     PLAN_MOVES: Plan,
     ANALYTICS_RUN_MOVES: AnalyticsRun,
     OVERLAP_MOVES: PasswordOverlap,
+    DELIVERY_MOVES: Delivery,
 }
 FIRST = {
     OPERATION_MOVES: "pending",
@@ -37,6 +39,7 @@ FIRST = {
     PLAN_MOVES: "open",
     ANALYTICS_RUN_MOVES: "queued",
     OVERLAP_MOVES: "standing",
+    DELIVERY_MOVES: "pending",
 }
 
 
@@ -57,6 +60,11 @@ def saved(db):
         if moves is ANALYTICS_RUN_MOVES:
             return AnalyticsRun.objects.create(state=state, from_ts_ms=0, to_ts_ms=1)
         tenant = tenant_make()
+        if moves is DELIVERY_MOVES:
+            destination = Destination.objects.create(tenant=tenant, name="d", kind="webhook")
+            return Delivery.objects.create(
+                tenant=tenant, destination=destination, event={}, state=state
+            )
         plan = Plan.objects.create(
             tenant=tenant,
             kind="topic.create",

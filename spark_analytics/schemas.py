@@ -13,10 +13,14 @@ from pyspark.sql.types import (
     StringType,
     StructField,
     StructType,
+    TimestampType,
 )
 
 from spark_analytics.contracts import gold
 from spark_analytics.contracts.gold import ColumnType, GoldTable
+
+CATALOG = "lake"
+"""The name by which Spark knows the catalog of the lake's tables."""
 
 _LONGS = ArrayType(LongType())
 _INTS = ArrayType(IntegerType())
@@ -29,6 +33,7 @@ TELEMETRY_VALUE = StructType(
         StructField("ts_ms", LongType()),
         StructField("cluster_id", StringType()),
         StructField("topic", StringType()),
+        StructField("topic_id", StringType()),
         StructField("retention_ms", LongType()),
         StructField("retention_bytes", LongType()),
         StructField("group", StringType()),
@@ -50,12 +55,11 @@ _COORDINATES = [
     StructField("kafka_offset", LongType()),
     StructField("kafka_ts_ms", LongType()),
 ]
-# Partition columns of the lake: `cluster=…/batch=…/part=…/dt=…`.
+# Whose topic it was, which kind of row it is (topic, group, rejected), and on which day it lies.
 _LAKE = [
     StructField("cluster", StringType()),
-    StructField("batch", StringType()),
     StructField("part", StringType()),
-    StructField("dt", StringType()),
+    StructField("sampled_at", TimestampType()),
 ]
 
 # `value`, the record as it came, and `fault` are null for accepted records.
@@ -73,6 +77,7 @@ TOPIC_SNAPSHOT = StructType(
     [
         StructField("cluster_id", StringType()),
         StructField("topic", StringType()),
+        StructField("topic_id", StringType()),
         StructField("partition", IntegerType()),
         StructField("window_ms", LongType()),
         StructField("ts_ms", LongType()),
@@ -83,6 +88,7 @@ TOPIC_SNAPSHOT = StructType(
         StructField("oldest_ts_ms", LongType()),
         StructField("retention_ms", LongType()),
         StructField("retention_bytes", LongType()),
+        StructField("kafka_offset", LongType()),
     ]
 )
 GROUP_SNAPSHOT = StructType(
@@ -90,6 +96,7 @@ GROUP_SNAPSHOT = StructType(
         StructField("cluster_id", StringType()),
         StructField("group", StringType()),
         StructField("topic", StringType()),
+        StructField("topic_id", StringType()),
         StructField("partition", IntegerType()),
         StructField("window_ms", LongType()),
         StructField("ts_ms", LongType()),
@@ -98,13 +105,20 @@ GROUP_SNAPSHOT = StructType(
         StructField("committed_offset", LongType()),
         StructField("log_start_offset", LongType()),
         StructField("log_end_offset", LongType()),
+        StructField("kafka_offset", LongType()),
     ]
 )
+# Silver keeps snapshots by the hour; `kafka_offset` orders slices of one instant.
+_BY_HOUR = StructField("window_at", TimestampType())
+SILVER_TOPIC = StructType([*TOPIC_SNAPSHOT.fields, _BY_HOUR])
+SILVER_GROUP = StructType([*GROUP_SNAPSHOT.fields, _BY_HOUR])
 OFFSET_SAMPLE = StructType(
     [
         StructField("cluster_id", StringType()),
         StructField("topic", StringType()),
+        StructField("topic_id", StringType()),
         StructField("partition", IntegerType()),
+        StructField("history", IntegerType()),
         StructField("ts_ms", LongType()),
         StructField("log_end_offset", LongType()),
     ]
@@ -125,3 +139,6 @@ def _gold(table: GoldTable) -> StructType:
 GROUP_LAG = _gold(gold.GROUP_LAG)
 TOPIC_RETENTION = _gold(gold.TOPIC_RETENTION)
 GROUP_EXPIRY = _gold(gold.GROUP_EXPIRY)
+GROUP_ROLLUP = _gold(gold.GROUP_ROLLUP)
+TOPIC_ROLLUP = _gold(gold.TOPIC_ROLLUP)
+CLUSTER_ROLLUP = _gold(gold.CLUSTER_ROLLUP)

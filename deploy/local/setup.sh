@@ -118,8 +118,8 @@ setup_jars() {
   local key
   key=$(hash_of spark_analytics/jars.sha256)-$(printf '%s' "$jars_dir" | sha256sum | cut -c1-8)
   is_done jars "$key" && [ -d "$jars_dir" ] && return
-  say "fetching Spark's Kafka connector"
-  .venv/bin/python -m spark_analytics jars --dir "$jars_dir" || fail "Spark's Kafka connector could not be fetched"
+  say "fetching Spark's Kafka connector and Iceberg"
+  .venv/bin/python -m spark_analytics jars --dir "$jars_dir" || fail "Spark's jars could not be fetched"
   done_with jars "$key"
 }
 

@@ -1,6 +1,6 @@
-"""Spark's Kafka connector: resolved once at set-up, checked by SHA-256, used offline afterwards.
+"""Spark's Kafka connector and Iceberg: resolved once at set-up, checked by SHA-256.
 
-Spark's own Ivy resolves it, with a cache of this project and a home directory of this project, so
+Spark's own Ivy resolves them, with a cache of this project and a home directory of this project, so
 that a half-filled Maven cache of the user cannot break it. What PySpark ships already is excluded.
 """
 
@@ -16,7 +16,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-COORDINATES = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
+PACKAGES = (
+    "org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0",
+    "org.apache.iceberg:iceberg-spark-runtime-4.0_2.13:1.10.1",
+)
 BUNDLED_WITH_PYSPARK = (
     "org.apache.hadoop:hadoop-client-api",
     "org.apache.hadoop:hadoop-client-runtime",
@@ -40,7 +43,7 @@ builder.getOrCreate().stop()
 
 
 class JarsError(Exception):
-    """The connector is not there, or not what was checked in; one line for people."""
+    """A jar is not there, or not what was checked in; one line for people."""
 
 
 def expected_hashes(hashes_file: Path = HASHES_FILE) -> dict[str, str]:
@@ -59,7 +62,7 @@ def missing_or_wrong(jars_dir: Path, expected: dict[str, str]) -> list[str]:
 
 
 def jar_paths(jars_dir: Path) -> list[Path]:
-    """The connector's jars for `spark.jars`.
+    """The jars of every run, for `spark.jars`.
 
     Raises:
         JarsError: one is missing; contents are checked at set-up, not at each run.
@@ -74,12 +77,12 @@ def jar_paths(jars_dir: Path) -> list[Path]:
 
 
 def fetch(jars_dir: Path) -> bool:
-    """Bring the connector into `jars_dir`. True when something was fetched.
+    """Bring the jars into `jars_dir`. True when something was fetched.
 
     Raises:
-        JarsError: it could not be resolved, or a file is not the one that was checked in.
+        JarsError: one could not be resolved, or a file is not the one that was checked in.
     """
-    return bring([COORDINATES], jars_dir, HASHES_FILE, excludes=BUNDLED_WITH_PYSPARK)
+    return bring(PACKAGES, jars_dir, HASHES_FILE, excludes=BUNDLED_WITH_PYSPARK)
 
 
 def bring(

@@ -1,116 +1,112 @@
-"""The lake's folders, on whatever file system the data URI names (Hadoop's own clients).
+"""The lake: Iceberg tables and what lies beside them, on whatever file system the data URI names.
 
 ```
-bronze/cluster=…/batch=…/part={topic|group|rejected}/dt=…   appended by the ingest
-silver/{topic_snapshot|group_snapshot}/run=…                one run's, rewritten
-checkpoints/<cluster>                                       Spark's own, of the ingest
-quarantine/cluster=…/batch=…/…                              bronze files that could not be read
+tables/{bronze|silver}/…          Iceberg's: `io.tables`; with a database as catalog only the data
+streams/<bronze's id>/<cluster>   Spark's own checkpoints of the ingest, which go with that table
+quarantine/…                      data files that could not be read
 ```
 """
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
 
-from spark_analytics import schemas
-from spark_analytics.contracts.errors import ContractError
-from spark_analytics.contracts.runs import ClusterInput
+from spark_analytics.io import tables
+from spark_analytics.io.tables import BRONZE, TABLES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from typing import Self
 
-    from py4j.protocol import Py4JJavaError
     from pyspark.sql import Column, DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
-SILVER: dict[str, StructType] = {
-    "topic_snapshot": schemas.TOPIC_SNAPSHOT,
-    "group_snapshot": schemas.GROUP_SNAPSHOT,
-}
+    from spark_analytics.contracts.runs import ClusterInput
+    from spark_analytics.io.tables import Table
+
+log = logging.getLogger(__name__)
+PLAIN_FOLDERS = ("bronze", "silver", "checkpoints")
+"""What a lake was before its tables were Iceberg's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Lake:
-    """Paths, reads and deletions below one data URI."""
+    """Tables and files of one data URI."""
 
     spark: SparkSession
     uri: str
 
-    def bronze_batch(self, cluster_id: str, batch_id: int) -> str:
-        return f"{self.uri}/bronze/cluster={cluster_id}/batch={batch_id:010d}"
+    @classmethod
+    def opened(cls, spark: SparkSession, uri: str) -> Self:
+        """With its tables made, or grown to this version's columns; an older lake begins anew.
 
-    def silver(self, table: str, run_id: str) -> str:
-        return f"{self.uri}/silver/{table}/run={run_id}"
+        Raises:
+            ContractError: a table that is there cannot become this version's.
+        """
+        lake = cls(spark, uri.rstrip("/"))
+        lake.drop_plain_folders()
+        for table in TABLES:
+            tables.ensure(spark, table)
+        return lake
 
-    def checkpoint(self, cluster_id: str) -> str:
-        return f"{self.uri}/checkpoints/{cluster_id}"
+    def drop_plain_folders(self) -> None:
+        """Telemetry is in its topics for a week, from where the new tables are filled again."""
+        for name in PLAIN_FOLDERS:
+            path = f"{self.uri}/{name}"
+            if self.exists(path):
+                log.warning("%s is of an older version and is removed: the lake begins anew", path)
+                self.delete(path)
 
-    def read_bronze(self, cluster_ids: Sequence[str], from_ts_ms: int, to_ts_ms: int) -> DataFrame:
-        """Bronze rows of these clusters, of the days of [from, to); empty when there is none."""
-        root = f"{self.uri}/bronze"
-        paths = [f"{root}/cluster={cluster_id}" for cluster_id in cluster_ids]
-        paths = [path for path in paths if self.exists(path)]
-        if not paths:
-            return self.spark.createDataFrame([], schemas.BRONZE)
-        days = F.col("dt").between(_day(from_ts_ms), _day(to_ts_ms - 1))
-        reader = self.spark.read.schema(schemas.BRONZE).option("basePath", root)
-        return reader.parquet(*paths).filter(days)
+    def read(self, table: Table) -> DataFrame:
+        return self.spark.table(table.path)
+
+    def loaded(self, table: Table) -> Any:
+        """Iceberg's own `Table`, as it is now."""
+        return tables.loaded(self.spark, table)
+
+    def streams(self) -> str:
+        """Where the checkpoints of this bronze table are: another table begins at the beginning."""
+        return f"{self.uri}/streams/{self.loaded(BRONZE).uuid()}"
 
     def exists(self, path: str) -> bool:
         where = self._path(path)
         return bool(self._file_system(where).exists(where))
 
-    def children(self, path: str) -> list[str]:
-        """The full paths right below, sorted by name; none when `path` is not there."""
+    def size(self, path: str) -> int | None:
+        """Bytes of a file; None when there is none."""
         where = self._path(path)
         system = self._file_system(where)
-        if not system.exists(where):
-            return []
-        return sorted(str(status.getPath().toString()) for status in system.listStatus(where))
+        return int(system.getFileStatus(where).getLen()) if system.exists(where) else None
 
-    def children_by_age(self, path: str) -> list[str]:
-        """The full paths right below, oldest first."""
+    def children(self, path: str) -> dict[str, int]:
+        """What is right below: names, and when each was changed in milliseconds."""
         where = self._path(path)
         system = self._file_system(where)
         if not system.exists(where):
-            return []
-        found = sorted(system.listStatus(where), key=lambda status: status.getModificationTime())
-        return [str(status.getPath().toString()) for status in found]
+            return {}
+        return {
+            str(status.getPath().getName()): int(status.getModificationTime())
+            for status in system.listStatus(where)
+        }
 
     def delete(self, path: str) -> None:
         where = self._path(path)
         self._file_system(where).delete(where, True)
 
-    def quarantine(self, path: str) -> str:
-        """Move a bronze file to where no run reads it; its name below the lake.
+    def move(self, path: str, target: str) -> bool:
+        """False when it could not be moved, or was not there."""
+        to = self._path(target)
+        system = self._file_system(to)
+        system.mkdirs(to.getParent())
+        source = self._path(path)
+        return bool(system.exists(source) and system.rename(source, to))
 
-        Raises:
-            ContractError: it could not be moved, so a next run would meet it again.
-        """
-        name = path.partition("/bronze/")[2]
-        target = self._path(f"{self.uri}/quarantine/{name}")
-        system = self._file_system(target)
-        system.mkdirs(target.getParent())
-        if not name or not system.rename(self._path(path), target):
-            raise ContractError(f"{path} cannot be read, and not be moved out of the way either")
-        return name
-
-    def unreadable_file(self, error: Py4JJavaError) -> str | None:
-        """The bronze file that a job could not read, if that is what the error or a cause says."""
+    def text(self, text: str) -> Any:
+        """A Java text that is no `String`, for methods that take any `CharSequence`."""
         jvm: Any = self.spark._jvm  # noqa: SLF001 - see _path
-        cause: Any = error.java_exception
-        while cause is not None:
-            if jvm.py4j.reflection.TypeUtil.isInstanceOf("org.apache.spark.SparkThrowable", cause):
-                path = cause.getMessageParameters().get("path")
-                is_read = (cause.getCondition() or "").startswith("FAILED_READ_FILE")
-                if is_read and path and "/bronze/cluster=" in path:
-                    return str(path)
-            cause = cause.getCause()
-        return None
+        return jvm.java.lang.StringBuilder(text)
 
     def _path(self, path: str) -> Any:
         jvm: Any = self.spark._jvm  # noqa: SLF001 - PySpark's one way to Hadoop's file systems
@@ -121,15 +117,10 @@ class Lake:
         return where.getFileSystem(session.sessionState().newHadoopConf())
 
 
-def cluster_of(bronze_file: str) -> str:
-    """The cluster whose file it is."""
-    return bronze_file.partition("/bronze/cluster=")[2].partition("/")[0]
-
-
-def sampled(bronze: DataFrame, kind: str, from_ts_ms: Column, to_ts_ms: int) -> DataFrame:
-    """The accepted slices of one kind, sampled in [from, to)."""
-    within = (F.col("ts_ms") >= from_ts_ms) & (F.col("ts_ms") < to_ts_ms)
-    return bronze.filter((F.col("part") == kind) & within)
+def sampled(bronze: DataFrame, kind: str, from_ts_ms: Column, to_ts_ms: int | None) -> DataFrame:
+    """The accepted slices of one kind, sampled from `from_ts_ms` on and before `to_ts_ms`."""
+    rows = bronze.filter((F.col("part") == kind) & (F.col("ts_ms") >= from_ts_ms))
+    return rows if to_ts_ms is None else rows.filter(F.col("ts_ms") < to_ts_ms)
 
 
 def within_offsets(rows: DataFrame, cluster: ClusterInput) -> DataFrame:
@@ -143,5 +134,6 @@ def within_offsets(rows: DataFrame, cluster: ClusterInput) -> DataFrame:
     return rows.filter(other | (F.col("kafka_offset") < bound))
 
 
-def _day(ts_ms: int) -> str:
-    return datetime.fromtimestamp(ts_ms / 1000, UTC).strftime("%Y-%m-%d")
+def at(ts_ms: int) -> Column:
+    """An instant as a timestamp that Iceberg prunes by."""
+    return F.timestamp_millis(F.lit(max(ts_ms, 0)))

@@ -1,8 +1,9 @@
 """Telemetry topic → bronze, exactly once.
 
 Structured Streaming notes in its checkpoint which offsets batch N has before it runs, and that N is
-done after. A run killed in between repeats N with the same offsets, and N's folder is written by
-overwriting: nothing is lost and nothing counted twice.
+done after. A run killed in between repeats N with the same offsets; Iceberg's sink commits the
+batch's files together with its number, and leaves out one whose number it has: nothing is lost and
+nothing counted twice.
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from typing import TYPE_CHECKING
 from spark_analytics import quality
 from spark_analytics.contracts.runs import ClusterInput
 from spark_analytics.contracts.telemetry import TELEMETRY_TOPIC
+from spark_analytics.io.tables import BRONZE
 from spark_analytics.transforms import telemetry
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
     from spark_analytics.io.lake import Lake
 
@@ -29,9 +31,10 @@ BOUNDS: Mapping[str, str] = {
     "kafka.default.api.timeout.ms": "15000",
     "kafka.reconnect.backoff.max.ms": "2000",
     "fetchOffset.numRetries": "2",
-    "maxOffsetsPerTrigger": "200000",
+    # A slice holds up to thousands of partitions: a batch must end within the time it is given, or
+    # a backlog never would.
+    "maxOffsetsPerTrigger": "20000",
 }
-
 
 CONNECT_TIMEOUT_S = 3.0
 
@@ -51,10 +54,6 @@ def ingest(
         pyspark.errors.PySparkException: the brokers could not be read.
         TimeoutError: not done within `timeout_s`; what was written stays and is continued.
     """
-
-    def write(batch: DataFrame, batch_id: int) -> None:
-        _write_batch(lake, cluster.cluster_id, batch, batch_id)
-
     _require_a_listener(cluster)
     options = {**BOUNDS, **cluster.kafka_options, **secrets}
     stream = (
@@ -67,11 +66,14 @@ def ingest(
         .option("failOnDataLoss", "false")
         .load()
     )
+    parsed = telemetry.parse(stream, quality.fault(cluster.cluster_id))
     query = (
-        stream.writeStream.trigger(availableNow=True)
-        .option("checkpointLocation", lake.checkpoint(cluster.cluster_id))
-        .foreachBatch(write)
-        .start()
+        telemetry.to_bronze(parsed, cluster.cluster_id)
+        .writeStream.format("iceberg")
+        .outputMode("append")
+        .trigger(availableNow=True)
+        .option("checkpointLocation", f"{lake.streams()}/{cluster.cluster_id}")
+        .toTable(BRONZE.path)
     )
     try:
         if not query.awaitTermination(max(1, int(timeout_s))):
@@ -90,10 +92,3 @@ def _require_a_listener(cluster: ClusterInput) -> None:
                 socket.create_connection((address, int(port)), timeout=CONNECT_TIMEOUT_S).close()
                 return
     raise ConnectionError(f"no broker accepts a connection at {cluster.bootstrap_servers}")
-
-
-def _write_batch(lake: Lake, cluster_id: str, batch: DataFrame, batch_id: int) -> None:
-    # One write, one job: the parts differ in a folder's name, not in their columns.
-    rows = telemetry.to_bronze(telemetry.parse(batch, quality.fault(cluster_id)))
-    path = lake.bronze_batch(cluster_id, batch_id)
-    rows.coalesce(1).write.mode("overwrite").partitionBy("part", "dt").parquet(path)

@@ -1,4 +1,4 @@
-"""What a run took in, by cluster: counts, and the offsets that would bound a re-run."""
+"""What a run took in of bronze, by cluster: counts, and the offsets that would bound a re-run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def intake(bronze: DataFrame, clusters: Sequence[ClusterInput]) -> dict[str, ClusterResult]:
-    """Records that the run saw, accepted and rejected, and the end of each telemetry partition."""
+    """Records in these rows, accepted and rejected, and the end of each telemetry partition."""
     per_partition = (
         bronze.groupBy("cluster", "kafka_partition")
         .agg(

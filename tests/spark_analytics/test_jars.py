@@ -44,13 +44,11 @@ def resolver(monkeypatch):
     return seen
 
 
-def test_the_committed_list_names_the_connector_and_its_client():
-    names = set(jars.expected_hashes())
-    assert {"spark-sql-kafka", "kafka-clients", "token-provider", "commons-pool2"} <= {
-        word
-        for word in ("spark-sql-kafka", "kafka-clients", "token-provider", "commons-pool2")
-        if any(word in name for name in names)
-    }
+def test_the_committed_list_names_the_connector_its_client_and_iceberg():
+    words = ("spark-sql-kafka", "kafka-clients", "token-provider", "commons-pool2", "iceberg-spark")
+    names = jars.expected_hashes()
+    assert all(any(word in name for name in names) for word in words)
+    assert len(names) == len(words)
     assert all(len(digest) == 64 for digest in jars.expected_hashes().values())
 
 

@@ -1,0 +1,176 @@
+"""Bronze that is new → the hours of silver that it touches, each written anew in one commit.
+
+A window keeps its last whole slice. Taking the same slices once more changes nothing, so a run that
+is killed anywhere is simply run again.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F  # noqa: N812 - the name that every PySpark reader knows
+
+from spark_analytics.contracts.rules import Rules
+from spark_analytics.contracts.runs import ClusterResult
+from spark_analytics.contracts.telemetry import KIND_GROUP, KIND_TOPIC
+from spark_analytics.io import cursors, history
+from spark_analytics.io import lake as lakes
+from spark_analytics.io.cursors import Cursor
+from spark_analytics.io.tables import SILVER_GROUP, SILVER_TOPIC
+from spark_analytics.jobs.intake import intake
+from spark_analytics.jobs.ranges import start_ms
+from spark_analytics.jobs.silver import (
+    bounded_bronze,
+    bronze_days,
+    groups_back_ms,
+    is_bounded,
+    topics_back_ms,
+)
+from spark_analytics.transforms.snapshots import group_snapshots, topic_snapshots
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from datetime import datetime
+
+    from pyspark.sql import DataFrame
+
+    from spark_analytics.contracts.runs import ClusterInput, RunConfig
+    from spark_analytics.io.history import Step
+    from spark_analytics.io.lake import Lake
+    from spark_analytics.io.tables import Table
+
+FILES_MAX = 4
+"""Of one hour of one cluster, at most."""
+_WINDOW = ("cluster_id", "topic", "window_ms")
+
+
+def absorb(
+    lake: Lake, config: RunConfig, clusters: Sequence[ClusterInput]
+) -> dict[str, ClusterResult]:
+    """Bring silver up to what bronze has of these clusters; what was new of each.
+
+    Of a bounded cluster nothing is absorbed, and what the bounds leave is what it is said to read.
+    """
+    known = cursors.read(lake)
+    bounded = [cluster for cluster in clusters if is_bounded(config, cluster)]
+    found = intake(bounded_bronze(lake, config, bounded), bounded) if bounded else {}
+    alike: dict[int | None, list[ClusterInput]] = defaultdict(list)
+    for cluster in clusters:
+        if cluster not in bounded:
+            alike[_since(known.get(cluster.cluster_id), config, cluster)].append(cluster)
+            found[cluster.cluster_id] = _nothing(known, cluster)
+    for since, together in alike.items():
+        for step in history.steps(lake, since):
+            taken = _take(lake, config, step, together)
+            for cluster in together:
+                key = cluster.cluster_id
+                found[key] = _added(found[key], taken.get(key))
+                known[key] = Cursor(
+                    snapshot=step.end,
+                    from_ms=_from_ms(known.get(key), config, cluster),
+                    ends=found[key].offsets_end,
+                )
+            cursors.write(lake, known)
+    return found
+
+
+def _since(cursor: Cursor | None, config: RunConfig, cluster: ClusterInput) -> int | None:
+    """None where silver may lack what the run asks for, so that all of it is taken again."""
+    if cursor is None or config.start_of(cluster) < cursor.from_ms:
+        return None
+    return cursor.snapshot
+
+
+def _from_ms(cursor: Cursor | None, config: RunConfig, cluster: ClusterInput) -> int:
+    start = config.start_of(cluster)
+    return start if cursor is None else min(start, cursor.from_ms)
+
+
+def _nothing(known: Mapping[str, Cursor], cluster: ClusterInput) -> ClusterResult:
+    cursor = known.get(cluster.cluster_id)
+    return ClusterResult(
+        cluster_id=cluster.cluster_id, offsets_end={} if cursor is None else cursor.ends
+    )
+
+
+def _added(before: ClusterResult, taken: ClusterResult | None) -> ClusterResult:
+    if taken is None:
+        return before
+    ends = dict(before.offsets_end)
+    for partition, end in taken.offsets_end.items():
+        ends[partition] = max(end, ends.get(partition, 0))
+    return dataclasses.replace(
+        before,
+        offsets_end=ends,
+        records_in=before.records_in + taken.records_in,
+        records_rejected=before.records_rejected + taken.records_rejected,
+    )
+
+
+def _take(
+    lake: Lake, config: RunConfig, step: Step, clusters: Sequence[ClusterInput]
+) -> dict[str, ClusterResult]:
+    """Absorb one step; what it held of each cluster."""
+    if step.records == 0:
+        return {}
+    mine = F.col("cluster").isin([cluster.cluster_id for cluster in clusters])
+    rows = history.read(lake, step).filter(mine)
+    topics_from, groups_from = F.lit(0), F.lit(0)
+    if step.start is None:
+        rows = rows.filter(bronze_days(config))
+        topics_from = start_ms(config) - topics_back_ms(config.rules)
+        groups_from = start_ms(config) - groups_back_ms(config.rules)
+    taken = intake(rows, clusters)
+    if any(result.records_in for result in taken.values()):
+        width = Rules().window_s
+        topics = topic_snapshots(lakes.sampled(rows, KIND_TOPIC, topics_from, None), width)
+        groups = group_snapshots(lakes.sampled(rows, KIND_GROUP, groups_from, None), width)
+        merge(lake, SILVER_TOPIC, topics, _WINDOW)
+        merge(lake, SILVER_GROUP, groups, ("group", *_WINDOW))
+    return taken
+
+
+def merge(lake: Lake, table: Table, fresh: DataFrame, window: Sequence[str]) -> None:
+    """Write the hours that `fresh` touches anew: of each window the slice that is younger.
+
+    `window` are the columns that name one window of one series of slices. One commit for all hours.
+    """
+    fresh = fresh.withColumn("window_at", F.timestamp_millis("window_ms")).persist()
+    try:
+        hour = F.date_trunc("hour", "window_at").alias("hour")
+        hours = fresh.select("cluster_id", hour).distinct().collect()
+        if not hours:
+            return
+        rows = fresh
+        if lake.loaded(table).currentSnapshot() is not None:
+            rows = _merged(_touched(lake, table, hours), fresh, window)
+        rows.select(*table.columns).coalesce(FILES_MAX).writeTo(table.path).overwritePartitions()
+    finally:
+        fresh.unpersist()
+
+
+def _touched(lake: Lake, table: Table, hours: Sequence[tuple[str, datetime]]) -> DataFrame:
+    first, last = min(row[1] for row in hours), max(row[1] for row in hours)
+    at = F.col("window_at")
+    near = (at >= F.lit(first)) & (at < F.lit(last) + F.expr("interval 1 hour"))
+    mine = F.col("cluster_id").isin(sorted({row[0] for row in hours}))
+    of_one = F.date_trunc("hour", at)
+    these = F.struct("cluster_id", of_one).isin([F.struct(F.lit(c), F.lit(h)) for c, h in hours])
+    return lake.read(table).filter(near & mine & these)
+
+
+def _merged(touched: DataFrame, fresh: DataFrame, window: Sequence[str]) -> DataFrame:
+    age = F.struct("ts_ms", "kafka_offset")
+
+    def heads(rows: DataFrame, name: str) -> DataFrame:
+        return rows.groupBy(*window).agg(F.max(age).alias(name))
+
+    theirs = heads(fresh, "head")
+    kept = touched.join(theirs, on=[*window], how="left")
+    kept = kept.filter(F.col("head").isNull() | (F.col("head") <= age)).drop("head")
+    ours = heads(touched.join(theirs.select(*window), on=[*window], how="left_semi"), "head")
+    added = fresh.join(ours, on=[*window], how="left")
+    added = added.filter(F.col("head").isNull() | (F.col("head") < age)).drop("head")
+    return kept.unionByName(added)
